@@ -1,0 +1,36 @@
+# make demo: set up, index the demo corpus, search it.   make test: set up and run all tests.
+# Everything runs in .venv, which any target creates when it is missing or out of date.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test lint bench docs clean
+
+demo: $(READY)
+	$(BIN)/sciretrieve demo
+
+test: $(READY)
+	$(BIN)/pytest
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: $(READY)
+	$(BIN)/python bench/encode.py
+	$(BIN)/python bench/cold_search.py
+	$(BIN)/python bench/dense.py
+
+docs: $(READY)
+	$(BIN)/python docs/generate.py
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $(READY)
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,68 @@
+"""sciretrieve: a vector search engine for scholarly papers.
+
+    import sciretrieve as sr
+
+    index = sr.build("corpus.parquet", into="indexes/corpus")
+    run = sr.open("indexes/corpus").search("graph neural networks", k=10, filter="year >= 2018")
+    for hit in run.hits:
+        print(hit.rank, hit.score, hit.paper.title)
+
+Names load what they need when first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .corpora import ColumnMap, Corpus, open_corpus
+    from .errors import SciretrieveError
+    from .index import Index
+    from .index import Index as open  # noqa: A004, N813
+    from .indexing import build
+    from .lexical import Bm25Parameters
+    from .runs import Ranking, Run
+    from .types import Hit, Paper, Query
+
+__all__ = [
+    "Bm25Parameters",
+    "ColumnMap",
+    "Corpus",
+    "Hit",
+    "Index",
+    "Paper",
+    "Query",
+    "Ranking",
+    "Run",
+    "SciretrieveError",
+    "build",
+    "open",
+    "open_corpus",
+]
+
+_HOMES = {
+    "Bm25Parameters": "lexical",
+    "ColumnMap": "corpora",
+    "Corpus": "corpora",
+    "Hit": "types",
+    "Index": "index",
+    "Paper": "types",
+    "Query": "types",
+    "Ranking": "runs",
+    "Run": "runs",
+    "SciretrieveError": "errors",
+    "build": "indexing",
+    "open": "index",
+    "open_corpus": "corpora",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'sciretrieve' has no attribute {name!r}")
+    return getattr(import_module(f".{_HOMES[name]}", __name__), "Index" if name == "open" else name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

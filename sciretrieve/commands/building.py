@@ -1,0 +1,129 @@
+"""`sciretrieve index`: a corpus in, an index on disk."""
+
+from __future__ import annotations
+
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .console import Console, in_bytes, in_words
+from .options import Debug, Quiet
+
+
+class MetricName(StrEnum):
+    """The similarity of vectors."""
+
+    l2 = "l2"
+    ip = "ip"
+    cosine = "cosine"
+
+
+class PrecisionName(StrEnum):
+    """The arithmetic that the encoder runs in."""
+
+    auto = "auto"
+    bf16 = "bf16"
+    fp32 = "fp32"
+
+
+class VariantName(StrEnum):
+    """The variants of BM25."""
+
+    lucene = "lucene"
+    robertson = "robertson"
+    atire = "atire"
+    okapi = "okapi"
+    bm25l = "bm25l"
+    bm25plus = "bm25+"
+
+
+def index(
+    corpus: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CORPUS...", help="Files, directories or globs: Parquet, JSONL, CSV, TSV, BEIR, BibTeX, RIS; - for JSONL on stdin."
+        ),
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Where the index goes; default: indexes/<name of the corpus>.")
+    ] = None,
+    encoder: Annotated[str, typer.Option("--encoder", metavar="NAME", help="What turns papers into vectors.")] = "minilm",
+    metric: Annotated[
+        MetricName | None, typer.Option("--metric", help="How vectors compare; default: what the encoder was trained for.")
+    ] = None,
+    dense: Annotated[
+        str, typer.Option("--dense", metavar="TYPE", help="auto, flat (exact), hnsw, ivf, a FAISS factory string, or none for BM25 only.")
+    ] = "auto",
+    lexical: Annotated[bool, typer.Option("--lexical/--no-lexical", help="With or without BM25.")] = True,
+    variant: Annotated[VariantName, typer.Option("--bm25", help="The variant of BM25.")] = VariantName.lucene,
+    k1: Annotated[float, typer.Option("--k1", min=0.0, help="BM25's saturation of term frequency.")] = 1.2,
+    b: Annotated[float, typer.Option("--b", min=0.0, max=1.0, help="BM25's normalisation of length.")] = 0.75,
+    shard_size: Annotated[int, typer.Option("--shard-size", metavar="N", min=1, max=1_000_000, help="Papers a shard.")] = 100_000,
+    precision: Annotated[
+        PrecisionName, typer.Option("--precision", help="The encoder's arithmetic; auto: bf16 where this CPU has it.")
+    ] = PrecisionName.auto,
+    id_column: Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="The column with the papers' ids.")] = None,
+    title_column: Annotated[str | None, typer.Option("--title", metavar="COLUMN", help="The column with the titles.")] = None,
+    abstract_column: Annotated[str | None, typer.Option("--abstract", metavar="COLUMN", help="The column with the abstracts.")] = None,
+    year_column: Annotated[str | None, typer.Option("--year", metavar="COLUMN", help="The column with years or dates.")] = None,
+    venue_column: Annotated[str | None, typer.Option("--venue", metavar="COLUMN", help="The column with the venues.")] = None,
+    authors_column: Annotated[str | None, typer.Option("--authors", metavar="COLUMN", help="The column with the authors.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="Index only the first N papers.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first bad row, instead of noting it in rejected.jsonl.")] = False,
+    resume: Annotated[bool, typer.Option("--resume/--no-resume", help="Continue a partial build of the same corpus and settings.")] = True,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the index; the old one serves until the new one is whole.")
+    ] = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Build an index of a corpus of papers: vectors in shards, and BM25 beside them.
+
+    Interrupt it whenever you like: the same command resumes where it stopped.
+    """
+    from ..corpora import ColumnMap, open_corpus
+    from ..indexing import build
+    from ..lexical import Bm25Parameters
+
+    columns = ColumnMap(id_column, title_column, abstract_column, year_column, venue_column, authors_column)
+    opened = open_corpus(corpus, columns)
+    target = output or Path("indexes") / opened.name
+    console = Console(quiet)
+    console.note(f"indexing {opened.name} into {target}")
+    start = time.perf_counter()
+    try:
+        built = build(
+            opened,
+            target,
+            encoder=encoder,
+            metric=metric.value if metric else None,
+            dense=dense,
+            precision=precision.value,
+            lexical=Bm25Parameters(variant.value, k1, b) if lexical else None,
+            shard_size=shard_size,
+            limit=limit,
+            strict=strict,
+            resume=resume,
+            overwrite=overwrite,
+            progress=console,
+        )
+    except KeyboardInterrupt:
+        console.close()
+        console.note(f"stopped; what was done is kept in {target}, and the same command resumes it")
+        raise typer.Exit(130) from None
+    finally:
+        console.close()
+    seconds = time.perf_counter() - start
+    facts = built.manifest
+    rate = f", {console.done / seconds:,.0f} papers/s" if console.done else ""
+    vectors = f"{facts.encoder['name']} ({facts.dense}, {facts.metric}, {facts.encoder['precision']})" if facts.encoder else "none"
+    console.note(
+        f"{facts.papers:,} papers in {len(facts.shards)} shard{'s' * (len(facts.shards) > 1)}, {in_bytes(facts.bytes)} on disk, "
+        f"{in_words(seconds)}{rate}; vectors: {vectors}; BM25: {facts.lexical['variant'] if facts.lexical else 'none'}"
+    )
+    if facts.rejected:
+        console.note(f"{facts.rejected:,} rows were rejected: see {target / 'rejected.jsonl'}")
+    console.note(f"next: sciretrieve search 'your words' -i {target}")

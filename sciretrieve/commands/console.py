@@ -1,0 +1,65 @@
+"""What goes to stderr: notes, and progress bars on a terminal. Results go to stdout and are nobody else's business."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+
+class Console:
+    """Speaks to the person at the terminal; says nothing when told to be quiet."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+        self._bar: Any = None
+        self.done = 0
+
+    def note(self, text: str) -> None:
+        """Print a line to stderr, above a progress bar if there is one."""
+        if self._quiet:
+            return
+        if self._bar is not None:
+            self._bar.write(text, file=sys.stderr)
+        else:
+            print(text, file=sys.stderr)  # noqa: T201
+
+    def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
+        """Begin a progress bar with rate and time left, if stderr is a terminal."""
+        self.done = 0
+        if self._quiet or not sys.stderr.isatty():
+            return
+        from tqdm import tqdm
+
+        self._bar = tqdm(total=total, initial=done, unit=f" {unit}", file=sys.stderr, dynamic_ncols=True, smoothing=0.1)
+
+    def advance(self, count: int) -> None:
+        """Move the progress bar."""
+        self.done += count
+        if self._bar is not None:
+            self._bar.update(count)
+
+    def close(self) -> None:
+        """End the progress bar."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+def in_words(seconds: float) -> str:
+    """A duration as people say it: 0.4 s, 12 s, 3 min 20 s, 2 h 5 min."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def in_bytes(size: int) -> str:
+    """A size as people say it: 812 B, 3.2 MB, 1.4 GB."""
+    value = float(size)
+    for unit in ("B", "kB", "MB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"

@@ -1,0 +1,39 @@
+"""`sciretrieve demo`: index the papers that ship with the package, and search them in three ways."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .console import Console
+from .options import Debug, Quiet
+
+
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where the demo index goes.")] = Path("indexes/demo"),
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Index the demo corpus with the embedded encoder, and show a question, two words, and papers like one.
+
+    The encoder is all-MiniLM-L6-v2, a general-purpose model that works offline; the papers' abstracts are summaries
+    written for this demo.
+    """
+    from .. import demo as corpus
+    from ..indexing import build
+    from ..outputs import table
+
+    console = Console(quiet)
+    console.note(f"indexing the demo corpus into {output} (the first time, the encoder is compiled: some 10 s)")
+    index = build(corpus.CORPUS, output, progress=console)
+    console.close()
+    width = shutil.get_terminal_size((80, 24)).columns
+    for verb, words in (("search", corpus.QUESTION), ("search", corpus.KEYWORDS), ("similar", corpus.PAPER)):
+        run = index.search(words, 3) if verb == "search" else index.similar([words], 3)
+        typer.echo(f"\n$ sciretrieve {verb} {shlex.quote(words)} -k 3 -i {output}")
+        for line in table(run.hits, width):
+            typer.echo(line)

@@ -1,0 +1,82 @@
+"""`sciretrieve info` and `export`: what an index is, and getting its contents out."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .console import Console, in_bytes
+from .options import Debug, IndexPath, Quiet, chosen_index
+
+
+class InfoFormat(StrEnum):
+    """How to print what an index is."""
+
+    table = "table"
+    json = "json"
+
+
+def info(
+    index: IndexPath = None,
+    format: Annotated[InfoFormat, typer.Option("--format", "-f", help="How to print it.")] = InfoFormat.table,
+    debug: Debug = False,
+) -> None:
+    """Say what an index is: its papers, columns, encoder, sizes and versions."""
+    from dataclasses import asdict
+
+    from ..index import Index
+
+    opened = Index(chosen_index(index))
+    facts = opened.manifest
+    columns = {field.name: str(field.type) for field in opened.columns}
+    if format == InfoFormat.json:
+        as_json = {
+            "schema": 1,
+            "path": str(opened.path),
+            "bytes": facts.bytes,
+            "modes": opened.modes,
+            "columns": columns,
+            "manifest": asdict(facts),
+        }
+        typer.echo(json.dumps(as_json, ensure_ascii=False, indent=2))
+        return
+    encoder, lexical = facts.encoder, facts.lexical
+    rows = {
+        "index": str(opened.path),
+        "papers": f"{facts.papers:,} in {len(facts.shards)} shard{'s' * (len(facts.shards) != 1)}; {facts.rejected:,} rows rejected",
+        "on disk": in_bytes(facts.bytes),
+        "modes": ", ".join(opened.modes),
+        "encoder": f"{encoder['name']}, {encoder['dim']} dimensions, {encoder['precision']}" if encoder else "none",
+        "dense": f"{facts.dense}, {facts.metric}" if encoder else "none",
+        "BM25": f"{lexical['variant']}, k1 {lexical['k1']}, b {lexical['b']}" if lexical else "none",
+        "columns": ", ".join(f"{name} ({kind})" for name, kind in columns.items()),
+        "corpus": ", ".join(facts.build["corpus"][:3]) + (" …" if len(facts.build["corpus"]) > 3 else ""),
+        "built": f"{facts.created}, generation {facts.generation}, format {facts.format}",
+        "with": ", ".join(f"{name} {version}" for name, version in facts.versions.items()),
+    }
+    for name, value in rows.items():
+        typer.echo(f"{name:<9} {value}")
+
+
+def export(
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="A .parquet file (papers and vectors) or a .npy file (vectors, with ids beside them)."
+        ),
+    ],
+    index: IndexPath = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Write an index's papers and vectors to a file that other programs read."""
+    from ..exporting import export as write
+    from ..index import Index
+
+    opened = Index(chosen_index(index))
+    for path in write(opened, output):
+        Console(quiet).note(f"{len(opened):,} papers: {path} ({in_bytes(path.stat().st_size)})")

@@ -1,0 +1,13 @@
+"""Where papers come from: files, directories and globs of many formats, all read as one stream of Arrow tables.
+
+Each format has a file of its own here with one function, `read(path)`, that yields raw batches; `papers.py` turns
+those into papers and rejects what cannot be one. Nothing reads a whole corpus into memory, except BibTeX and RIS,
+whose parsing libraries do (such files are personal libraries, not corpora of millions).
+"""
+
+from .corpus import Corpus, open_corpus
+from .papers import ColumnMap
+from .queries import read_queries
+from .raw import Rejected
+
+__all__ = ["ColumnMap", "Corpus", "Rejected", "open_corpus", "read_queries"]

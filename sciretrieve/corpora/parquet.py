@@ -1,0 +1,58 @@
+"""Parquet, streamed a batch at a time whatever the size of its row groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..errors import InvalidRequest
+from .raw import BATCH_ROWS, RawBatch, Rejected
+
+
+def read(path: Path) -> Iterator[RawBatch]:
+    """Yield the rows of a Parquet file in batches; rows whose text is broken UTF-8 are rejected.
+
+    Raises:
+        InvalidRequest: the file is not Parquet, or is damaged.
+    """
+    row = 0
+    try:
+        with pq.ParquetFile(path, memory_map=True) as file:
+            for batch in file.iter_batches(batch_size=BATCH_ROWS):
+                yield _checked(str(path), row, pa.Table.from_batches([batch]))
+                row += batch.num_rows
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise InvalidRequest(f"{path} cannot be read as Parquet after row {row}: {reason}") from error
+
+
+def count(path: Path) -> int:
+    """The number of rows that the file's footer states. Raises InvalidRequest where there is no such footer."""
+    try:
+        return int(pq.read_metadata(path).num_rows)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InvalidRequest(f"{path} cannot be read as Parquet: {str(error).splitlines()[0]}") from error
+
+
+def _checked(source: str, before: int, table: pa.Table) -> RawBatch:
+    numbers = list(range(before + 1, before + table.num_rows + 1))
+    try:
+        table.validate(full=True)  # Arrow trusts the bytes that it reads; this looks at them
+        return RawBatch(source, table, numbers)
+    except pa.ArrowInvalid:
+        bad = {index for column in table.columns for index in _broken(column)}
+    keep = [index for index in range(table.num_rows) if index not in bad]
+    rejected = [Rejected(source, numbers[index], "broken UTF-8") for index in sorted(bad)]
+    return RawBatch(source, table.take(keep), [numbers[index] for index in keep], rejected)
+
+
+def _broken(column: pa.ChunkedArray) -> Iterator[int]:
+    """The rows of a column of texts, or of lists of texts, that hold broken UTF-8."""
+    for index in range(len(column)):
+        try:
+            column[index].as_py()
+        except UnicodeDecodeError:
+            yield index

@@ -1,0 +1,70 @@
+"""Queries from files: JSON Lines, tab-separated, plain text (one a line), or a BEIR directory's queries.jsonl."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..errors import InvalidRequest, NotFound
+from ..types import Paper, Query
+from . import jsonl
+from .raw import Rejected, Row
+from .streams import lines
+
+ID_KEYS = ("_id", "id", "query_id", "qid")
+TEXT_KEYS = ("text", "query", "question", "title")
+
+
+def read_queries(source: str | Path) -> list[Query]:
+    """Read queries in file order.
+
+    `.jsonl` rows have an id (`_id`, `id`, `query_id`) and a `text` or `query`; a row with a `title` and an `abstract`
+    and neither of those is a paper as query. `.tsv` rows are id, tab, text. Of any other file each line is a query,
+    numbered from 1. `-` is standard input, as lines.
+
+    Raises:
+        NotFound: there is no such file.
+        InvalidRequest: a row is no query, an id occurs twice, or there is none at all.
+    """
+    path = Path(source)
+    if path.is_dir():
+        path = next((path / name for name in ("queries.jsonl", "queries.jsonl.gz") if (path / name).is_file()), path)
+    if str(source) != "-" and not path.is_file():
+        raise NotFound(f"there are no queries at {source}; name a .jsonl, .tsv or .txt file, or a BEIR directory")
+    suffixes = {suffix.lower() for suffix in path.suffixes}
+    if suffixes & {".jsonl", ".ndjson"}:
+        queries = [_from_row(path, number, row) for number, row in jsonl.rows(path)]
+    else:
+        queries = [_from_line(path, number, line, ".tsv" in suffixes) for number, line in enumerate(lines(path), 1) if line.strip()]
+    ids = [query.id for query in queries]
+    if not queries:
+        raise InvalidRequest(f"{source} holds no queries")
+    if len(set(ids)) < len(ids):
+        twice = next(id for id in ids if ids.count(id) > 1)
+        raise InvalidRequest(f"{source}: the query id {twice!r} occurs more than once; ids must be unique")
+    return queries
+
+
+def _from_row(path: Path, number: int, row: Row | Rejected) -> Query:
+    if isinstance(row, Rejected):
+        raise InvalidRequest(f"{path}, line {number}: {row.reason}")
+    id = str(next((row[key] for key in ID_KEYS if row.get(key) is not None), number))
+    title, abstract = str(row.get("title") or ""), str(row.get("abstract") or "")
+    if abstract and not (row.get("text") or row.get("query")):
+        return Query(id, paper=Paper(id, title, abstract))
+    text = next((str(row[key]) for key in TEXT_KEYS if row.get(key)), "")
+    if not text.strip():
+        raise InvalidRequest(f"{path}, line {number}: no query text (looked for {', '.join(TEXT_KEYS)})")
+    return Query(id, text)
+
+
+def _from_line(path: Path, number: int, line: bytes, tabbed: bool) -> Query:
+    try:
+        text = line.decode("utf-8-sig").strip()
+    except UnicodeDecodeError as error:
+        raise InvalidRequest(f"{path}, line {number}: broken UTF-8 at byte {error.start}") from error
+    if not tabbed:
+        return Query(str(number), text)
+    id, tab, rest = text.partition("\t")
+    if not tab or not rest.strip():
+        raise InvalidRequest(f"{path}, line {number}: expected an id, a tab and a query")
+    return Query(id, rest)

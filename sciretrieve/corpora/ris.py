@@ -1,0 +1,54 @@
+"""RIS, parsed by rispy: the export format of Zotero, EndNote, Web of Science and many library databases."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidRequest
+from .raw import RawBatch, Row, batches_of_rows
+from .streams import open_binary
+
+
+def read(path: Path) -> Iterator[RawBatch]:
+    """Yield the records of a RIS file in batches; row n is its n-th record.
+
+    Raises:
+        InvalidRequest: the file is not RIS.
+    """
+    import rispy
+
+    with open_binary(path) as stream:
+        text = stream.read().decode("utf-8-sig", errors="replace")
+    try:
+        records = rispy.load(io.StringIO(text))
+    except (OSError, ValueError, KeyError) as error:
+        raise InvalidRequest(f"{path} cannot be read as RIS: {error}") from error
+    return batches_of_rows(str(path), enumerate(map(_row, records), start=1))
+
+
+def _row(record: dict[str, Any]) -> Row:
+    def first(*names: str) -> str:
+        values = (record.get(name) for name in names)
+        found = next((value for value in values if value), "")
+        return str(found[0] if isinstance(found, list) else found)
+
+    title = first("title", "primary_title", "translated_title")
+    year = first("year", "publication_year", "date")
+    # many exporters write no ID tag: a digest of what names the work gives the same id on every export
+    digest = blake2b(f"{title}\n{year}".encode(), digest_size=6).hexdigest()
+    return {
+        "id": first("id", "doi", "accession_number") or (f"ris:{digest}" if title else ""),
+        "title": title,
+        "abstract": first("abstract", "notes_abstract"),
+        "year": year,
+        "venue": first("journal_name", "secondary_title", "alternate_title1", "alternate_title2", "alternate_title3"),
+        "authors": record.get("authors") or record.get("first_authors") or [],
+        "doi": first("doi"),
+        "url": first("urls", "url"),
+        "keywords": record.get("keywords") or [],
+        "type": first("type_of_reference"),
+    }

@@ -1,0 +1,45 @@
+"""Opening text sources by name: plain, gzip, zstandard, or standard input."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import pyarrow as pa
+
+from ..errors import InvalidRequest
+
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+
+
+def open_binary(path: Path) -> BinaryIO:
+    """Open `path` for reading, decompressed by its suffix; `-` is standard input."""
+    if str(path) == "-":
+        return sys.stdin.buffer
+    compression = COMPRESSIONS.get(path.suffix.lower())
+    if compression is None:
+        return path.open("rb")
+    return cast(BinaryIO, pa.input_stream(str(path), compression=compression))
+
+
+def lines(path: Path) -> Iterator[bytes]:
+    """The lines of a source, without their ends.
+
+    Raises:
+        InvalidRequest: the source cannot be decompressed.
+    """
+    rest = b""
+    with open_binary(path) as stream:
+        try:
+            while block := stream.read(1 << 20):
+                first, *more = block.split(b"\n")
+                rest += first
+                for line in more:
+                    yield rest.removesuffix(b"\r")
+                    rest = line
+        except OSError as error:
+            raise InvalidRequest(f"{path} cannot be read to its end ({error}); it may be cut short or not {path.suffix}") from error
+    if rest:
+        yield rest.removesuffix(b"\r")

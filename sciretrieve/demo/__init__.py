@@ -1,0 +1,9 @@
+"""The demo corpus: some two hundred well-known papers of many fields, with summaries in our own words as abstracts."""
+
+from pathlib import Path
+
+CORPUS = Path(__file__).parent / "papers.jsonl"
+
+QUESTION = "how do vaccines teach the immune system to fight a virus?"
+KEYWORDS = "graph networks"
+PAPER = "jinek2012programmable"

@@ -1,0 +1,104 @@
+"""Approximate search with FAISS, one index a shard. FAISS proposes candidates; their scores come from the vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import CorruptData, InvalidRequest
+from ..types import Mask, Metric, Rows, Vectors
+
+HNSW_SEARCH = 128
+"""HNSW's efSearch at least: candidates looked at a query."""
+IVF_PROBES = 1 / 16
+"""The share of IVF's lists that are looked at a query."""
+TRAINING_ROWS = 100_000
+
+
+def factory_string(dense: str, papers: int) -> str:
+    """What `--dense` names as a FAISS factory string for a shard of so many papers.
+
+    `hnsw` and `ivf` keep vectors in 8 bits a dimension, for answers are re-scored from the vectors themselves.
+    """
+    lists = int(np.clip(4 * np.sqrt(papers), 1, max(papers // 39, 1)))  # FAISS wants 39 training points a list
+    return {"hnsw": "HNSW32,SQ8", "ivf": f"IVF{lists},SQ8"}.get(dense, dense)
+
+
+def build_ann(path: Path, vectors: Vectors, factory: str, metric: Metric) -> None:
+    """Train and fill a FAISS index of `vectors` (n, dim) and write it to `path`.
+
+    Raises:
+        InvalidRequest: FAISS does not take the factory string, or has too few vectors to train it.
+    """
+    import faiss
+
+    kind = faiss.METRIC_L2 if metric == "l2" else faiss.METRIC_INNER_PRODUCT
+    with _translated(f"FAISS cannot build {factory!r} over {len(vectors)} vectors"):
+        index = faiss.index_factory(vectors.shape[1], factory, kind)
+        if not index.is_trained:
+            sample = np.random.default_rng(0).choice(len(vectors), min(len(vectors), TRAINING_ROWS), replace=False)
+            index.train(_prepared(vectors[np.sort(sample)], metric))
+        for first in range(0, len(vectors), 65_536):
+            index.add(_prepared(vectors[first : first + 65_536], metric))
+        faiss.write_index(index, str(path))
+
+
+def check_factory(factory: str, dim: int) -> None:
+    """Raise InvalidRequest if FAISS does not know the factory string, before hours of encoding."""
+    import faiss
+
+    with _translated(f"FAISS does not know the index type {factory!r}"):
+        faiss.index_factory(dim, factory)
+
+
+class Ann:
+    """A shard's FAISS index, opened for searching."""
+
+    def __init__(self, path: Path, papers: int, dim: int) -> None:
+        """Open the index at `path`. Raises CorruptData where it does not hold `papers` vectors of `dim`."""
+        import faiss
+
+        try:
+            self._index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
+        except RuntimeError as error:
+            raise CorruptData(f"{path} cannot be read by FAISS; rebuild the index with --overwrite") from error
+        if (self._index.ntotal, self._index.d) != (papers, dim):
+            raise CorruptData(f"{path} holds {self._index.ntotal} vectors where the manifest says {papers}")
+
+    def candidates(self, queries: Vectors, k: int, metric: Metric, mask: Mask | None) -> list[Rows]:
+        """Propose about k rows a query, of those the mask lets through; fewer may come back."""
+        _, rows = self._index.search(_prepared(queries, metric), k, params=self._parameters(k, mask))
+        return [row[row >= 0] for row in rows]
+
+    def _parameters(self, k: int, mask: Mask | None) -> Any:
+        import faiss
+
+        inner = faiss.downcast_index(self._index)
+        chosen = {} if mask is None else {"sel": faiss.IDSelectorBitmap(np.packbits(mask, bitorder="little"))}
+        if isinstance(inner, faiss.IndexHNSW):
+            return faiss.SearchParametersHNSW(efSearch=max(HNSW_SEARCH, 2 * k), **chosen)
+        if isinstance(inner, faiss.IndexIVF):
+            return faiss.SearchParametersIVF(nprobe=max(8, int(inner.nlist * IVF_PROBES)), **chosen)
+        return faiss.SearchParameters(**chosen) if chosen else None
+
+
+def _prepared(vectors: Vectors, metric: Metric) -> Vectors:
+    """Vectors as FAISS gets them: contiguous, and of unit length where the metric is the cosine."""
+    prepared = np.ascontiguousarray(vectors, np.float32)
+    if metric == "cosine":
+        prepared = prepared / np.maximum(np.linalg.norm(prepared, axis=1, keepdims=True), 1e-12)
+    return prepared
+
+
+@contextmanager
+def _translated(what: str) -> Iterator[None]:
+    """FAISS reports everything as RuntimeError with C++ source lines; say what was asked instead."""
+    try:
+        yield
+    except RuntimeError as error:
+        reason = str(error).splitlines()[-1].rsplit(":", 1)[-1].strip()
+        raise InvalidRequest(f"{what}: {reason}") from error

@@ -1,0 +1,98 @@
+"""One shard's vectors, however they are searched, and the search over several shards that merges exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import CorruptData
+from ..topk import best
+from ..types import Mask, Metric, Rows, Vectors
+from . import exact
+from .ann import Ann
+from .exact import Found
+
+SELECTIVE = 0.1
+"""Below this share of papers passing a filter, scanning those exactly is quicker and surer than a graph."""
+OVERSAMPLING = 4
+"""Candidates asked of FAISS for each answer wanted, re-scored exactly."""
+
+
+@dataclass(frozen=True)
+class VectorShard:
+    """Vectors of one shard, memory-mapped, with the FAISS index beside them where there is one."""
+
+    path: Path
+    papers: int
+    dim: int
+    metric: Metric
+    first: int
+    ann_path: Path | None = None
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        """The vectors as they were encoded, shape (papers, dim), float32."""
+        try:
+            vectors: Vectors = np.load(self.path, mmap_mode="r")
+        except (OSError, ValueError) as error:
+            raise CorruptData(f"{self.path} cannot be read: {error}; rebuild the index with --overwrite") from error
+        if vectors.shape != (self.papers, self.dim) or vectors.dtype != np.float32:
+            raise CorruptData(f"{self.path} holds {vectors.dtype}{vectors.shape}, the manifest says float32{(self.papers, self.dim)}")
+        return vectors
+
+    @cached_property
+    def norms(self) -> Vectors:
+        """Each vector's Euclidean length, shape (papers,), float32."""
+        norms: Vectors = np.sqrt(np.einsum("ij,ij->i", self.vectors, self.vectors))
+        return norms
+
+    @cached_property
+    def ann(self) -> Ann | None:
+        """The FAISS index, or None where the shard is searched exactly."""
+        return None if self.ann_path is None else Ann(self.ann_path, self.papers, self.dim)
+
+    def search(self, queries: Vectors, k: int, mask: Mask | None) -> list[Found]:
+        """At least min(k, papers that pass) rows for each query, counted within the shard, with exact scores."""
+        allowed = self.papers if mask is None else int(mask.sum())
+        if not allowed:
+            return [(np.empty(0, np.int64), np.empty(0))] * len(queries)
+        if self.ann is None or allowed <= max(k * OVERSAMPLING, SELECTIVE * self.papers):
+            return exact.search(self.vectors, self.norms, queries, k, self.metric, mask)
+        proposed = self.ann.candidates(queries, min(k * OVERSAMPLING, allowed), self.metric, mask)
+        return [self._scored(query, rows, k, mask) for query, rows in zip(queries, proposed, strict=True)]
+
+    def _scored(self, query: Vectors, rows: Rows, k: int, mask: Mask | None) -> Found:
+        if len(rows) < k:  # the graph did not reach enough papers that pass: the promise is kept by looking at all
+            return exact.search(self.vectors, self.norms, query[None], k, self.metric, mask)[0]
+        rows = np.sort(rows.astype(np.int64))
+        scores = exact.score(query, self.vectors[rows], self.metric)
+        keep = best(scores, k)
+        return rows[keep], scores[keep]
+
+
+def search(shards: Sequence[VectorShard], queries: Vectors, k: int, mask: Mask | None) -> list[Found]:
+    """Search all shards and merge: rows counted over all shards, in no order, with every tie at the k-th score."""
+    parts = []
+    for shard in shards:
+        own = None if mask is None else mask[shard.first : shard.first + shard.papers]
+        parts.append([(rows + shard.first, scores) for rows, scores in shard.search(queries, k, own)])
+    merged = []
+    for found in zip(*parts, strict=True):
+        rows, scores = (np.concatenate(columns) for columns in zip(*found, strict=True))
+        keep = best(scores, k)
+        merged.append((rows[keep], scores[keep]))
+    return merged
+
+
+def score_rows(shards: Sequence[VectorShard], query: Vectors, rows: Rows) -> exact.Scores:
+    """Exact scores of the given rows (counted over all shards) for one query."""
+    scores = np.empty(len(rows))
+    for shard in shards:
+        own = np.flatnonzero((rows >= shard.first) & (rows < shard.first + shard.papers))
+        if len(own):
+            scores[own] = exact.score(query, shard.vectors[rows[own] - shard.first], shard.metric)
+    return scores

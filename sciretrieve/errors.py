@@ -1,0 +1,122 @@
+"""Every error that sciretrieve raises on purpose, as one tree.
+
+    SciretrieveError
+    ├── InvalidRequest      the caller can fix it                exit 2
+    │   ├── UnknownName     says which names are near
+    │   ├── IndexExists     says how to resume or overwrite
+    │   ├── EncoderMismatch names both encoders
+    │   └── BadPaper        a row of a corpus that --strict refuses
+    ├── NotFound            no such index, file or paper         exit 2
+    ├── CorruptData         a file is damaged or of another      exit 3
+    │                       format version
+    └── Unavailable         a dependency or a lock is away       exit 4
+        ├── MissingExtra    says the command that installs it
+        └── IndexBusy       another process writes this index
+
+The command line and every other front end map the four classes directly under the root, and only those.
+Constructor arguments stay in `args`, so that each error survives pickling between processes.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class SciretrieveError(Exception):
+    """The root: catch this to catch everything that sciretrieve raises on purpose."""
+
+    exit_code = 1
+
+
+class InvalidRequest(SciretrieveError):
+    """The request cannot be carried out as it stands; the message says what to change."""
+
+    exit_code = 2
+
+
+class NotFound(SciretrieveError):
+    """There is no such index, file or paper."""
+
+    exit_code = 2
+
+
+class CorruptData(SciretrieveError):
+    """Something on disk is damaged, incomplete or of another format version."""
+
+    exit_code = 3
+
+
+class Unavailable(SciretrieveError):
+    """Something that is needed is away just now: a dependency, a download, a lock."""
+
+    exit_code = 4
+
+
+class UnknownName(InvalidRequest):
+    """A name that is none of the known ones; the message lists those nearest to it."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        super().__init__(kind, name, tuple(known))
+
+    def __str__(self) -> str:
+        kind, name, known = self.args
+        near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+        if near:
+            return f"unknown {kind} {name!r}; did you mean {' or '.join(map(repr, near))}?"
+        listed = ", ".join(sorted(known)[:12]) or "none"
+        return f"unknown {kind} {name!r}; there are: {listed}"
+
+
+class IndexExists(InvalidRequest):
+    """A build would write over an index, or over a partial build made with other settings."""
+
+    def __init__(self, path: str, what: str) -> None:
+        super().__init__(path, what)
+
+    def __str__(self) -> str:
+        path, what = self.args
+        return f"{path} {what}; choose another --output, or pass --overwrite to build it anew"
+
+
+class BadPaper(InvalidRequest):
+    """A row that cannot be indexed, met by a build that was told to be strict."""
+
+    def __init__(self, source: str, row: int, reason: str) -> None:
+        super().__init__(source, row, reason)
+
+    def __str__(self) -> str:
+        source, row, reason = self.args
+        return f"{source}, row {row}: {reason}; mend the row, or leave out --strict to skip such rows"
+
+
+class MissingExtra(Unavailable):
+    """An optional dependency is not installed."""
+
+    def __init__(self, package: str, needed_for: str, install: str) -> None:
+        super().__init__(package, needed_for, install)
+
+    def __str__(self) -> str:
+        package, needed_for, install = self.args
+        return f"{needed_for} needs the package {package}, which is not installed: {install}"
+
+
+class IndexBusy(Unavailable):
+    """Another process holds the index's write lock."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+
+    def __str__(self) -> str:
+        return f"{self.args[0]} is being written by another process; wait until it ends, then run the command again"
+
+
+class EncoderMismatch(InvalidRequest):
+    """An index would be searched with another encoder than the one that filled it."""
+
+    def __init__(self, built_with: str, asked: str, what: str) -> None:
+        super().__init__(built_with, asked, what)
+
+    def __str__(self) -> str:
+        built_with, asked, what = self.args
+        return f"the index was built with the encoder {built_with}, and {asked} here differs in its {what}; their vectors do not compare"

@@ -1,0 +1,79 @@
+"""Getting papers and vectors out of an index, streaming: Parquet with both, or a .npy file with the vectors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from .errors import InvalidRequest
+from .files import sync_file
+from .index import Index
+from .schema import cast_column
+from .shards import WINDOW
+
+
+def export(index: Index, target: Path) -> list[Path]:
+    """Write an index's contents to `target` and return the files written.
+
+    `.parquet`: all columns of the papers, and their vectors as `vector` (a fixed-size list of float32) if there are
+    any. `.npy`: the vectors, shape (papers, dim) float32, and beside them a `.ids.txt` with the ids in the same order.
+
+    Raises:
+        InvalidRequest: another suffix, a directory that does not exist, or vectors that the index does not have.
+    """
+    if not target.parent.is_dir():
+        raise InvalidRequest(f"there is no directory {target.parent} to write {target.name} to")
+    if target.suffix == ".parquet":
+        return [_parquet(index, target)]
+    if target.suffix == ".npy":
+        if not index.vectors:
+            raise InvalidRequest(f"{index.path} has no vectors to export (it was built with --dense none); export to .parquet")
+        return [_npy(index, target), _ids(index, target.with_suffix(".ids.txt"))]
+    raise InvalidRequest(f"cannot export to {target.name}: name a .parquet file (papers and vectors) or a .npy file (vectors)")
+
+
+def _parquet(index: Index, target: Path) -> Path:
+    schema = index.columns
+    if index.vectors:
+        schema = schema.append(pa.field("vector", pa.list_(pa.float32(), index.vectors[0].dim)))
+    temporary = target.with_name(target.name + ".tmp")
+    with pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+        for number, shard in enumerate(index.shards):
+            for first, table in shard.tables():
+                columns = {}
+                for field in index.columns:
+                    present = field.name in table.column_names
+                    columns[field.name] = cast_column(table[field.name], field.type) if present else pa.nulls(len(table), field.type)
+                if index.vectors:
+                    vectors = index.vectors[number].vectors[first : first + len(table)]
+                    columns["vector"] = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
+                writer.write_table(pa.table(columns, schema=schema))
+    return _settle(temporary, target)
+
+
+def _npy(index: Index, target: Path) -> Path:
+    temporary = target.with_name(target.name + ".tmp")
+    out = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float32, shape=(len(index), index.vectors[0].dim))
+    for shard in index.vectors:
+        for first in range(0, shard.papers, 64 * WINDOW):
+            block = shard.vectors[first : first + 64 * WINDOW]
+            out[shard.first + first : shard.first + first + len(block)] = block
+    out.flush()
+    return _settle(temporary, target)
+
+
+def _ids(index: Index, target: Path) -> Path:
+    temporary = target.with_name(target.name + ".tmp")
+    with temporary.open("w", encoding="utf-8") as file:
+        for shard in index.shards:
+            file.writelines(f"{id}\n" for id in shard.ids.to_pylist())
+    return _settle(temporary, target)
+
+
+def _settle(temporary: Path, target: Path) -> Path:
+    sync_file(temporary)
+    temporary.replace(target)
+    return target

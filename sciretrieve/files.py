@@ -1,0 +1,73 @@
+"""Writing files so that a crash never leaves half of one: temporary file, fsync, rename; checksums; the write lock."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from .errors import CorruptData, IndexBusy
+
+
+def sync_file(path: Path) -> None:
+    """Force a file's, or a directory's, contents to disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write `data` to `path` so that a reader, or a crash, sees the old file or the new one, never a mix."""
+    temporary = path.with_name(path.name + ".tmp")
+    with temporary.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+    sync_file(path.parent)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write `value` as indented JSON, atomically."""
+    write_whole(path, (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a JSON object. Raises CorruptData if the file holds anything else, FileNotFoundError if it is absent."""
+    try:
+        value = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise CorruptData(f"{path} is not valid JSON ({error}); rebuild the index with --overwrite") from error
+    if not isinstance(value, dict):
+        raise CorruptData(f"{path} holds no JSON object; rebuild the index with --overwrite")
+    return value
+
+
+def describe(path: Path) -> dict[str, Any]:
+    """What a manifest says of a file: its size in bytes and its SHA-256."""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"bytes": path.stat().st_size, "sha256": digest}
+
+
+@contextmanager
+def write_lock(directory: Path) -> Iterator[None]:
+    """Hold `directory`'s one write lock. The system drops it when the process ends, however it ends.
+
+    Raises:
+        IndexBusy: another process holds it.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    with (directory / ".lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise IndexBusy(str(directory)) from error
+        yield

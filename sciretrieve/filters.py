@@ -1,0 +1,219 @@
+"""The filter language: which papers a search may answer with.
+
+    year >= 2018 and venue in ("ACL", "EMNLP")
+    authors contains "lovelace" or not (title contains "survey")
+
+A condition is a column, one of `== != < <= > >=`, and a value; `COLUMN in (VALUE, …)`, `COLUMN not in (VALUE, …)`; or
+`COLUMN contains TEXT`, which ignores case and, in a list, looks at every element. `and`, `or`, `not` and parentheses
+combine conditions. Texts stand in single or double quotes; a column name with odd characters stands in backquotes. A
+paper without the value fails the condition (so `not` of the condition lets it through).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .errors import InvalidRequest, UnknownName
+from .types import Mask
+
+GRAMMAR = r"""
+?start: or
+?or: and (_OR and)*
+?and: not (_AND not)*
+?not: _NOT not -> negation
+    | "(" or ")"
+    | condition
+condition: column OPERATOR value -> comparison
+    | column _IN "(" value ("," value)* ")" -> member
+    | column _NOT _IN "(" value ("," value)* ")" -> not_member
+    | column _CONTAINS value -> contains
+column: NAME | QUOTED_NAME
+value: NUMBER -> number | STRING -> string | TRUE -> true | FALSE -> false
+OPERATOR: "==" | "!=" | "<=" | ">=" | "<" | ">" | "="
+_OR.2: /or\b/i
+_AND.2: /and\b/i
+_NOT.2: /not\b/i
+_IN.2: /in\b/i
+_CONTAINS.2: /contains\b/i
+TRUE.2: /true\b/i
+FALSE.2: /false\b/i
+NAME: /[^\W\d][\w.\-]*/
+QUOTED_NAME: /`[^`]+`/
+STRING: /"(\\.|[^"\\])*"|'(\\.|[^'\\])*'/
+NUMBER: /-?\d+(\.\d+)?([eE][+-]?\d+)?/
+%ignore /\s+/
+"""
+
+Value: TypeAlias = str | int | float | bool
+Columns: TypeAlias = Mapping[str, Any]
+"""Column name -> Arrow array, all of one length."""
+
+COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "==": pc.equal,
+    "=": pc.equal,
+    "!=": pc.not_equal,
+    "<": pc.less,
+    "<=": pc.less_equal,
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One condition on one column; `operator` is a comparison, `in` or `contains`."""
+
+    column: str
+    operator: str
+    values: tuple[Value, ...]
+
+    def columns(self) -> set[str]:
+        """The columns that it looks at."""
+        return {self.column}
+
+    def evaluate(self, columns: Columns) -> Any:
+        """True where the condition holds, never null."""
+        array = columns[self.column]
+        if pa.types.is_null(array.type):
+            return pa.array(np.zeros(len(array), bool))
+        if pa.types.is_list(array.type) or pa.types.is_large_list(array.type):
+            return self._any_element(array)
+        return pc.fill_null(self._test(array), False)
+
+    def _any_element(self, array: Any) -> Any:
+        if self.operator not in ("contains", "in"):
+            raise InvalidRequest(f'{self.column} is a list; ask with `{self.column} contains "…"` or `{self.column} in (…)`')
+        array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+        passes = pc.fill_null(self._test(pc.list_flatten(array)), False)
+        hits = pc.list_parent_indices(array).filter(passes)
+        mask = np.zeros(len(array), bool)
+        mask[hits.to_numpy()] = True
+        return pa.array(mask)
+
+    def _test(self, array: Any) -> Any:
+        if self.operator == "contains":
+            if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
+                raise InvalidRequest(f"`contains` looks into texts, and {self.column} holds {array.type}; use a comparison")
+            return pc.match_substring(array, str(self.values[0]), ignore_case=True)
+        values = [self._literal(value, array.type) for value in self.values]
+        if self.operator == "in":
+            kind = pa.float64() if any(pa.types.is_floating(value.type) for value in values) else values[0].type
+            return pc.is_in(array.cast(kind), value_set=pa.array([value.as_py() for value in values], kind))
+        return COMPARISONS[self.operator](array, values[0])
+
+    def _literal(self, value: Value, kind: pa.DataType) -> pa.Scalar:
+        """The value in a type that compares with the column's. Numbers stay as they are: 2.5 is no whole number."""
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                return (
+                    pa.scalar(float(value))
+                    if isinstance(value, float)
+                    else pa.scalar(value, pa.int64() if pa.types.is_integer(kind) else pa.float64())
+                )
+        else:
+            try:
+                return pa.scalar(value if isinstance(value, str) or pa.types.is_boolean(kind) else str(value)).cast(kind)
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+                pass
+        raise InvalidRequest(f"{self.column} holds {kind}, which does not compare with {value!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """`and`, `or` or `not` over other expressions."""
+
+    operator: str
+    parts: tuple[Expression, ...]
+
+    def columns(self) -> set[str]:
+        """The columns that it looks at."""
+        return set().union(*(part.columns() for part in self.parts))
+
+    def evaluate(self, columns: Columns) -> Any:
+        """True where the combination holds, never null."""
+        first, *rest = (part.evaluate(columns) for part in self.parts)
+        if self.operator == "not":
+            return pc.invert(first)
+        for other in rest:
+            first = pc.and_(first, other) if self.operator == "and" else pc.or_(first, other)
+        return first
+
+
+Expression: TypeAlias = Condition | Combination
+
+
+@cache
+def parse(text: str) -> Expression:
+    """Parse a filter. Raises InvalidRequest that points at the first character that does not fit."""
+    from lark.exceptions import UnexpectedInput
+
+    try:
+        tree = _parser().parse(text)
+    except UnexpectedInput as error:
+        column = getattr(error, "column", -1)
+        where = f"at {text[column - 1 :][:20]!r}" if isinstance(column, int) and 0 < column <= len(text) else "at its end"
+        raise InvalidRequest(f'the filter cannot be read {where}; write it like: year >= 2018 and venue == "ACL"') from error
+    return _expression(tree)
+
+
+def mask(expression: Expression, columns: Columns, known: list[str]) -> Mask:
+    """Which rows the expression lets through, as NumPy booleans.
+
+    Raises:
+        UnknownName: it names a column that is not among `known`.
+        InvalidRequest: a value does not compare with its column.
+    """
+    for column in sorted(expression.columns()):
+        if column not in known:
+            raise UnknownName("column in the filter", column, known)
+    result = expression.evaluate(columns)
+    return np.asarray(result.to_numpy(zero_copy_only=False) if isinstance(result, pa.Array) else result.to_numpy(), bool)
+
+
+@cache
+def _parser() -> Any:
+    from lark import Lark
+
+    return Lark(GRAMMAR, parser="lalr", lexer="contextual")
+
+
+def _expression(tree: Any) -> Expression:
+    if tree.data in ("or", "and"):
+        return Combination(str(tree.data), tuple(_expression(child) for child in tree.children))
+    if tree.data == "negation":
+        return Combination("not", (_expression(tree.children[0]),))
+    column = str(tree.children[0].children[0]).strip("`")
+    values = tuple(_value(child) for child in tree.children[1:] if hasattr(child, "data"))
+    if tree.data == "comparison":
+        return Condition(column, str(tree.children[1]), values)
+    if tree.data == "contains":
+        return Condition(column, "contains", values)
+    member = Condition(column, "in", values)
+    return member if tree.data == "member" else Combination("not", (member,))
+
+
+def _value(tree: Any) -> Value:
+    text = str(tree.children[0])
+    if tree.data == "number":
+        return float(text) if any(char in text for char in ".eE") else int(text)
+    if tree.data == "string":
+        return _unescaped(text[1:-1])
+    return bool(tree.data == "true")
+
+
+def _unescaped(text: str) -> str:
+    out, escaped = [], False
+    for char in text:
+        if char == "\\" and not escaped:
+            escaped = True
+            continue
+        out.append(char)
+        escaped = False
+    return "".join(out)

@@ -1,0 +1,267 @@
+"""An index opened for searching: its manifest, its shards, and the halves of the search, each loaded when first used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from . import filters
+from .dense import VectorShard
+from .encoders import CompiledEncoder, load_encoder
+from .errors import EncoderMismatch, InvalidRequest, NotFound, UnknownName
+from .fusion import FUSIONS
+from .lexical import Analyzer, Bm25
+from .lexical.bm25 import weigh_terms
+from .manifest import Manifest, read_manifest
+from .runs import Run
+from .schema import cast_column, common_schema
+from .search import Probe, Searcher, rocchio, rocchio_terms
+from .shards import Shard
+from .types import MODES, Mask, Mode, Paper, Query, Rows, Vectors
+
+
+class Index:
+    """A snapshot of an index on disk: what was committed when it was opened."""
+
+    def __init__(self, path: str | Path) -> None:
+        """Open the index in the directory `path`.
+
+        Raises:
+            NotFound: there is none, or it is not finished.
+            CorruptData: it is damaged or of another format version.
+        """
+        self.path = Path(path)
+        self.manifest: Manifest = read_manifest(self.path)
+        self.shards: list[Shard] = []
+        first = 0
+        for facts in self.manifest.shards:
+            self.shards.append(Shard(self.path / "shards" / facts.name, facts, first))
+            first += facts.papers
+
+    def __len__(self) -> int:
+        return self.manifest.papers
+
+    def __repr__(self) -> str:
+        return f"<Index {self.path} of {len(self):,} papers>"
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """The ways in which this index can be searched, best first."""
+        has = {"dense": self.manifest.encoder is not None, "bm25": self.manifest.lexical is not None}
+        has["hybrid"] = has["dense"] and has["bm25"]
+        return tuple(mode for mode in MODES if has[mode])
+
+    @cached_property
+    def columns(self) -> pa.Schema:
+        """The papers' columns, which filters may name and exports have."""
+        return common_schema(shard.schema for shard in self.shards)
+
+    @cached_property
+    def encoder(self) -> CompiledEncoder:
+        """The encoder that filled the index.
+
+        Raises:
+            InvalidRequest: the index has no vectors.
+            EncoderMismatch: the catalogue's encoder of that name is not the one that filled it.
+        """
+        built = self.manifest.encoder
+        if built is None:
+            raise InvalidRequest(f"{self.path} has no vectors (it was built with --dense none); search it with --mode bm25")
+        encoder = load_encoder(built["name"])
+        here = encoder.identity()
+        differing = [key for key in here if built.get(key) != here[key]]
+        if differing:
+            raise EncoderMismatch(built["name"], encoder.name, ", ".join(differing))
+        return encoder
+
+    def search(
+        self,
+        query: str | Query | Sequence[str | Query],
+        k: int = 10,
+        *,
+        mode: Mode | None = None,
+        filter: str | None = None,
+        fusion: str = "convex",
+    ) -> Run:
+        """Search for one query or many.
+
+        Args:
+            query: a text, a `Query`, or several of either. Texts are numbered from "1".
+            k: how many papers are wanted for each query.
+            mode: "hybrid", "dense" or "bm25"; by default the best that the index has.
+            filter: which papers may be answered, see `sciretrieve.filters`. Dense and hybrid answer with min(k, papers
+                that pass); BM25 with those of them that share a term with the query.
+            fusion: how hybrid joins its halves, "convex" or "rrf".
+
+        Raises:
+            InvalidRequest: an empty query, a k below 1, a filter that cannot be read, or a mode the index lacks.
+        """
+        listed = [query] if isinstance(query, str | Query) else list(query)
+        queries = [item if isinstance(item, Query) else Query(str(at), item) for at, item in enumerate(listed, 1)]
+        if not queries or not all(item.words.strip() for item in queries):
+            raise InvalidRequest("the query is empty; give some words, a sentence or a title")
+        chosen = self._checked(k, mode, fusion)
+        vectors = self._query_vectors(queries) if chosen != "bm25" else [None] * len(queries)
+        probes = [Probe(item, vector, self._terms(item.words, chosen)) for item, vector in zip(queries, vectors, strict=True)]
+        return Run(tuple(self._searcher.search(probes, k, chosen, fusion, self.mask(filter))), chosen, self)
+
+    def similar(
+        self,
+        ids: Sequence[str] = (),
+        k: int = 10,
+        *,
+        text: str | None = None,
+        negatives: Sequence[str] = (),
+        mode: Mode | None = None,
+        filter: str | None = None,
+        fusion: str = "convex",
+    ) -> Run:
+        """Find papers like the given ones, and unlike `negatives`, combined by Rocchio's formula (see `search.rocchio`).
+
+        Args:
+            ids: papers of this index to be like. They, and the negatives, are never among the answers.
+            k: how many papers are wanted.
+            text: title and abstract of one more paper to be like, which need not be in the index.
+            negatives: papers of this index to be unlike.
+            mode, filter, fusion: as in `search`.
+
+        Raises:
+            NotFound: an id is not in the index.
+            InvalidRequest: neither ids nor text, or as in `search`.
+        """
+        if not ids and not (text or "").strip():
+            raise InvalidRequest("nothing to be similar to; give paper ids, or --text with a title and an abstract")
+        chosen = self._checked(k, mode, fusion)
+        wanted, unwanted = self.papers(ids), self.papers(negatives)
+        if text:
+            title, _, abstract = text.partition(". ")
+            wanted.append(Paper("", title, abstract))
+        vector = None
+        if chosen != "bm25":
+            vector = rocchio(self._paper_vectors(wanted), self._paper_vectors(unwanted))
+        terms = rocchio_terms(*([self._terms(_words(paper), chosen) for paper in group] for group in (wanted, unwanted)))
+        allowed = self.mask(filter)
+        allowed = np.ones(len(self), bool) if allowed is None else allowed
+        allowed[self.rows([*ids, *negatives])] = False
+        probe = Probe(Query(" ".join(ids) or "text"), vector, terms)
+        return Run(tuple(self._searcher.search([probe], k, chosen, fusion, allowed)), chosen, self)
+
+    def papers(self, ids: Sequence[str]) -> list[Paper]:
+        """The papers with the given ids, in that order. Raises NotFound for an id that is not in the index."""
+        return self.papers_at(self.rows(ids))
+
+    def papers_at(self, rows: Rows) -> list[Paper]:
+        """The papers at the given rows, in that order."""
+        found: dict[int, Paper] = {}
+        for shard in self.shards:
+            own = rows[(rows >= shard.first) & (rows < shard.first + len(shard))]
+            if len(own):
+                found |= dict(zip(own.tolist(), shard.papers(own - shard.first), strict=True))
+        return [found[row] for row in rows.tolist()]
+
+    def rows(self, ids: Sequence[str]) -> Rows:
+        """Where the papers with the given ids stand. Raises NotFound for an id that is not in the index."""
+        found: dict[str, int] = {}
+        for shard in self.shards:
+            left = [id for id in ids if id not in found]
+            if not left:
+                break
+            found |= {id: shard.first + place for id, place in shard.find(left).items()}
+        if missing := [id for id in ids if id not in found]:
+            raise NotFound(f"there is no paper {missing[0]!r} in {self.path}; `sciretrieve search` shows the ids of papers")
+        return np.array([found[id] for id in ids], np.int64)
+
+    def ids(self, rows: Rows) -> list[str]:
+        """The ids of the papers at the given rows."""
+        if len(self.shards) == 1:
+            return list(self.shards[0].ids.take(pa.array(rows)).to_pylist())
+        out = np.empty(len(rows), object)
+        for shard in self.shards:
+            own = np.flatnonzero((rows >= shard.first) & (rows < shard.first + len(shard)))
+            if len(own):
+                out[own] = shard.ids.take(pa.array(rows[own] - shard.first)).to_pylist()
+        return list(out)
+
+    def mask(self, filter: str | None) -> Mask | None:
+        """Which papers a filter lets through, by row; None for no filter. Raises InvalidRequest."""
+        if filter is None:
+            return None
+        expression = filters.parse(filter)
+        names = sorted(expression.columns() & set(self.columns.names))
+        masks = []
+        for shard in self.shards:
+            table = shard.columns(names)
+            columns: dict[str, Any] = {name: cast_column(table[name], self.columns.field(name).type) for name in table.column_names}
+            absent = set(names) - set(table.column_names)
+            columns |= {name: pa.nulls(len(shard), self.columns.field(name).type) for name in absent}
+            masks.append(filters.mask(expression, columns, self.columns.names))
+        return np.concatenate(masks)
+
+    @cached_property
+    def vectors(self) -> list[VectorShard]:
+        """The shards' vectors; empty where the index has none."""
+        if self.manifest.encoder is None or self.manifest.metric is None:
+            return []
+        dim, metric = int(self.manifest.encoder["dim"]), self.manifest.metric
+        return [
+            VectorShard(
+                shard.directory / "vectors.npy",
+                len(shard),
+                dim,
+                metric,
+                shard.first,
+                shard.directory / "dense.faiss" if "dense.faiss" in shard.facts.files else None,
+            )
+            for shard in self.shards
+        ]
+
+    @cached_property
+    def _searcher(self) -> Searcher:
+        facts = self.manifest.lexical
+        bm25 = Bm25(self.path / facts["folder"], len(self)) if facts is not None else None
+        return Searcher(self.vectors, bm25, self.ids)
+
+    @cached_property
+    def _analyzer(self) -> Analyzer:
+        return Analyzer()
+
+    def _checked(self, k: int, mode: Mode | None, fusion: str) -> Mode:
+        if k < 1:
+            raise InvalidRequest(f"k must be at least 1, not {k}")
+        if fusion not in FUSIONS:
+            raise UnknownName("fusion", fusion, FUSIONS)
+        chosen = self.modes[0] if mode is None else mode
+        if chosen not in MODES:
+            raise UnknownName("mode", chosen, MODES)
+        if chosen not in self.modes:
+            lacks = "vectors (it was built with --dense none)" if self.manifest.encoder is None else "BM25 (it was built with --no-lexical)"
+            raise InvalidRequest(f"{self.path} has no {lacks}, so it cannot be searched in mode {chosen}; use --mode {self.modes[0]}")
+        return chosen
+
+    def _terms(self, words: str, mode: Mode) -> dict[str, float]:
+        return {} if mode == "dense" else weigh_terms(self._analyzer.terms(words))
+
+    def _query_vectors(self, queries: Sequence[Query]) -> list[Vectors]:
+        texts = [at for at, query in enumerate(queries) if query.paper is None]
+        papers = [at for at, query in enumerate(queries) if query.paper is not None]
+        vectors = np.empty((len(queries), self.encoder.dim), np.float32)
+        if texts:
+            vectors[texts] = self.encoder.encode_queries([queries[at].text for at in texts])
+        if papers:
+            vectors[papers] = self._paper_vectors([paper for query in queries if (paper := query.paper) is not None])
+        return list(vectors)
+
+    def _paper_vectors(self, papers: Sequence[Paper]) -> Vectors:
+        """Vectors of papers in place of queries, shape (n, dim)."""
+        if not papers:
+            return np.empty((0, self.encoder.dim), np.float32)
+        return self.encoder.encode_papers([paper.title for paper in papers], [paper.abstract for paper in papers], as_query=True)
+
+
+def _words(paper: Paper) -> str:
+    return f"{paper.title} {paper.abstract}"

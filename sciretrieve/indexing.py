@@ -1,0 +1,343 @@
+"""Building an index: one pipeline from a corpus to committed shards, which can be interrupted anywhere and resumed.
+
+    corpus ─ windows of 1,024 ─▶ ShardWriter (encode, count terms) ─ rename ─▶ shards/000000 …
+    then, over all shards: FAISS indexes where asked for, BM25, and last the manifest, renamed into place.
+
+`build.json` marks a build under way and says of what. A shard is committed when its folder has its final name; within
+the shard under way, vectors are on disk after every window. So a killed build loses at most two windows of encoding.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from . import lexical
+from .corpora import ColumnMap, Corpus, Rejected, open_corpus
+from .dense import build_ann, factory_string
+from .dense.ann import check_factory
+from .encoders import load_encoder
+from .encoders.compiled import Precision
+from .errors import BadPaper, IndexExists, InvalidRequest, UnknownName
+from .files import describe, read_json, sync_file, write_json, write_lock, write_whole
+from .index import Index
+from .lexical import Analyzer, Bm25Parameters
+from .manifest import FORMAT, MANIFEST, Manifest, ShardFacts
+from .protocols import Encoder, Progress
+from .schema import concat
+from .shards import WINDOW, ShardWriter, finished_facts
+from .types import METRICS, Metric
+
+SHARD_SIZE = 100_000
+"""Papers a shard: with 768 dimensions 300 MB of vectors and some 150 MB of text, well within 1 GiB."""
+FLAT_BYTES = 2 << 30
+"""`--dense auto` searches exactly up to this size of vectors (some 0.2 s a query on two cores), beyond it by HNSW."""
+DEFAULT_BM25 = Bm25Parameters()
+LIBRARIES = ("bm25s", "faiss-cpu", "numpy", "openvino", "pyarrow", "torch", "transformers")
+
+
+@dataclass(frozen=True, slots=True)
+class BuildSettings:
+    """How to build: see `build`. Two builds with equal settings over the same corpus give the same index."""
+
+    encoder: str | None = "minilm"
+    metric: Metric | None = None
+    dense: str = "auto"
+    precision: Precision = "auto"
+    lexical: Bm25Parameters | None = DEFAULT_BM25
+    shard_size: int = SHARD_SIZE
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.metric is not None and self.metric not in METRICS:
+            raise UnknownName("metric", self.metric, METRICS)
+        if self.encoder is None and self.lexical is None:
+            raise InvalidRequest("an index needs vectors or BM25; leave out --dense none or --no-lexical")
+        if not 1 <= self.shard_size <= 1_000_000:
+            raise InvalidRequest(f"--shard-size must lie between 1 and 1,000,000, not {self.shard_size}")
+        if self.limit is not None and self.limit < 1:
+            raise InvalidRequest(f"--limit must be at least 1, not {self.limit}")
+
+
+class Silent:
+    """Progress that nobody hears."""
+
+    def start(self, total: int | None, done: int = 0) -> None:
+        """Hear nothing."""
+
+    def advance(self, papers: int) -> None:
+        """Hear nothing."""
+
+    def note(self, text: str) -> None:
+        """Hear nothing."""
+
+
+def build(
+    corpus: str | Path | Iterable[str | Path] | Corpus,
+    into: str | Path,
+    *,
+    encoder: str | None = "minilm",
+    metric: Metric | None = None,
+    dense: str = "auto",
+    precision: Precision = "auto",
+    lexical: Bm25Parameters | None = DEFAULT_BM25,
+    shard_size: int = SHARD_SIZE,
+    limit: int | None = None,
+    columns: ColumnMap | None = None,
+    strict: bool = False,
+    resume: bool = True,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Index:
+    """Build an index of a corpus, or resume a build of the same corpus with the same settings.
+
+    Args:
+        corpus: files, directories, globs, or an open `Corpus`.
+        into: the index's directory.
+        encoder: a name of the catalogue; None for no vectors.
+        metric: "l2", "ip" or "cosine"; by default the one that the encoder was trained for.
+        dense: "auto", "flat", "hnsw", "ivf", any FAISS factory string, or "none".
+        precision: "bf16", "fp32", or "auto": bf16 where this CPU computes in it.
+        lexical: BM25's parameters; None for no BM25.
+        shard_size: papers a shard.
+        limit: stop after so many papers.
+        columns: which columns of the corpus are which; by default recognised by name.
+        strict: stop at the first bad row, instead of noting it in rejected.jsonl.
+        resume: continue a partial build; False starts anew.
+        overwrite: replace an index, or another partial build; the old index serves until the new one is whole.
+        progress: hears how far the build is.
+
+    Returns:
+        The finished index, opened. An index that is there already, of the same corpus and settings, is just opened.
+
+    Raises:
+        IndexExists: another index, or another partial build, is in the way.
+        InvalidRequest, NotFound: the corpus or a setting is no good, or no paper was left.
+        IndexBusy: another process writes this index.
+    """
+    opened = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
+    settings = BuildSettings(None if dense == "none" else encoder, metric, dense, precision, lexical, shard_size, limit)
+    directory = Path(into)
+    if directory.exists() and not directory.is_dir():
+        raise InvalidRequest(f"{directory} is a file; name a directory for the index")
+    with write_lock(directory):
+        work = _Build(opened, directory, settings, strict, progress or Silent())
+        if not work.prepare(resume, overwrite):
+            work.run()
+    return Index(directory)
+
+
+class _Build:
+    """One build under way: the state that the steps share."""
+
+    def __init__(self, corpus: Corpus, directory: Path, settings: BuildSettings, strict: bool, progress: Progress) -> None:
+        self.corpus, self.directory, self.settings, self.strict, self.progress = corpus, directory, settings, strict, progress
+        self.encoder: Encoder | None = load_encoder(settings.encoder, settings.precision) if settings.encoder else None
+        self.metric: Metric | None = (settings.metric or self.encoder.metric) if self.encoder else None
+        self.analyzer = Analyzer() if settings.lexical else None
+        self.rejected: list[Rejected] = []
+        self.done: list[ShardFacts] = []
+        self.plan: dict[str, Any] = {}
+        if self.encoder and settings.dense not in ("auto", "flat", "hnsw", "ivf"):
+            check_factory(settings.dense, self.encoder.dim)
+
+    def prepare(self, resume: bool, overwrite: bool) -> bool:
+        """Look at what is there, and start or continue. True if the very index is there already."""
+        shards = self.directory / "shards"
+        plan = {
+            "format": FORMAT,
+            "corpus": [str(file) for file in self.corpus.files],
+            "fingerprint": self.corpus.fingerprint(),
+            "settings": json.loads(json.dumps(asdict(self.settings))),
+            "encoder": self.encoder.identity() | {"precision": self.encoder.precision} if self.encoder else None,
+            "analyzer": self.analyzer.spec if self.analyzer else None,
+        }
+        committed, partial = self.directory / MANIFEST, self.directory / "build.json"
+        old = read_json(committed) if committed.exists() else None
+        if old is not None and not overwrite:
+            if old.get("format") == FORMAT and all(old.get("build", {}).get(key) == plan[key] for key in plan):
+                self.progress.note(f"{self.directory} is up to date: the same corpus and settings")
+                return True
+            raise IndexExists(str(self.directory), "holds an index of another corpus or with other settings")
+        begun = read_json(partial) if partial.exists() else None
+        if begun is not None and resume and all(begun.get(key) == plan[key] for key in plan):
+            self.plan = begun
+        elif begun is not None and resume and not overwrite:
+            raise IndexExists(str(self.directory), "holds an unfinished build of another corpus or with other settings")
+        else:
+            taken = [int(folder.name[:6]) for folder in shards.glob("[0-9]*")] if shards.is_dir() else []
+            self.plan = plan | {"first_shard": max(taken, default=-1) + 1}
+            write_json(partial, self.plan)
+        return False
+
+    def run(self) -> None:
+        """Build all shards that are not there yet, then what spans them, then commit."""
+        shards = self.directory / "shards"
+        shards.mkdir(exist_ok=True)
+        name = self.plan["first_shard"]
+        while (shards / f"{name + len(self.done):06d}").is_dir():
+            self.done.append(finished_facts(shards / f"{name + len(self.done):06d}"))
+        skip = before = sum(facts.papers for facts in self.done)
+        if before:
+            self.progress.note(f"resuming after {before:,} papers in {len(self.done)} finished shards")
+        self.progress.start(self._expected(), before)
+        writer: ShardWriter | None = None
+        for window in self._windows(skip):
+            writer = writer or ShardWriter(shards / f"{name + len(self.done):06d}", self.encoder, self.analyzer)
+            writer.add(window)
+            self.progress.advance(window.num_rows)
+            if writer.papers == self.settings.shard_size:
+                self.done.append(writer.finish())
+                writer = None
+        if writer is not None:
+            self.done.append(writer.finish())
+        self._write_rejected()
+        if not self.done:
+            self._forget()
+            raise InvalidRequest(f"the corpus has no paper to index{self._why_none()}")
+        self._commit()
+
+    def _expected(self) -> int | None:
+        count = self.corpus.count()
+        limits = [number for number in (count, self.settings.limit) if number is not None]
+        return min(limits) if count is not None else None
+
+    def _windows(self, skip: int) -> Iterator[pa.Table]:
+        """The corpus's papers after the first `skip`, in tables of `WINDOW` rows that never cross a shard's end."""
+        size, limit = self.settings.shard_size, self.settings.limit
+        waiting: list[pa.Table] = []
+        held, taken = 0, 0  # rows in `waiting`; papers accepted so far
+        for table, rejected in self.corpus.batches():
+            self._reject(rejected)
+            table = table.slice(0, len(table) if limit is None else max(limit - taken, 0))
+            fresh = table.slice(min(max(skip - taken, 0), len(table)))
+            taken += len(table)
+            while len(fresh):
+                at = max(skip, taken - len(fresh)) % size  # where in its shard the next paper stands
+                room = min(WINDOW - held, size - at)
+                waiting.append(fresh.slice(0, room))
+                held += len(waiting[-1])
+                fresh = fresh.slice(room)
+                if held == WINDOW or at + len(waiting[-1]) == size:
+                    yield _joined(waiting)
+                    waiting, held = [], 0
+            if limit is not None and taken >= limit:
+                break
+        if held:
+            yield _joined(waiting)
+
+    def _reject(self, rejected: list[Rejected]) -> None:
+        if rejected and self.strict:
+            raise BadPaper(rejected[0].source, rejected[0].row, rejected[0].reason)
+        self.rejected += rejected
+
+    def _commit(self) -> None:
+        settings, encoder = self.settings, self.encoder
+        papers = sum(facts.papers for facts in self.done)
+        dense = "none"
+        if encoder is not None:
+            dense = settings.dense
+            if dense == "auto":
+                dense = "flat" if papers * encoder.dim * 4 <= FLAT_BYTES else "hnsw"
+            if dense != "flat":
+                self.done = [self._with_ann(facts, dense) for facts in self.done]
+        committed = self.directory / MANIFEST
+        generation = int(read_json(committed).get("generation", 0)) + 1 if committed.exists() else 1
+        manifest = Manifest(
+            format=FORMAT,
+            generation=generation,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            papers=papers,
+            rejected=len(self.rejected),
+            metric=self.metric,
+            dense=dense,
+            encoder=self.plan["encoder"],
+            lexical=self._build_lexical(generation),
+            shards=tuple(self.done),
+            build={key: value for key, value in self.plan.items() if key != "first_shard"},
+            versions={"python": platform.python_version(), "sciretrieve": version("sciretrieve"), **_versions()},
+        )
+        manifest.write(self.directory)
+        (self.directory / "build.json").unlink()
+        _sweep(self.directory, manifest)
+
+    def _with_ann(self, facts: ShardFacts, dense: str) -> ShardFacts:
+        """Build a shard's FAISS index beside its vectors, from which it can be built again at any time."""
+        folder = self.directory / "shards" / facts.name
+        assert self.metric is not None
+        self.progress.note(f"building the {dense} index of shard {facts.name}")
+        temporary = folder / "dense.faiss.tmp"
+        build_ann(temporary, np.load(folder / "vectors.npy", mmap_mode="r"), factory_string(dense, facts.papers), self.metric)
+        sync_file(temporary)
+        temporary.rename(folder / "dense.faiss")
+        return ShardFacts(facts.name, facts.papers, {**facts.files, "dense.faiss": describe(folder / "dense.faiss")})
+
+    def _build_lexical(self, generation: int) -> dict[str, Any] | None:
+        if self.settings.lexical is None or self.analyzer is None:
+            return None
+        name = f"lexical/{generation:06d}"
+        folder = self.directory / name
+        partial = folder.with_name(folder.name + ".partial")
+        for left in (partial, folder):
+            shutil.rmtree(left, ignore_errors=True)
+        postings = [(self.directory / "shards" / facts.name / "postings.arrow", facts.papers) for facts in self.done]
+        lexical.build(partial, postings, self.settings.lexical)
+        partial.rename(folder)
+        sync_file(folder.parent)
+        files = {file.name: describe(file) for file in sorted(folder.iterdir())}
+        return {"folder": name, **asdict(self.settings.lexical), "analyzer": self.analyzer.spec, "files": files}
+
+    def _write_rejected(self) -> None:
+        path = self.directory / "rejected.jsonl"
+        if self.rejected:
+            write_whole(path, "".join(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in self.rejected).encode())
+        else:
+            path.unlink(missing_ok=True)
+
+    def _why_none(self) -> str:
+        if not self.rejected:
+            return "; it is empty"
+        first = self.rejected[0]
+        return f": all {len(self.rejected):,} rows were rejected, the first (row {first.row}) for: {first.reason}"
+
+    def _forget(self) -> None:
+        """Leave no trace of a build that had nothing to build."""
+        (self.directory / "build.json").unlink(missing_ok=True)
+        if not (self.directory / MANIFEST).exists():
+            shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def _joined(tables: list[pa.Table]) -> pa.Table:
+    return tables[0] if len(tables) == 1 else concat(tables)
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for library in LIBRARIES:
+        try:
+            found[library] = version(library)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _sweep(directory: Path, manifest: Manifest) -> None:
+    """Remove the shards and lexical folders of earlier generations and of abandoned builds."""
+    kept = {shard.name for shard in manifest.shards}
+    for folder in (directory / "shards").iterdir():
+        if folder.name not in kept:
+            shutil.rmtree(folder, ignore_errors=True)
+    lexical_folder = manifest.lexical["folder"] if manifest.lexical else None
+    for folder in (directory / "lexical").glob("*"):
+        if f"lexical/{folder.name}" != lexical_folder:
+            shutil.rmtree(folder, ignore_errors=True)

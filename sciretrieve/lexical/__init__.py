@@ -1,0 +1,7 @@
+"""Keyword search: how text becomes terms, a shard's postings, and one BM25 index over all shards."""
+
+from .analysis import Analyzer
+from .bm25 import Bm25, Bm25Parameters, build
+from .postings import PostingsBuilder
+
+__all__ = ["Analyzer", "Bm25", "Bm25Parameters", "PostingsBuilder", "build"]

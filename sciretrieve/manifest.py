@@ -1,0 +1,111 @@
+"""The manifest: what an index is made of. Written last and renamed into place, so an index is whole or absent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from .errors import CorruptData, NotFound
+from .files import read_json, write_json
+from .types import METRICS, Metric
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+FileFacts = Mapping[str, Mapping[str, Any]]
+"""File name -> {"bytes": size, "sha256": digest}."""
+
+SHARD_FILES = {"papers.parquet", "ids.arrow", "postings.arrow", "vectors.npy", "dense.faiss"}
+
+
+@dataclass(frozen=True, slots=True)
+class ShardFacts:
+    """One shard: its folder's name, its number of papers, and its files."""
+
+    name: str
+    papers: int
+    files: FileFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What an index is made of.
+
+    `encoder` is the encoder's identity with `precision`, or None where there are no vectors; `lexical` has the BM25
+    parameters, the analyzer, the folder and its files, or is None; `build` is what the index was built from and how.
+    """
+
+    format: int
+    generation: int
+    created: str
+    papers: int
+    rejected: int
+    metric: Metric | None
+    dense: str
+    encoder: Mapping[str, Any] | None
+    lexical: Mapping[str, Any] | None
+    shards: tuple[ShardFacts, ...]
+    build: Mapping[str, Any]
+    versions: Mapping[str, str]
+
+    def write(self, directory: Path) -> None:
+        """Commit: replace the manifest in `directory` atomically."""
+        write_json(directory / MANIFEST, asdict(self))
+
+    @property
+    def bytes(self) -> int:
+        """The size on disk of all files that the manifest names."""
+        files = [facts for shard in self.shards for facts in shard.files.values()]
+        if self.lexical is not None:
+            files += self.lexical["files"].values()
+        return sum(int(facts["bytes"]) for facts in files)
+
+
+def read_manifest(directory: Path) -> Manifest:
+    """Read and check the manifest in `directory`, and that the files it names are there at their full size.
+
+    Raises:
+        NotFound: there is no finished index.
+        CorruptData: it is of another format version, or damaged.
+    """
+    path = directory / MANIFEST
+    if not path.is_file():
+        if (directory / "build.json").is_file():
+            raise NotFound(f"the index {directory} is not finished; run the same `sciretrieve index` command again to resume it")
+        raise NotFound(f"there is no index at {directory}; build one with `sciretrieve index CORPUS -o {directory}`")
+    value = read_json(path)
+    if value.get("format") != FORMAT:
+        theirs = value.get("format")
+        raise CorruptData(f"{directory} is an index of format version {theirs}, and {FORMAT} is read here; build it anew with --overwrite")
+    try:
+        manifest = _manifest(value)
+    except (KeyError, TypeError, ValueError) as error:
+        raise CorruptData(f"{path} is damaged ({type(error).__name__}: {error}); rebuild the index with --overwrite") from error
+    _check_files(directory, manifest)
+    return manifest
+
+
+def _manifest(value: dict[str, Any]) -> Manifest:
+    shards = tuple(ShardFacts(**shard) for shard in value.pop("shards"))
+    manifest = Manifest(shards=shards, **value)
+    for shard in shards:
+        if not re.fullmatch(r"\d{6,}", shard.name) or not set(shard.files) <= SHARD_FILES:
+            raise ValueError(f"shard {shard.name!r}")
+    if sum(shard.papers for shard in shards) != manifest.papers or manifest.metric not in (None, *METRICS):
+        raise ValueError("counts or metric")
+    if manifest.lexical is not None and not re.fullmatch(r"lexical/\d{6,}", manifest.lexical["folder"]):
+        raise ValueError("lexical folder")
+    return manifest
+
+
+def _check_files(directory: Path, manifest: Manifest) -> None:
+    files = {directory / "shards" / shard.name / name: facts for shard in manifest.shards for name, facts in shard.files.items()}
+    if manifest.lexical is not None:
+        files |= {directory / manifest.lexical["folder"] / name: facts for name, facts in manifest.lexical["files"].items()}
+    for path, facts in files.items():
+        size = path.stat().st_size if path.is_file() else None
+        if size != facts["bytes"]:
+            found = "is missing" if size is None else f"has {size} bytes where the manifest says {facts['bytes']}"
+            raise CorruptData(f"{path} {found}; restore it, or rebuild the index with --overwrite")

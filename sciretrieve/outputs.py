@@ -1,0 +1,180 @@
+"""How hits are printed: a table for people, and the formats that other programs read. One function a format."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import textwrap
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from .runs import Run, trec_id
+from .schema import plain
+from .types import Hit, Paper
+
+Lines = Iterator[str]
+
+
+def table(hits: Sequence[Hit], width: int) -> Lines:
+    """Two lines a hit: rank, score, year and title; below them who, where, and the id that `similar` takes."""
+    indent = " " * 18
+    for hit in hits:
+        paper = hit.paper
+        year = f"{paper.year or '':>4}"
+        title = " ".join((paper.title or paper.abstract).split())
+        lead = f"{hit.rank:>3}  {hit.score:>7.3f}  {year}  "
+        first, *rest = textwrap.wrap(title, max(width - len(lead), 20)) or ["(no title)"]
+        yield lead + first
+        for line in rest:
+            yield indent + "  " + line
+        details = " · ".join(part for part in (_byline(paper.authors), paper.venue or "", paper.id) if part)
+        yield indent + "  " + _cut(details, width - 20, keep=len(paper.id))
+
+
+def explanation(hit: Hit) -> str:
+    """One line that says what each half of the search gave a hit."""
+    parts = [f"{name} {value:.4f}" for name, value in hit.scores.items() if value is not None]
+    return " " * 20 + "↳ " + " · ".join(parts)
+
+
+def record(hit: Hit) -> dict[str, Any]:
+    """A hit as JSON has it."""
+    paper = hit.paper
+    return {
+        "rank": hit.rank,
+        "score": hit.score,
+        "id": paper.id,
+        "title": paper.title,
+        "year": paper.year,
+        "venue": paper.venue,
+        "authors": list(paper.authors),
+        "abstract": paper.abstract,
+        "doi": paper.doi,
+        "url": paper.url,
+        "scores": dict(hit.scores),
+        "extra": plain(paper.extra),
+    }
+
+
+def answer(query: str, mode: str, milliseconds: float, hits: Sequence[Hit]) -> str:
+    """The answer to one query as one JSON object, of schema 1."""
+    value = {"schema": 1, "query": query, "mode": mode, "total_time_ms": round(milliseconds, 3), "hits": [record(hit) for hit in hits]}
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def jsonl(hits: Sequence[Hit]) -> Lines:
+    """One JSON object a hit and line."""
+    return (json.dumps(record(hit), ensure_ascii=False) for hit in hits)
+
+
+def csv_lines(hits: Sequence[Hit]) -> Lines:
+    """Comma-separated, with a header; authors joined by "; "."""
+    columns = ("rank", "score", "id", "title", "year", "venue", "authors", "abstract", "doi", "url", "dense", "bm25")
+    yield _csv_row(columns)
+    for hit in hits:
+        row = record(hit) | {"authors": "; ".join(hit.paper.authors), **hit.scores}
+        yield _csv_row([row[column] for column in columns])
+
+
+def bibtex(hits: Sequence[Hit]) -> Lines:
+    """One BibTeX entry a hit, in rank order, with keys unique in the file."""
+    used: set[str] = set()
+    for hit in hits:
+        paper = hit.paper
+        key = _citekey(paper, used)
+        fields = {
+            "title": "{" + _latex(paper.title) + "}" if paper.title else "",
+            "author": " and ".join(map(_latex, paper.authors)),
+            "year": str(paper.year or ""),
+            "journal": _latex(paper.venue or ""),
+            "doi": paper.doi or "",
+            "url": paper.url or "",
+            "abstract": _latex(paper.abstract),
+        }
+        yield f"@article{{{key},"
+        for name, value in fields.items():
+            if value:
+                yield f"  {name} = {{{value}}},"
+        yield "}\n"
+
+
+def ris(hits: Sequence[Hit]) -> Lines:
+    """One RIS record a hit; rank and score stand in a note, so that an import keeps the ranking."""
+    for hit in hits:
+        paper = hit.paper
+        yield "TY  - JOUR"
+        yield f"ID  - {paper.id}"
+        for tag, value in (("TI", paper.title), *(("AU", name) for name in paper.authors), ("PY", paper.year), ("JO", paper.venue)):
+            if value:
+                yield f"{tag}  - {value}"
+        for tag, value in (("AB", " ".join(paper.abstract.split())), ("DO", paper.doi), ("UR", paper.url)):
+            if value:
+                yield f"{tag}  - {value}"
+        yield f"N1  - sciretrieve rank={hit.rank} score={hit.score:.6f}"
+        yield "ER  - \n"
+
+
+def trec(run: Run) -> Lines:
+    """The run as lines of a TREC run file."""
+    return run.to_trec()
+
+
+FORMATS: Mapping[str, Callable[[Sequence[Hit]], Lines]] = {"jsonl": jsonl, "csv": csv_lines, "bibtex": bibtex, "ris": ris}
+"""The formats that need nothing but the hits; table, json and trec want more."""
+
+
+def renamed(run: Run) -> int:
+    """How many of a run's ids had to be changed to stand in a TREC file."""
+    return sum(trec_id(id) != id for ranking in run for id in ranking.ids)
+
+
+def _byline(authors: Sequence[str]) -> str:
+    families = [_family(name) for name in authors]
+    return f"{families[0]} et al." if len(families) > 2 else " and ".join(families)
+
+
+def _family(name: str) -> str:
+    return name.split(",")[0] if "," in name else (name.split() or [name])[-1]
+
+
+def _cut(text: str, width: int, keep: int) -> str:
+    """Shorten in the middle, keeping the id at the end whole: it is what the reader copies."""
+    if _columns(text) <= width:
+        return text
+    tail = text[len(text) - keep - 3 :]
+    head = text[: len(text) - len(tail)]
+    while head and _columns(head) + 1 + _columns(tail) > width:
+        head = head[:-1]
+    return f"{head.rstrip(' ·')}…{tail}" if head else tail.removeprefix(" · ")
+
+
+def _columns(text: str) -> int:
+    """How many terminal columns a text takes: wide characters count twice, combining ones not at all."""
+    return sum(0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def _csv_row(values: Sequence[Any]) -> str:
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="").writerow(values)
+    return buffer.getvalue()
+
+
+def _latex(text: str) -> str:
+    return re.sub(r"([&%#_$])", r"\\\1", text.replace("\\", r"\textbackslash ").replace("{", r"\{").replace("}", r"\}"))
+
+
+def _citekey(paper: Paper, used: set[str]) -> str:
+    """Family name, year, first long word of the title; a letter behind it if that was taken."""
+    word = next((word for word in re.findall(r"[a-z]+", paper.title.lower()) if len(word) > 3), "")
+    name = _family(paper.authors[0]) if paper.authors else "anonymous"
+    folded = unicodedata.normalize("NFKD", f"{name}{paper.year or ''}{word}").encode("ascii", "ignore").decode()
+    stem = re.sub(r"[^a-z0-9]", "", folded.lower()) or "paper"
+    key, number = stem, 0
+    while key in used:
+        number += 1
+        key = f"{stem}-{number}"
+    used.add(key)
+    return key

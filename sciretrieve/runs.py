@@ -1,0 +1,107 @@
+"""A run: what a search answered to each of its queries, in rank order, and the forms it can be handed on in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from .errors import MissingExtra
+from .protocols import PaperSource
+from .types import Hit, Query
+
+Scores = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The answer to one query: paper ids by falling score, equal scores by rising id.
+
+    `parts` has, for each half of the search that ran ("dense", "bm25"), the papers' scores there, aligned with `ids`;
+    NaN where the half has none.
+    """
+
+    query: Query
+    ids: Sequence[str]
+    scores: Scores
+    parts: Mapping[str, Scores] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True)
+class Run:
+    """Rankings of a batch of queries, in the queries' order. `mode` says what made them; `source` has the papers."""
+
+    rankings: tuple[Ranking, ...]
+    mode: str
+    source: PaperSource
+
+    def __len__(self) -> int:
+        return len(self.rankings)
+
+    def __iter__(self) -> Iterator[Ranking]:
+        return iter(self.rankings)
+
+    @property
+    def hits(self) -> list[Hit]:
+        """The hits of the first query, with their papers: what a search for one query is read by."""
+        return self.hits_of(self.rankings[0])
+
+    def hits_of(self, ranking: Ranking) -> list[Hit]:
+        """A ranking's hits, with their papers read from the index."""
+        hits = []
+        for rank, paper in enumerate(self.source.papers(list(ranking.ids)), start=1):
+            scores = {name: _number(ranking.parts[name][rank - 1]) if name in ranking.parts else None for name in ("dense", "bm25")}
+            hits.append(Hit(rank, float(ranking.scores[rank - 1]), paper, scores))
+        return hits
+
+    def to_arrow(self) -> pa.Table:
+        """All rankings as one table: query_id, rank, paper_id, score, and dense and bm25 where those ran."""
+        lengths = [len(ranking) for ranking in self.rankings]
+        columns: dict[str, Any] = {
+            "query_id": pa.array(np.repeat([ranking.query.id for ranking in self.rankings], lengths).tolist(), pa.string()),
+            "rank": pa.array([rank for length in lengths for rank in range(1, length + 1)], pa.int32()),
+            "paper_id": pa.array([id for ranking in self.rankings for id in ranking.ids], pa.string()),
+            "score": pa.array(np.concatenate([ranking.scores for ranking in self.rankings])),
+        }
+        for name in self.rankings[0].parts:
+            parts = np.concatenate([ranking.parts[name] for ranking in self.rankings])
+            columns[name] = pa.array(parts, mask=np.isnan(parts))
+        return pa.table(columns)
+
+    def to_pandas(self) -> Any:
+        """`to_arrow` as a pandas data frame. Raises MissingExtra where pandas is not installed."""
+        try:
+            return self.to_arrow().to_pandas()
+        except ImportError as error:
+            raise MissingExtra("pandas", "to_pandas", "pip install pandas") from error
+
+    def to_trec(self, tag: str = "sciretrieve") -> Iterator[str]:
+        """The lines of a TREC run file: query, Q0, paper, rank, score, tag.
+
+        trec_eval reads scores as float32, ignores ranks and breaks ties by falling id; so scores are written strictly
+        falling in float32, which keeps our order. Ids are percent-encoded where they hold white space.
+        """
+        for ranking in self.rankings:
+            last = np.float32(np.inf)
+            for rank, (id, score) in enumerate(zip(ranking.ids, ranking.scores.tolist(), strict=True), start=1):
+                last = min(np.float32(score), np.nextafter(last, np.float32(-np.inf)))
+                yield f"{trec_id(ranking.query.id)} Q0 {trec_id(id)} {rank} {float(last):.9g} {tag}"
+
+
+def trec_id(id: str) -> str:
+    """An id as TREC files hold it: white space, and the percent sign in such an id, percent-encoded."""
+    if not any(char.isspace() for char in id):
+        return id
+    return "".join(quote(char, safe="") if char.isspace() or char == "%" else char for char in id)
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

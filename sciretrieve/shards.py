@@ -1,0 +1,185 @@
+"""A shard: the one unit of building and resuming. A folder of files that never change once it has its final name.
+
+papers.parquet   the papers in row order, in row groups of 1,024
+ids.arrow        their ids alone, memory-mapped
+vectors.npy      their vectors, (papers, dim) float32, where the index has an encoder
+postings.arrow   their terms, where the index has BM25
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from .errors import CorruptData
+from .files import describe, read_json, sync_file, write_json
+from .lexical import Analyzer, PostingsBuilder
+from .manifest import ShardFacts
+from .protocols import Encoder
+from .schema import concat, papers_of
+from .types import Paper, Rows
+
+WINDOW = 1024
+"""Papers encoded together, and a row group of papers.parquet. Windows start at the shard's first row, so the batches
+that the encoder sees, and with them the vectors' last bits, do not depend on where a build was interrupted."""
+
+
+class Shard:
+    """A shard opened for reading. `first` is the row of its first paper, counted over all shards."""
+
+    def __init__(self, directory: Path, facts: ShardFacts, first: int) -> None:
+        self.directory = directory
+        self.facts = facts
+        self.first = first
+
+    def __len__(self) -> int:
+        return int(self.facts.papers)
+
+    @cached_property
+    def ids(self) -> pa.StringArray:
+        """The papers' ids in row order."""
+        path = self.directory / "ids.arrow"
+        try:
+            column = pa.ipc.open_file(pa.memory_map(str(path))).read_all()["id"].combine_chunks()
+        except (pa.ArrowInvalid, OSError, KeyError) as error:
+            raise CorruptData(f"{path} cannot be read: {error}") from error
+        if len(column) != len(self):
+            raise CorruptData(f"{path} has {len(column)} ids where the manifest says {len(self)}")
+        return column
+
+    @cached_property
+    def _file(self) -> pq.ParquetFile:
+        path = self.directory / "papers.parquet"
+        try:
+            return pq.ParquetFile(path, memory_map=True)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise CorruptData(f"{path} cannot be read: {error}") from error
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The papers' columns."""
+        return self._file.schema_arrow
+
+    def find(self, ids: Sequence[str]) -> dict[str, int]:
+        """Where the given ids stand in this shard; ids that it lacks are left out."""
+        places = pc.index_in(pa.array(ids, pa.string()), value_set=self.ids) if len(ids) > 16 else [pc.index(self.ids, id) for id in ids]
+        found = {id: place.as_py() for id, place in zip(ids, places, strict=True)}
+        return {id: place for id, place in found.items() if place is not None and place >= 0}
+
+    def papers(self, rows: Rows) -> list[Paper]:
+        """The papers at the given rows of this shard, in the order asked."""
+        found: dict[int, Paper] = {}
+        for group in np.unique(rows // WINDOW).tolist():
+            inside = np.unique(rows[rows // WINDOW == group])
+            table = self._read(partial(self._file.read_row_group, group)).take(inside - group * WINDOW)
+            found |= dict(zip(inside.tolist(), papers_of(table), strict=True))
+        return [found[row] for row in rows.tolist()]
+
+    def columns(self, names: Sequence[str]) -> pa.Table:
+        """Whole columns, of those that this shard has."""
+        present = [name for name in names if name in self.schema.names]
+        return self._read(partial(self._file.read, columns=present))
+
+    def tables(self) -> Iterator[tuple[int, pa.Table]]:
+        """The papers in row order, a row group at a time, each with the row of its first paper within the shard."""
+        for group in range(self._file.num_row_groups):
+            yield group * WINDOW, self._read(partial(self._file.read_row_group, group))
+
+    def _read(self, read: Callable[[], pa.Table]) -> pa.Table:
+        try:
+            return read()
+        except (pa.ArrowInvalid, OSError) as error:
+            raise CorruptData(f"{self.directory / 'papers.parquet'} cannot be read: {error}") from error
+
+
+class ShardWriter:
+    """Builds one shard in a `.partial` folder. Vectors are on disk after every window; the rest is quick to redo."""
+
+    def __init__(self, directory: Path, encoder: Encoder | None, analyzer: Analyzer | None) -> None:
+        """Start, or continue, the shard that will be `directory`."""
+        self.directory = directory
+        self.partial = directory.with_name(directory.name + ".partial")
+        self.partial.mkdir(parents=True, exist_ok=True)
+        self._encoder = encoder
+        self._postings = PostingsBuilder(analyzer) if analyzer else None
+        self._tables: list[pa.Table] = []
+        self._papers = 0
+        self._encoded = self._kept_windows() * WINDOW
+
+    @property
+    def papers(self) -> int:
+        """How many papers the shard has so far."""
+        return self._papers
+
+    def add(self, window: pa.Table) -> int:
+        """Add the next `WINDOW` papers (fewer only at the shard's end); returns how many had to be encoded."""
+        titles, abstracts = window["title"].to_pylist(), window["abstract"].to_pylist()
+        if self._postings:
+            self._postings.add([f"{title}\n{abstract}" for title, abstract in zip(titles, abstracts, strict=True)])
+        self._tables.append(window)
+        self._papers += window.num_rows
+        if self._encoder is None or self._papers <= self._encoded:
+            return 0
+        vectors = self._encoder.encode_papers(titles, abstracts)
+        with self._vectors.open("ab") as file:
+            if file.tell() == 0:
+                file.write(_npy_header(0, self._encoder.dim))
+            file.write(np.ascontiguousarray(vectors, np.float32).tobytes())
+        sync_file(self._vectors)
+        return len(titles)
+
+    def finish(self) -> ShardFacts:
+        """Write what remains, force all to disk, and give the shard its final name."""
+        table = concat(self._tables)
+        pq.write_table(table, self.partial / "papers.parquet", row_group_size=WINDOW, compression="zstd")
+        with pa.OSFile(str(self.partial / "ids.arrow"), "wb") as sink:
+            ids = pa.table({"id": table["id"].combine_chunks()})
+            with pa.ipc.new_file(sink, ids.schema) as writer:
+                writer.write_table(ids)
+        if self._postings:
+            self._postings.write(self.partial / "postings.arrow")
+        if self._encoder is not None:
+            with self._vectors.open("r+b") as file:
+                file.write(_npy_header(self._papers, self._encoder.dim))
+        names = sorted(file.name for file in self.partial.iterdir() if file.name != "shard.json")
+        for name in names:
+            sync_file(self.partial / name)
+        facts = ShardFacts(self.directory.name, self._papers, {name: describe(self.partial / name) for name in names})
+        write_json(self.partial / "shard.json", {"name": facts.name, "papers": facts.papers, "files": facts.files})
+        self.partial.rename(self.directory)
+        sync_file(self.directory.parent)
+        return facts
+
+    @property
+    def _vectors(self) -> Path:
+        return self.partial / "vectors.npy"
+
+    def _kept_windows(self) -> int:
+        """Whole windows of vectors left by an interrupted build. The last is done again: it may not be wholly on disk."""
+        if self._encoder is None or not self._vectors.exists():
+            self._vectors.unlink(missing_ok=True)
+            return 0
+        header, row = len(_npy_header(0, self._encoder.dim)), 4 * self._encoder.dim
+        kept = max((self._vectors.stat().st_size - header) // (row * WINDOW) - 1, 0)
+        with self._vectors.open("r+b") as file:
+            file.truncate(header + kept * WINDOW * row if kept else 0)
+        return int(kept)
+
+
+def finished_facts(directory: Path) -> ShardFacts:
+    """What `ShardWriter.finish` noted of a shard."""
+    return ShardFacts(**read_json(directory / "shard.json"))
+
+
+def _npy_header(papers: int, dim: int) -> bytes:
+    """The header of a .npy file of that shape: 128 bytes, padded, whatever the number of papers."""
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f4", "fortran_order": False, "shape": (papers, dim)})
+    return header.getvalue()

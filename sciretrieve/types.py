@@ -1,0 +1,69 @@
+"""The values that every part of sciretrieve passes around: papers, queries and hits. All immutable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Vectors: TypeAlias = npt.NDArray[np.float32]
+"""Encoded texts, shape (n, dim)."""
+
+Rows: TypeAlias = npt.NDArray[np.int64]
+"""Positions of papers in an index, counted over all its shards in order."""
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
+"""One truth value a paper, by row: whether a filter lets it through."""
+
+Mode: TypeAlias = Literal["hybrid", "dense", "bm25"]
+Metric: TypeAlias = Literal["l2", "ip", "cosine"]
+
+MODES: tuple[Mode, ...] = ("hybrid", "dense", "bm25")
+METRICS: tuple[Metric, ...] = ("l2", "ip", "cosine")
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A scholarly paper. `extra` holds every column of the corpus that has no field of its own."""
+
+    id: str
+    title: str = ""
+    abstract: str = ""
+    year: int | None = None
+    venue: str | None = None
+    authors: tuple[str, ...] = ()
+    doi: str | None = None
+    url: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is searched for: a text, or a paper in place of a text (`paper`), never both."""
+
+    id: str
+    text: str = ""
+    paper: Paper | None = None
+
+    @property
+    def words(self) -> str:
+        """The text that keyword search sees: the query's own, or the paper's title and abstract."""
+        return self.text if self.paper is None else f"{self.paper.title} {self.paper.abstract}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One paper of an answer. `scores` has the paper's score in each part of the search that looked at it."""
+
+    rank: int
+    score: float
+    paper: Paper
+    scores: Mapping[str, float | None]
+
+    @property
+    def id(self) -> str:
+        """The paper's id."""
+        return self.paper.id
