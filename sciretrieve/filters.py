@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .errors import InvalidRequest, UnknownName
+from .schema import booleans
 from .types import Mask
 
 GRAMMAR = r"""
@@ -82,7 +83,7 @@ class Condition:
         """True where the condition holds, never null."""
         array = columns[self.column]
         if pa.types.is_null(array.type):
-            return pa.array(np.zeros(len(array), bool))
+            return booleans(np.zeros(len(array), bool))
         if pa.types.is_list(array.type) or pa.types.is_large_list(array.type):
             return self._any_element(array)
         return pc.fill_null(self._test(array), False)
@@ -95,7 +96,7 @@ class Condition:
         hits = pc.list_parent_indices(array).filter(passes)
         mask = np.zeros(len(array), bool)
         mask[hits.to_numpy()] = True
-        return pa.array(mask)
+        return booleans(mask)
 
     def _test(self, array: Any) -> Any:
         if self.operator == "contains":

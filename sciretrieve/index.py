@@ -179,12 +179,12 @@ class Index:
     def ids(self, rows: Rows) -> list[str]:
         """The ids of the papers at the given rows."""
         if len(self.shards) == 1:
-            return list(self.shards[0].ids.take(pa.array(rows)).to_pylist())
+            return self.shards[0].ids_at(rows)
         out = np.empty(len(rows), object)
         for shard in self.shards:
             own = np.flatnonzero((rows >= shard.first) & (rows < shard.first + len(shard)))
             if len(own):
-                out[own] = shard.ids.take(pa.array(rows[own] - shard.first)).to_pylist()
+                out[own] = shard.ids_at(rows[own] - shard.first)
         return list(out)
 
     def mask(self, filter: str | None) -> Mask | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from .types import Metric, Paper, Vectors
+from .types import Metric, Paper, Rows, Vectors
 
 
 class Encoder(Protocol):
@@ -38,10 +38,10 @@ class Encoder(Protocol):
 
 
 class PaperSource(Protocol):
-    """Gives papers by id: what a run needs to show more than ids."""
+    """Gives papers by row: what a run needs to show more than ids."""
 
-    def papers(self, ids: Sequence[str]) -> list[Paper]:
-        """The papers with the given ids, in that order."""
+    def papers_at(self, rows: Rows) -> list[Paper]:
+        """The papers at the given rows, in that order."""
 
 
 class Progress(Protocol):

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from .errors import MissingExtra
 from .protocols import PaperSource
-from .types import Hit, Query
+from .types import Hit, Query, Rows
 
 Scores = npt.NDArray[np.float64]
 
@@ -22,6 +22,7 @@ Scores = npt.NDArray[np.float64]
 class Ranking:
     """The answer to one query: paper ids by falling score, equal scores by rising id.
 
+    `rows` says where the papers stand in the index that answered, which finds them again quicker than their ids do.
     `parts` has, for each half of the search that ran ("dense", "bm25"), the papers' scores there, aligned with `ids`;
     NaN where the half has none.
     """
@@ -29,6 +30,7 @@ class Ranking:
     query: Query
     ids: Sequence[str]
     scores: Scores
+    rows: Rows
     parts: Mapping[str, Scores] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -57,7 +59,7 @@ class Run:
     def hits_of(self, ranking: Ranking) -> list[Hit]:
         """A ranking's hits, with their papers read from the index."""
         hits = []
-        for rank, paper in enumerate(self.source.papers(list(ranking.ids)), start=1):
+        for rank, paper in enumerate(self.source.papers_at(ranking.rows), start=1):
             scores = {name: _number(ranking.parts[name][rank - 1]) if name in ranking.parts else None for name in ("dense", "bm25")}
             hits.append(Hit(rank, float(ranking.scores[rank - 1]), paper, scores))
         return hits

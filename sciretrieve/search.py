@@ -90,7 +90,7 @@ class Searcher:
         ids = self.ids(rows)
         order = topk.order(ids, scores)[:k]
         kept = {name: np.where(np.isfinite(part), part, np.nan)[order] for name, part in parts.items()}
-        return Ranking(probe.query, [ids[at] for at in order], scores[order], kept)
+        return Ranking(probe.query, [ids[at] for at in order], scores[order], rows[order], kept)
 
 
 def _vector(probe: Probe) -> Vectors:

@@ -23,7 +23,7 @@ from .files import describe, read_json, sync_file, write_json
 from .lexical import Analyzer, PostingsBuilder
 from .manifest import ShardFacts
 from .protocols import Encoder
-from .schema import concat, papers_of
+from .schema import concat, integers, papers_of
 from .types import Paper, Rows
 
 WINDOW = 1024
@@ -54,6 +54,11 @@ class Shard:
             raise CorruptData(f"{path} has {len(column)} ids where the manifest says {len(self)}")
         return column
 
+    def ids_at(self, rows: Rows) -> list[str]:
+        """The ids at the given rows of this shard."""
+        ids: list[str] = self.ids.take(integers(rows)).to_pylist()
+        return ids
+
     @cached_property
     def _file(self) -> pq.ParquetFile:
         path = self.directory / "papers.parquet"
@@ -78,7 +83,7 @@ class Shard:
         found: dict[int, Paper] = {}
         for group in np.unique(rows // WINDOW).tolist():
             inside = np.unique(rows[rows // WINDOW == group])
-            table = self._read(partial(self._file.read_row_group, group)).take(inside - group * WINDOW)
+            table = self._read(partial(self._file.read_row_group, group)).take(integers(inside - group * WINDOW))
             found |= dict(zip(inside.tolist(), papers_of(table), strict=True))
         return [found[row] for row in rows.tolist()]
 

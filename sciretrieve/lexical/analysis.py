@@ -12,43 +12,10 @@ import Stemmer
 WORD = re.compile(r"\b\w\w+\b")
 
 # Lucene's English stop words, the usual short list of BM25 baselines
-STOPWORDS = frozenset(
-    {
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "but",
-        "by",
-        "for",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "no",
-        "not",
-        "of",
-        "on",
-        "or",
-        "such",
-        "that",
-        "the",
-        "their",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "to",
-        "was",
-        "will",
-        "with",
-    }
-)
+_STOP = """
+a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with
+"""
+STOPWORDS = frozenset(_STOP.split())
 
 
 @dataclass(frozen=True)
