@@ -28,7 +28,7 @@ from .dense import build_ann, factory_string
 from .dense.ann import check_factory
 from .encoders import load_encoder
 from .encoders.compiled import Precision
-from .errors import BadPaper, IndexExists, InvalidRequest, UnknownName
+from .errors import BadPaper, IndexExists, InvalidRequest, SciretrieveError, UnknownName
 from .files import describe, read_json, sync_file, write_json, write_lock, write_whole
 from .index import Index
 from .lexical import Analyzer, Bm25Parameters
@@ -128,13 +128,25 @@ def build(
     opened = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
     settings = BuildSettings(None if dense == "none" else encoder, metric, dense, precision, lexical, shard_size, limit)
     directory = Path(into)
-    if directory.exists() and not directory.is_dir():
-        raise InvalidRequest(f"{directory} is a file; name a directory for the index")
+    _check_place(directory)
     with write_lock(directory):
         work = _Build(opened, directory, settings, strict, progress or Silent())
         if not work.prepare(resume, overwrite):
-            work.run()
+            try:
+                work.run()
+            except SciretrieveError:
+                work.forget()
+                raise
     return Index(directory)
+
+
+def _check_place(directory: Path) -> None:
+    """Refuse to build into a file, or among somebody's other files."""
+    if directory.exists() and not directory.is_dir():
+        raise InvalidRequest(f"{directory} is a file; name a directory for the index")
+    inside = {path.name for path in directory.iterdir()} if directory.is_dir() else set()
+    if inside - {".lock"} and not inside & {MANIFEST, "build.json"}:
+        raise InvalidRequest(f"{directory} holds other files and no index; name a new or empty directory")
 
 
 class _Build:
@@ -203,7 +215,6 @@ class _Build:
             self.done.append(writer.finish())
         self._write_rejected()
         if not self.done:
-            self._forget()
             raise InvalidRequest(f"the corpus has no paper to index{self._why_none()}")
         self._commit()
 
@@ -310,11 +321,21 @@ class _Build:
         first = self.rejected[0]
         return f": all {len(self.rejected):,} rows were rejected, the first (row {first.row}) for: {first.reason}"
 
-    def _forget(self) -> None:
-        """Leave no trace of a build that had nothing to build."""
+    def forget(self) -> None:
+        """Undo a build that came to nothing, so that it stands in nobody's way; one that encoded anything stays."""
+        shards = self.directory / "shards"
+        begun = [folder for folder in shards.glob("[0-9]*") if int(folder.name[:6]) >= self.plan.get("first_shard", 0)]
+        if any((folder / "vectors.npy").exists() or not folder.name.endswith(".partial") for folder in begun):
+            return
+        for folder in begun:
+            shutil.rmtree(folder, ignore_errors=True)
         (self.directory / "build.json").unlink(missing_ok=True)
         if not (self.directory / MANIFEST).exists():
-            shutil.rmtree(self.directory, ignore_errors=True)
+            (self.directory / "rejected.jsonl").unlink(missing_ok=True)
+            (self.directory / ".lock").unlink(missing_ok=True)
+        for folder in (shards, self.directory):
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
 
 
 def _joined(tables: list[pa.Table]) -> pa.Table:

@@ -1,0 +1,5 @@
+"""`python -m sciretrieve …` is the command line."""
+
+from .commands import main
+
+main()

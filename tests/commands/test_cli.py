@@ -1,0 +1,250 @@
+"""The commands as users run them: what goes to stdout, what to stderr, and how they end."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+import pytrec_eval
+
+import sciretrieve as sr
+
+Result = subprocess.CompletedProcess[str]
+
+
+def sciretrieve(*arguments: str | Path, stdin: str | None = None, **environment: str) -> Result:
+    command = [sys.executable, "-m", "sciretrieve", *map(str, arguments)]
+    return subprocess.run(command, env=os.environ | environment, input=stdin, capture_output=True, text=True, check=False, timeout=300)
+
+
+def answer(*arguments: str | Path, **options: Any) -> str:
+    result = sciretrieve(*arguments, **options)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_search_prints_a_table_within_80_columns(index: sr.Index) -> None:
+    out = answer("search", "graph networks", "-i", index.path, "-k", "4", COLUMNS="80")
+    lines = out.splitlines()
+    assert [int(line.split()[0]) for line in lines[::2]] == [1, 2, 3, 4]
+    assert all(len(line) <= 80 for line in lines)
+    assert all(line.rstrip().split()[-1].startswith("p0") for line in lines[1::2])
+
+
+def test_words_need_no_quotes(index: sr.Index) -> None:
+    assert answer("search", "graph", "networks", "-i", index.path) == answer("search", "graph networks", "-i", index.path)
+
+
+def test_json_is_the_documented_schema(index: sr.Index) -> None:
+    value = json.loads(answer("search", "graph networks", "-i", index.path, "-k", "2", "--format", "json"))
+    assert {key: value[key] for key in ("schema", "query", "mode")} == {"schema": 1, "query": "graph networks", "mode": "hybrid"}
+    assert value["total_time_ms"] > 0
+    hit = value["hits"][0]
+    assert hit["rank"] == 1
+    assert set(hit) >= {"rank", "score", "id", "title", "year", "venue", "authors", "abstract", "scores", "extra"}
+    assert set(hit["scores"]) == {"dense", "bm25"}
+    assert hit["extra"]["topic"] == "graphs"
+    assert json.loads(answer("search", "graph", "-i", index.path, "--mode", "bm25", "-f", "json"))["hits"][0]["scores"]["dense"] is None
+
+
+def test_every_format_has_the_same_hits(index: sr.Index) -> None:
+    ids = [hit.id for hit in index.search("star dust", 5).hits]
+    ask = ("search", "star dust", "-i", index.path, "-k", "5", "--format")
+    assert [json.loads(line)["id"] for line in answer(*ask, "jsonl").splitlines()] == ids
+    assert [row["id"] for row in csv.DictReader(io.StringIO(answer(*ask, "csv")))] == ids
+    assert [line.split()[2] for line in answer(*ask, "trec").splitlines()] == ids
+    assert [line[6:] for line in answer(*ask, "ris").splitlines() if line.startswith("ID")] == ids
+    assert answer(*ask, "bibtex").count("@article{") == 5
+
+
+def test_filters_and_explanations(index: sr.Index) -> None:
+    out = answer("search", "star", "-i", index.path, "--filter", "year >= 2020", "--explain", "-k", "3")
+    assert out.count("↳ dense") == 3
+    assert all(int(line.split()[2]) >= 2020 for line in out.splitlines()[::3])
+
+
+def test_no_hit_is_no_error(index: sr.Index) -> None:
+    result = sciretrieve("search", "star", "-i", index.path, "--filter", "year > 3000")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "no paper matches\n")
+    assert json.loads(answer("search", "star", "-i", index.path, "--filter", "year > 3000", "-f", "json"))["hits"] == []
+
+
+def test_a_query_from_stdin(index: sr.Index) -> None:
+    assert answer("search", "-", "-i", index.path, stdin="graph networks\n") == answer("search", "graph networks", "-i", index.path)
+
+
+def test_similar(index: sr.Index) -> None:
+    value = json.loads(answer("similar", "p0000", "p0001", "--not", "p0002", "-i", index.path, "-k", "3", "-f", "json"))
+    assert [hit["id"] for hit in value["hits"]] == [hit.id for hit in index.similar(["p0000", "p0001"], 3, negatives=["p0002"]).hits]
+    assert answer("similar", "-", "-i", index.path, stdin="p0000\np0001\n") == answer("similar", "p0000", "p0001", "-i", index.path)
+    assert "stars" in answer("similar", "--text", "Planets. Dust around a star.", "-i", index.path, "-f", "json")
+
+
+@pytest.mark.parametrize("name", ["queries.jsonl", "queries.tsv", "queries.txt", "beir"])
+def test_batch_writes_a_run_that_trec_eval_reads(index: sr.Index, tmp_path: Path, name: str) -> None:
+    texts = {"1": "graph networks", "2": "vaccine trial", "3": "star dust"}
+    file = tmp_path / name
+    if name == "beir":
+        file.mkdir()
+    if name in ("queries.jsonl", "beir"):
+        file = file / "queries.jsonl" if name == "beir" else file
+        file.write_text("".join(json.dumps({"_id": id, "text": text}) + "\n" for id, text in texts.items()))
+    else:
+        file.write_text("".join(f"{id}\t{text}\n" if name.endswith("tsv") else f"{text}\n" for id, text in texts.items()))
+    result = sciretrieve("batch", tmp_path / name, "-i", index.path, "-o", tmp_path / "run.trec", "-k", "50")
+    assert result.returncode == 0, result.stderr
+    with (tmp_path / "run.trec").open() as lines:
+        run = pytrec_eval.parse_run(lines)
+    for number, (id, text) in enumerate(texts.items()):
+        ids = index.search(list(texts.values()), 50).rankings[number].ids
+        assert sorted(run[id], key=run[id].__getitem__, reverse=True) == ids
+        assert text
+
+
+def test_info(index: sr.Index) -> None:
+    out = answer("info", "-i", index.path)
+    for words in ("300 in 3 shards", "minilm, 384 dimensions", "flat, cosine", "lucene, k1 1.2, b 0.75", "citations (int64)"):
+        assert words in out
+    value = json.loads(answer("info", "-i", index.path, "--format", "json"))
+    assert value["manifest"]["papers"] == 300
+
+
+def test_export(index: sr.Index, tmp_path: Path) -> None:
+    result = sciretrieve("export", "-i", index.path, "-o", tmp_path / "out.parquet")
+    assert result.returncode == 0, result.stderr
+    assert pq.read_metadata(tmp_path / "out.parquet").num_rows == 300
+
+
+def test_index_search_and_the_default_index(corpus: Path, tmp_path: Path) -> None:
+    result = sciretrieve("index", corpus, "--dense", "none")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == ""
+    assert "300 papers in 1 shard" in result.stderr
+    assert "next: sciretrieve search" in result.stderr
+    assert (tmp_path / "indexes" / "papers" / "manifest.json").exists()
+    assert answer("search", "graph networks") == answer("search", "graph networks", "-i", "indexes/papers")
+    os.utime(tmp_path / "indexes" / "papers" / "manifest.json", (1, 1))
+    answer("index", corpus, "--dense", "none", "-o", "indexes/later", "--limit", "3", "-q")
+    assert "3 in 1 shard" in answer("info")
+
+
+def test_a_corpus_from_stdin(corpus: Path) -> None:
+    answer("index", "-", "-o", "piped", "--dense", "none", stdin=corpus.read_text())
+    assert "300 in 1 shard" in answer("info", "-i", "piped")
+
+
+def test_quiet_is_quiet(corpus: Path) -> None:
+    result = sciretrieve("index", corpus, "--dense", "none", "-q")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+def test_rejected_rows_are_told(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("id,title\n1,a good one\n,none\n1,again\n")
+    result = sciretrieve("index", "p.csv", "--dense", "none")
+    assert "2 rows were rejected: see indexes/p/rejected.jsonl" in result.stderr
+    strict = sciretrieve("index", "p.csv", "--dense", "none", "--strict", "-o", "strict")
+    assert (strict.returncode, strict.stdout) == (2, "")
+    assert "row 2: no id" in strict.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["search", "x", "-i", "nowhere"], 2, "there is no index at nowhere"),
+        (["search", "x"], 2, "there is no index in ./indexes"),
+        (["search", " ", "-i", "INDEX"], 2, "the query is empty"),
+        (["search", "x", "-i", "INDEX", "--filter", "yaer > 1"], 2, "did you mean 'year'"),
+        (["search", "x", "-i", "INDEX", "--filter", "year > 'a'"], 2, "does not compare"),
+        (["similar", "nobody", "-i", "INDEX"], 2, "there is no paper 'nobody'"),
+        (["similar", "-i", "INDEX"], 2, "nothing to be similar to"),
+        (["batch", "nowhere.tsv", "-i", "INDEX"], 2, "there are no queries at nowhere.tsv"),
+        (["index", "nowhere.parquet"], 2, "there is no corpus nowhere.parquet"),
+        (["index", "broken.parquet"], 2, "broken.parquet cannot be read as Parquet"),
+        (["index", "empty.jsonl"], 2, "it is empty"),
+        (["index", "noid.csv"], 2, "no id column among title; name it with --id COLUMN"),
+        (["index", "noid.csv", "--id", "titel"], 2, "did you mean 'title'"),
+        (["index", "notes.docx"], 2, "of no format that is read here"),
+        (["index", "noid.csv", "--encoder", "specter9"], 2, "unknown encoder 'specter9'"),
+        (["index", "noid.csv", "-o", "notes.docx"], 2, "is a file"),
+        (["export", "-i", "INDEX", "-o", "out.xyz"], 2, "cannot export"),
+        (["search", "x", "-i", "old"], 3, "format version 0"),
+        (["frobnicate"], 2, "No such command"),
+        (["search", "x", "--mode", "fuzzy"], 2, "fuzzy"),
+    ],
+)
+def test_errors_are_one_line_with_the_right_code(index: sr.Index, tmp_path: Path, arguments: list[str], code: int, words: str) -> None:
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 not really")
+    (tmp_path / "empty.jsonl").touch()
+    (tmp_path / "noid.csv").write_text("title\nx\n")
+    (tmp_path / "notes.docx").write_bytes(b"x")
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "manifest.json").write_text('{"format": 0}')
+    before = sorted(tmp_path.rglob("*"))
+    result = sciretrieve(*[str(index.path) if part == "INDEX" else part for part in arguments])
+    assert result.returncode == code, result.stderr
+    assert words in result.stderr
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    if "No such command" not in words and words != "fuzzy":
+        assert result.stderr.splitlines()[-1].startswith("sciretrieve: ")
+    assert [path for path in sorted(tmp_path.rglob("*")) if path.is_file() and path not in before and path.name != ".lock"] == []
+
+
+def test_debug_shows_the_traceback() -> None:
+    result = sciretrieve("search", "x", "-i", "nowhere", "--debug")
+    assert result.returncode == 2
+    assert "Traceback" in result.stderr
+
+
+def test_a_reader_that_stops_early_is_no_error(index: sr.Index) -> None:
+    command = f"{sys.executable} -m sciretrieve search star -i {index.path} -k 300 -f jsonl | head -n 1"
+    result = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
+    assert result.stderr == ""
+    assert result.stdout.count("\n") == 1
+
+
+def test_version_and_help() -> None:
+    assert answer("--version").startswith("sciretrieve 0.")
+    for command in ("index", "search", "similar", "batch", "info", "export", "demo"):
+        assert "Example: sciretrieve" in answer(command, "--help")
+
+
+def test_the_door_of_a_checkout() -> None:
+    root = Path(sr.__file__).parents[1]
+    result = subprocess.run([sys.executable, root / "cli.py", "--version"], capture_output=True, text=True, check=True)
+    assert result.stdout.startswith("sciretrieve")
+
+
+def test_demo(tmp_path: Path) -> None:
+    first = answer("demo", "-q")
+    assert first.count("$ sciretrieve") == 3
+    assert first == answer("demo", "-q")
+    assert (tmp_path / "indexes" / "demo" / "manifest.json").exists()
+
+
+def test_without_a_home_to_write_to(index: sr.Index) -> None:
+    """BM25 needs no cache: it must work for a user whose home cannot be written."""
+    result = sciretrieve("search", "star", "-i", index.path, "--mode", "bm25", HOME="/nonexistent", SCIRETRIEVE_CACHE="")
+    assert result.returncode == 0, result.stderr
+
+
+def built_copy(built: Callable[..., Any], folder: Path) -> Path:
+    return Path(shutil.copytree(built(encoder=None).path, folder / "copy"))
+
+
+def test_nothing_changes_in_an_index_that_is_searched(built: Callable[..., Any], tmp_path: Path) -> None:
+    path = built_copy(built, tmp_path)
+    before = {file: file.stat().st_mtime_ns for file in path.rglob("*")}
+    answer("search", "star", "-i", path)
+    answer("info", "-i", path)
+    assert {file: file.stat().st_mtime_ns for file in path.rglob("*")} == before

@@ -1,0 +1,80 @@
+"""Exact search against a literal sort of all scores."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sciretrieve.dense import exact
+from sciretrieve.types import METRICS, Metric, Vectors
+
+
+def literal(query: Vectors, vectors: Vectors, metric: Metric) -> Any:
+    """Scores in float64, written as the textbook has them."""
+    q, x = query.astype(float), vectors.astype(float)
+    if metric == "l2":
+        return -np.linalg.norm(x - q, axis=1)
+    return x @ q if metric == "ip" else (x @ q) / (np.linalg.norm(x, axis=1) * np.linalg.norm(q))
+
+
+def found(vectors: Vectors, queries: Vectors, k: int, metric: Metric, mask: Any = None) -> Any:
+    norms = np.linalg.norm(vectors, axis=1).astype(np.float32)
+    return exact.search(vectors, norms, queries, k, metric, mask)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("scale", [1.0, 30.0])
+def test_finds_the_best_of_many_blocks(metric: Metric, scale: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact, "BLOCK_ROWS", 100)
+    monkeypatch.setattr(exact, "BLOCK_QUERIES", 3)
+    rng = np.random.default_rng(1)
+    vectors = (rng.standard_normal((733, 24)) * scale * rng.random((733, 1))).astype(np.float32)
+    queries = rng.standard_normal((7, 24)).astype(np.float32)
+    for query, (rows, scores) in zip(queries, found(vectors, queries, 10, metric), strict=True):
+        expected = literal(query, vectors, metric)
+        assert set(rows.tolist()) == set(np.argsort(-expected)[:10].tolist())
+        np.testing.assert_allclose(scores, expected[rows], rtol=1e-12, atol=1e-12)
+
+
+@settings(deadline=None, max_examples=60)
+@given(data=st.data(), metric=st.sampled_from(METRICS), k=st.integers(1, 30))
+def test_takes_every_tie_at_the_edge(data: st.DataObject, metric: Metric, k: int) -> None:
+    # small whole numbers make many vectors equal
+    rows = data.draw(st.lists(st.tuples(*[st.integers(-1, 1)] * 3).filter(any), min_size=1, max_size=60))
+    vectors, query = np.array(rows, np.float32), np.array([[1, 2, -1]], np.float32)
+    mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
+    expected = np.round(literal(query[0], vectors, metric), 9)
+    passing = np.flatnonzero(mask)
+    best = np.sort(expected[passing])[::-1][:k]
+    want = {row for row in passing.tolist() if len(best) and expected[row] >= best[-1]}
+    got, _ = found(vectors, query, k, metric, mask)[0]
+    assert want == set(got.tolist())
+
+
+def test_scores_do_not_depend_on_the_sharding() -> None:
+    rng = np.random.default_rng(2)
+    vectors = rng.standard_normal((500, 384)).astype(np.float32)
+    query = rng.standard_normal((1, 384)).astype(np.float32)
+    rows, scores = found(vectors, query, 500, "cosine")[0]
+    whole = dict(zip(rows.tolist(), scores.tolist(), strict=True))
+    for first, last in ((0, 1), (1, 130), (130, 500)):
+        rows, scores = found(vectors[first:last], query, 500, "cosine")[0]
+        assert {row + first: score for row, score in zip(rows.tolist(), scores.tolist(), strict=True)} == {
+            row: whole[row] for row in range(first, last)
+        }
+
+
+def test_a_zero_vector_is_no_nan() -> None:
+    vectors = np.zeros((2, 4), np.float32)
+    vectors[1, 0] = 1
+    rows, scores = found(vectors, np.ones((1, 4), np.float32), 2, "cosine")[0]
+    assert sorted(rows.tolist()) == [0, 1]
+    assert np.isfinite(scores).all()
+
+
+def test_metrics_are_those_of_the_type() -> None:
+    assert get_args(Metric) == METRICS

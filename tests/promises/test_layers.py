@@ -1,0 +1,69 @@
+"""Imports go downwards only. The table below is the architecture; change it on purpose or not at all."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "sciretrieve"
+
+LAYERS = [
+    {"errors", "types"},
+    {"files", "topk", "schema", "fusion"},
+    {"protocols", "filters", "manifest", "lexical"},
+    {"runs", "corpora", "encoders", "dense", "demo"},
+    {"shards", "search"},
+    {"index"},
+    {"indexing", "exporting", "outputs"},
+    {"commands"},
+    {"__main__"},
+]
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+OWNED = {
+    "faiss": {"dense"},
+    "bm25s": {"lexical"},
+    "Stemmer": {"lexical"},
+    "torch": {"encoders"},
+    "transformers": {"encoders"},
+    "openvino": {"encoders"},
+    "tokenizers": {"encoders"},
+    "lark": {"filters"},
+    "pybtex": {"corpora"},
+    "rispy": {"corpora"},
+    "typer": {"commands"},
+    "tqdm": {"commands"},
+}
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
+
+
+def imports(path: Path) -> Iterator[tuple[str, bool]]:
+    """Yield (top-level name, is ours) for each import anywhere in the file, those inside functions too."""
+    here = path.relative_to(PACKAGE).parts[:-1]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name.split(".")[0], False) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            yield node.module.split(".")[0], False
+        elif isinstance(node, ast.ImportFrom):
+            parts = [*here[: len(here) - node.level + 1], *(node.module or "").split(".")]
+            names = [parts[0]] if parts[0] else [alias.name for alias in node.names]
+            yield from ((name, True) for name in names)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_go_down(path: Path) -> None:
+    me = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    for name, ours in imports(path):
+        if ours:
+            assert name == me or LEVEL[name] < LEVEL[me], f"{path.name} (level {LEVEL[me]}) may not import {name} (level {LEVEL[name]})"
+        else:
+            assert name != "sciretrieve", f"{path.name}: use relative imports inside the package"
+            assert me in OWNED.get(name, {me}), f"only {OWNED[name]} may import {name}, not {path.name}"
+
+
+def test_the_table_is_the_package() -> None:
+    there = {path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in MODULES}
+    assert there == set(LEVEL)

@@ -1,0 +1,49 @@
+"""What starting up may cost: nothing heavy on import, and no torch on the way to an answer."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import sciretrieve as sr
+
+HEAVY = ("torch", "transformers", "adapters", "sentence_transformers", "numba", "scipy", "pandas")
+
+
+def loaded_by(code: str) -> set[str]:
+    """The top-level modules that a fresh interpreter has after running `code`."""
+    script = f"{code}\nimport sys; print('\\n' + ' '.join({{name.split('.')[0] for name in sys.modules}}), file=sys.stderr)"
+    result = subprocess.run([sys.executable, "-c", script], env=os.environ, capture_output=True, text=True, check=True)
+    return set(result.stderr.splitlines()[-1].split())
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    loaded = loaded_by("import sciretrieve")
+    assert not loaded & {*HEAVY, "faiss", "pyarrow", "numpy", "openvino", "typer", "bm25s", "tokenizers"}
+
+
+def command(*arguments: str) -> str:
+    return f"""
+import sys
+from sciretrieve.commands import main
+sys.argv = {["sciretrieve", *arguments]!r}
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+"""
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "dense", "bm25"])
+def test_a_search_loads_only_what_it_needs(index: sr.Index, mode: str) -> None:
+    index.search("warm the encoder's cache", 1)
+    loaded = loaded_by(command("search", "graph networks", "-i", str(index.path), "--mode", mode))
+    assert not loaded & {*HEAVY, "faiss", "bm25s", "pybtex", "rispy", "tqdm", "lark"}
+    assert ("openvino" in loaded) == (mode != "bm25")
+
+
+def test_help_loads_nothing_heavy() -> None:
+    assert not loaded_by(command("--help")) & {*HEAVY, "faiss", "pyarrow", "numpy", "openvino"}

@@ -1,0 +1,26 @@
+"""The public face: names that are listed exist, and nothing public lacks a docstring."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import sciretrieve as sr
+
+PACKAGE = Path(sr.__file__).parent
+
+
+def test_all_is_sorted_and_resolves() -> None:
+    assert sr.__all__ == sorted(sr.__all__)
+    assert dir(sr) == sr.__all__
+    for name in sr.__all__:
+        assert getattr(sr, name).__module__.startswith("sciretrieve.")
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = sr.nonsense  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_every_file_says_what_lives_there(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))

@@ -1,0 +1,59 @@
+"""70,000 real papers of the ACM Digital Library: keyword search over many shards, in bounded memory."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import sciretrieve as sr
+from tests.made_up import shared
+
+CODE = """
+import resource, sys
+import sciretrieve as sr
+sr.build(sys.argv[1], sys.argv[2], encoder=None, shard_size=10_000)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[sr.Index, int]:
+    """The index of all papers in seven shards, and the MiB of memory that building it took at its most."""
+    corpus, target = shared("acm", "corpus.parquet"), tmp_path_factory.mktemp("acm") / "index"
+    result = subprocess.run([sys.executable, "-c", CODE, corpus, target], env=os.environ, capture_output=True, text=True, check=True)
+    return sr.open(target), int(result.stdout)
+
+
+def test_memory_is_bounded(built: tuple[sr.Index, int]) -> None:
+    index, peak = built
+    assert len(index) == 70_000
+    assert len(index.shards) == 7
+    assert peak < 700
+
+
+def test_the_sharding_changes_no_answer(built: tuple[sr.Index, int], tmp_path: Path) -> None:
+    index, _ = built
+    whole = sr.build(shared("acm", "corpus.parquet"), tmp_path / "whole", encoder=None)
+    for query in ("graph neural networks", "information retrieval evaluation relevance judgements", "mobile web"):
+        one, many = whole.search(query, 100).rankings[0], index.search(query, 100).rankings[0]
+        assert one.ids == many.ids
+        assert one.scores.tolist() == many.scores.tolist()
+
+
+def test_filters_over_shards(built: tuple[sr.Index, int]) -> None:
+    index, _ = built
+    table = pq.read_table(shared("acm", "corpus.parquet"), columns=["id", "year", "authors"]).to_pylist()
+    author = next(name for row in table for name in (row["authors"] or []) if len(name) > 8)
+    expected = {str(row["id"]) for row in table if author in (row["authors"] or [])}
+    mask = index.mask(f'authors in ("{author}")')
+    assert mask is not None
+    assert int(mask.sum()) == len(expected)
+    ids = index.search("a study of information systems and users", 500, filter="year >= 2019 and year < 2020").rankings[0].ids
+    years = {str(row["id"]): row["year"] for row in table}
+    assert len(ids) == 500
+    assert {years[id] for id in ids} == {2019}

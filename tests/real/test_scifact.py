@@ -1,0 +1,59 @@
+"""SciFact, 5,183 real abstracts: our scores by pytrec_eval. The encoder sees a subset here; the whole is in the docs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+import pytrec_eval
+
+import sciretrieve as sr
+from sciretrieve.corpora import read_queries
+from tests.made_up import shared
+
+
+@pytest.fixture(scope="module")
+def folder() -> Path:
+    return shared("scifact")
+
+
+@pytest.fixture(scope="module")
+def qrels(folder: Path) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    for line in (folder / "qrels" / "test.tsv").read_text().splitlines()[1:]:
+        query, paper, grade = line.split("\t")
+        found.setdefault(query, {})[paper] = int(grade)
+    return found
+
+
+def ndcg(index: sr.Index, folder: Path, qrels: dict[str, dict[str, int]], **options: Any) -> float:
+    queries = [query for query in read_queries(folder) if query.id in qrels]
+    run = index.search(queries, 1000, **options)
+    scores = {ranking.query.id: dict(zip(ranking.ids, ranking.scores.tolist(), strict=True)) for ranking in run}
+    measured = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10"}).evaluate(scores)
+    assert len(measured) == len(qrels) == 300
+    return float(sum(value["ndcg_cut_10"] for value in measured.values())) / len(measured)
+
+
+def test_bm25_on_the_whole_set(folder: Path, qrels: dict[str, dict[str, int]], tmp_path: Path) -> None:
+    beir = sr.build(folder, tmp_path / "beir", encoder=None)
+    parquet = sr.build(folder / "corpus.parquet", tmp_path / "parquet", encoder=None, shard_size=2000)
+    assert len(beir) == len(parquet) == 5183
+    assert ndcg(beir, folder, qrels, mode="bm25") == pytest.approx(0.679, abs=0.003)
+    assert ndcg(parquet, folder, qrels, mode="bm25") == ndcg(beir, folder, qrels, mode="bm25")
+
+
+def test_hybrid_beats_both_halves_on_a_subset(folder: Path, qrels: dict[str, dict[str, int]], tmp_path: Path) -> None:
+    """Every judged paper, and one in twelve of the others: harder than nothing, quick enough for every run."""
+    table = pq.read_table(folder / "corpus.parquet")
+    judged = {paper for papers in qrels.values() for paper in papers}
+    rows = [row for number, row in enumerate(table.to_pylist()) if str(row["id"]) in judged or number % 12 == 0]
+    (tmp_path / "subset.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    index = sr.build(tmp_path / "subset.jsonl", tmp_path / "index")
+    dense, bm25, hybrid = (ndcg(index, folder, qrels, mode=mode) for mode in ("dense", "bm25", "hybrid"))
+    assert dense > 0.70
+    assert bm25 > 0.70
+    assert hybrid > max(dense, bm25) + 0.02

@@ -1,0 +1,337 @@
+"""Building: what lands on disk, and that no interruption, at any point, loses or changes anything."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import sciretrieve as sr
+from sciretrieve import indexing
+from sciretrieve.corpora import ColumnMap
+from sciretrieve.encoders import CompiledEncoder
+from sciretrieve.errors import BadPaper, IndexBusy, IndexExists, InvalidRequest, UnknownName
+from sciretrieve.files import describe, write_lock
+from sciretrieve.shards import ShardWriter
+from tests.made_up import made_up_papers, write_jsonl
+
+
+class Stop(Exception):
+    """Stands for the power cut."""
+
+
+class StopAfter(indexing.Silent):
+    """Cuts the power after so many papers."""
+
+    def __init__(self, papers: int) -> None:
+        self.left = papers
+
+    def advance(self, papers: int) -> None:
+        self.left -= papers
+        if self.left <= 0:
+            raise Stop
+
+
+class Counting(indexing.Silent):
+    """Counts what was encoded anew, and keeps the notes."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.total: int | None = None
+        self.before = 0
+
+    def start(self, total: int | None, done: int = 0) -> None:
+        self.total, self.before = total, done
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+def contents(index: sr.Index) -> dict[str, bytes]:
+    """Every file of an index but the manifest, by its name."""
+    return {
+        str(path.relative_to(index.path)): path.read_bytes()
+        for path in sorted(index.path.rglob("*"))
+        if path.is_file() and path.suffix != ".json" and path.name != ".lock"
+    }
+
+
+@pytest.fixture(scope="module")
+def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """3,000 papers with titles only: enough for several windows and shards, quick to encode."""
+    rows = [{**paper, "abstract": ""} for paper in made_up_papers(3000, seed=5)]
+    return write_jsonl(tmp_path_factory.mktemp("big") / "big.jsonl", rows)
+
+
+SETTINGS: dict[str, Any] = {"shard_size": 2300, "precision": "fp32"}
+
+
+@pytest.fixture(scope="module")
+def whole(big: Path, tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
+    """The index of `big`, built without interruption."""
+    return sr.build(big, tmp_path_factory.mktemp("whole") / "index", **SETTINGS)
+
+
+def test_what_lands_on_disk(whole: sr.Index) -> None:
+    manifest = whole.manifest
+    assert [shard.papers for shard in manifest.shards] == [2300, 700]
+    assert manifest.papers == len(whole) == 3000
+    assert manifest.metric == "cosine"
+    assert manifest.dense == "flat"
+    assert manifest.encoder is not None
+    assert manifest.encoder["name"] == "minilm"
+    assert manifest.encoder["precision"] == "fp32"
+    for shard in manifest.shards:
+        folder = whole.path / "shards" / shard.name
+        assert set(shard.files) == {"papers.parquet", "ids.arrow", "postings.arrow", "vectors.npy"}
+        for name, facts in shard.files.items():
+            assert describe(folder / name) == facts
+        vectors = np.load(folder / "vectors.npy", mmap_mode="r")
+        assert vectors.shape == (shard.papers, 384)
+        np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    ids = [id for shard in manifest.shards for id in pq.read_table(whole.path / "shards" / shard.name / "papers.parquet")["id"].to_pylist()]
+    assert ids == [f"p{number:04d}" for number in range(3000)]
+    assert not list(whole.path.rglob("*.partial"))
+    assert not (whole.path / "build.json").exists()
+    assert not (whole.path / "rejected.jsonl").exists()
+
+
+def test_vectors_are_the_encoders(whole: sr.Index) -> None:
+    some = whole.papers(["p0000", "p1500", "p2999"])
+    expected = whole.encoder.encode_papers([paper.title for paper in some], [paper.abstract for paper in some])
+    stored = np.concatenate([shard.vectors for shard in whole.vectors])[[0, 1500, 2999]]
+    np.testing.assert_allclose(stored, expected, atol=1e-2)  # this encoder may run in bf16, the index was built in fp32
+
+
+@pytest.mark.parametrize("papers", [1, 1024, 1025, 2048, 2300, 2301, 3000])
+def test_resuming_gives_the_same_bytes(big: Path, whole: sr.Index, tmp_path: Path, papers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Stop):
+        sr.build(big, tmp_path / "index", **SETTINGS, progress=StopAfter(papers))
+    encoded = []
+    plain = CompiledEncoder.encode_papers
+
+    def counting(self: CompiledEncoder, titles: Any, abstracts: Any, **options: Any) -> Any:
+        encoded.append(len(titles))
+        return plain(self, titles, abstracts, **options)
+
+    monkeypatch.setattr(CompiledEncoder, "encode_papers", counting)
+    assert contents(sr.build(big, tmp_path / "index", **SETTINGS)) == contents(whole)
+    # at most the window under way and the one before it are done again
+    assert sum(encoded) <= 3000 - max(papers - 1024 - 1023, 0)
+
+
+@pytest.mark.parametrize("step", ["finish", "_build_lexical", "_write_rejected", "_commit"])
+def test_a_crash_at_any_step_is_resumed(big: Path, whole: sr.Index, tmp_path: Path, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner: Any = ShardWriter if step == "finish" else indexing._Build
+
+    def crash(*_: Any) -> None:
+        raise Stop
+
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, step, crash)
+        with pytest.raises(Stop):
+            sr.build(big, tmp_path / "index", **SETTINGS)
+    assert contents(sr.build(big, tmp_path / "index", **SETTINGS)) == contents(whole)
+
+
+def test_kill_9_at_any_moment(big: Path, whole: sr.Index, tmp_path: Path) -> None:
+    code = f"import sciretrieve as sr; sr.build({str(big)!r}, {str(tmp_path / 'index')!r}, **{SETTINGS!r})"
+    for wait in (0.9, 1.3, 1.8, 2.5):
+        process = subprocess.Popen([sys.executable, "-c", code], env=os.environ)
+        try:
+            process.wait(wait)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+    assert contents(sr.build(big, tmp_path / "index", **SETTINGS)) == contents(whole)
+
+
+def test_ctrl_c_on_the_command_line_keeps_what_was_done(big: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "sciretrieve", "index", str(big), "-o", str(tmp_path / "index"), "--precision", "fp32"]
+    process = subprocess.Popen(command, env=os.environ, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 60
+    while not list(tmp_path.glob("index/shards/*.partial/vectors.npy")) and time.monotonic() < until:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "the same command resumes it" in errors
+    assert "Traceback" not in errors
+    result = subprocess.run(command, env=os.environ, capture_output=True, text=True, check=True)
+    assert "3,000 papers in 1 shard" in result.stderr
+
+
+def test_building_again_is_quick_and_changes_nothing(big: Path, whole: sr.Index) -> None:
+    before, heard = contents(whole), Counting()
+    manifest = (whole.path / "manifest.json").read_bytes()
+    again = sr.build(big, whole.path, **SETTINGS, progress=heard)
+    assert contents(again) == before
+    assert (whole.path / "manifest.json").read_bytes() == manifest
+    assert "up to date" in heard.notes[0]
+
+
+def test_another_corpus_or_setting_does_not_write_over_an_index(big: Path, corpus: Path, whole: sr.Index) -> None:
+    before = contents(whole)
+    for source, settings in ((corpus, SETTINGS), (big, {**SETTINGS, "shard_size": 500})):
+        with pytest.raises(IndexExists, match="--overwrite"):
+            sr.build(source, whole.path, **settings)
+    assert contents(whole) == before
+
+
+def test_another_partial_build_is_not_thrown_away(big: Path, corpus: Path, tmp_path: Path) -> None:
+    with pytest.raises(Stop):
+        sr.build(big, tmp_path / "index", **SETTINGS, progress=StopAfter(2300))
+    with pytest.raises(IndexExists, match="unfinished build"):
+        sr.build(corpus, tmp_path / "index")
+    assert (tmp_path / "index" / "build.json").exists()
+    assert len(sr.build(corpus, tmp_path / "index", overwrite=True)) == 300
+    assert sorted(path.name for path in (tmp_path / "index" / "shards").iterdir()) == ["000001"]
+
+
+def test_the_old_index_serves_until_the_new_one_is_whole(big: Path, corpus: Path, tmp_path: Path) -> None:
+    old = sr.build(corpus, tmp_path / "index")
+    with pytest.raises(Stop):
+        sr.build(big, tmp_path / "index", **SETTINGS, overwrite=True, progress=StopAfter(2400))
+    assert len(sr.open(tmp_path / "index")) == 300
+    assert sr.open(tmp_path / "index").search("graph", 5).rankings[0].ids == old.search("graph", 5).rankings[0].ids
+    new = sr.build(big, tmp_path / "index", **SETTINGS, overwrite=True)
+    assert len(new) == 3000
+    assert new.manifest.generation == 2
+    assert len(list((tmp_path / "index" / "lexical").iterdir())) == 1
+
+
+def test_not_resuming_starts_anew(big: Path, whole: sr.Index, tmp_path: Path) -> None:
+    with pytest.raises(Stop):
+        sr.build(big, tmp_path / "index", **SETTINGS, progress=StopAfter(2300))
+    heard = Counting()
+    sr.build(big, tmp_path / "index", **SETTINGS, resume=False, progress=heard)
+    assert heard.before == 0
+    assert heard.total == 3000
+
+
+def test_one_writer_at_a_time(corpus: Path, tmp_path: Path) -> None:
+    with write_lock(tmp_path / "index"), pytest.raises(IndexBusy, match="another process"):
+        sr.build(corpus, tmp_path / "index", encoder=None)
+    assert len(sr.build(corpus, tmp_path / "index", encoder=None)) == 300
+
+
+def test_bad_rows_are_named_and_skipped(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"id": "a", "title": "one"},
+        {"title": "no id"},
+        {"id": "b"},
+        {"id": "a", "title": "again"},
+        {"id": "c", "abstract": "two"},
+    ]
+    source = write_jsonl(tmp_path / "papers.jsonl", rows)
+    built = sr.build(source, tmp_path / "index", encoder=None)
+    assert len(built) == 2
+    assert built.manifest.rejected == 3
+    rejected = [json.loads(line) for line in (tmp_path / "index" / "rejected.jsonl").read_text().splitlines()]
+    assert [(row["row"], row["id"], row["reason"]) for row in rejected] == [
+        (2, None, "no id"),
+        (3, "b", "no title and no abstract"),
+        (4, "a", "duplicate id"),
+    ]
+    with pytest.raises(BadPaper, match="row 2: no id"):
+        sr.build(source, tmp_path / "strict", encoder=None, strict=True)
+
+
+@pytest.mark.parametrize("text", ["", '{"id": "a"}\n', '{"title": "x"}\n'])
+def test_a_corpus_without_papers_is_refused_and_leaves_nothing(tmp_path: Path, text: str) -> None:
+    (tmp_path / "papers.jsonl").write_text(text)
+    with pytest.raises(InvalidRequest, match=r"no paper to index|no id column|neither a title"):
+        sr.build(tmp_path / "papers.jsonl", tmp_path / "index", encoder=None)
+    assert not (tmp_path / "index" / "manifest.json").exists()
+
+
+def test_a_directory_of_other_files_is_left_alone(corpus: Path, tmp_path: Path) -> None:
+    (tmp_path / "home" / "shards").mkdir(parents=True)
+    (tmp_path / "home" / "shards" / "thesis.tex").write_text("x")
+    with pytest.raises(InvalidRequest, match="holds other files"):
+        sr.build(corpus, tmp_path / "home", encoder=None)
+    assert (tmp_path / "home" / "shards" / "thesis.tex").exists()
+
+
+def test_a_build_that_failed_at_once_stands_in_nobodys_way(tmp_path: Path) -> None:
+    source = write_jsonl(tmp_path / "papers.jsonl", [{"number": 1, "title": "stars"}])
+    with pytest.raises(InvalidRequest, match="no id column"):
+        sr.build(source, tmp_path / "index", encoder=None)
+    assert not (tmp_path / "index").exists()
+    assert len(sr.build(source, tmp_path / "index", encoder=None, columns=ColumnMap(id="number"))) == 1
+
+
+def test_columns_that_change_their_type_are_kept_as_text(tmp_path: Path) -> None:
+    rows = [{"id": str(number), "title": "stars", "note": number if number < 5 else f"note {number}"} for number in range(10)]
+    built = sr.build(write_jsonl(tmp_path / "papers.jsonl", rows), tmp_path / "index", encoder=None, shard_size=5)
+    assert built.columns.field("note").type == "string"
+    assert built.search("stars", 10, filter='note == "3"').rankings[0].ids == ["3"]
+    assert built.search("stars", 10, filter='note == "note 7"').rankings[0].ids == ["7"]
+
+
+def test_columns_that_a_shard_lacks_are_missing_there(tmp_path: Path) -> None:
+    rows = [{"id": str(number), "title": "stars", **({"late": number} if number >= 5 else {})} for number in range(10)]
+    built = sr.build(write_jsonl(tmp_path / "papers.jsonl", rows), tmp_path / "index", encoder=None, shard_size=5)
+    assert sorted(built.search("stars", 10, filter="late >= 8").rankings[0].ids) == ["8", "9"]
+    assert len(built.search("stars", 10, filter="not late >= 8").rankings[0].ids) == 8
+
+
+def test_columns_are_mapped(tmp_path: Path) -> None:
+    source = write_jsonl(tmp_path / "odd.jsonl", [{"number": 7, "name": "A title", "when": "May 2011", "id": "mine"}])
+    built = sr.build(source, tmp_path / "index", encoder=None, columns=ColumnMap(id="number", title="name", year="when"))
+    paper = built.papers(["7"])[0]
+    assert (paper.title, paper.year, dict(paper.extra)) == ("A title", 2011, {"id_": "mine"})
+
+
+def test_a_limit_takes_the_first(corpus: Path, tmp_path: Path) -> None:
+    built = sr.build(corpus, tmp_path / "index", encoder=None, limit=130, shard_size=100)
+    assert [len(shard) for shard in built.shards] == [100, 30]
+
+
+@pytest.mark.parametrize("dense", ["hnsw", "ivf", "IVF4,Flat"])
+def test_faiss_indexes_are_built_beside_the_vectors(corpus: Path, tmp_path: Path, dense: str) -> None:
+    built = sr.build(corpus, tmp_path / "index", dense=dense, lexical=None, limit=200)
+    assert built.manifest.dense == dense
+    assert "dense.faiss" in built.manifest.shards[0].files
+    assert built.search("graph networks", 5).hits[0].paper.extra["topic"] == "graphs"
+
+
+def test_large_corpora_get_a_graph_by_default(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indexing, "FLAT_BYTES", 384 * 4 * 250)
+    assert sr.build(corpus, tmp_path / "big", lexical=None).manifest.dense == "hnsw"
+    assert sr.build(corpus, tmp_path / "small", lexical=None, limit=250).manifest.dense == "flat"
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "words"),
+    [
+        ({"encoder": "minilmm"}, UnknownName, "did you mean 'minilm'"),
+        ({"metric": "cosin"}, UnknownName, "did you mean 'cosine'"),
+        ({"dense": "HSNW32"}, InvalidRequest, "FAISS does not know"),
+        ({"dense": "none", "lexical": None}, InvalidRequest, "needs vectors or BM25"),
+        ({"shard_size": 0}, InvalidRequest, "shard-size"),
+        ({"limit": 0}, InvalidRequest, "limit"),
+    ],
+)
+def test_bad_settings_are_refused_before_anything_is_written(
+    corpus: Path, tmp_path: Path, settings: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        sr.build(corpus, tmp_path / "index", **settings)
+    assert not list(tmp_path.glob("index/*.json"))
+
+
+def test_an_index_can_move(whole: sr.Index, tmp_path: Path) -> None:
+    shutil.copytree(whole.path, tmp_path / "elsewhere")
+    there = sr.open(tmp_path / "elsewhere")
+    assert there.search("star dust", 5).rankings[0].ids == whole.search("star dust", 5).rankings[0].ids
