@@ -15,7 +15,7 @@ from tests.made_up import made_up_papers, write_jsonl
 @pytest.fixture(scope="session", autouse=True)
 def encoder_cache(request: pytest.FixtureRequest) -> Iterator[Path]:
     """Compiled encoders are kept beside pytest's own cache, and never in the home of whoever runs the tests."""
-    path = Path(request.config.cache.mkdir("encoders"))  # type: ignore[union-attr]
+    path = Path(request.config.cache.mkdir("encoders"))
     before = os.environ.get("SCIRETRIEVE_CACHE")
     os.environ["SCIRETRIEVE_CACHE"] = str(path)
     yield path

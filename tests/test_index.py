@@ -91,7 +91,7 @@ def test_dense_is_the_cosine_of_the_encoders_vectors(index: sr.Index) -> None:
 def test_hybrid_shows_what_both_halves_gave(index: sr.Index) -> None:
     halves: dict[str, dict[str, float]] = {}
     for mode in ("dense", "bm25"):
-        ranking = index.search("vaccine trial", 300, mode=mode).rankings[0]  # type: ignore[arg-type]
+        ranking = index.search("vaccine trial", 300, mode=mode).rankings[0]
         halves[mode] = dict(zip(ranking.ids, ranking.scores.tolist(), strict=True))
     for hit in index.search("vaccine trial", 300).hits:
         assert hit.scores["dense"] == pytest.approx(halves["dense"][hit.id])

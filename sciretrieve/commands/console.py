@@ -1,9 +1,21 @@
-"""What goes to stderr: notes, and progress bars on a terminal. Results go to stdout and are nobody else's business."""
+"""Where output goes: results to stdout, notes and progress bars to stderr, and the bars only on a terminal."""
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Iterable
 from typing import Any
+
+
+def say(lines: Iterable[str]) -> None:
+    """Print result lines to stdout. A reader that goes away early, as in `| head`, ends the printing and is no error."""
+    try:
+        for line in lines:
+            print(line)  # noqa: T201
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class Console:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from .console import Console
+from .console import Console, say
 from .options import Debug, Quiet
 
 
@@ -34,6 +34,4 @@ def demo(
     width = shutil.get_terminal_size((80, 24)).columns
     for verb, words in (("search", corpus.QUESTION), ("search", corpus.KEYWORDS), ("similar", corpus.PAPER)):
         run = index.search(words, 3) if verb == "search" else index.similar([words], 3)
-        typer.echo(f"\n$ sciretrieve {verb} {shlex.quote(words)} -k 3 -i {output}")
-        for line in table(run.hits, width):
-            typer.echo(line)
+        say([f"\n$ sciretrieve {verb} {shlex.quote(words)} -k 3 -i {output}", *table(run.hits, width)])

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from .console import Console, in_bytes
+from .console import Console, in_bytes, say
 from .options import Debug, IndexPath, Quiet, chosen_index
 
 
@@ -42,7 +42,7 @@ def info(
             "columns": columns,
             "manifest": asdict(facts),
         }
-        typer.echo(json.dumps(as_json, ensure_ascii=False, indent=2))
+        say([json.dumps(as_json, ensure_ascii=False, indent=2)])
         return
     encoder, lexical = facts.encoder, facts.lexical
     rows = {
@@ -58,8 +58,7 @@ def info(
         "built": f"{facts.created}, generation {facts.generation}, format {facts.format}",
         "with": ", ".join(f"{name} {version}" for name, version in facts.versions.items()),
     }
-    for name, value in rows.items():
-        typer.echo(f"{name:<9} {value}")
+    say(f"{name:<9} {value}" for name, value in rows.items())
 
 
 def export(

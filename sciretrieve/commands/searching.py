@@ -5,14 +5,13 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..errors import InvalidRequest
-from .console import Console
+from .console import Console, say
 from .options import Count, Debug, Explain, Filter, Format, FormatName, Fusion, FusionName, IndexPath, ModeOption, Quiet, chosen_index
 
 if TYPE_CHECKING:
@@ -115,13 +114,12 @@ def batch(
         raise typer.Exit(130) from None
     finally:
         console.close()
-    text = "".join(line + "\n" for line in lines)
     if str(output) == "-":
-        typer.echo(text, nl=False)
+        say(lines)
     else:
         if not output.parent.is_dir():
             raise InvalidRequest(f"there is no directory {output.parent} to write {output.name} to")
-        write_whole(output, text.encode())
+        write_whole(output, "".join(line + "\n" for line in lines).encode())
         console.note(f"{len(asked):,} queries, {len(lines):,} lines: {output}")
     if encoded:
         console.note(f"{encoded:,} ids hold white space, which TREC files cannot; they were percent-encoded")
@@ -131,23 +129,15 @@ def _print(run: Run, query: str, start: float, format: FormatName, explain: bool
     from .. import outputs
 
     if format == FormatName.trec:
-        _echo(outputs.trec(run))
+        say(outputs.trec(run))
         return
     hits = run.hits
     if format == FormatName.json:
-        typer.echo(outputs.answer(query, run.mode, 1000 * (time.perf_counter() - start), hits))
+        say([outputs.answer(query, run.mode, 1000 * (time.perf_counter() - start), hits)])
     elif format != FormatName.table:
-        _echo(outputs.FORMATS[format.value](hits))
+        say(outputs.FORMATS[format.value](hits))
     elif not hits:
         console.note("no paper matches")
     else:
         width = shutil.get_terminal_size((80, 24)).columns
-        for hit in hits:
-            _echo(outputs.table([hit], width))
-            if explain:
-                typer.echo(outputs.explanation(hit))
-
-
-def _echo(lines: Iterable[str]) -> None:
-    for line in lines:
-        typer.echo(line)
+        say(line for hit in hits for line in (*outputs.table([hit], width), *([outputs.explanation(hit)] if explain else [])))

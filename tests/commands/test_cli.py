@@ -209,7 +209,7 @@ def test_debug_shows_the_traceback() -> None:
 def test_a_reader_that_stops_early_is_no_error(index: sr.Index) -> None:
     command = f"{sys.executable} -m sciretrieve search star -i {index.path} -k 300 -f jsonl | head -n 1"
     result = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
-    assert result.stderr == ""
+    assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.count("\n") == 1
 
 

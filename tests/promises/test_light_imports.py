@@ -28,10 +28,10 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
 def command(*arguments: str) -> str:
     return f"""
 import sys
-from sciretrieve.commands import main
+from sciretrieve.commands.app import app
 sys.argv = {["sciretrieve", *arguments]!r}
 try:
-    main()
+    app()
 except SystemExit as end:
     assert not end.code, end.code
 """
