@@ -228,7 +228,10 @@ class Index:
 
     @cached_property
     def _analyzer(self) -> Analyzer:
-        return Analyzer()
+        analyzer, facts = Analyzer(), self.manifest.lexical
+        if facts is not None and facts["analyzer"] != analyzer.spec:
+            raise InvalidRequest(f"{self.path} was built with another text analysis than this version's; build it anew with --overwrite")
+        return analyzer
 
     def _checked(self, k: int, mode: Mode | None, fusion: str) -> Mode:
         if k < 1:

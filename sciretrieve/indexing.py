@@ -29,7 +29,7 @@ from .dense.ann import check_factory
 from .encoders import load_encoder
 from .encoders.compiled import Precision
 from .errors import BadPaper, IndexExists, InvalidRequest, SciretrieveError, UnknownName
-from .files import describe, read_json, sync_file, write_json, write_lock, write_whole
+from .files import describe, read_json, sync_file, write_json, write_lock
 from .index import Index
 from .lexical import Analyzer, Bm25Parameters
 from .manifest import FORMAT, MANIFEST, Manifest, ShardFacts
@@ -157,7 +157,8 @@ class _Build:
         self.encoder: Encoder | None = load_encoder(settings.encoder, settings.precision) if settings.encoder else None
         self.metric: Metric | None = (settings.metric or self.encoder.metric) if self.encoder else None
         self.analyzer = Analyzer() if settings.lexical else None
-        self.rejected: list[Rejected] = []
+        self.rejected = 0
+        self.first_rejected: Rejected | None = None
         self.done: list[ShardFacts] = []
         self.plan: dict[str, Any] = {}
         if self.encoder and settings.dense not in ("auto", "flat", "hnsw", "ivf"):
@@ -213,7 +214,6 @@ class _Build:
                 writer = None
         if writer is not None:
             self.done.append(writer.finish())
-        self._write_rejected()
         if not self.done:
             raise InvalidRequest(f"the corpus has no paper to index{self._why_none()}")
         self._commit()
@@ -248,9 +248,19 @@ class _Build:
             yield _joined(waiting)
 
     def _reject(self, rejected: list[Rejected]) -> None:
-        if rejected and self.strict:
+        """Note rejected rows in a file as they come: in a corpus of millions they may be many."""
+        if not rejected:
+            return
+        if self.strict:
             raise BadPaper(rejected[0].source, rejected[0].row, rejected[0].reason)
-        self.rejected += rejected
+        with self._rejected_file.open("a" if self.rejected else "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in rejected)
+        self.rejected += len(rejected)
+        self.first_rejected = self.first_rejected or rejected[0]
+
+    @property
+    def _rejected_file(self) -> Path:
+        return self.directory / "rejected.jsonl.partial"
 
     def _commit(self) -> None:
         settings, encoder = self.settings, self.encoder
@@ -269,7 +279,7 @@ class _Build:
             generation=generation,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             papers=papers,
-            rejected=len(self.rejected),
+            rejected=self.rejected,
             metric=self.metric,
             dense=dense,
             encoder=self.plan["encoder"],
@@ -278,6 +288,12 @@ class _Build:
             build={key: value for key, value in self.plan.items() if key != "first_shard"},
             versions={"python": platform.python_version(), "sciretrieve": version("sciretrieve"), **_versions()},
         )
+        report = self.directory / "rejected.jsonl"
+        if self.rejected:
+            sync_file(self._rejected_file)
+            self._rejected_file.replace(report)
+        else:
+            report.unlink(missing_ok=True)
         manifest.write(self.directory)
         (self.directory / "build.json").unlink()
         _sweep(self.directory, manifest)
@@ -308,18 +324,9 @@ class _Build:
         files = {file.name: describe(file) for file in sorted(folder.iterdir())}
         return {"folder": name, **asdict(self.settings.lexical), "analyzer": self.analyzer.spec, "files": files}
 
-    def _write_rejected(self) -> None:
-        path = self.directory / "rejected.jsonl"
-        if self.rejected:
-            write_whole(path, "".join(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in self.rejected).encode())
-        else:
-            path.unlink(missing_ok=True)
-
     def _why_none(self) -> str:
-        if not self.rejected:
-            return "; it is empty"
-        first = self.rejected[0]
-        return f": all {len(self.rejected):,} rows were rejected, the first (row {first.row}) for: {first.reason}"
+        first = self.first_rejected
+        return f": all {self.rejected:,} rows were rejected, the first (row {first.row}) for: {first.reason}" if first else "; it is empty"
 
     def forget(self) -> None:
         """Undo a build that came to nothing, so that it stands in nobody's way; one that encoded anything stays."""
@@ -330,8 +337,8 @@ class _Build:
         for folder in begun:
             shutil.rmtree(folder, ignore_errors=True)
         (self.directory / "build.json").unlink(missing_ok=True)
+        self._rejected_file.unlink(missing_ok=True)
         if not (self.directory / MANIFEST).exists():
-            (self.directory / "rejected.jsonl").unlink(missing_ok=True)
             (self.directory / ".lock").unlink(missing_ok=True)
         for folder in (shards, self.directory):
             if folder.is_dir() and not any(folder.iterdir()):

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-import textwrap
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -26,7 +25,7 @@ def table(hits: Sequence[Hit], width: int) -> Lines:
         year = f"{paper.year or '':>4}"
         title = " ".join((paper.title or paper.abstract).split())
         lead = f"{hit.rank:>3}  {hit.score:>7.3f}  {year}  "
-        first, *rest = textwrap.wrap(title, max(width - len(lead), 20)) or ["(no title)"]
+        first, *rest = _wrapped(title or "(no title)", max(width - len(lead), 20))
         yield lead + first
         for line in rest:
             yield indent + "  " + line
@@ -149,6 +148,23 @@ def _cut(text: str, width: int, keep: int) -> str:
     while head and _columns(head) + 1 + _columns(tail) > width:
         head = head[:-1]
     return f"{head.rstrip(' ·')}…{tail}" if head else tail.removeprefix(" · ")
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Break a text into lines of at most `width` columns, between words where that is possible."""
+    lines = [""]
+    for word in text.split():
+        joined = f"{lines[-1]} {word}" if lines[-1] else word
+        if _columns(joined) <= width:
+            lines[-1] = joined
+            continue
+        if lines[-1]:
+            lines.append("")
+        for char in word:  # a word that is longer than a line, as titles without spaces are
+            if _columns(lines[-1] + char) > width:
+                lines.append("")
+            lines[-1] += char
+    return lines
 
 
 def _columns(text: str) -> int:

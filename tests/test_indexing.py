@@ -130,7 +130,7 @@ def test_resuming_gives_the_same_bytes(big: Path, whole: sr.Index, tmp_path: Pat
     assert sum(encoded) <= 3000 - max(papers - 1024 - 1023, 0)
 
 
-@pytest.mark.parametrize("step", ["finish", "_build_lexical", "_write_rejected", "_commit"])
+@pytest.mark.parametrize("step", ["finish", "_build_lexical", "_commit"])
 def test_a_crash_at_any_step_is_resumed(big: Path, whole: sr.Index, tmp_path: Path, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
     owner: Any = ShardWriter if step == "finish" else indexing._Build
 

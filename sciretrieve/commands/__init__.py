@@ -10,7 +10,7 @@ import os
 import sys
 import traceback
 
-from ..errors import SciretrieveError
+from ..errors import SciretrieveError, Unavailable
 from .app import app
 
 
@@ -27,6 +27,13 @@ def main() -> None:
         else:
             print(f"sciretrieve: {' '.join(str(error).split())}", file=sys.stderr)  # noqa: T201
         code = error.exit_code
+    except OSError as error:
+        # a full disk, a directory that may not be written: the machine's trouble, told like the others
+        if "--debug" in sys.argv[1:]:
+            traceback.print_exc()
+        else:
+            print(f"sciretrieve: {error.filename or 'the system'}: {error.strerror or error}", file=sys.stderr)  # noqa: T201
+        code = Unavailable.exit_code
     sys.stdout.flush()
     sys.stderr.flush()
     # nothing is left to save, and taking down the encoder's runtime in good order would add a fifth to every search

@@ -44,7 +44,7 @@ def index(
     corpus: Annotated[
         list[str],
         typer.Argument(
-            metavar="CORPUS...", help="Files, directories or globs: Parquet, JSONL, CSV, TSV, BEIR, BibTeX, RIS; - for JSONL on stdin."
+            metavar="CORPUS", help="Files, directories or globs: Parquet, JSONL, CSV, TSV, BEIR, BibTeX, RIS; - for JSONL on stdin."
         ),
     ],
     output: Annotated[
@@ -80,7 +80,9 @@ def index(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Build an index of a corpus of papers: vectors in shards, and BM25 beside them.
+    """Build an index of a corpus of papers.
+
+    Papers become vectors in shards, with BM25 beside them, in one directory.
 
     Interrupt it whenever you like: the same command resumes where it stopped.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Iterable
@@ -23,6 +24,9 @@ class Console:
 
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
+        if not quiet:
+            logging.basicConfig(format="%(message)s")
+            logging.getLogger("sciretrieve").setLevel(logging.INFO)
         self._bar: Any = None
         self.done = 0
 

@@ -18,7 +18,9 @@ def demo(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Index the demo corpus with the embedded encoder, and show a question, two words, and papers like one.
+    """Index and search the papers that ship with it.
+
+    Shows a question, two words, and papers like one.
 
     The encoder is all-MiniLM-L6-v2, a general-purpose model that works offline; the papers' abstracts are summaries
     written for this demo.
@@ -28,7 +30,7 @@ def demo(
     from ..outputs import table
 
     console = Console(quiet)
-    console.note(f"indexing the demo corpus into {output} (the first time, the encoder is compiled: some 10 s)")
+    console.note(f"indexing the demo corpus into {output}")
     index = build(corpus.CORPUS, output, progress=console)
     console.close()
     width = shutil.get_terminal_size((80, 24)).columns

@@ -25,7 +25,10 @@ def info(
     format: Annotated[InfoFormat, typer.Option("--format", "-f", help="How to print it.")] = InfoFormat.table,
     debug: Debug = False,
 ) -> None:
-    """Say what an index is: its papers, columns, encoder, sizes and versions."""
+    """Say what an index is.
+
+    Its papers, columns, encoder, sizes, and the versions that built it.
+    """
     from dataclasses import asdict
 
     from ..index import Index
@@ -72,7 +75,10 @@ def export(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Write an index's papers and vectors to a file that other programs read."""
+    """Write papers and vectors to a file.
+
+    A Parquet file has both; a .npy file has the vectors, and the ids stand in a text file beside it.
+    """
     from ..exporting import export as write
     from ..index import Index
 

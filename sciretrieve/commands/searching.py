@@ -44,7 +44,7 @@ def search(
 
 def similar(
     ids: Annotated[
-        list[str] | None, typer.Argument(metavar="ID...", help="Ids of papers to be like; - reads them from stdin, one a line.")
+        list[str] | None, typer.Argument(metavar="ID", help="Ids of papers to be like; - reads them from stdin, one a line.")
     ] = None,
     index: IndexPath = None,
     negatives: Annotated[
@@ -62,10 +62,10 @@ def similar(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Find papers like the given ones; those are never among the answers.
+    """Find papers like the given ones.
 
-    Several papers are combined by Rocchio's formula: the mean of those to be like, less a fifth of the mean of those to
-    be unlike.
+    The given papers are never among the answers. Several are combined by Rocchio's formula: the mean of those to be like,
+    less a fifth of the mean of those to be unlike.
     """
     from ..index import Index
 

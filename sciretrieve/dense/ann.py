@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..errors import CorruptData, InvalidRequest
+from ..errors import CorruptData, InvalidRequest, Unavailable
 from ..types import Mask, Metric, Rows, Vectors
 
+FAISS_BUILDS = ("faiss-cpu", "faiss-gpu", "faiss-gpu-cu12")
 HNSW_SEARCH = 128
 """HNSW's efSearch at least: candidates looked at a query."""
 IVF_PROBES = 1 / 16
@@ -34,7 +36,7 @@ def build_ann(path: Path, vectors: Vectors, factory: str, metric: Metric) -> Non
     Raises:
         InvalidRequest: FAISS does not take the factory string, or has too few vectors to train it.
     """
-    import faiss
+    faiss = _faiss()
 
     kind = faiss.METRIC_L2 if metric == "l2" else faiss.METRIC_INNER_PRODUCT
     with _translated(f"FAISS cannot build {factory!r} over {len(vectors)} vectors"):
@@ -49,7 +51,7 @@ def build_ann(path: Path, vectors: Vectors, factory: str, metric: Metric) -> Non
 
 def check_factory(factory: str, dim: int) -> None:
     """Raise InvalidRequest if FAISS does not know the factory string, before hours of encoding."""
-    import faiss
+    faiss = _faiss()
 
     with _translated(f"FAISS does not know the index type {factory!r}"):
         faiss.index_factory(dim, factory)
@@ -60,7 +62,7 @@ class Ann:
 
     def __init__(self, path: Path, papers: int, dim: int) -> None:
         """Open the index at `path`. Raises CorruptData where it does not hold `papers` vectors of `dim`."""
-        import faiss
+        faiss = _faiss()
 
         try:
             self._index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
@@ -75,7 +77,7 @@ class Ann:
         return [row[row >= 0] for row in rows]
 
     def _parameters(self, k: int, mask: Mask | None) -> Any:
-        import faiss
+        faiss = _faiss()
 
         inner = faiss.downcast_index(self._index)
         chosen = {} if mask is None else {"sel": faiss.IDSelectorBitmap(np.packbits(mask, bitorder="little"))}
@@ -84,6 +86,24 @@ class Ann:
         if isinstance(inner, faiss.IndexIVF):
             return faiss.SearchParametersIVF(nprobe=max(8, int(inner.nlist * IVF_PROBES)), **chosen)
         return faiss.SearchParameters(**chosen) if chosen else None
+
+
+@cache
+def _faiss() -> Any:
+    """FAISS, the CPU or the GPU build. Raises Unavailable where both are installed: they write over each other's files."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    installed = []
+    for name in FAISS_BUILDS:
+        with suppress(PackageNotFoundError):
+            version(name)
+            installed.append(name)
+    if len(installed) > 1:
+        both = " ".join(installed)
+        raise Unavailable(f"{' and '.join(installed)} are both installed and break each other: pip uninstall {both}, then install one")
+    import faiss
+
+    return faiss
 
 
 def _prepared(vectors: Vectors, metric: Metric) -> Vectors:

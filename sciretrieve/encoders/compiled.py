@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import shutil
 import tempfile
@@ -14,13 +15,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..errors import InvalidRequest
+from ..errors import InvalidRequest, Unavailable
 from ..files import sync_file
 from ..types import Metric, Vectors
 from .catalogue import EncoderSpec, spec_of
 from .tokens import batches, open_tokenizer
 
 Precision = Literal["auto", "bf16", "fp32"]
+LOG = logging.getLogger(__name__)
 HINTS = {"bf16": "bf16", "fp32": "f32"}
 
 
@@ -125,8 +127,14 @@ def _compile(spec: EncoderSpec, folder: Path) -> None:
 
     source = spec.directory()
     check_files(spec, source)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=".compiling-", dir=folder.parent))
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=".compiling-", dir=folder.parent))
+    except OSError as error:
+        raise Unavailable(
+            f"the cache {folder.parent} cannot be written ({error.strerror}); name another with $SCIRETRIEVE_CACHE"
+        ) from error
+    LOG.info("compiling the encoder %s for this machine, once: some 10 s", spec.name)
     try:
         convert(spec, source, work / "model.xml")
         shutil.copyfile(source / "tokenizer.json", work / "tokenizer.json")
