@@ -15,6 +15,7 @@ from .schema import plain
 from .types import Hit, Paper
 
 Lines = Iterator[str]
+GROUPS = {"collaboration", "collaborations", "consortium", "group", "network", "project", "team"}
 
 
 def table(hits: Sequence[Hit], width: int) -> Lines:
@@ -136,7 +137,11 @@ def _byline(authors: Sequence[str]) -> str:
 
 
 def _family(name: str) -> str:
-    return name.split(",")[0] if "," in name else (name.split() or [name])[-1]
+    """What a paper is cited by: the family name of "Lovelace, Ada" and "Ada Lovelace", the whole name of a group."""
+    words = name.split()
+    if "," in name or not words:
+        return name.split(",")[0]
+    return name if words[-1].lower() in GROUPS else words[-1]
 
 
 def _cut(text: str, width: int, keep: int) -> str:
