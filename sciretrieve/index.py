@@ -137,17 +137,18 @@ class Index:
         if not ids and not (text or "").strip():
             raise InvalidRequest("nothing to be similar to; give paper ids, or --text with a title and an abstract")
         chosen = self._checked(k, mode, fusion)
-        wanted, unwanted = self.papers(ids), self.papers(negatives)
+        wanted, unwanted, outside = self.rows(ids), self.rows(negatives), []
         if text:
             title, _, abstract = text.partition(". ")
-            wanted.append(Paper("", title, abstract))
+            outside = [Paper("", title, abstract)]
         vector = None
         if chosen != "bm25":
-            vector = rocchio(self._paper_vectors(wanted), self._paper_vectors(unwanted))
-        terms = rocchio_terms(*([self._terms(_words(paper), chosen) for paper in group] for group in (wanted, unwanted)))
+            vector = rocchio(np.concatenate([self._vectors_at(wanted), self._paper_vectors(outside)]), self._vectors_at(unwanted))
+        groups = (*self.papers_at(wanted), *outside), self.papers_at(unwanted)
+        terms = rocchio_terms(*([self._terms(Query("", paper=paper).words, chosen) for paper in group] for group in groups))
         allowed = self.mask(filter)
         allowed = np.ones(len(self), bool) if allowed is None else allowed
-        allowed[self.rows([*ids, *negatives])] = False
+        allowed[np.concatenate([wanted, unwanted])] = False
         probe = Probe(Query(" ".join(ids) or "text"), vector, terms)
         return Run(tuple(self._searcher.search([probe], k, chosen, fusion, allowed)), chosen, self)
 
@@ -259,12 +260,18 @@ class Index:
             vectors[papers] = self._paper_vectors([paper for query in queries if (paper := query.paper) is not None])
         return list(vectors)
 
+    def _vectors_at(self, rows: Rows) -> Vectors:
+        """Vectors, as queries, of papers of the index: the stored ones where the encoder makes no difference, (n, dim)."""
+        if not self.encoder.symmetric:
+            return self._paper_vectors(self.papers_at(rows))
+        vectors = np.empty((len(rows), self.encoder.dim), np.float32)
+        for shard in self.vectors:
+            own = (rows >= shard.first) & (rows < shard.first + shard.papers)
+            vectors[own] = shard.vectors[rows[own] - shard.first]
+        return vectors
+
     def _paper_vectors(self, papers: Sequence[Paper]) -> Vectors:
         """Vectors of papers in place of queries, shape (n, dim)."""
         if not papers:
             return np.empty((0, self.encoder.dim), np.float32)
         return self.encoder.encode_papers([paper.title for paper in papers], [paper.abstract for paper in papers], as_query=True)
-
-
-def _words(paper: Paper) -> str:
-    return f"{paper.title} {paper.abstract}"

@@ -27,6 +27,10 @@ class Encoder(Protocol):
     def precision(self) -> str:
         """The arithmetic that it runs in, as a manifest records it."""
 
+    @property
+    def symmetric(self) -> bool:
+        """Whether a paper in place of a query is encoded just as a paper of the corpus is."""
+
     def identity(self) -> dict[str, Any]:
         """All that decides the vectors, as plain JSON values: equal identities give comparable vectors."""
 

@@ -158,7 +158,7 @@ def test_rocchio_is_the_formula(index: sr.Index) -> None:
     target = positive.mean(axis=0) - 0.2 * negative.mean(axis=0)
     expected = (vectors @ target) / np.linalg.norm(target)
     ranking = index.similar(ids[:2], 300, negatives=ids[2:3], mode="dense").rankings[0]
-    np.testing.assert_allclose(ranking.scores, [expected[ids.index(id)] for id in ranking.ids], atol=5e-3)
+    np.testing.assert_allclose(ranking.scores, [expected[ids.index(id)] for id in ranking.ids], atol=1e-5)
 
 
 def test_what_cannot_be_searched_is_refused(index: sr.Index, built: Callable[..., Any]) -> None:

@@ -48,6 +48,11 @@ class CompiledEncoder:
         """The similarity that the model was trained for."""
         return self.spec.metric
 
+    @property
+    def symmetric(self) -> bool:
+        """Whether a paper in place of a query is encoded just as a paper of the corpus is."""
+        return self.spec.sides.paper == self.spec.sides.paper_as_query
+
     def identity(self) -> dict[str, Any]:
         """All that decides the vectors; see `EncoderSpec.identity`."""
         return self.spec.identity()
