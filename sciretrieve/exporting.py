@@ -12,7 +12,8 @@ from .errors import InvalidRequest
 from .files import sync_file
 from .index import Index
 from .schema import cast_column
-from .shards import WINDOW
+
+BLOCK = 65_536
 
 
 def export(index: Index, target: Path) -> list[Path]:
@@ -58,8 +59,8 @@ def _npy(index: Index, target: Path) -> Path:
     temporary = target.with_name(target.name + ".tmp")
     out = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float32, shape=(len(index), index.vectors[0].dim))
     for shard in index.vectors:
-        for first in range(0, shard.papers, 64 * WINDOW):
-            block = shard.vectors[first : first + 64 * WINDOW]
+        for first in range(0, shard.papers, BLOCK):
+            block = shard.vectors[first : first + BLOCK]
             out[shard.first + first : shard.first + first + len(block)] = block
     out.flush()
     return _settle(temporary, target)

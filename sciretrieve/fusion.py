@@ -14,7 +14,7 @@ RRF_K = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009, section 2)."""
 
 DENSE_WEIGHT = 0.5
-"""The dense half's share in the convex combination. Chosen on SciFact's train queries; see docs/search.md."""
+"""The dense half's share in the convex combination: near the best on SciFact's train queries; see docs/search.md."""
 
 
 def rrf(dense: Scores, lexical: Scores) -> Scores:

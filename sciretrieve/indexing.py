@@ -1,6 +1,6 @@
 """Building an index: one pipeline from a corpus to committed shards, which can be interrupted anywhere and resumed.
 
-    corpus ─ windows of 1,024 ─▶ ShardWriter (encode, count terms) ─ rename ─▶ shards/000000 …
+    corpus ─ windows of 512 ─▶ ShardWriter (encode, count terms) ─ rename ─▶ shards/000000 …
     then, over all shards: FAISS indexes where asked for, BM25, and last the manifest, renamed into place.
 
 `build.json` marks a build under way and says of what. A shard is committed when its folder has its final name; within

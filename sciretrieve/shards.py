@@ -26,9 +26,12 @@ from .protocols import Encoder
 from .schema import concat, integers, papers_of
 from .types import Paper, Rows
 
-WINDOW = 1024
-"""Papers encoded together, and a row group of papers.parquet. Windows start at the shard's first row, so the batches
-that the encoder sees, and with them the vectors' last bits, do not depend on where a build was interrupted."""
+ROW_GROUP = 1024
+"""Papers a row group of papers.parquet: what is read and decompressed to show one hit."""
+WINDOW = 512
+"""Papers encoded together, and so what a crash costs: more would mean less padding, fewer less to do again. Windows start
+at the shard's first row, so the batches that the encoder sees, and with them the vectors' last bits, do not depend on where
+a build was interrupted."""
 
 
 class Shard:
@@ -63,9 +66,18 @@ class Shard:
     def _file(self) -> pq.ParquetFile:
         path = self.directory / "papers.parquet"
         try:
-            return pq.ParquetFile(path, memory_map=True)
+            file = pq.ParquetFile(path, memory_map=True)
         except (pa.ArrowInvalid, OSError) as error:
             raise CorruptData(f"{path} cannot be read: {error}") from error
+        if file.metadata.num_rows != len(self):
+            raise CorruptData(f"{path} has {file.metadata.num_rows} papers where the manifest says {len(self)}")
+        return file
+
+    @cached_property
+    def _starts(self) -> Rows:
+        """The first row of each row group, and the end of the last."""
+        sizes = [self._file.metadata.row_group(group).num_rows for group in range(self._file.num_row_groups)]
+        return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
     @property
     def schema(self) -> pa.Schema:
@@ -81,9 +93,10 @@ class Shard:
     def papers(self, rows: Rows) -> list[Paper]:
         """The papers at the given rows of this shard, in the order asked."""
         found: dict[int, Paper] = {}
-        for group in np.unique(rows // WINDOW).tolist():
-            inside = np.unique(rows[rows // WINDOW == group])
-            table = self._read(partial(self._file.read_row_group, group)).take(integers(inside - group * WINDOW))
+        groups = np.searchsorted(self._starts, rows, side="right") - 1
+        for group in np.unique(groups).tolist():
+            inside = np.unique(rows[groups == group])
+            table = self._read(partial(self._file.read_row_group, group)).take(integers(inside - self._starts[group]))
             found |= dict(zip(inside.tolist(), papers_of(table), strict=True))
         return [found[row] for row in rows.tolist()]
 
@@ -95,7 +108,7 @@ class Shard:
     def tables(self) -> Iterator[tuple[int, pa.Table]]:
         """The papers in row order, a row group at a time, each with the row of its first paper within the shard."""
         for group in range(self._file.num_row_groups):
-            yield group * WINDOW, self._read(partial(self._file.read_row_group, group))
+            yield int(self._starts[group]), self._read(partial(self._file.read_row_group, group))
 
     def _read(self, read: Callable[[], pa.Table]) -> pa.Table:
         try:
@@ -143,7 +156,7 @@ class ShardWriter:
     def finish(self) -> ShardFacts:
         """Write what remains, force all to disk, and give the shard its final name."""
         table = concat(self._tables)
-        pq.write_table(table, self.partial / "papers.parquet", row_group_size=WINDOW, compression="zstd")
+        pq.write_table(table, self.partial / "papers.parquet", row_group_size=ROW_GROUP, compression="zstd")
         with pa.OSFile(str(self.partial / "ids.arrow"), "wb") as sink:
             ids = pa.table({"id": table["id"].combine_chunks()})
             with pa.ipc.new_file(sink, ids.schema) as writer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 from ..errors import InvalidRequest, NotFound
@@ -10,6 +11,7 @@ from . import jsonl
 from .raw import Rejected, Row
 from .streams import lines
 
+LOG = logging.getLogger(__name__)
 ID_KEYS = ("_id", "id", "query_id", "qid")
 TEXT_KEYS = ("text", "query", "question", "title")
 
@@ -19,11 +21,11 @@ def read_queries(source: str | Path) -> list[Query]:
 
     `.jsonl` rows have an id (`_id`, `id`, `query_id`) and a `text` or `query`; a row with a `title` and an `abstract`
     and neither of those is a paper as query. `.tsv` rows are id, tab, text. Of any other file each line is a query,
-    numbered from 1. `-` is standard input, as lines.
+    numbered from 1. `-` is standard input, as lines. Of queries with the same id the first is kept, and a warning logged.
 
     Raises:
         NotFound: there is no such file.
-        InvalidRequest: a row is no query, an id occurs twice, or there is none at all.
+        InvalidRequest: a row is no query, or there is none at all.
     """
     path = Path(source)
     if path.is_dir():
@@ -35,13 +37,12 @@ def read_queries(source: str | Path) -> list[Query]:
         queries = [_from_row(path, number, row) for number, row in jsonl.rows(path)]
     else:
         queries = [_from_line(path, number, line, ".tsv" in suffixes) for number, line in enumerate(lines(path), 1) if line.strip()]
-    ids = [query.id for query in queries]
     if not queries:
         raise InvalidRequest(f"{source} holds no queries")
-    if len(set(ids)) < len(ids):
-        twice = next(id for id in ids if ids.count(id) > 1)
-        raise InvalidRequest(f"{source}: the query id {twice!r} occurs more than once; ids must be unique")
-    return queries
+    kept = {query.id: query for query in reversed(queries)}
+    if repeated := len(queries) - len(kept):
+        LOG.warning("%s: %d queries have the id of an earlier one; the first of each is kept", source, repeated)
+    return [query for query in queries if kept[query.id] is query]
 
 
 def _from_row(path: Path, number: int, row: Row | Rejected) -> Query:

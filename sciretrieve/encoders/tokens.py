@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer
 
-BUDGET = 4096
+BUDGET = 2048
 """Tokens a batch, padding included; measured in bench/encode.py."""
 ROUNDING = 8
 """Batches are padded to a multiple of this, for each new shape costs the runtime some preparation."""
