@@ -1,4 +1,4 @@
-"""The demo corpus: 212 well-known papers of 17 fields, with summaries in our own words as abstracts."""
+"""The demo corpus: 272 well-known papers of 17 fields, with summaries in our own words as abstracts."""
 
 from pathlib import Path
 

@@ -14,10 +14,11 @@ import sciretrieve as sr
 from tests.made_up import shared
 
 CODE = """
-import resource, sys
+import sys
 import sciretrieve as sr
 sr.build(sys.argv[1], sys.argv[2], encoder=None, shard_size=10_000)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+# not getrusage: its maximum also remembers the process that this one was forked from
+print(next(int(line.split()[1]) // 1024 for line in open("/proc/self/status") if line.startswith("VmHWM")))
 """
 
 
@@ -33,7 +34,7 @@ def test_memory_is_bounded(built: tuple[sr.Index, int]) -> None:
     index, peak = built
     assert len(index) == 70_000
     assert len(index.shards) == 7
-    assert peak < 700
+    assert peak < 600
 
 
 def test_the_sharding_changes_no_answer(built: tuple[sr.Index, int], tmp_path: Path) -> None:
