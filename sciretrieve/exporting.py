@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from .errors import InvalidRequest
 from .files import sync_file
 from .index import Index
-from .schema import cast_column
+from .schema import conform
 
 BLOCK = 65_536
 
@@ -44,14 +44,13 @@ def _parquet(index: Index, target: Path) -> Path:
     with pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
         for number, shard in enumerate(index.shards):
             for first, table in shard.tables():
-                columns = {}
-                for field in index.columns:
-                    present = field.name in table.column_names
-                    columns[field.name] = cast_column(table[field.name], field.type) if present else pa.nulls(len(table), field.type)
+                out = conform(table, index.columns)
                 if index.vectors:
                     vectors = index.vectors[number].vectors[first : first + len(table)]
-                    columns["vector"] = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
-                writer.write_table(pa.table(columns, schema=schema))
+                    out = out.append_column(
+                        schema.field("vector"), pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
+                    )
+                writer.write_table(out)
     return _settle(temporary, target)
 
 

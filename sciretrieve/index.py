@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +18,7 @@ from .lexical import Analyzer, Bm25
 from .lexical.bm25 import weigh_terms
 from .manifest import Manifest, read_manifest
 from .runs import Run
-from .schema import cast_column, common_schema
+from .schema import common_schema, conform
 from .search import Probe, Searcher, rocchio, rocchio_terms
 from .shards import Shard
 from .types import MODES, Mask, Mode, Paper, Query, Rows, Vectors
@@ -193,14 +192,9 @@ class Index:
         if filter is None:
             return None
         expression = filters.parse(filter)
-        names = sorted(expression.columns() & set(self.columns.names))
-        masks = []
-        for shard in self.shards:
-            table = shard.columns(names)
-            columns: dict[str, Any] = {name: cast_column(table[name], self.columns.field(name).type) for name in table.column_names}
-            absent = set(names) - set(table.column_names)
-            columns |= {name: pa.nulls(len(shard), self.columns.field(name).type) for name in absent}
-            masks.append(filters.mask(expression, columns, self.columns.names))
+        schema = pa.schema([self.columns.field(name) for name in sorted(expression.columns() & set(self.columns.names))])
+        tables = (conform(shard.columns(schema.names), schema) for shard in self.shards)
+        masks = [filters.mask(expression, dict(zip(schema.names, table.columns, strict=True)), self.columns.names) for table in tables]
         return np.concatenate(masks)
 
     @cached_property

@@ -39,63 +39,71 @@ def papers_of(table: pa.Table | pa.RecordBatch) -> list[Paper]:
 
 
 def concat(tables: Sequence[pa.Table]) -> pa.Table:
-    """Join tables of papers. A column that one of them lacks is null there; types that differ are widened.
+    """Join tables of papers, in the schema that `common_schema` finds for them; a column that one lacks is null there."""
+    schema = common_schema(table.schema for table in tables)
+    return pa.concat_tables([conform(table, schema) for table in tables])
 
-    Where no common type exists (a number in one table, a text in another) the column becomes text, so that
-    nothing is lost.
-    """
-    try:
-        return pa.concat_tables(tables, promote_options="permissive")
-    except (pa.ArrowTypeError, pa.ArrowInvalid):
-        clashing = _clashing(table.schema for table in tables)
-        return pa.concat_tables([_as_text(table, clashing) for table in tables], promote_options="permissive")
+
+def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """`table` with exactly the columns of `schema`, a common one of this and other tables."""
+    if table.schema == schema:
+        return table
+    present = set(table.column_names)
+    columns = [
+        cast_column(table[field.name], field.type) if field.name in present else pa.nulls(len(table), field.type) for field in schema
+    ]
+    return pa.table(columns, schema=schema)
 
 
 def common_schema(schemas: Iterable[pa.Schema]) -> pa.Schema:
-    """The schema that `concat` gives tables of these schemas."""
-    first, *others = schemas
-    return concat([schema.empty_table() for schema in (first, *others)]).schema if others else first
+    """All columns of `schemas`, in order of appearance, each of a type that holds it wherever it came from.
+
+    Where no such type exists (a number in one place, a text in another) the column becomes text, so that nothing is lost.
+    """
+    found: dict[str, pa.Field] = {}
+    for field in (field for schema in dict.fromkeys(schemas) for field in schema):
+        before = found.get(field.name)
+        found[field.name] = field if before is None or before == field else _common_field(before, field)
+    return pa.schema(found.values())
+
+
+def _common_field(one: pa.Field, other: pa.Field) -> pa.Field:
+    try:
+        merged = pa.unify_schemas([pa.schema([one]), pa.schema([other])], promote_options="permissive").field(0)
+    except (pa.ArrowTypeError, pa.ArrowInvalid):
+        return pa.field(one.name, pa.string())
+    if pa.types.is_integer(merged.type) and pa.uint64() in (one.type, other.type) and one.type != other.type:
+        return pa.field(one.name, pa.string())  # Arrow says int64, where the greatest do not fit
+    return merged
 
 
 def column_from(values: Sequence[Any]) -> pa.Array:
-    """Python values as an Arrow column of the narrowest type that holds them all; JSON text where none does."""
+    """Python values as an Arrow column of the narrowest type that Parquet holds them in; JSON text where there is none."""
     try:
-        return pa.array(values)
+        column = pa.array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        column = None
+    if column is None or _has_empty_struct(column.type):
         return pa.array([_text(value) for value in values], pa.string())
+    return column
+
+
+def _has_empty_struct(kind: pa.DataType) -> bool:
+    """Whether a type is, or has within, an object without fields: Parquet cannot hold one."""
+    inner = [kind.field(at).type for at in range(kind.num_fields)]
+    return (pa.types.is_struct(kind) and not inner) or any(map(_has_empty_struct, inner))
 
 
 def cast_column(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> pa.Array | pa.ChunkedArray:
-    """`column` as `kind`, a type that `common_schema` found for it; what Arrow cannot cast becomes JSON text."""
+    """`column` as `kind`, a type that `common_schema` found for it."""
     if column.type == kind:
         return column
-    try:
-        return column.cast(kind)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return pa.array([_text(value) for value in column.to_pylist()], kind)
-
-
-def _clashing(schemas: Iterable[pa.Schema]) -> set[str]:
-    """The columns whose types have no common one."""
-    seen: dict[str, pa.Schema] = {}
-    clashing = set()
-    for schema in schemas:
-        for field in schema:
-            alone = pa.schema([field])
-            if field.name in seen:
-                try:
-                    alone = pa.unify_schemas([seen[field.name], alone], promote_options="permissive")
-                except (pa.ArrowTypeError, pa.ArrowInvalid):
-                    clashing.add(field.name)
-            seen[field.name] = alone
-    return clashing
-
-
-def _as_text(table: pa.Table, names: set[str]) -> pa.Table:
-    for name in names & set(table.column_names):
-        text = cast_column(table[name], pa.string())
-        table = table.set_column(table.column_names.index(name), name, text)
-    return table
+    if pa.types.is_null(column.type):
+        return pa.nulls(len(column), kind)
+    if pa.types.is_nested(column.type):  # Arrow's own cast of structs does not fill in missing fields in every case
+        values = column.to_pylist()
+        return pa.array(map(_text, values) if pa.types.is_string(kind) else values, kind)
+    return column.cast(kind, safe=pa.types.is_string(kind))  # beyond 2^53 whole numbers lose digits among decimals
 
 
 def _text(value: Any) -> str | None:

@@ -7,7 +7,11 @@ import random
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+
+from sciretrieve.corpora import ColumnMap, Rejected, open_corpus
+from sciretrieve.schema import concat
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 
@@ -47,6 +51,12 @@ def write_jsonl(path: Path, rows: list[dict[str, Any]]) -> Path:
     """Write rows as JSON Lines."""
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
+
+
+def read_corpus(*sources: str | Path, **columns: str) -> tuple[pa.Table, list[Rejected]]:
+    """All papers of a corpus as one table, and the rejected rows."""
+    tables, rejected = zip(*open_corpus(sources, ColumnMap(**columns)).batches(), strict=True)
+    return concat(tables), [item for items in rejected for item in items]
 
 
 def shared(*parts: str) -> Path:

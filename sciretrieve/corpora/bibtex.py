@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .raw import RawBatch, Rejected, Row, batches_of_rows
-from .streams import open_binary
+from .streams import read_text
 
 NOT_PAPERS = {"string", "preamble", "comment"}
 
@@ -23,18 +23,16 @@ def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
     from pybtex.database import Person
     from pybtex.database.input.bibtex import LowLevelParser
     from pybtex.textutils import normalize_whitespace
-    from pybtex.utils import CaseInsensitiveDict
 
-    with open_binary(path) as stream:
-        text = stream.read().decode("utf-8-sig", errors="replace")
     errors: list[Exception] = []
-    macros = CaseInsensitiveDict({month: month.capitalize() for month in MONTHS})
-    parser = LowLevelParser(text, handle_error=errors.append, macros=macros)
+    parser = LowLevelParser(read_text(path), handle_error=errors.append, macros=_Macros())
     number = 0
     for kind, content in parser:
         number += 1
-        while errors:
-            yield number, Rejected(str(path), number, str(errors.pop(0)))
+        if errors:
+            yield number, Rejected(str(path), number, "; ".join(map(str, errors)))
+            errors.clear()
+            continue
         if kind.lower() in NOT_PAPERS or not isinstance(content, tuple) or len(content) != 2:
             number -= 1
             continue
@@ -52,6 +50,16 @@ def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
         yield number, Rejected(str(path), number, str(error))
 
 
+class _Macros(dict[str, str]):
+    """The @string definitions by lower-cased name. One that is not defined (months, other files') stands for itself."""
+
+    def __setitem__(self, name: str, value: str) -> None:
+        super().__setitem__(name.lower(), value)
+
+    def __getitem__(self, name: str) -> str:
+        return self.get(name.lower(), name)
+
+
 def _plain(latex: str) -> str:
     """LaTeX as plain text; as it stands where it cannot be parsed."""
     from pybtex.richtext import Text
@@ -65,6 +73,3 @@ def _plain(latex: str) -> str:
 def _name(person: object) -> str:
     parts = ("first_names", "middle_names", "prelast_names", "last_names", "lineage_names")
     return _plain(" ".join(name for part in parts for name in getattr(person, part)))
-
-
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")

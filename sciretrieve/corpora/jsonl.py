@@ -24,10 +24,10 @@ def rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
             row = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
         except UnicodeDecodeError as error:
             yield number, Rejected(str(path), number, f"broken UTF-8 at byte {error.start}")
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             yield number, Rejected(str(path), number, f"not valid JSON: {error}")
         else:
-            if isinstance(row, dict):
+            if isinstance(row, dict) and row:
                 yield number, row
             else:
-                yield number, Rejected(str(path), number, "not a JSON object")
+                yield number, Rejected(str(path), number, "an empty object" if row == {} else "not a JSON object")

@@ -73,13 +73,13 @@ def papers(batches: Iterator[RawBatch], columns: ColumnMap) -> Iterator[tuple[pa
     seen = SeenIds()
     for batch in batches:
         if batch.table.num_rows == 0:
-            yield _schema_table(batch.table.slice(0, 0)), batch.rejected
+            yield pa.schema(PAPER_FIELDS).empty_table(), batch.rejected
             continue
         table = _canonical(batch, columns)
         ids = table["id"].to_pylist()
         empty = pc.and_(pc.equal(table["title"], ""), pc.equal(table["abstract"], "")).to_pylist()
         new = iter(seen.add([id for id, blank in zip(ids, empty, strict=True) if id and not blank]))
-        keep, rejected = [], list(batch.rejected)
+        rejected = list(batch.rejected)
         for id, blank, number in zip(ids, empty, batch.rows, strict=True):
             if not id:
                 rejected.append(Rejected(batch.source, number, "no id"))
@@ -87,14 +87,9 @@ def papers(batches: Iterator[RawBatch], columns: ColumnMap) -> Iterator[tuple[pa
                 rejected.append(Rejected(batch.source, number, "no title and no abstract", id))
             elif not next(new):
                 rejected.append(Rejected(batch.source, number, "duplicate id", id))
-            keep.append(bool(id))
         dropped = {item.row for item in rejected}
         mask = pa.array([number not in dropped for number in batch.rows])
         yield table.filter(mask), sorted(rejected, key=lambda item: item.row)
-
-
-def _schema_table(_: pa.Table) -> pa.Table:
-    return pa.schema(PAPER_FIELDS).empty_table()
 
 
 def _canonical(batch: RawBatch, columns: ColumnMap) -> pa.Table:
@@ -107,19 +102,43 @@ def _canonical(batch: RawBatch, columns: ColumnMap) -> pa.Table:
     for name in table.column_names:
         if name not in found.values():
             # a column that has a field's name but was not mapped to it keeps its values under a name of its own
-            out[f"{name}_" if name in FIELD_NAMES else name] = table[name]
+            out[f"{name}_" if name in FIELD_NAMES else name] = _typed(table[name]) if batch.untyped else _decoded(table[name])
     return pa.table(out)
+
+
+def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The values of a dictionary-encoded column (pandas's categories) themselves."""
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Texts as integers if all print the same as such (007 stays text), as decimals if all are numbers."""
+    if column.type != pa.string() or column.null_count == len(column):
+        return column
+    try:
+        typed = column.cast(pa.int64())
+        return typed if pc.all(pc.equal(typed.cast(pa.string()), column)).as_py() else column
+    except pa.ArrowInvalid:
+        pass
+    try:
+        return column.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return column
 
 
 def _ids(column: pa.ChunkedArray) -> pa.Array:
     if pa.types.is_floating(column.type):
-        column = column.cast(pa.int64(), safe=False)
+        # whole numbers become floats where pandas met a missing one: 7.0 and NaN are 7 and nothing
+        column = pc.if_else(pc.is_finite(column), column, None)
+        if pc.all(pc.equal(pc.floor(column), column), min_count=0).as_py():
+            column = column.cast(pa.int64(), safe=False)
     return pc.utf8_trim_whitespace(pc.fill_null(_strings(column), ""))
 
 
 def _texts(column: pa.ChunkedArray) -> pa.Array:
-    if pa.types.is_list(column.type) and pa.types.is_string(column.type.value_type):
-        column = pc.binary_join(column, " ")
+    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+        parts = (value if value is not None else [] for value in column.to_pylist())
+        column = pa.array([" ".join(str(part) for part in part_list if part) for part_list in parts], pa.string())
     return pc.utf8_trim_whitespace(pc.fill_null(_strings(column), ""))
 
 
@@ -168,8 +187,10 @@ def author_names(value: Any) -> list[str]:
         author = value.get("author")  # OpenAlex nests the author in an authorship
         nested: Mapping[str, Any] = author if isinstance(author, Mapping) else value
         name = nested.get("name") or nested.get("display_name")
-        name = name or " ".join(filter(None, (nested.get("first"), nested.get("last"))))
-        return [name] if name else []
+        name = name or " ".join(str(part) for part in (nested.get("first"), nested.get("last")) if part)
+        return [str(name)] if name else []
+    if not isinstance(value, list | tuple):
+        return [str(value)]
     return [name for item in value for name in ([item] if isinstance(item, str) else author_names(item)) if name]
 
 

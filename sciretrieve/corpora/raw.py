@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -25,33 +27,47 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class RawBatch:
-    """Some rows of one source: `table` as it was found, `rows` its row numbers, `rejected` those not in it."""
+    """Some rows of one source: `table` as it was found, `rows` its row numbers, `rejected` those not in it.
+
+    `untyped` says that the source has but texts, of which some are meant as numbers.
+    """
 
     source: str
     table: pa.Table
     rows: list[int]
     rejected: list[Rejected] = field(default_factory=list)
+    untyped: bool = False
 
 
 Row: TypeAlias = Mapping[str, Any]
 
 
-def batches_of_rows(source: str, items: Iterable[tuple[int, Row | Rejected]]) -> Iterator[RawBatch]:
-    """Gather numbered rows (mappings, or rejections in their place) into batches with one column a key."""
-    rows: list[Row] = []
-    numbers: list[int] = []
-    rejected: list[Rejected] = []
-    for number, item in items:
-        if isinstance(item, Rejected):
-            rejected.append(item)
-        else:
-            rows.append(item)
-            numbers.append(number)
-        if len(rows) + len(rejected) >= BATCH_ROWS:
-            yield RawBatch(source, _table(rows), numbers, rejected)
-            rows, numbers, rejected = [], [], []
-    if rows or rejected:
-        yield RawBatch(source, _table(rows), numbers, rejected)
+def batches_of_rows(source: str, items: Iterable[tuple[int, Row | Rejected]], *, untyped: bool = False) -> Iterator[RawBatch]:
+    """Gather numbered rows (mappings, or rejections in their place) into batches with one column a key.
+
+    Rows with a lone surrogate in a text are rejected: that is how bytes that are not UTF-8 arrive here.
+    """
+    numbered = iter(items)
+    while some := list(islice(numbered, BATCH_ROWS)):
+        rejected = [item for _, item in some if isinstance(item, Rejected)]
+        rows = {number: item for number, item in some if not isinstance(item, Rejected)}
+        try:
+            table = _table(list(rows.values()))
+        except UnicodeEncodeError:
+            broken = [number for number, row in rows.items() if _is_broken(row)]
+            rejected += [Rejected(source, number, "broken UTF-8") for number in broken]
+            for number in broken:
+                del rows[number]
+            table = _table(list(rows.values()))
+        yield RawBatch(source, table, list(rows), rejected, untyped)
+
+
+def _is_broken(row: Row) -> bool:
+    try:
+        json.dumps(row, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _table(rows: list[Row]) -> pa.Table:

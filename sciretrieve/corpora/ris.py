@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import io
+import re
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidRequest
-from .raw import RawBatch, Row, batches_of_rows
-from .streams import open_binary
+from .raw import RawBatch, Rejected, Row, batches_of_rows
+from .streams import read_text
+
+
+RECORD = re.compile(r"^(?=TY  - )", re.MULTILINE)
+END = re.compile(r"^ER  -", re.MULTILINE)
 
 
 def read(path: Path) -> Iterator[RawBatch]:
@@ -19,15 +23,21 @@ def read(path: Path) -> Iterator[RawBatch]:
     Raises:
         InvalidRequest: the file is not RIS.
     """
+    before, *records = RECORD.split(read_text(path))
+    if before.strip() and not records:
+        raise InvalidRequest(f"{path} cannot be read as RIS: no record begins with a line like `TY  - JOUR`")
+    return batches_of_rows(str(path), ((number, _parsed(path, number, text)) for number, text in enumerate(records, start=1)))
+
+
+def _parsed(path: Path, number: int, text: str) -> Row | Rejected:
     import rispy
 
-    with open_binary(path) as stream:
-        text = stream.read().decode("utf-8-sig", errors="replace")
     try:
-        records = rispy.load(io.StringIO(text))
+        # a record without its end would swallow the next one; so each is parsed by itself, with an end
+        (record,) = rispy.loads(text if END.search(text) else f"{text}\nER  - \n")
     except (OSError, ValueError, KeyError) as error:
-        raise InvalidRequest(f"{path} cannot be read as RIS: {error}") from error
-    return batches_of_rows(str(path), enumerate(map(_row, records), start=1))
+        return Rejected(str(path), number, f"not a RIS record: {error}")
+    return _row(record)
 
 
 def _row(record: dict[str, Any]) -> Row:
@@ -39,7 +49,7 @@ def _row(record: dict[str, Any]) -> Row:
     title = first("title", "primary_title", "translated_title")
     year = first("year", "publication_year", "date")
     # many exporters write no ID tag: a digest of what names the work gives the same id on every export
-    digest = blake2b(f"{title}\n{year}".encode(), digest_size=6).hexdigest()
+    digest = blake2b(f"{title}\n{year}".encode(errors="replace"), digest_size=6).hexdigest()
     return {
         "id": first("id", "doi", "accession_number") or (f"ris:{digest}" if title else ""),
         "title": title,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -24,6 +25,16 @@ def open_binary(path: Path) -> BinaryIO:
     return cast(BinaryIO, pa.input_stream(str(path), compression=compression))
 
 
+def read_text(path: Path) -> str:
+    """All of a source as text. Broken UTF-8 stays in it as lone surrogates, so that the rest can be used.
+
+    Raises:
+        InvalidRequest: the source cannot be decompressed.
+    """
+    with open_binary(path) as stream, _readable(path):
+        return stream.read().removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="surrogateescape")
+
+
 def lines(path: Path) -> Iterator[bytes]:
     """The lines of a source, without their ends.
 
@@ -31,15 +42,20 @@ def lines(path: Path) -> Iterator[bytes]:
         InvalidRequest: the source cannot be decompressed.
     """
     rest = b""
-    with open_binary(path) as stream:
-        try:
-            while block := stream.read(1 << 20):
-                first, *more = block.split(b"\n")
-                rest += first
-                for line in more:
-                    yield rest.removesuffix(b"\r")
-                    rest = line
-        except OSError as error:
-            raise InvalidRequest(f"{path} cannot be read to its end ({error}); it may be cut short or not {path.suffix}") from error
+    with open_binary(path) as stream, _readable(path):
+        while block := stream.read(1 << 20):
+            first, *more = block.split(b"\n")
+            rest += first
+            for line in more:
+                yield rest.removesuffix(b"\r")
+                rest = line
     if rest:
         yield rest.removesuffix(b"\r")
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InvalidRequest(f"{path} cannot be read to its end ({error}); it may be cut short or not {path.suffix}") from error

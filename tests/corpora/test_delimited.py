@@ -1,0 +1,95 @@
+"""CSV and TSV: Python's csv module writes them, and what it wrote comes back."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sciretrieve.corpora import open_corpus
+from sciretrieve.errors import InvalidRequest
+from tests.made_up import read_corpus
+
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.tuples(texts, texts), min_size=1, max_size=8),
+    st.sampled_from([(".csv", ","), (".csv", ";"), (".csv", "|"), (".tsv", "\t")]),
+)
+def test_what_was_written_comes_back(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]], kind: tuple[str, str]) -> None:
+    suffix, delimiter = kind
+    path = tmp_path_factory.mktemp("csv") / f"p{suffix}"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, delimiter=delimiter)
+        writer.writerow(["id", "title", "abstract"])
+        writer.writerows([f"p{number}", title, abstract] for number, (title, abstract) in enumerate(rows))
+    read, rejected = read_corpus(path)
+    # Arrow and Python agree on what is white space but for the file and group separators
+    expected = [(title.strip(SPACES), abstract.strip(SPACES)) for title, abstract in rows]
+    got = dict(zip(read["id"].to_pylist(), zip(read["title"].to_pylist(), read["abstract"].to_pylist(), strict=True), strict=True))
+    for number, pair in enumerate(expected):
+        if any(pair):
+            assert tuple(text.strip(SPACES) for text in got[f"p{number}"]) == pair
+    assert {item.reason for item in rejected} <= {"no title and no abstract"}
+
+
+SPACES = "".join(chr(code) for code in range(0x110000) if chr(code).isspace())
+
+
+def write(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_columns_of_numbers_become_numbers_and_ids_stay_as_they_are(tmp_path: Path) -> None:
+    text = "id,title,cited,score,code,mixed\n0704.0010,a,3,1.5,007,1\n1706.03762,b,,2,012,x\n1706.1000,c,4,nan,100,3\n"
+    read, _ = read_corpus(write(tmp_path / "p.csv", text))
+    assert read["id"].to_pylist() == ["0704.0010", "1706.03762", "1706.1000"]
+    assert read["cited"].to_pylist() == [3, None, 4]
+    assert read["cited"].type == pa.int64()
+    assert read["score"].to_pylist()[:2] == [1.5, 2.0]
+    assert read["code"].to_pylist() == ["007", "012", "100"]
+    assert read["mixed"].to_pylist() == ["1", "x", "3"]
+
+
+def test_rows_of_the_wrong_width_and_broken_bytes_cost_themselves_alone(tmp_path: Path) -> None:
+    text = b"id,title\na,fine\nb\nc,too,many\n\nd,br\xffken\ne,also fine\n"
+    read, rejected = read_corpus(write(tmp_path / "p.csv", text))
+    assert read["id"].to_pylist() == ["a", "e"]
+    assert [(item.row, item.reason) for item in rejected] == [
+        (2, "1 fields where the header has 2"),
+        (3, "3 fields where the header has 2"),
+        (5, "broken UTF-8"),
+    ]
+
+
+def test_what_spreadsheets_write(tmp_path: Path) -> None:
+    text = '\ufeff\r\n"Paper; number";Title;Year\r\n1;"A ""quoted"" title;\r\nof two lines";2020\r\n'
+    read, _ = read_corpus(write(tmp_path / "p.csv", text), id="Paper; number")
+    assert read.select(["id", "title", "year"]).to_pylist() == [{"id": "1", "title": 'A "quoted" title;\r\nof two lines', "year": 2020}]
+
+
+def test_compressed(tmp_path: Path) -> None:
+    (tmp_path / "p.tsv.gz").write_bytes(gzip.compress(b"id\ttitle\na\tx, y\n"))
+    assert read_corpus(tmp_path / "p.tsv.gz")[0]["title"].to_pylist() == ["x, y"]
+
+
+@pytest.mark.parametrize("content", ["", "\n\n", "id,title\n", "id,title\n\n\n"])
+def test_files_without_rows_have_no_papers(tmp_path: Path, content: str) -> None:
+    path = write(tmp_path / "p.csv", content)
+    assert list(open_corpus(path).batches()) == []
+
+
+@pytest.mark.parametrize("damage", ["cut", "not gzip"])
+def test_what_cannot_be_decompressed_is_refused(tmp_path: Path, damage: str) -> None:
+    whole = gzip.compress("id,title\n".encode() + b"".join(b"%d,title\n" % n for n in range(100_000)))
+    path = write(tmp_path / "p.csv.gz", whole[: len(whole) // 2] if damage == "cut" else b"id,title\n1,x\n")
+    with pytest.raises(InvalidRequest, match=r"p\.csv\.gz cannot be read"):
+        read_corpus(path)

@@ -1,0 +1,134 @@
+"""JSON Lines: plain and compressed, every kind of bad line, and values of every kind."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sciretrieve.corpora import open_corpus, raw
+from sciretrieve.corpora.raw import BATCH_ROWS
+from sciretrieve.errors import InvalidRequest
+from tests.made_up import read_corpus, write_jsonl
+
+LINES = b"".join(json.dumps({"id": str(n), "title": f"title {n}"}).encode() + b"\n" for n in range(10_000))
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+def test_plain_and_compressed_read_alike(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"p.jsonl{suffix}"
+    compressed = {"": LINES, ".gz": gzip.compress(LINES), ".zst": pa.compress(LINES, codec="zstd", asbytes=True)}[suffix]
+    path.write_bytes(compressed)
+    read, rejected = read_corpus(path)
+    assert read["title"].to_pylist() == [f"title {n}" for n in range(10_000)]
+    assert rejected == []
+
+
+def test_a_last_line_without_an_end_windows_ends_and_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "p.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"id": "a", "title": "x"}\r\n\r\n{"id": "b", "title": "y"}')
+    assert read_corpus(path)[0]["id"].to_pylist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_a_file_cut_short_is_refused(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"p.jsonl{suffix}"
+    whole = gzip.compress(LINES) if suffix == ".gz" else pa.compress(LINES, codec="zstd", asbytes=True)
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InvalidRequest, match="cannot be read to its end"):
+        read_corpus(path)
+
+
+def test_bad_lines_cost_themselves_alone(tmp_path: Path) -> None:
+    path = tmp_path / "p.jsonl"
+    bad = {
+        b'{"id": "x", "title": "cut': "not valid JSON",
+        b'["a", "list"]': "not a JSON object",
+        b'"text"': "not a JSON object",
+        b"{}": "an empty object",
+        b'{"id": "x", "title": "\xff"}': "broken UTF-8 at byte",
+        b'{"id": "x", "title": "\\ud800"}': "broken UTF-8",
+        b'{"id": "x", "title": "t", "deep": {"list": ["\\udfff"]}}': "broken UTF-8",
+        b"[" * 100_000: "not valid JSON",
+        b'{"title": "no id here"}': "no id",
+        b'{"id": "  ", "title": "blank id"}': "no id",
+        b'{"id": null, "title": "null id"}': "no id",
+        b'{"id": "y", "title": " ", "abstract": ""}': "no title and no abstract",
+        b'{"id": "good-0", "title": "again"}': "duplicate id",
+    }
+    with path.open("wb") as file:
+        for number, line in enumerate(bad):
+            file.write(b'{"id": "good-%d", "title": "fine"}\n' % number + line + b"\n")
+    read, rejected = read_corpus(path)
+    assert read["id"].to_pylist() == [f"good-{n}" for n in range(len(bad))]
+    assert [item.row for item in rejected] == [2 * n + 2 for n in range(len(bad))]
+    for item, reason in zip(rejected, bad.values(), strict=True):
+        assert item.reason.startswith(reason)
+        assert "\n" not in item.reason
+
+
+def test_a_file_of_bad_lines_alone(tmp_path: Path) -> None:
+    (tmp_path / "p.jsonl").write_text("{}\n[]\nnot json\n")
+    read, rejected = read_corpus(tmp_path / "p.jsonl")
+    assert len(read) == 0
+    assert [item.row for item in rejected] == [1, 2, 3]
+
+
+def test_a_column_that_changes_its_type_loses_nothing(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [{"id": n, "title": "t", "mixed": n if n < BATCH_ROWS else f"text {n}"} for n in range(BATCH_ROWS + 5)]
+    rows[10]["mixed"] = 1.5
+    rows[11]["mixed"] = None
+    read, _ = read_corpus(write_jsonl(tmp_path / "p.jsonl", rows))
+    values = read["mixed"].to_pylist()
+    assert values[10:12] == ["1.5", None]
+    assert [float(value) for value in values[:10]] == list(range(10))
+    assert values[-1] == f"text {BATCH_ROWS + 4}"
+
+
+def test_values_of_every_kind_are_kept(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"id": 1, "title": "t", "flag": True, "big": 2**70, "tags": ["a"], "ids": {"doi": "x"}, "either": 3, "empty": {}},
+        {"id": "two", "title": "t", "flag": None, "big": 5, "tags": [], "ids": {"pmid": 4}, "either": ["list"], "empty": {}},
+    ]
+    read, _ = read_corpus(write_jsonl(tmp_path / "p.jsonl", rows))
+    assert read["id"].to_pylist() == ["1", "two"]
+    assert read["flag"].to_pylist() == [True, None]
+    assert read["big"].to_pylist() == [str(2**70), "5"]
+    assert read["tags"].to_pylist() == [["a"], []]
+    assert read["ids"].to_pylist() == [{"doi": "x", "pmid": None}, {"doi": None, "pmid": 4}]
+    assert read["either"].to_pylist() == ["3", '["list"]']
+    assert [json.loads(value) if isinstance(value, str) else value for value in read["empty"].to_pylist()] == [{}, {}]
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**40), 2**40) | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.dictionaries(st.sampled_from(["extra", "other", "üñï"]), json_values, max_size=3), min_size=1, max_size=6))
+def test_whatever_the_values_every_paper_is_built_and_found(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, object]]
+) -> None:
+    import sciretrieve as sr
+
+    folder = tmp_path_factory.mktemp("any")
+    papers = [{"id": str(number), "title": "the same words", **row} for number, row in enumerate(rows)]
+    (folder / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in papers))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(raw, "BATCH_ROWS", 2)  # so that batches of one shard, and shards, differ in their columns' types
+        index = sr.build(folder / "p.jsonl", folder / "index", encoder=None, shard_size=3)
+    assert {hit.id for hit in index.search("words", k=9, mode="bm25").hits} == {paper["id"] for paper in papers}
+
+
+def test_counting_is_by_lines(tmp_path: Path) -> None:
+    (tmp_path / "p.jsonl").write_bytes(LINES)
+    assert open_corpus(tmp_path / "p.jsonl").count() == 10_000
