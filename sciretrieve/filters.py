@@ -111,18 +111,18 @@ class Condition:
 
     def _literal(self, value: Value, kind: pa.DataType) -> pa.Scalar:
         """The value in a type that compares with the column's. Numbers stay as they are: 2.5 is no whole number."""
-        if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                return (
-                    pa.scalar(float(value))
-                    if isinstance(value, float)
-                    else pa.scalar(value, pa.int64() if pa.types.is_integer(kind) else pa.float64())
-                )
-        else:
-            try:
-                return pa.scalar(value if isinstance(value, str) or pa.types.is_boolean(kind) else str(value)).cast(kind)
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-                pass
+        try:
+            if pa.types.is_boolean(kind):
+                if isinstance(value, bool):
+                    return pa.scalar(value)
+            elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+                return pa.scalar(str(value)).cast(kind)
+            elif isinstance(value, int) and not isinstance(value, bool) and pa.types.is_integer(kind):
+                return pa.scalar(value, pa.int64())
+            elif isinstance(value, int | float) and not isinstance(value, bool):
+                return pa.scalar(float(value))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OverflowError):
+            pass
         raise InvalidRequest(f"{self.column} holds {kind}, which does not compare with {value!r}")
 
 
@@ -158,8 +158,9 @@ def parse(text: str) -> Expression:
     try:
         tree = _parser().parse(text)
     except UnexpectedInput as error:
-        column = getattr(error, "column", -1)
-        where = f"at {text[column - 1 :][:20]!r}" if isinstance(column, int) and 0 < column <= len(text) else "at its end"
+        at = error.pos_in_stream
+        ended = at is None or getattr(getattr(error, "token", None), "type", None) == "$END"
+        where = "at its end" if ended else f"at {text[at : at + 20]!r}"
         raise InvalidRequest(f'the filter cannot be read {where}; write it like: year >= 2018 and venue == "ACL"') from error
     return _expression(tree)
 

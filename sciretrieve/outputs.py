@@ -179,8 +179,8 @@ def _columns(text: str) -> int:
 
 def _csv_row(values: Sequence[Any]) -> str:
     buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="").writerow(values)
-    return buffer.getvalue()
+    csv.writer(buffer, lineterminator="\r\n").writerow(values)  # what ends lines is also what makes it quote line ends
+    return buffer.getvalue().removesuffix("\r\n")
 
 
 def _latex(text: str) -> str:
@@ -189,13 +189,17 @@ def _latex(text: str) -> str:
 
 def _citekey(paper: Paper, used: set[str]) -> str:
     """Family name, year, first long word of the title; a letter behind it if that was taken."""
-    word = next((word for word in re.findall(r"[a-z]+", paper.title.lower()) if len(word) > 3), "")
+    word = next((word for word in re.findall(r"[a-z]+", _folded(paper.title)) if len(word) > 3), "")
     name = _family(paper.authors[0]) if paper.authors else "anonymous"
-    folded = unicodedata.normalize("NFKD", f"{name}{paper.year or ''}{word}").encode("ascii", "ignore").decode()
-    stem = re.sub(r"[^a-z0-9]", "", folded.lower()) or "paper"
+    stem = re.sub(r"[^a-z0-9]", "", _folded(f"{name}{paper.year or ''}{word}")) or "paper"
     key, number = stem, 0
     while key in used:
         number += 1
         key = f"{stem}-{number}"
     used.add(key)
     return key
+
+
+def _folded(text: str) -> str:
+    """A text in lower-case ASCII: accents off, what has no such form left out."""
+    return unicodedata.normalize("NFKD", text.lower()).encode("ascii", "ignore").decode()

@@ -21,7 +21,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "title": ("title", "paper_title", "display_name", "article_title", "document_title"),
     "abstract": ("abstract", "text", "summary", "paperabstract", "paper_abstract", "abstract_text", "description"),
     "year": ("year", "publication_year", "pub_year", "publicationyear", "published_year", "publication_date")
-    + ("publicationdate", "published", "date", "update_date"),
+    + ("publicationdate", "publish_time", "published", "pub_date", "pubdate", "date", "update_date"),
     "venue": ("venue", "journal", "booktitle", "journal_name", "container_title", "container-title", "journal-ref")
     + ("journal_ref", "conference", "source_title", "publication_title"),
     "authors": ("authors", "author", "author_names", "authorships", "creators"),

@@ -12,7 +12,6 @@ from ..errors import InvalidRequest
 from .raw import RawBatch, Rejected, Row, batches_of_rows
 from .streams import read_text
 
-
 RECORD = re.compile(r"^(?=TY  - )", re.MULTILINE)
 END = re.compile(r"^ER  -", re.MULTILINE)
 

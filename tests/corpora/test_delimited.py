@@ -89,7 +89,7 @@ def test_files_without_rows_have_no_papers(tmp_path: Path, content: str) -> None
 
 @pytest.mark.parametrize("damage", ["cut", "not gzip"])
 def test_what_cannot_be_decompressed_is_refused(tmp_path: Path, damage: str) -> None:
-    whole = gzip.compress("id,title\n".encode() + b"".join(b"%d,title\n" % n for n in range(100_000)))
+    whole = gzip.compress(b"id,title\n" + b"".join(b"%d,title\n" % n for n in range(100_000)))
     path = write(tmp_path / "p.csv.gz", whole[: len(whole) // 2] if damage == "cut" else b"id,title\n1,x\n")
     with pytest.raises(InvalidRequest, match=r"p\.csv\.gz cannot be read"):
         read_corpus(path)

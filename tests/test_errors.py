@@ -1,0 +1,40 @@
+"""Every error survives pickling with its message, is one line, and has the exit code of its family."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+
+import pytest
+
+from sciretrieve import errors
+
+SAMPLES = {
+    "UnknownName": ("metric", "l3", ("l2", "ip")),
+    "IndexExists": ("indexes/a", "holds an index"),
+    "BadPaper": ("papers.csv", 3, "no id"),
+    "MissingExtra": ("pandas", "to_pandas", "pip install pandas"),
+    "IndexBusy": ("indexes/a",),
+    "EncoderMismatch": ("minilm", "specter2", "weights"),
+}
+FAMILIES = {"InvalidRequest": 2, "NotFound": 2, "CorruptData": 3, "Unavailable": 4}
+CLASSES = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, errors.SciretrieveError)]
+
+
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: str(kind.__name__))
+def test_each_error(kind: type[errors.SciretrieveError]) -> None:
+    error = kind(*SAMPLES.get(kind.__name__, ("what happened",)))
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is kind
+    assert str(again) == str(error)
+    assert "\n" not in str(error)
+    family = next((name for base in kind.__mro__ if (name := base.__name__) in FAMILIES), None)
+    assert kind.exit_code == (FAMILIES[family] if family else 1)
+    if kind.__name__ not in {"SciretrieveError", *FAMILIES}:
+        assert kind.__name__ in SAMPLES
+
+
+def test_unknown_names_say_what_is_near_or_what_there_is() -> None:
+    assert str(errors.UnknownName("metric", "cosin", ("l2", "cosine"))) == "unknown metric 'cosin'; did you mean 'cosine'?"
+    assert str(errors.UnknownName("metric", "xyz", ("l2", "ip"))) == "unknown metric 'xyz'; there are: ip, l2"
+    assert str(errors.UnknownName("column", "x", ())).endswith("there are: none")
