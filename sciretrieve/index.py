@@ -11,12 +11,13 @@ import pyarrow as pa
 
 from . import filters
 from .dense import VectorShard
-from .encoders import CompiledEncoder, load_encoder
+from .encoders import check_golden, reopen_encoder
 from .errors import EncoderMismatch, InvalidRequest, NotFound, UnknownName
 from .fusion import FUSIONS
 from .lexical import Analyzer, Bm25
 from .lexical.bm25 import weigh_terms
 from .manifest import Manifest, read_manifest
+from .protocols import Encoder
 from .runs import Run
 from .schema import common_schema, conform
 from .search import Probe, Searcher, rocchio, rocchio_terms
@@ -27,14 +28,21 @@ from .types import MODES, Mask, Mode, Paper, Query, Rows, Vectors
 class Index:
     """A snapshot of an index on disk: what was committed when it was opened."""
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, encoder: Encoder | None = None) -> None:
         """Open the index in the directory `path`.
+
+        Args:
+            path: the index's directory.
+            encoder: what encodes queries, where the one that filled the index is not to be found again by itself: its
+                folder has moved, or the queries' vectors were made elsewhere.
 
         Raises:
             NotFound: there is none, or it is not finished.
             CorruptData: it is damaged or of another format version.
         """
         self.path = Path(path)
+        self._given = encoder
+        self._checked_sides: set[bool] = set()
         self.manifest: Manifest = read_manifest(self.path)
         self.shards: list[Shard] = []
         first = 0
@@ -61,22 +69,24 @@ class Index:
         return common_schema(shard.schema for shard in self.shards)
 
     @cached_property
-    def encoder(self) -> CompiledEncoder:
-        """The encoder that filled the index.
+    def encoder(self) -> Encoder:
+        """The encoder that filled the index, from what the manifest says of it.
 
         Raises:
             InvalidRequest: the index has no vectors.
-            EncoderMismatch: the catalogue's encoder of that name is not the one that filled it.
+            EncoderMismatch: the encoder that was given to open it with is another.
         """
         built = self.manifest.encoder
         if built is None:
             raise InvalidRequest(f"{self.path} has no vectors (it was built with --dense none); search it with --mode bm25")
-        encoder = load_encoder(built["name"])
-        here = encoder.identity()
-        differing = [key for key in here if built.get(key) != here[key]]
-        if differing:
-            raise EncoderMismatch(built["name"], encoder.name, ", ".join(differing))
-        return encoder
+        if self._given is None:
+            return reopen_encoder(built)
+        here = self._given.identity()
+        # vectors made elsewhere say nothing of their encoder: whoever names them vouches for them
+        compared = ("dim",) if "vectors" in (here["layout"], built["layout"]) else tuple(here.keys() - {"name", "asked"})
+        if differing := sorted(key for key in compared if built.get(key) != here[key]):
+            raise EncoderMismatch(built["name"], self._given.name, ", ".join(differing))
+        return self._given
 
     def search(
         self,
@@ -245,14 +255,16 @@ class Index:
         return {} if mode == "dense" else weigh_terms(self._analyzer.terms(words))
 
     def _query_vectors(self, queries: Sequence[Query]) -> list[Vectors]:
-        texts = [at for at, query in enumerate(queries) if query.paper is None]
-        papers = [at for at, query in enumerate(queries) if query.paper is not None]
-        vectors = np.empty((len(queries), self.encoder.dim), np.float32)
-        if texts:
-            vectors[texts] = self.encoder.encode_queries([queries[at].text for at in texts])
-        if papers:
-            vectors[papers] = self._paper_vectors([paper for query in queries if (paper := query.paper) is not None])
-        return list(vectors)
+        self._check_golden({query.paper is not None for query in queries})
+        return list(self.encoder.encode_queries(queries))
+
+    def _check_golden(self, kinds: set[bool]) -> None:
+        """Once a side: see whether the encoder still gives what it gave; the sides are text queries and papers as queries."""
+        golden = (self.manifest.encoder or {}).get("golden")
+        for papers in kinds - self._checked_sides:
+            if golden is not None:
+                check_golden(self.path / golden["file"], self.encoder, papers=papers)
+            self._checked_sides.add(papers)
 
     def _vectors_at(self, rows: Rows) -> Vectors:
         """Vectors, as queries, of papers of the index: the stored ones where the encoder makes no difference, (n, dim)."""
@@ -268,4 +280,4 @@ class Index:
         """Vectors of papers in place of queries, shape (n, dim)."""
         if not papers:
             return np.empty((0, self.encoder.dim), np.float32)
-        return self.encoder.encode_papers([paper.title for paper in papers], [paper.abstract for paper in papers], as_query=True)
+        return np.stack(self._query_vectors([Query(paper.id, paper=paper) for paper in papers]))

@@ -1,6 +1,6 @@
 """Building an index: one pipeline from a corpus to committed shards, which can be interrupted anywhere and resumed.
 
-    corpus ─ windows of 512 ─▶ ShardWriter (encode, count terms) ─ rename ─▶ shards/000000 …
+    corpus ─ windows of papers ─▶ ShardWriter (encode, count terms) ─ rename ─▶ shards/000000 …
     then, over all shards: FAISS indexes where asked for, BM25, and last the manifest, renamed into place.
 
 `build.json` marks a build under way and says of what. A shard is committed when its folder has its final name; within
@@ -13,6 +13,7 @@ import json
 import platform
 import shutil
 from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -26,8 +27,7 @@ from . import lexical
 from .corpora import ColumnMap, Corpus, Rejected, open_corpus
 from .dense import build_ann, factory_string
 from .dense.ann import check_factory
-from .encoders import load_encoder
-from .encoders.compiled import Precision
+from .encoders import Device, Precision, golden_vectors, load_encoder
 from .errors import BadPaper, IndexExists, InvalidRequest, SciretrieveError, UnknownName
 from .files import describe, read_json, sync_file, write_json, write_lock
 from .index import Index
@@ -35,15 +35,19 @@ from .lexical import Analyzer, Bm25Parameters
 from .manifest import FORMAT, MANIFEST, Manifest, ShardFacts
 from .protocols import Encoder, Progress
 from .schema import concat
-from .shards import WINDOW, ShardWriter, finished_facts
-from .types import METRICS, Metric
+from .shards import ShardWriter, encoded_papers, finished_facts
+from .types import METRICS, Metric, Paper
 
 SHARD_SIZE = 100_000
 """Papers a shard: with 768 dimensions 300 MB of vectors and some 150 MB of text, well within 1 GiB."""
+WINDOW = 512
+"""Papers a window where there is no encoder, which has a size of its own. A window is what a crash costs. Windows start at
+a shard's first row, so the batches that the encoder sees, and with them the vectors' last bits, do not depend on where a
+build was interrupted."""
 FLAT_BYTES = 2 << 30
 """`--dense auto` searches exactly up to this size of vectors (some 0.2 s a query on two cores), beyond it by HNSW."""
 DEFAULT_BM25 = Bm25Parameters()
-LIBRARIES = ("bm25s", "faiss-cpu", "numpy", "openvino", "pyarrow", "torch", "transformers")
+LIBRARIES = ("adapters", "bm25s", "faiss-cpu", "numpy", "openvino", "pyarrow", "tokenizers", "torch", "transformers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +55,12 @@ class BuildSettings:
     """How to build: see `build`. Two builds with equal settings over the same corpus give the same index."""
 
     encoder: str | None = "minilm"
+    adapter: str | None = None
+    query_adapter: str | None = None
     metric: Metric | None = None
     dense: str = "auto"
     precision: Precision = "auto"
+    device: Device = "auto"
     lexical: Bm25Parameters | None = DEFAULT_BM25
     shard_size: int = SHARD_SIZE
     limit: int | None = None
@@ -87,9 +94,12 @@ def build(
     into: str | Path,
     *,
     encoder: str | None = "minilm",
+    adapter: str | None = None,
+    query_adapter: str | None = None,
     metric: Metric | None = None,
     dense: str = "auto",
     precision: Precision = "auto",
+    device: Device = "auto",
     lexical: Bm25Parameters | None = DEFAULT_BM25,
     shard_size: int = SHARD_SIZE,
     limit: int | None = None,
@@ -104,10 +114,13 @@ def build(
     Args:
         corpus: files, directories, globs, or an open `Corpus`.
         into: the index's directory.
-        encoder: a name of the catalogue; None for no vectors.
+        encoder: a name of the catalogue, a folder or a hub id with a model, or `vectors:FILE`; None for no vectors.
+        adapter: which of the encoder's adapters (experts, instructions) reads papers, or a folder or a hub id with one.
+        query_adapter: the same for text queries.
         metric: "l2", "ip" or "cosine"; by default the one that the encoder was trained for.
         dense: "auto", "flat", "hnsw", "ivf", any FAISS factory string, or "none".
-        precision: "bf16", "fp32", or "auto": bf16 where this CPU computes in it.
+        precision: "bf16", "fp32", or "auto": bf16 where the machine computes in it.
+        device: "cpu", "cuda", or "auto": a GPU where there is one. Queries are encoded on the CPU later.
         lexical: BM25's parameters; None for no BM25.
         shard_size: papers a shard.
         limit: stop after so many papers.
@@ -126,7 +139,9 @@ def build(
         IndexBusy: another process writes this index.
     """
     opened = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
-    settings = BuildSettings(None if dense == "none" else encoder, metric, dense, precision, lexical, shard_size, limit)
+    if dense == "none":
+        encoder = adapter = query_adapter = None
+    settings = BuildSettings(encoder, adapter, query_adapter, metric, dense, precision, device, lexical, shard_size, limit)
     directory = Path(into)
     _check_place(directory)
     with write_lock(directory):
@@ -154,7 +169,15 @@ class _Build:
 
     def __init__(self, corpus: Corpus, directory: Path, settings: BuildSettings, strict: bool, progress: Progress) -> None:
         self.corpus, self.directory, self.settings, self.strict, self.progress = corpus, directory, settings, strict, progress
-        self.encoder: Encoder | None = load_encoder(settings.encoder, settings.precision) if settings.encoder else None
+        self.encoder: Encoder | None = None
+        if settings.encoder:
+            self.encoder = load_encoder(
+                settings.encoder,
+                adapter=settings.adapter,
+                query_adapter=settings.query_adapter,
+                precision=settings.precision,
+                device=settings.device,
+            )
         self.metric: Metric | None = (settings.metric or self.encoder.metric) if self.encoder else None
         self.analyzer = Analyzer() if settings.lexical else None
         self.rejected = 0
@@ -205,9 +228,10 @@ class _Build:
             self.progress.note(f"resuming after {before:,} papers in {len(self.done)} finished shards")
         self.progress.start(self._expected(), before)
         writer: ShardWriter | None = None
-        for window in self._windows(skip):
+        kept = skip + encoded_papers(shards / f"{name + len(self.done):06d}", self.encoder)
+        for window, tokens in self._tokenised(self._windows(skip), skip, kept):
             writer = writer or ShardWriter(shards / f"{name + len(self.done):06d}", self.encoder, self.analyzer)
-            writer.add(window)
+            writer.add(window, tokens)
             self.progress.advance(window.num_rows)
             if writer.papers == self.settings.shard_size:
                 self.done.append(writer.finish())
@@ -223,9 +247,31 @@ class _Build:
         limits = [number for number in (count, self.settings.limit) if number is not None]
         return min(limits) if count is not None else None
 
+    def _tokenised(self, windows: Iterator[pa.Table], at: int, kept: int) -> Iterator[tuple[pa.Table, Any]]:
+        """Windows with their tokens, each made while the window before it is encoded.
+
+        `at` is the corpus's row of the first paper; papers before row `kept` have their vectors and need no tokens.
+        """
+        encoder = self.encoder
+        if encoder is None:
+            yield from ((window, None) for window in windows)
+            return
+        waiting: tuple[pa.Table, Future[Any] | None] | None = None
+        with ThreadPoolExecutor(1) as ahead:
+            for window in windows:
+                papers = [Paper(*row) for row in zip(*(window[name].to_pylist() for name in ("id", "title", "abstract")), strict=True)]
+                started = ahead.submit(encoder.tokenise, papers) if at >= kept else None
+                at += len(papers)
+                if waiting is not None:
+                    yield waiting[0], waiting[1] and waiting[1].result()
+                waiting = window, started
+            if waiting is not None:
+                yield waiting[0], waiting[1] and waiting[1].result()
+
     def _windows(self, skip: int) -> Iterator[pa.Table]:
-        """The corpus's papers after the first `skip`, in tables of `WINDOW` rows that never cross a shard's end."""
+        """The corpus's papers after the first `skip`, in tables of one window's rows that never cross a shard's end."""
         size, limit = self.settings.shard_size, self.settings.limit
+        most = self.encoder.window if self.encoder is not None else WINDOW
         waiting: list[pa.Table] = []
         held, taken = 0, 0  # rows in `waiting`; papers accepted so far
         for table, rejected in self.corpus.batches():
@@ -235,11 +281,11 @@ class _Build:
             taken += len(table)
             while len(fresh):
                 at = max(skip, taken - len(fresh)) % size  # where in its shard the next paper stands
-                room = min(WINDOW - held, size - at)
+                room = min(most - held, size - at)
                 waiting.append(fresh.slice(0, room))
                 held += len(waiting[-1])
                 fresh = fresh.slice(room)
-                if held == WINDOW or at + len(waiting[-1]) == size:
+                if held == most or at + len(waiting[-1]) == size:
                     yield _joined(waiting)
                     waiting, held = [], 0
             if limit is not None and taken >= limit:
@@ -282,7 +328,7 @@ class _Build:
             rejected=self.rejected,
             metric=self.metric,
             dense=dense,
-            encoder=self.plan["encoder"],
+            encoder=self.plan["encoder"] and self.plan["encoder"] | {"golden": self._golden(generation)},
             lexical=self._build_lexical(generation),
             shards=tuple(self.done),
             build={key: value for key, value in self.plan.items() if key != "first_shard"},
@@ -297,6 +343,16 @@ class _Build:
         manifest.write(self.directory)
         (self.directory / "build.json").unlink()
         _sweep(self.directory, manifest)
+
+    def _golden(self, generation: int) -> dict[str, Any] | None:
+        """Write what the encoder gives for a probe text on each side; None where it reads no texts."""
+        if self.encoder is None or self.plan["encoder"]["layout"] == "vectors":
+            return None
+        path = self.directory / "encoder" / f"golden-{generation:06d}.npy"
+        path.parent.mkdir(exist_ok=True)
+        np.save(path, golden_vectors(self.encoder))
+        sync_file(path)
+        return {"file": f"encoder/{path.name}", **describe(path)}
 
     def _with_ann(self, facts: ShardFacts, dense: str) -> ShardFacts:
         """Build a shard's FAISS index beside its vectors, from which it can be built again at any time."""
@@ -365,6 +421,10 @@ def _sweep(directory: Path, manifest: Manifest) -> None:
     for folder in (directory / "shards").iterdir():
         if folder.name not in kept:
             shutil.rmtree(folder, ignore_errors=True)
+    golden = (manifest.encoder or {}).get("golden")
+    for file in (directory / "encoder").glob("*"):
+        if golden is None or golden["file"] != f"encoder/{file.name}":
+            file.unlink()
     lexical_folder = manifest.lexical["folder"] if manifest.lexical else None
     for folder in (directory / "lexical").glob("*"):
         if f"lexical/{folder.name}" != lexical_folder:

@@ -33,8 +33,9 @@ class ShardFacts:
 class Manifest:
     """What an index is made of.
 
-    `encoder` is the encoder's identity with `precision`, or None where there are no vectors; `lexical` has the BM25
-    parameters, the analyzer, the folder and its files, or is None; `build` is what the index was built from and how.
+    `encoder` is the encoder's identity, its `precision` and the file of `golden` vectors, or None without vectors;
+    `lexical` has the BM25 parameters, the analyzer, the folder and its files, or is None; `build` is what the index was
+    built from and how.
     """
 
     format: int
@@ -60,6 +61,8 @@ class Manifest:
         files = [facts for shard in self.shards for facts in shard.files.values()]
         if self.lexical is not None:
             files += self.lexical["files"].values()
+        if golden := (self.encoder or {}).get("golden"):
+            files.append(golden)
         return sum(int(facts["bytes"]) for facts in files)
 
 
@@ -95,6 +98,9 @@ def _manifest(value: dict[str, Any]) -> Manifest:
             raise ValueError(f"shard {shard.name!r}")
     if sum(shard.papers for shard in shards) != manifest.papers or manifest.metric not in (None, *METRICS):
         raise ValueError("counts or metric")
+    golden = (manifest.encoder or {}).get("golden")
+    if golden is not None and not re.fullmatch(r"encoder/golden-\d{6,}\.npy", golden["file"]):
+        raise ValueError("golden vectors")
     if manifest.lexical is not None and not re.fullmatch(r"lexical/\d{6,}", manifest.lexical["folder"]):
         raise ValueError("lexical folder")
     return manifest
@@ -104,6 +110,8 @@ def _check_files(directory: Path, manifest: Manifest) -> None:
     files = {directory / "shards" / shard.name / name: facts for shard in manifest.shards for name, facts in shard.files.items()}
     if manifest.lexical is not None:
         files |= {directory / manifest.lexical["folder"] / name: facts for name, facts in manifest.lexical["files"].items()}
+    if golden := (manifest.encoder or {}).get("golden"):
+        files[directory / golden["file"]] = golden
     for path, facts in files.items():
         size = path.stat().st_size if path.is_file() else None
         if size != facts["bytes"]:

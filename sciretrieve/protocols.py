@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from .types import Metric, Paper, Rows, Vectors
+from .types import Metric, Paper, Query, Rows, Vectors
 
 
 class Encoder(Protocol):
@@ -28,17 +28,27 @@ class Encoder(Protocol):
         """The arithmetic that it runs in, as a manifest records it."""
 
     @property
+    def window(self) -> int:
+        """How many papers are best encoded at once."""
+
+    @property
     def symmetric(self) -> bool:
         """Whether a paper in place of a query is encoded just as a paper of the corpus is."""
 
     def identity(self) -> dict[str, Any]:
         """All that decides the vectors, as plain JSON values: equal identities give comparable vectors."""
 
-    def encode_papers(self, titles: Sequence[str], abstracts: Sequence[str], *, as_query: bool = False) -> Vectors:
-        """Encode papers, of the corpus or in place of queries: shape (n, dim), float32."""
+    def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
+        """Encode papers of the corpus: shape (n, dim), float32."""
 
-    def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """Encode text queries: shape (n, dim), float32."""
+    def encode_queries(self, queries: Sequence[Query]) -> Vectors:
+        """Encode queries, texts or papers in place of texts: shape (n, dim), float32."""
+
+    def tokenise(self, papers: Sequence[Paper]) -> Any:
+        """The first half of `encode_papers`: may run in another thread, ahead of the second."""
+
+    def encode(self, tokens: Any) -> Vectors:
+        """The second half of `encode_papers`, on what the first gave."""
 
 
 class PaperSource(Protocol):

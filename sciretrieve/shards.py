@@ -12,6 +12,7 @@ import io
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -28,10 +29,6 @@ from .types import Paper, Rows
 
 ROW_GROUP = 1024
 """Papers a row group of papers.parquet: what is read and decompressed to show one hit."""
-WINDOW = 512
-"""Papers encoded together, and so what a crash costs: more would mean less padding, fewer less to do again. Windows start
-at the shard's first row, so the batches that the encoder sees, and with them the vectors' last bits, do not depend on where
-a build was interrupted."""
 
 
 class Shard:
@@ -129,15 +126,21 @@ class ShardWriter:
         self._postings = PostingsBuilder(analyzer) if analyzer else None
         self._tables: list[pa.Table] = []
         self._papers = 0
-        self._encoded = self._kept_windows() * WINDOW
+        self._encoded = encoded_papers(directory, encoder)
+        if self._encoder is not None and self._vectors.exists():
+            with self._vectors.open("r+b") as file:
+                file.truncate(_HEADER + self._encoded * 4 * self._encoder.dim if self._encoded else 0)
 
     @property
     def papers(self) -> int:
         """How many papers the shard has so far."""
         return self._papers
 
-    def add(self, window: pa.Table) -> int:
-        """Add the next `WINDOW` papers (fewer only at the shard's end); returns how many had to be encoded."""
+    def add(self, window: pa.Table, tokens: Any = None) -> int:
+        """Add the next window of papers (a short one only at the shard's end); returns how many had to be encoded.
+
+        `tokens` is what the encoder's `tokenise` gave for them; windows that an interrupted build has encoded need none.
+        """
         titles, abstracts = window["title"].to_pylist(), window["abstract"].to_pylist()
         if self._postings:
             self._postings.add([f"{title}\n{abstract}" for title, abstract in zip(titles, abstracts, strict=True)])
@@ -145,7 +148,7 @@ class ShardWriter:
         self._papers += window.num_rows
         if self._encoder is None or self._papers <= self._encoded:
             return 0
-        vectors = self._encoder.encode_papers(titles, abstracts)
+        vectors = self._encoder.encode(tokens)
         with self._vectors.open("ab") as file:
             if file.tell() == 0:
                 file.write(_npy_header(0, self._encoder.dim))
@@ -179,21 +182,26 @@ class ShardWriter:
     def _vectors(self) -> Path:
         return self.partial / "vectors.npy"
 
-    def _kept_windows(self) -> int:
-        """Whole windows of vectors left by an interrupted build. The last is done again: it may not be wholly on disk."""
-        if self._encoder is None or not self._vectors.exists():
-            self._vectors.unlink(missing_ok=True)
-            return 0
-        header, row = len(_npy_header(0, self._encoder.dim)), 4 * self._encoder.dim
-        kept = max((self._vectors.stat().st_size - header) // (row * WINDOW) - 1, 0)
-        with self._vectors.open("r+b") as file:
-            file.truncate(header + kept * WINDOW * row if kept else 0)
-        return int(kept)
+
+def encoded_papers(directory: Path, encoder: Encoder | None) -> int:
+    """Papers of the shard that will be `directory` whose vectors an interrupted build has left, in whole windows.
+
+    The last window is done again: it may not be wholly on disk.
+    """
+    path = directory.with_name(directory.name + ".partial") / "vectors.npy"
+    if encoder is None or not path.exists():
+        return 0
+    rows = (path.stat().st_size - _HEADER) // (4 * encoder.dim)
+    return max(rows // encoder.window - 1, 0) * encoder.window
 
 
 def finished_facts(directory: Path) -> ShardFacts:
     """What `ShardWriter.finish` noted of a shard."""
     return ShardFacts(**read_json(directory / "shard.json"))
+
+
+_HEADER = 128
+"""Bytes before the vectors in vectors.npy."""
 
 
 def _npy_header(papers: int, dim: int) -> bytes:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+# before anything imports huggingface_hub: no test reaches for the hub, or sees what its user has downloaded
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="sciretrieve-no-hub-")
+
 import pytest
 
 from tests.made_up import made_up_papers, write_jsonl
+from tests.toy_weights import models
+
+__all__ = ["models"]
 
 
 @pytest.fixture(scope="session", autouse=True)

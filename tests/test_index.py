@@ -81,7 +81,7 @@ def test_equal_scores_stand_in_the_order_of_ids(tmp_path: Path, mode: Mode) -> N
 
 
 def test_dense_is_the_cosine_of_the_encoders_vectors(index: sr.Index) -> None:
-    query = index.encoder.encode_queries(["graph networks"])[0]
+    query = index.encoder.encode_queries([Query("q", "graph networks")])[0]
     vectors = np.concatenate([shard.vectors for shard in index.vectors])
     expected = dict(zip((paper["id"] for paper in PAPERS), (vectors @ query).tolist(), strict=True))
     ranking = index.search("graph networks", 300, mode="dense").rankings[0]

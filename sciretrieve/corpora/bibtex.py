@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ..streams import read_text
 from .raw import RawBatch, Rejected, Row, batches_of_rows
-from .streams import read_text
 
 NOT_PAPERS = {"string", "preamble", "comment"}
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from ..errors import InvalidRequest, NotFound
+from ..streams import COMPRESSIONS
 from . import beir, bibtex, delimited, jsonl, parquet, ris
 from .papers import ColumnMap, papers
 from .raw import RawBatch, Rejected
-from .streams import COMPRESSIONS
 
 READERS = {
     ".parquet": parquet.read,

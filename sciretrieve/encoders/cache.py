@@ -1,0 +1,76 @@
+"""The user's cache: compiled encoders, bounded in size, and a place for weights that are put there by hand."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+LIMIT = 24 << 30
+"""Bytes that compiled encoders may take; the least recently used go first. A BERT-base takes some 0.9 GB a task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One compiled encoder in the cache: its folder, its size in bytes, and when it was last used, in epoch seconds."""
+
+    folder: Path
+    bytes: int
+    used: float
+
+
+def cache_directory() -> Path:
+    """Where compiled encoders are kept: $SCIRETRIEVE_CACHE, else the user's cache directory."""
+    if own := os.environ.get("SCIRETRIEVE_CACHE"):
+        return Path(own)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sciretrieve"
+
+
+def models_directory() -> Path:
+    """Where weights may be put by hand, in folders named as on the hub: $SCIRETRIEVE_MODELS, else `models` in the cache."""
+    return Path(os.environ.get("SCIRETRIEVE_MODELS") or cache_directory() / "models")
+
+
+def graphs_directory() -> Path:
+    """The folder of compiled encoders."""
+    return cache_directory() / "encoders"
+
+
+def entries() -> list[Entry]:
+    """What is in the cache, the most recently used first."""
+    found = [_entry(folder) for folder in _folders()]
+    return sorted(found, key=lambda entry: -entry.used)
+
+
+def clear(name: str = "") -> list[Entry]:
+    """Remove all compiled encoders, or those whose folder begins with `name`. Returns what was removed."""
+    removed = [entry for entry in entries() if entry.folder.name.startswith(name)]
+    for entry in removed:
+        shutil.rmtree(entry.folder, ignore_errors=True)
+    return removed
+
+
+def bound(keep: Path, limit: int = LIMIT) -> None:
+    """Remove the least recently used encoders, never `keep`, until the cache fits in `limit` bytes."""
+    left = entries()
+    total = sum(entry.bytes for entry in left)
+    for entry in reversed(left):
+        if total <= limit:
+            return
+        if entry.folder != keep:
+            shutil.rmtree(entry.folder, ignore_errors=True)
+            total -= entry.bytes
+
+
+def _folders() -> Iterator[Path]:
+    directory = graphs_directory()
+    if directory.is_dir():
+        yield from (folder for folder in directory.iterdir() if folder.is_dir())
+
+
+def _entry(folder: Path) -> Entry:
+    files = [file.stat() for file in folder.rglob("*") if file.is_file()]
+    used = max((file.st_mtime for file in files), default=0.0)
+    return Entry(folder, sum(file.st_size for file in files), max(used, folder.stat().st_mtime))

@@ -1,0 +1,224 @@
+"""An encoder of the catalogue, or of a folder: three sides, each through the model of its task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..errors import CorruptData, EncoderMismatch
+from ..types import Metric, Paper, Query, Vectors
+from .compiled import CompiledModel
+from .prepared import Precision, Prepared, folder_for
+from .resolving import resolve
+from .sources import Hashes, hashes_of, obtain
+from .specs import Asked, EncoderSpec, Side, sides_from
+from .tokens import BUDGET, Tokens
+from .torched import Device, ManyDevices, TorchModel, check_device, has_cuda
+
+GPU_BUDGET = 65_536
+"""Tokens a batch on a GPU."""
+
+
+class Model(Protocol):
+    """One task of an encoder, running somewhere."""
+
+    prepared: Prepared
+    window: int
+
+    @property
+    def precision(self) -> str:
+        """The arithmetic that it runs in."""
+
+    def run(self, tokens: Tokens) -> Vectors:
+        """Encode: (texts, dim) float32."""
+
+
+class TextEncoder:
+    """An encoder that reads text. Files are looked for, and models loaded, when first needed.
+
+    `known` are the hashes of its files where an index has them: then the weights themselves are not needed, as long as
+    the cache has what was made of them.
+    """
+
+    def __init__(
+        self,
+        spec: EncoderSpec,
+        asked: Asked,
+        precision: Precision = "auto",
+        device: Device = "auto",
+        known: Mapping[str, Hashes] | None = None,
+    ) -> None:
+        check_device(device)
+        self.spec = spec
+        self.asked = asked
+        self._precision, self._device, self._known = precision, device, known
+        self._models: dict[str, Model] = {}
+
+    @property
+    def name(self) -> str:
+        """The encoder's name, with the adapter where another than its own was asked for."""
+        return str(self.asked)
+
+    @property
+    def metric(self) -> Metric:
+        """The similarity that the model was trained for."""
+        return self.spec.metric
+
+    @property
+    def dim(self) -> int:
+        """The vectors' dimension."""
+        return self._paper_model.prepared.dim
+
+    @property
+    def precision(self) -> str:
+        """The arithmetic that papers are encoded in."""
+        return self._paper_model.precision
+
+    @property
+    def window(self) -> int:
+        """How many papers are best encoded at once."""
+        return self._paper_model.window
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether a paper in place of a query is encoded just as a paper of the corpus is."""
+        return self.spec.sides.paper == self.spec.sides.paper_as_query
+
+    def identity(self) -> dict[str, Any]:
+        """All that decides the vectors, as a manifest records it: two encoders with equal identities agree."""
+        spec = self.spec
+        return {
+            "name": self.name,
+            "asked": asdict(self.asked),
+            "layout": spec.layout,
+            "files": {role: dict(hashes) for role, hashes in self.hashes.items()},
+            "sides": asdict(spec.sides),
+            "tasks": list(spec.tasks),
+            "pooling": spec.pooling,
+            "normalise": spec.normalise,
+            "max_length": spec.max_length,
+            "metric": spec.metric,
+            "dim": self.dim,
+        }
+
+    def tokenise(self, papers: Sequence[Paper]) -> Tokens:
+        """The first half of `encode_papers`: it needs no model, and may run ahead in another thread."""
+        return self._tokenise(self.spec.sides.paper, [_fields(paper) for paper in papers])
+
+    def encode(self, tokens: Tokens) -> Vectors:
+        """The second half of `encode_papers`."""
+        return self._paper_model.run(tokens)
+
+    def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
+        """Encode papers of a corpus, shape (n, dim) float32."""
+        return self.encode(self.tokenise(papers))
+
+    def encode_queries(self, queries: Sequence[Query]) -> Vectors:
+        """Encode queries, texts and papers in place of texts, shape (n, dim) float32."""
+        vectors = np.empty((len(queries), self.dim), np.float32)
+        for is_paper, side in ((False, self.spec.sides.query), (True, self.spec.sides.paper_as_query)):
+            places = [place for place, query in enumerate(queries) if (query.paper is not None) == is_paper]
+            if places:
+                values = [_fields(queries[place].paper or Paper("", queries[place].text)) for place in places]
+                vectors[places] = self._model(side.task).run(self._tokenise(side, values))
+        return vectors
+
+    @cached_property
+    def folders(self) -> dict[str, Path]:
+        """Where the parts are that the three sides need, by role. Raises Unavailable."""
+        roles = dict.fromkeys(role for task in self.spec.sides.tasks for role in self.spec.roles(task))
+        return {role: obtain(self.spec.parts[role], self.name) for role in roles}
+
+    @cached_property
+    def hashes(self) -> Mapping[str, Hashes]:
+        """The digests of the files, by role."""
+        if self._known is not None:
+            return self._known
+        return {role: hashes_of(self.spec.parts[role], folder, self.name) for role, folder in self.folders.items()}
+
+    @property
+    def _paper_model(self) -> Model:
+        return self._model(self.spec.sides.paper.task)
+
+    def _tokenise(self, side: Side, values: list[dict[str, str]]) -> Tokens:
+        prepared = self._model(side.task).prepared
+        texts = [side.text.format(sep=prepared.separator, **value).strip() for value in values]
+        return prepared.tokenise(texts, GPU_BUDGET if self._on_gpu else BUDGET)
+
+    @cached_property
+    def _on_gpu(self) -> bool:
+        return self._device == "cuda" or (self._device == "auto" and has_cuda())
+
+    def _model(self, task: str) -> Model:
+        if task not in self._models:
+            self._models[task] = self._opened(task)
+        return self._models[task]
+
+    def _opened(self, task: str) -> Model:
+        spec = self.spec
+        roles = (["base", task] if task else ["base"]) if spec.layout == "adapters" else sorted(self.hashes)
+        hashes = {role: self.hashes[role] for role in roles}
+        folder = folder_for(spec.name, spec.layout, hashes, task, spec.pooling, spec.normalise, spec.max_length)
+        if not Prepared.exists(folder):
+            from .preparing import prepare
+
+            whole = self._with_weights()
+            prepare(whole.spec, task, whole.folders, folder)
+        prepared = Prepared(folder)
+        if self._on_gpu or not prepared.has_graph:
+            import torch
+
+            whole = self._with_weights()
+            devices = [f"cuda:{number}" for number in range(torch.cuda.device_count())] if self._on_gpu else ["cpu"]
+            if len(devices) > 1:
+                return ManyDevices(whole.spec, task, whole.folders, prepared, devices, self._precision)
+            return TorchModel(whole.spec, task, whole.folders, prepared, devices[0], self._precision)
+        return CompiledModel(prepared, self._precision)
+
+    def _with_weights(self) -> TextEncoder:
+        """This encoder with its files at hand, which must be those that an index was built with.
+
+        Raises:
+            EncoderMismatch: they are others.
+        """
+        if self._known is None:
+            return self
+        again = TextEncoder(resolve(self.asked), self.asked, self._precision, self._device)
+        if again.hashes != self._known:
+            raise EncoderMismatch(self.name, again.name, "weights")
+        return again
+
+
+def from_identity(identity: Mapping[str, Any], precision: Precision) -> TextEncoder:
+    """The encoder that an index was built with, from what its manifest says of it; on the CPU, where queries run.
+
+    Raises:
+        CorruptData: that is no identity.
+    """
+    try:
+        spec = EncoderSpec(
+            name=identity["asked"]["encoder"],
+            about="",
+            layout=identity["layout"],
+            parts={},
+            sides=sides_from(identity["sides"]),
+            pooling=identity["pooling"],
+            normalise=identity["normalise"],
+            metric=identity["metric"],
+            max_length=int(identity["max_length"]),
+            citation="",
+            tasks=tuple(identity["tasks"]),
+        )
+        encoder = TextEncoder(spec, Asked(**identity["asked"]), precision, "cpu", {**identity["files"]})
+    except (KeyError, TypeError, ValueError) as error:
+        raise CorruptData(f"the manifest's encoder is damaged ({type(error).__name__}: {error}); rebuild the index") from error
+    return encoder
+
+
+def _fields(paper: Paper) -> dict[str, str]:
+    return {"title": paper.title, "abstract": paper.abstract, "text": paper.title}

@@ -1,0 +1,70 @@
+"""Several encoders as one: the mean of their vectors, as SciRepEval's evaluation takes it (its §5, Adapters + MTL CTRL)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..types import Metric, Paper, Query, Vectors
+from .encoder import TextEncoder
+from .tokens import Tokens
+
+
+class Ensemble:
+    """The mean of several encoders' vectors, which are of one dimension."""
+
+    def __init__(self, name: str, members: Sequence[TextEncoder]) -> None:
+        self.name = name
+        self.members = tuple(members)
+
+    @property
+    def dim(self) -> int:
+        """The vectors' dimension."""
+        return self.members[0].dim
+
+    @property
+    def metric(self) -> Metric:
+        """The similarity that the first member was trained for."""
+        return self.members[0].metric
+
+    @property
+    def precision(self) -> str:
+        """The precisions of the members, each once."""
+        return "+".join(dict.fromkeys(member.precision for member in self.members))
+
+    @property
+    def window(self) -> int:
+        """How many papers are best encoded at once."""
+        return max(member.window for member in self.members)
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether every member encodes a paper as a query just as a paper of the corpus."""
+        return all(member.symmetric for member in self.members)
+
+    def identity(self) -> dict[str, Any]:
+        """See `protocols.Encoder`."""
+        members = [member.identity() for member in self.members]
+        return {"name": self.name, "layout": "ensemble", "members": members, "metric": self.metric, "dim": self.dim}
+
+    def tokenise(self, papers: Sequence[Paper]) -> tuple[Tokens, ...]:
+        """The first half of `encode_papers`."""
+        return tuple(member.tokenise(papers) for member in self.members)
+
+    def encode(self, tokens: tuple[Tokens, ...]) -> Vectors:
+        """The second half of `encode_papers`."""
+        return self._mean([member.encode(own) for member, own in zip(self.members, tokens, strict=True)])
+
+    def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
+        """Encode papers of a corpus, shape (n, dim) float32."""
+        return self.encode(self.tokenise(papers))
+
+    def encode_queries(self, queries: Sequence[Query]) -> Vectors:
+        """Encode queries, shape (n, dim) float32."""
+        return self._mean([member.encode_queries(queries) for member in self.members])
+
+    def _mean(self, vectors: Sequence[Vectors]) -> Vectors:
+        mean: Vectors = np.mean(np.stack(vectors), axis=0, dtype=np.float32)
+        return mean

@@ -1,0 +1,26 @@
+"""From files in the authors' layouts to torch models, one module a layout. Only code that prepares an encoder comes here.
+
+Each `load` takes the folders of the spec's parts, the spec and a task, and gives a model: token ids and attention mask,
+both (texts, length), to token states, (texts, length, dim), in fp32, and the tokenizer that goes with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from ..specs import EncoderSpec, Layout
+from . import bottleneck, instructed, multi2spe, pals, plain, scimult
+from .loading import Loaded
+
+LOADERS: Mapping[Layout, Callable[[Mapping[str, Path], EncoderSpec, str], Loaded]] = {
+    "transformers": plain.load,
+    "adapters": bottleneck.load_adapter,
+    "fusion": bottleneck.load_fusion,
+    "pals": pals.load,
+    "scimult": scimult.load,
+    "instructed": instructed.load,
+    "multi2spe": multi2spe.load,
+}
+
+__all__ = ["LOADERS", "Loaded"]

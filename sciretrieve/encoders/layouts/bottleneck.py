@@ -1,0 +1,113 @@
+"""Bottleneck adapters of the `adapters` library, one active or several fused: SPECTER2's and SciRepEval's (its §5)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ...errors import InvalidRequest
+from ..specs import EncoderSpec
+from .loading import PROBE, Loaded, open_config, open_tokenizer, positions_of, read_checkpoint, reading
+from .plain import check_complete, check_vocabulary
+
+FUSION_WEIGHTS = ("pytorch_model_adapter_fusion.bin", "model_adapter_fusion.safetensors")
+
+
+def load_adapter(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
+    """The base model with the adapter of `task` active; with none if `task` is "".
+
+    Raises:
+        InvalidRequest: the adapter was made for another model, or does not change what the model gives.
+        CorruptData: weights cannot be read.
+    """
+    model, loaded = _base(folders["base"])
+    if task:
+        _add_adapter(model, folders[task], task)
+        with reading(folders[task]):
+            model.set_active_adapters(task)
+        _check_that_it_acts(model, loaded, f"the adapter in {folders[task]}")
+    return loaded
+
+
+def load_fusion(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
+    """The base model with all adapters, joined by the fusion layer of `task` (Pfeiffer et al. 2021, AdapterFusion).
+
+    Raises: as `load_adapter`.
+    """
+    model, loaded = _base(folders["base"])
+    for code in spec.tasks:
+        _add_adapter(model, folders[code], code)
+    folder = folders[f"{task}_fusion"]
+    with reading(folder):
+        facts = json.loads((folder / "adapter_fusion_config.json").read_text(encoding="utf-8"))
+        order = facts.get("adapter_names") or facts["name"]
+        names = order.split(",") if isinstance(order, str) else list(order)
+        if sorted(names) != sorted(spec.tasks):
+            raise InvalidRequest(f"{folder} fuses the adapters {', '.join(names)}, and not {', '.join(spec.tasks)}")
+        from adapters.composition import Fuse
+
+        model.load_adapter_fusion(str(folder))
+        model.set_active_adapters(Fuse(*names))
+    saved = read_checkpoint(next(folder / file for file in FUSION_WEIGHTS if (folder / file).is_file()))
+    own = {name for name in model.state_dict() if f"adapter_fusion_layer.{','.join(names)}." in name}
+    if not own or own != {name for name in saved if "adapter_fusion_layer" in name}:
+        raise InvalidRequest(f"the fusion in {folder} was made for another model than {folders['base']}: their layers differ")
+    _check_that_it_acts(model, loaded, f"the fusion in {folder}")
+    return loaded
+
+
+def _base(folder: Path) -> tuple[Any, Loaded]:
+    """The base model as one that takes adapters, and the same as it is handed on."""
+    with reading(folder):
+        import torch
+        from adapters import AutoAdapterModel
+
+        config = open_config(folder)
+        model, report = AutoAdapterModel.from_pretrained(folder, local_files_only=True, output_loading_info=True, dtype=torch.float32)
+        tokenizer, separator = open_tokenizer(folder, config)
+    check_complete(report, folder)
+    check_vocabulary(tokenizer, config, folder)
+
+    class States(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+
+        def forward(self, input_ids: Any, attention_mask: Any) -> Any:
+            return self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+
+    return model, Loaded(States().eval(), tokenizer, separator, positions_of(config))
+
+
+def _add_adapter(model: Any, folder: Path, name: str) -> None:
+    """Load an adapter, and see that all of it came from the file."""
+    with reading(folder):
+        made_for = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
+    for key in ("model_type", "hidden_size"):
+        mine, its = getattr(model.config, key), made_for.get(key)
+        if its is not None and its != mine:
+            raise InvalidRequest(f"the adapter in {folder} was made for a model of {key} {its}, and this one has {mine}")
+    found: dict[str, list[str]] = {}
+    with reading(folder):
+        safe = not (folder / "pytorch_adapter.bin").is_file()
+        model.load_adapter(str(folder), load_as=name, with_head=False, set_active=False, loading_info=found, use_safetensors=safe)
+        model.eval()
+    if problems := [*found.get("missing_keys", []), *(key for key in found.get("unexpected_keys", []) if "adapters." in key)]:
+        raise InvalidRequest(f"the adapter in {folder} does not fit the model: {problems[0]} and {len(problems) - 1} more do not match")
+
+
+def _check_that_it_acts(model: Any, loaded: Loaded, what: str) -> None:
+    """Refuse adapters that are loaded and do nothing, the known trap of this library (adapter-hub/adapters #815)."""
+    import torch
+
+    ids = torch.tensor([loaded.tokenizer.encode(PROBE).ids])
+    active = model.active_adapters
+    with torch.no_grad():
+        acting = loaded.model(ids, torch.ones_like(ids))
+        model.set_active_adapters(None)
+        plain = loaded.model(ids, torch.ones_like(ids))
+    model.set_active_adapters(active)
+    if torch.equal(acting, plain):
+        raise InvalidRequest(f"{what} does not change what the model gives; its weights are empty, or those of no training")

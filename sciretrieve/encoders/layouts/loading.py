@@ -1,0 +1,145 @@
+"""What all layouts share: reading weights without running anything in them, and refusing those of another layout."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...errors import CorruptData, InvalidRequest, SciretrieveError
+
+PROBE = "A probe text: do the weights that were loaded change what comes out?"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A model in fp32, in evaluation mode, with its fast tokenizer (of the `tokenizers` package)."""
+
+    model: Any
+    tokenizer: Any
+    separator: str
+    positions: int
+    """Tokens that the model has positions for."""
+
+
+@contextmanager
+def reading(folder: Path) -> Iterator[None]:
+    """Tell whatever goes wrong while a library reads `folder` as an error of ours that names it."""
+    try:
+        yield
+    except SciretrieveError:
+        raise
+    except Exception as error:  # the libraries raise some ten classes for files that are cut short or of another kind
+        raise CorruptData(
+            f"the weights in {folder} cannot be read: {type(error).__name__}: {_first_line(error)}; get the files again, whole"
+        ) from error
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """Keep the libraries' advice, which is for those who write models, from those who use them."""
+    from transformers.utils import logging as transformers_logging
+
+    before = transformers_logging.get_verbosity()
+    transformers_logging.set_verbosity_error()
+    logs = [logging.getLogger(name) for name in ("adapters", "transformers")]
+    levels = [log.level for log in logs]
+    for log in logs:
+        log.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        transformers_logging.set_verbosity(before)
+        for log, level in zip(logs, levels, strict=True):
+            log.setLevel(level)
+
+
+def open_config(folder: Path) -> Any:
+    """The model's configuration."""
+    from transformers import AutoConfig
+
+    return AutoConfig.from_pretrained(folder, local_files_only=True)
+
+
+def open_tokenizer(folder: Path, config: Any) -> tuple[Any, str]:
+    """The fast tokenizer, and its separator token ("" where it has none)."""
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, config=config)
+    if not tokenizer.is_fast:
+        raise InvalidRequest(f"the tokenizer in {folder} has no fast form (tokenizer.json), which is needed here")
+    return tokenizer.backend_tokenizer, str(tokenizer.sep_token or "")
+
+
+def positions_of(config: Any) -> int:
+    """Tokens that a model has positions for: RoBERTa's and MPNet's families number them from behind the padding token's."""
+    known = int(getattr(config, "max_position_embeddings", 0) or 512)
+    offset = config.pad_token_id + 1 if config.model_type in ("roberta", "xlm-roberta", "camembert", "mpnet") else 0
+    return known - offset
+
+
+def read_checkpoint(path: Path) -> Any:
+    """What a pickled checkpoint holds, read by torch's restricted loader.
+
+    Raises:
+        InvalidRequest: it holds more than tensors and plain values, so that reading it might run code.
+        CorruptData: it is cut short or no checkpoint.
+    """
+    import pickle
+
+    import torch
+
+    if path.suffix == ".safetensors":
+        from safetensors.torch import load_file
+
+        return load_file(path)
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError as error:
+        if "Unsupported" in str(error):
+            raise InvalidRequest(
+                f"{path} is a pickle that holds more than tensors, so reading it could run code, and it is refused; "
+                "save it anew with its weights and plain values only"
+            ) from error
+        raise CorruptData(f"{path} is cut short or no checkpoint ({_first_line(error)}); get the file again") from error
+    except Exception as error:
+        raise CorruptData(f"{path} is cut short or no checkpoint ({_first_line(error)}); get the file again") from error
+
+
+def fill(module: Any, state: Mapping[str, Any], source: Path) -> None:
+    """Load weights into a module, all of them and none else. Raises InvalidRequest for weights of another layout."""
+    own = module.state_dict()
+    missing = sorted(set(own) - set(state))
+    extra = sorted(set(state) - set(own))
+    shapes = sorted(name for name in set(own) & set(state) if own[name].shape != state[name].shape)
+    for what, names in (("lacks", missing), ("has besides", extra), ("has in another shape", shapes)):
+        if names:
+            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            raise InvalidRequest(f"{source} is not of the layout that this encoder expects: it {what} {names[0]}{more}")
+    module.load_state_dict({name: tensor.float() for name, tensor in state.items()})
+
+
+def stripped(state: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """The weights whose names begin with `prefix`, without it, and without what a model counts for itself."""
+    cut = {name.removeprefix(prefix): tensor for name, tensor in state.items() if name.startswith(prefix)}
+    return {name: tensor for name, tensor in cut.items() if not name.startswith("pooler.") and not name.endswith("position_ids")}
+
+
+def weights_file(folder: Path) -> Path:
+    """The file of a model's own weights."""
+    return next(folder / name for name in ("model.safetensors", "pytorch_model.bin") if (folder / name).is_file())
+
+
+def additive_mask(attention_mask: Any, masked: float) -> Any:
+    """(texts, length) of ones and zeros to (texts, 1, 1, length) of 0 and `masked`, to be added to attention scores."""
+    return (1.0 - attention_mask[:, None, None, :].float()) * masked
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)[:200]

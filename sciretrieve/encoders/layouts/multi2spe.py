@@ -1,0 +1,105 @@
+"""Multi2SPE (paper 004, §2.1): K tokens in place of one [CLS], each with linear layers of its own, summed.
+
+A checkpoint is what the authors' training code saves: PyTorch Lightning's `state_dict` and `hyper_parameters`. The
+tokens are [CLS] and [unused1] … [unused K-1]; linear layers come after chosen BERT layers and after the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ...errors import InvalidRequest
+from ..specs import EncoderSpec
+from .loading import Loaded, additive_mask, fill, open_config, open_tokenizer, positions_of, read_checkpoint, reading, stripped
+from .plain import check_vocabulary
+from .scimult import new_bert
+
+OTHER_FORMS = ("add_perturb_embeddings", "remove_position_embeddings_for_facets", "use_cls_for_all_facets")
+
+
+def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
+    """BERT with facets. Its one token state is the sum over the K tokens, (texts, 1, dim).
+
+    Raises:
+        InvalidRequest: the checkpoint is of another layout or form, or might run code.
+        CorruptData: it cannot be read.
+    """
+    import torch
+
+    folder, path = folders["base"], folders["checkpoint"] / spec.parts["checkpoint"].files[0]
+    with reading(folder):
+        config = open_config(folder)
+        tokenizer, separator = open_tokenizer(folder, config)
+    checkpoint = read_checkpoint(path)
+    if not isinstance(checkpoint, Mapping) or not {"state_dict", "hyper_parameters"} <= set(checkpoint):
+        raise InvalidRequest(f"{path} is no checkpoint of Multi2SPE's layout: it has no state_dict with hyper_parameters")
+    wanted = checkpoint["hyper_parameters"]
+    if other := [form for form in OTHER_FORMS if wanted.get(form)]:
+        raise InvalidRequest(f"{path} was trained with {other[0]}, which the paper's model is not; that form is not read here")
+    facets = int(wanted.get("num_facets", 1))
+    after = [int(number) for number in wanted.get("add_extra_facet_layers_after") or []]
+    state = checkpoint["state_dict"]
+    bert = stripped(state, "model.")
+    # the paper's re-parameterisation: weights less their mean over the facets
+    less_mean = bool(wanted.get("add_bert_layer_facet_layers_alternate"))
+    pairs = {number: _linears(bert, f"encoder.layer.{number}.extra_facet_layers.", facets, less_mean) for number in after}
+    end = config.num_hidden_layers
+    if wanted.get("add_extra_facet_layers", True):
+        pairs[end] = _linears(state, "extra_facet_layers.", facets, bool(wanted.get("add_extra_facet_layers_alternate")))
+    if missing := [number for number, pair in pairs.items() if pair is None]:
+        raise InvalidRequest(f"{path} lacks the facets' linear layers after BERT layer {missing[0]}, which its own settings name")
+    model = new_bert(config)
+    fill(model, {name: tensor for name, tensor in bert.items() if "extra_facet_layers" not in name}, path)
+    _add_facet_tokens(tokenizer, facets, folder)
+    check_vocabulary(tokenizer, config, folder)
+
+    class States(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.bert = model
+            for number, (weights, biases) in pairs.items():
+                self.register_buffer(f"weights_{number}", weights)
+                self.register_buffer(f"biases_{number}", biases)
+
+        def linear(self, states: Any, number: int) -> Any:
+            """Each facet's state through its own layer; `states` is (texts, facets, dim)."""
+            weights, biases = getattr(self, f"weights_{number}"), getattr(self, f"biases_{number}")
+            return torch.matmul(states.unsqueeze(2), weights.transpose(1, 2)).squeeze(2) + biases
+
+        def forward(self, input_ids: Any, attention_mask: Any) -> Any:
+            states = self.bert.embeddings(input_ids)
+            mask = additive_mask(attention_mask, -10_000.0).to(states.dtype)
+            for number, layer in enumerate(self.bert.encoder.layer):
+                states = layer(states, mask)[0]
+                if number in pairs:
+                    states = torch.cat([self.linear(states[:, :facets], number), states[:, facets:]], dim=1)
+            firsts = states[:, :facets]
+            return (self.linear(firsts, end) if end in pairs else firsts).sum(dim=1, keepdim=True)
+
+    return Loaded(States().eval(), tokenizer, separator, positions_of(config))
+
+
+def _linears(state: Mapping[str, Any], prefix: str, facets: int, less_mean: bool) -> Any:
+    """The facets' weights (facets, dim, dim) and biases (facets, dim), as a pair; None where the checkpoint has none."""
+    import torch
+
+    names = [(f"{prefix}{facet}.weight", f"{prefix}{facet}.bias") for facet in range(facets)]
+    if not all(weight in state and bias in state for weight, bias in names):
+        return None
+    weights = torch.stack([state[weight].float() for weight, _ in names])
+    if less_mean:
+        weights = weights - weights.mean(dim=0)
+    return weights, torch.stack([state[bias].float() for _, bias in names])
+
+
+def _add_facet_tokens(tokenizer: Any, facets: int, folder: Path) -> None:
+    """Let the tokenizer put [unused1] … behind [CLS], where truncation does not reach them."""
+    from tokenizers.processors import TemplateProcessing
+
+    names = ["[CLS]", *(f"[unused{number}]" for number in range(1, facets))]
+    ids = [(name, tokenizer.token_to_id(name)) for name in (*names, "[SEP]")]
+    if missing := [name for name, number in ids if number is None]:
+        raise InvalidRequest(f"the vocabulary in {folder} has no {missing[0]}, which this model needs")
+    tokenizer.post_processor = TemplateProcessing(single=[*names, "$A", "[SEP]"], special_tokens=ids)

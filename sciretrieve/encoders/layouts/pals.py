@@ -1,0 +1,119 @@
+"""Projected attention layers (PALs) of SciRepEval: beside each BERT layer a small one a task (its §5; Stickland and Murray 2019).
+
+The files are those that the authors' code saves: a BERT with `multi_layers.T` in each layer, T the number of the task, and
+projections `mult_aug_dense.T` and `mult_aug_dense2.T` that all layers share. The low-rank form has projections of its own
+in each layer and no attention.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ...errors import InvalidRequest
+from ..specs import EncoderSpec
+from .loading import (
+    Loaded,
+    additive_mask,
+    fill,
+    open_config,
+    open_tokenizer,
+    positions_of,
+    read_checkpoint,
+    reading,
+    stripped,
+    weights_file,
+)
+from .plain import check_vocabulary
+
+HEADS = 6
+"""Attention heads of a PAL, whatever the model's own."""
+MASKED = -10_000.0
+OTHER_FORMS = ("houlsby", "top", "lhuc", "bert_lay_top")
+
+
+def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
+    """BERT with the PALs of `task`.
+
+    Raises:
+        InvalidRequest: the configuration is of another form, or the weights do not fit it.
+        CorruptData: the weights cannot be read.
+    """
+    import torch
+    from transformers import BertModel
+
+    folder = folders["base"]
+    with reading(folder):
+        config = open_config(folder)
+        tokenizer, separator = open_tokenizer(folder, config)
+    if not getattr(config, "mult", False) or any(getattr(config, form, False) for form in OTHER_FORMS):
+        raise InvalidRequest(f"{folder}/config.json describes no projected attention layers (mult: true), or another form of them")
+    check_vocabulary(tokenizer, config, folder)
+    state = read_checkpoint(weights_file(folder))
+    state = stripped(state, "bert." if any(name.startswith("bert.") for name in state) else "")
+    own, number = _renamed(state, spec.tasks.index(task), bool(config.pals))
+    if number != len(spec.tasks):
+        raise InvalidRequest(f"the weights in {folder} have projected attention layers for {number} tasks, not {len(spec.tasks)}")
+    size = config.hidden_size_aug
+
+    class Pal(torch.nn.Module):  # type: ignore[misc]
+        """Down, attention or nothing between, up."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.aug_dense = torch.nn.Linear(config.hidden_size, size)
+            self.aug_dense2 = torch.nn.Linear(size, config.hidden_size)
+            if config.pals:
+                self.query, self.key, self.value = (torch.nn.Linear(size, size) for _ in range(3))
+
+        def forward(self, states: Any, mask: Any) -> Any:
+            small = self.aug_dense(states)
+            if not config.pals:
+                return self.aug_dense2(torch.nn.functional.gelu(small))
+            texts, length = states.shape[:2]
+            query, key, value = (part(small).view(texts, length, HEADS, -1).transpose(1, 2) for part in (self.query, self.key, self.value))
+            context = torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask.to(query.dtype))
+            return torch.nn.functional.gelu(self.aug_dense2(context.transpose(1, 2).reshape(texts, length, size)))
+
+    class States(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.bert = BertModel(config, add_pooling_layer=False)
+            self.pals = torch.nn.ModuleList([Pal() for _ in range(config.num_hidden_layers)])
+
+        def forward(self, input_ids: Any, attention_mask: Any) -> Any:
+            mask = additive_mask(attention_mask, MASKED)
+            states = self.bert.embeddings(input_ids)
+            mask = mask.to(states.dtype)
+            for layer, pal in zip(self.bert.encoder.layer, self.pals, strict=True):
+                attended = layer.attention(states, mask)[0]
+                states = layer.output(layer.intermediate(attended), attended + pal(states, mask))
+            return states
+
+    model = States().eval()
+    fill(model, own, weights_file(folder))
+    return Loaded(model, tokenizer, separator, positions_of(config))
+
+
+def _renamed(state: Mapping[str, Any], task: int, shared: bool) -> tuple[dict[str, Any], int]:
+    """The weights by the names of `States`, those of the other tasks left out; and how many tasks there are."""
+    renamed, tasks = {}, set()
+    for name, tensor in state.items():
+        inside = re.fullmatch(r"encoder\.layer\.(\d+)\.multi_layers\.(\d+)\.(?:attn\.)?(.+)", name)
+        between = re.fullmatch(r"encoder\.mult_aug_dense2?\.(\d+)\..+", name)
+        if inside:
+            layer, number, rest = inside.groups()
+            tasks.add(int(number))
+            if int(number) == task:
+                renamed[f"pals.{layer}.{rest}"] = tensor
+        elif not between:
+            renamed[f"bert.{name}"] = tensor
+    if shared:
+        # the file may name the shared projections once, or again in each layer
+        layers = {name.split(".")[1] for name in renamed if name.startswith("pals.")}
+        for name, tensor in state.items():
+            if found := re.fullmatch(rf"encoder\.mult_(aug_dense2?)\.{task}\.(.+)", name):
+                renamed |= {f"pals.{layer}.{found[1]}.{found[2]}": tensor for layer in layers}
+    return renamed, len(tasks)

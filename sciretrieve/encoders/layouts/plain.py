@@ -1,0 +1,55 @@
+"""Models that transformers reads by itself: SPECTER, SciNCL, SciBERT, E5, MPNet, MiniLM, control codes, any other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ...errors import InvalidRequest
+from ..specs import EncoderSpec
+from .loading import Loaded, open_config, open_tokenizer, positions_of, reading
+
+
+def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
+    """The base model alone; control codes stand in the text.
+
+    Raises:
+        CorruptData: the weights cannot be read.
+        InvalidRequest: they lack some of the model, or the tokenizer has tokens that the model has no embedding for.
+    """
+    import torch
+    from transformers import AutoModel
+
+    folder = folders["base"]
+    with reading(folder):
+        config = open_config(folder)
+        model, report = AutoModel.from_pretrained(folder, local_files_only=True, output_loading_info=True, dtype=torch.float32)
+        tokenizer, separator = open_tokenizer(folder, config)
+    check_complete(report, folder)
+    check_vocabulary(tokenizer, config, folder)
+
+    class States(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+
+        def forward(self, input_ids: Any, attention_mask: Any) -> Any:
+            return self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+
+    return Loaded(States().eval(), tokenizer, separator, positions_of(config))
+
+
+def check_complete(report: Mapping[str, Any], folder: Path) -> None:
+    """Refuse weights that lack some of the model: transformers fills those with random numbers, and only warns."""
+    if missing := [name for name in report["missing_keys"] if "pooler." not in name and not name.endswith("position_ids")]:
+        raise InvalidRequest(f"the weights in {folder} lack {missing[0]} and {len(missing) - 1} more: they are of another kind of model")
+
+
+def check_vocabulary(tokenizer: Any, config: Any, folder: Path) -> None:
+    """Refuse a tokenizer with more tokens than the model has embeddings: it would end in an error amid a corpus."""
+    if tokenizer.get_vocab_size() > config.vocab_size:
+        raise InvalidRequest(
+            f"the tokenizer in {folder} knows {tokenizer.get_vocab_size()} tokens and the model {config.vocab_size}: "
+            "they do not belong together"
+        )

@@ -1,0 +1,109 @@
+"""SciMult: DPR checkpoints of a BERT, plain or with experts in every other layer, one expert a task (its §3.2).
+
+For a given task only one expert of each layer acts, so what is built is a plain BERT with that expert's weights.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ...errors import InvalidRequest
+from ..specs import EncoderSpec
+from .loading import Loaded, fill, open_config, open_tokenizer, positions_of, read_checkpoint, reading, stripped
+from .plain import check_vocabulary
+
+PREFIX = "ctx_model.encoder."
+"""The encoder of candidates; that of queries, `question_model`, holds the same weights."""
+EXPERT = re.compile(
+    r"(?P<layer>encoder\.layer\.\d+)\.(?:"
+    r"attention\.self\.moe_(?P<part>query|key|value)\.(?P<in>\d+)|"
+    r"attention\.output\.moe_dense\.(?P<out>\d+)|"
+    r"moe_layer\.interm_layers\.(?P<up>\d+)|"
+    r"moe_layer\.output_layers\.(?P<down>\d+)"
+    r")\.(?P<rest>.+)"
+)
+
+
+def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
+    """A BERT with the weights that act for `task`.
+
+    Raises:
+        InvalidRequest: the checkpoint is of another layout, or might run code.
+        CorruptData: it cannot be read.
+    """
+    import torch
+
+    path, config, tokenizer, separator = base_of(folders, spec)
+    state, _ = encoder_state(path, PREFIX)
+    if spec.tasks:
+        state = _of_expert(state, spec.tasks.index(task), path)
+    model = new_bert(config)
+    fill(model, state, path)
+
+    class States(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+
+        def forward(self, input_ids: Any, attention_mask: Any) -> Any:
+            return self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+
+    return Loaded(States().eval(), tokenizer, separator, positions_of(config))
+
+
+def base_of(folders: Mapping[str, Path], spec: EncoderSpec) -> tuple[Path, Any, Any, str]:
+    """The checkpoint's path, the base model's configuration, tokenizer and separator."""
+    folder = folders["base"]
+    with reading(folder):
+        config = open_config(folder)
+        tokenizer, separator = open_tokenizer(folder, config)
+    check_vocabulary(tokenizer, config, folder)
+    return folders["checkpoint"] / spec.parts["checkpoint"].files[0], config, tokenizer, separator
+
+
+def new_bert(config: Any) -> Any:
+    """A BERT without a pooler, in evaluation mode, its weights yet to be filled."""
+    from transformers import BertModel
+
+    return BertModel(config, add_pooling_layer=False).eval()
+
+
+def encoder_state(path: Path, prefix: str) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    """The weights under `prefix` in a DPR checkpoint, and all of its weights. Raises InvalidRequest for another layout."""
+    checkpoint = read_checkpoint(path)
+    if not isinstance(checkpoint, Mapping) or "model_dict" not in checkpoint:
+        raise InvalidRequest(f"{path} is no checkpoint of SciMult's layout: it has no model_dict")
+    parameters = checkpoint.get("encoder_params") or {}
+    if parameters.get("projection_dim") or parameters.get("mean_pool"):
+        raise InvalidRequest(f"{path} was trained with a projection or with mean pooling, which none of the published ones was")
+    state = stripped(checkpoint["model_dict"], prefix)
+    if not state:
+        raise InvalidRequest(f"{path} is no checkpoint of SciMult's layout: it has no weights under {prefix}*")
+    return state, checkpoint["model_dict"]
+
+
+def _of_expert(state: Mapping[str, Any], expert: int, path: Path) -> dict[str, Any]:
+    """The weights with one expert's in the places where a plain BERT has its own."""
+    plain, found = {}, False
+    for name, tensor in state.items():
+        match = EXPERT.fullmatch(name)
+        if match is None:
+            plain[name] = tensor
+            continue
+        number = next(int(match[group]) for group in ("in", "out", "up", "down") if match[group] is not None)
+        if number != expert:
+            continue
+        found = True
+        layer, rest = match["layer"], match["rest"]
+        if match["part"]:
+            plain[f"{layer}.attention.self.{match['part']}.{rest}"] = tensor
+        elif match["out"]:
+            plain[f"{layer}.attention.output.dense.{rest}"] = tensor
+        else:
+            plain[f"{layer}.{'intermediate' if match['up'] else 'output'}.{rest}"] = tensor
+    if not found:
+        raise InvalidRequest(f"{path} has no experts; take --encoder scimult for a checkpoint without")
+    return plain

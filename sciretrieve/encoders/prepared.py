@@ -1,0 +1,125 @@
+"""An encoder's folder in the cache, as `preparing` makes it, opened without torch; and the guard over its precision."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from ..errors import InvalidRequest
+from ..files import read_json, write_json
+from ..types import Vectors
+from . import cache
+from .specs import Layout, Pooling
+from .tokens import Tokens, open_tokenizer, tokenise
+
+LOG = logging.getLogger(__name__)
+Precision = Literal["auto", "bf16", "fp32"]
+FORM = 2
+"""Changes when what `preparing` writes does, so that older folders are not mistaken for it."""
+PROBES = (
+    "graph neural networks",
+    "Does vitamin D prevent respiratory infections?",
+    "CRISPR/Cas9, IL-6 and α-synuclein (p < 0.05)",
+    "A tokenizer may meet 漢字, naïve façades, 100% or $\\alpha_{2}$, and must not fail.",
+    "Retrieval with sparse and dense representations is compared on short queries. " * 3,
+    "We measure how the quality of a ranking depends on the length of what was asked for, and on how common its words are. " * 8,
+    "Title words alone. " * 30,
+    "Long papers are cut where the model's positions end, whatever comes after. " * 60,
+)
+"""What a runtime is checked with: texts of all lengths, written for this."""
+LEAST_COSINE = 0.9999
+LARGEST_DIFFERENCE = 1e-4
+
+
+def folder_for(
+    name: str, layout: Layout, hashes: Mapping[str, Mapping[str, str]], task: str, pooling: Pooling, normalise: bool, max_length: int
+) -> Path:
+    """Where the cache has, or will have, one task of an encoder: a folder named by all that decides its contents."""
+    import openvino
+
+    content = json.dumps([FORM, layout, hashes, task, pooling, normalise, max_length, openvino.__version__], sort_keys=True)
+    readable = re.sub(r"[^\w.-]+", "-", f"{name}-{task}".strip("-")).strip("-")[-60:]
+    return cache.graphs_directory() / f"{readable}-{hashlib.sha256(content.encode()).hexdigest()[:16]}"
+
+
+class Prepared:
+    """One task of an encoder, ready in the cache."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._facts = read_json(folder / "facts.json")
+        os.utime(folder)  # the cache drops what was used longest ago
+
+    @staticmethod
+    def exists(folder: Path) -> bool:
+        """Whether the folder is there, and whole."""
+        return (folder / "facts.json").is_file()
+
+    @property
+    def dim(self) -> int:
+        """The vectors' dimension."""
+        return int(self._facts["dim"])
+
+    @property
+    def separator(self) -> str:
+        """The tokenizer's separator token."""
+        return str(self._facts["separator"])
+
+    @property
+    def has_graph(self) -> bool:
+        """Whether OpenVINO could take the model."""
+        return bool(self._facts["graph"])
+
+    def tokenise(self, texts: Sequence[str], budget: int) -> Tokens:
+        """Texts to batches for this model."""
+        return tokenise(self._tokenizer, texts, budget=budget, padding=int(self._facts["padding"]))
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        return open_tokenizer(self.folder / "tokenizer.json", int(self._facts["max_length"]))
+
+
+def guard(
+    prepared: Prepared,
+    precision: Literal["bf16", "fp32"],
+    asked: Precision,
+    machine: str,
+    probe: Callable[[str, Tokens], Vectors],
+) -> Literal["bf16", "fp32"]:
+    """The precision that may be used on `machine`: checked once against plain torch in fp32, and remembered.
+
+    bf16 must keep every probe text's cosine at 0.9999 or above, fp32 every component within 1e-4. Where bf16 does not,
+    fp32 is taken, unless bf16 was asked for.
+
+    Raises:
+        InvalidRequest: the precision asked for does not keep the vectors.
+    """
+    path = prepared.folder / "checked.json"
+    checked = read_json(path) if path.exists() else {}
+    key = f"{precision} on {machine}"
+    if key not in checked:
+        expected = np.load(prepared.folder / "probe.npy")
+        got = probe(precision, prepared.tokenise(PROBES, 2048))
+        lengths = np.linalg.norm(expected, axis=1) * np.linalg.norm(got, axis=1)
+        cosine = float(((got * expected).sum(axis=1) / np.maximum(lengths, 1e-30)).min())
+        difference = float(np.abs(got - expected).max())
+        checked[key] = {"cosine": cosine, "difference": difference}
+        write_json(path, checked)
+    found = checked[key]
+    if found["cosine"] >= LEAST_COSINE if precision == "bf16" else found["difference"] <= LARGEST_DIFFERENCE:
+        return precision
+    if precision == "bf16" and asked == "auto":
+        LOG.warning("bf16 changes this encoder's vectors (cosine %.5f to fp32), so it runs in fp32", found["cosine"])
+        return guard(prepared, "fp32", asked, machine, probe)
+    told = f"cosine {found['cosine']:.5f}" if precision == "bf16" else f"a difference of {found['difference']:.1e}"
+    advice = "use --precision fp32" if precision == "bf16" else "please report it, with the model's name"
+    raise InvalidRequest(f"{precision} does not keep this encoder's vectors on this machine ({told} to plain torch); {advice}")

@@ -1,0 +1,131 @@
+"""From weights to what runs: an encoder's folder in the cache, made once for each task. Imports torch and transformers.
+
+model.xml, model.bin   the model with its pooling as an OpenVINO graph in fp32, where OpenVINO can take it
+tokenizer.json         the tokenizer in its fast form
+facts.json             dimension, separator, padding id, length
+probe.npy              what plain torch in fp32 gives for `PROBES`: what a runtime is checked against
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import Unavailable
+from ..files import sync_file, write_json
+from . import cache
+from .layouts import LOADERS
+from .layouts.loading import silence
+from .prepared import PROBES
+from .specs import EncoderSpec, Pooling
+from .tokens import open_tokenizer
+
+LOG = logging.getLogger(__name__)
+
+
+def prepare(spec: EncoderSpec, task: str, folders: Mapping[str, Path], target: Path) -> None:
+    """Fill the folder `target` in the cache, whole or not at all.
+
+    Raises:
+        Unavailable: the cache cannot be written.
+        InvalidRequest, CorruptData: the weights are of another layout, or damaged.
+    """
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=".preparing-", dir=target.parent))
+    except OSError as error:
+        where = target.parent
+        raise Unavailable(f"the cache {where} cannot be written ({error.strerror}); name another with $SCIRETRIEVE_CACHE") from error
+    LOG.info("compiling the encoder %s%s for this machine, once", spec.name, f" ({task})" if task else "")
+    try:
+        model, facts, tokenizer = load_model(spec, task, folders)
+        tokenizer.save(str(work / "tokenizer.json"))
+        np.save(work / "probe.npy", reference(model, work / "tokenizer.json", facts["max_length"]))
+        facts["graph"] = _convert(model, work / "model.xml", spec.name)
+        write_json(work / "facts.json", facts)
+        for file in work.iterdir():
+            sync_file(file)
+        try:
+            work.rename(target)
+        except OSError:
+            if not (target / "facts.json").exists():  # another process may have been first, which is as good
+                raise
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    cache.bound(keep=target)
+
+
+def load_model(spec: EncoderSpec, task: str, folders: Mapping[str, Path]) -> tuple[Any, dict[str, Any], Any]:
+    """The torch model with its pooling, (texts, length) ids and mask to (texts, dim) float32; its facts; its tokenizer."""
+    import torch
+
+    with silence():
+        loaded = LOADERS[spec.layout](folders, spec, task)
+    model = pooled(loaded.model, spec.pooling, spec.normalise)
+    tokenizer = loaded.tokenizer
+    padding = tokenizer.padding["pad_id"] if tokenizer.padding else None
+    if padding is None:
+        padding = next((number for token in ("[PAD]", "<pad>") if (number := tokenizer.token_to_id(token)) is not None), 0)
+    with torch.no_grad():
+        dim = model(*(torch.ones(1, 16, dtype=torch.int64) for _ in range(2))).shape[1]
+    facts = {"dim": dim, "separator": loaded.separator, "padding": padding, "max_length": min(spec.max_length, loaded.positions)}
+    return model, facts, tokenizer
+
+
+def pooled(model: Any, pooling: Pooling, normalise: bool) -> Any:
+    """A module that pools a model's token states, in fp32 whatever the model's own precision."""
+    import torch
+
+    class Pooled(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+
+        def forward(self, input_ids: Any, attention_mask: Any) -> Any:
+            states = self.model(input_ids, attention_mask).float()
+            if pooling == "mean":
+                mask = attention_mask.unsqueeze(-1).to(states.dtype)
+                vectors = (states * mask).sum(1) / mask.sum(1).clamp(min=1.0)
+            else:
+                vectors = states[:, 0 if pooling == "cls" else 1]
+            return torch.nn.functional.normalize(vectors, dim=-1) if normalise else vectors
+
+    return Pooled().eval()
+
+
+def reference(model: Any, tokenizer_file: Path, max_length: int) -> Any:
+    """What the plain model gives for `PROBES`, one text at a time, without padding: (texts, dim) float32."""
+    import torch
+
+    tokenizer = open_tokenizer(tokenizer_file, max_length)
+    vectors = []
+    with torch.no_grad():
+        for text in PROBES:
+            ids = torch.tensor([tokenizer.encode(text).ids])
+            vectors.append(model(ids, torch.ones_like(ids))[0].numpy())
+    return np.stack(vectors).astype(np.float32)
+
+
+def _convert(model: Any, target: Path, name: str) -> bool:
+    """Write the model as an OpenVINO graph in fp32. False, and a word of it, where OpenVINO cannot take it."""
+    import openvino
+    import torch
+
+    example = {name: torch.ones(2, 16, dtype=torch.int64) for name in ("input_ids", "attention_mask")}
+    try:
+        # tracing warns about each shape that it takes as constant
+        with torch.no_grad(), silence():
+            graph = openvino.convert_model(model, example_input=example)
+            openvino.save_model(graph, target, compress_to_fp16=False)
+    except Exception as error:  # OpenVINO's front end raises several classes, also RuntimeError
+        LOG.warning("OpenVINO cannot take %s (%s); it runs in torch, with the same batches", name, str(error).strip().splitlines()[0][:200])
+        for file in (target, target.with_suffix(".bin")):
+            file.unlink(missing_ok=True)
+        return False
+    return True

@@ -1,0 +1,177 @@
+"""From what a user asks for to a spec: a row of the catalogue, a model on the hub, a folder; with other adapters if wanted.
+
+Folders of sentence-transformers are read as that library reads them (modules.json, pooling, normalisation, prompts),
+without importing it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ..errors import CorruptData, InvalidRequest, UnknownName
+from ..types import Metric
+from .catalogue import ADAPTER_FILES, CATALOGUE, MODEL_FILES, TITLE_ABSTRACT, TITLE_SEP_ABSTRACT, same
+from .sources import REPOSITORY, obtain
+from .specs import Asked, EncoderSpec, Part, Pooling, Side, Sides
+
+LOG = logging.getLogger(__name__)
+FOLDER_FILES = (
+    *MODEL_FILES,
+    "modules.json?",
+    "sentence_bert_config.json?",
+    "config_sentence_transformers.json?",
+    "1_Pooling/config.json?",
+)
+SIMILARITIES: dict[str, Metric] = {"cosine": "cosine", "dot": "ip", "euclidean": "l2"}
+USUAL_LENGTH = 512
+
+
+def resolve(asked: Asked) -> EncoderSpec:
+    """The spec of what was asked for. A model on the hub that is not in the catalogue is downloaded to see what it is.
+
+    Raises:
+        UnknownName: nothing is called that.
+        InvalidRequest: a folder holds no model, or the encoder takes no such adapter.
+        Unavailable: the hub cannot be reached.
+    """
+    spec = _base(asked.encoder)
+    if spec.members:
+        if asked.adapter or asked.query_adapter:
+            raise InvalidRequest(f"{spec.name} is an ensemble, whose adapters cannot be chosen")
+        return spec
+    for option, name in (("adapter", asked.adapter), ("query_adapter", asked.query_adapter)):
+        if name is not None:
+            spec = _with_adapter(spec, option, name)
+    return spec
+
+
+def is_path(name: str) -> bool:
+    """Whether a name means a folder on this machine."""
+    return name.startswith((".", "/", "~")) or Path(name).is_dir()
+
+
+def _base(name: str) -> EncoderSpec:
+    if name in CATALOGUE:
+        return CATALOGUE[name]
+    if is_path(name):
+        folder = Path(name).expanduser().resolve()
+        return describe(name, Part(str(folder), FOLDER_FILES), obtain(Part(str(folder), FOLDER_FILES), name))
+    if not REPOSITORY.fullmatch(name):
+        raise UnknownName("encoder", name, CATALOGUE)
+    for spec in CATALOGUE.values():
+        adapters = {part.source for role, part in spec.parts.items() if role != "base"}
+        if spec.layout == "transformers" and not spec.members and spec.parts["base"].source == name:
+            return replace(spec, name=name)
+        if spec.layout == "adapters" and name in adapters:
+            base = spec.parts["base"].source
+            raise InvalidRequest(
+                f"{name} is an adapter and no model (allenai/specter2 was the model until 2023): "
+                f"take --encoder {spec.name}, or --encoder {base} --adapter {name}"
+            )
+    part = Part(name, FOLDER_FILES)
+    return describe(name, part, obtain(part, name))
+
+
+def _with_adapter(spec: EncoderSpec, option: str, name: str) -> EncoderSpec:
+    """The spec with another adapter on its papers ("adapter") or its text queries ("query_adapter")."""
+    if name in spec.tasks:
+        return replace(spec, sides=_with_task(spec.sides, option, name))
+    if spec.layout not in ("adapters", "transformers") or not (is_path(name) or REPOSITORY.fullmatch(name)):
+        if spec.tasks:
+            raise UnknownName(f"adapter of {spec.name}", name, spec.tasks)
+        raise InvalidRequest(f"{spec.name} has no adapter {name!r}; give a folder or a hub id that holds one")
+    if spec.layout == "transformers":
+        # adapters for papers are trained as SPECTER2's were: title and abstract around the separator, [CLS], Euclidean
+        spec = replace(spec, layout="adapters", sides=same(TITLE_SEP_ABSTRACT), pooling="cls", normalise=False, metric="l2")
+    source = str(Path(name).expanduser().resolve()) if is_path(name) else name
+    return replace(spec, parts={**spec.parts, option: Part(source, ADAPTER_FILES)}, sides=_with_task(spec.sides, option, option))
+
+
+def _with_task(sides: Sides, option: str, task: str) -> Sides:
+    if option == "query_adapter":
+        return replace(sides, query=replace(sides.query, task=task))
+    return replace(sides, paper=replace(sides.paper, task=task), paper_as_query=replace(sides.paper_as_query, task=task))
+
+
+def describe(name: str, part: Part, folder: Path) -> EncoderSpec:
+    """The spec of a model that the catalogue has not, from the files in its folder.
+
+    Raises:
+        InvalidRequest: it needs what is not supported here.
+        CorruptData: one of its files is damaged.
+    """
+    config = _json(folder / "config.json")
+    if "model_type" not in config:
+        raise InvalidRequest(f"{folder}/config.json names no model_type, so it is no transformers model")
+    if config.get("mult") and "hidden_size_aug" in config:
+        return replace(CATALOGUE["scirepeval-pals"], name=name, parts={"base": replace(part, files=MODEL_FILES)})
+    pooling: Pooling = "mean"
+    normalise = False
+    limits = _json(folder / "sentence_bert_config.json", {})
+    if limits.get("do_lower_case"):
+        raise InvalidRequest(f"{folder} lower-cases texts before its tokenizer does (do_lower_case), which is not supported")
+    if (folder / "modules.json").is_file():
+        pooling, normalise = _modules(folder)
+    else:
+        LOG.warning(
+            "%s does not say how token states become one vector (it has no modules.json); their mean is taken. "
+            "Models of SPECTER's family want [CLS]: use their names in `sciretrieve encoders`",
+            name,
+        )
+    told = _json(folder / "config_sentence_transformers.json", {})
+    prompts = {key: str(text).replace("{", "{{").replace("}", "}}") for key, text in (told.get("prompts") or {}).items()}
+    query = prompts.get("query", "")
+    document = next((prompts[key] for key in ("document", "passage", "corpus") if prompts.get(key)), "")
+    similarity = told.get("similarity_fn_name") or "cosine"
+    if similarity not in SIMILARITIES:
+        raise InvalidRequest(f"{folder} wants the similarity {similarity!r}; there are: {', '.join(SIMILARITIES)}")
+    return EncoderSpec(
+        name=name,
+        about="a model of your own" if is_path(name) else "a model of the hub",
+        layout="transformers",
+        parts={"base": part},
+        sides=Sides(Side(document + TITLE_ABSTRACT), Side(query + "{text}"), Side((query or document) + TITLE_ABSTRACT)),
+        pooling=pooling,
+        normalise=normalise,
+        metric=SIMILARITIES[similarity],
+        max_length=int(limits.get("max_seq_length") or USUAL_LENGTH),
+        citation=part.source if is_path(name) else f"https://huggingface.co/{name}",
+    )
+
+
+def _modules(folder: Path) -> tuple[Pooling, bool]:
+    """Pooling and normalisation as modules.json of sentence-transformers has them."""
+    pooling: Pooling | None = None
+    normalise = False
+    for module in _json(folder / "modules.json", []):
+        kind = str(module.get("type", "")).rsplit(".", 1)[-1]
+        if kind == "Pooling":
+            wanted = _json(folder / module["path"] / "config.json")
+            modes = [key.removeprefix("pooling_mode_") for key, on in wanted.items() if key.startswith("pooling_mode_") and on is True]
+            named: dict[str, Pooling] = {"cls_token": "cls", "mean_tokens": "mean"}
+            if len(modes) != 1 or modes[0] not in named:
+                raise InvalidRequest(f"{folder} pools by {' and '.join(modes) or 'nothing'}; mean_tokens and cls_token are supported")
+            pooling = named[modes[0]]
+        elif kind == "Normalize":
+            normalise = True
+        elif kind != "Transformer" or module.get("path"):
+            where = f" in {module['path']}" if module.get("path") else ""
+            raise InvalidRequest(
+                f"{folder} has a module {kind}{where}, which is not supported (a Transformer at the top, Pooling, Normalize are)"
+            )
+    if pooling is None:
+        raise InvalidRequest(f"{folder}/modules.json has no Pooling, so it gives no vectors of whole texts")
+    return pooling, normalise
+
+
+def _json(path: Path, default: Any = None) -> Any:
+    if default is not None and not path.is_file():
+        return default
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CorruptData(f"{path} cannot be read as JSON ({error}); get the file again") from error

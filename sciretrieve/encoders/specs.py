@@ -1,0 +1,126 @@
+"""What an encoder is, as data: where its weights come from, how each side becomes text, what becomes of token states.
+
+An encoder has three sides, for a model may read each in its own way: a paper of the corpus, a text query, and a paper
+in place of a query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal
+
+from ..types import Metric
+
+Pooling = Literal["mean", "cls", "second"]
+"""Token states to one vector: their mean over the attention mask, the first ([CLS]), or the one after it (a control code's)."""
+
+Layout = Literal["transformers", "adapters", "fusion", "pals", "scimult", "instructed", "multi2spe"]
+"""How the files are laid out, and so which module of `layouts` reads them."""
+
+SIDES = ("paper", "query", "paper_as_query")
+"""The three sides, in the order of golden vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """How one side is read: `{title}`, `{abstract}`, `{text}` and `{sep}` (the tokenizer's separator) are filled into
+    `text`; `task` names the adapter, expert or instruction that reads it, "" the model alone."""
+
+    text: str
+    task: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The three sides."""
+
+    paper: Side
+    query: Side
+    paper_as_query: Side
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The distinct tasks of the three sides."""
+        return tuple(dict.fromkeys((self.paper.task, self.query.task, self.paper_as_query.task)))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some of a model's files and where they come from.
+
+    Attributes:
+        source: `package:NAME` (its `model/` folder), a directory, or a Hugging Face repository.
+        files: what is needed; `a|b` is the first of several that is there, a trailing `?` marks what may be absent.
+        revision: the repository's commit, branch or tag.
+        sha256: file -> digest, where we know what the file must be.
+        note: how to get the files where no repository has them; such a part is only looked for on this machine.
+    """
+
+    source: str
+    files: tuple[str, ...]
+    revision: str = "main"
+    sha256: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderSpec:
+    """One encoder.
+
+    Attributes:
+        name: what `--encoder` calls it.
+        about: one line for the catalogue.
+        layout: how its files are laid out.
+        parts: its files by the role that the layout gives them; `base` is always there.
+        sides: the text templates and tasks.
+        pooling: how token states become one vector.
+        normalise: whether vectors are scaled to unit length.
+        metric: the similarity that the model was trained for.
+        max_length: tokens read, special ones included; what follows is cut off.
+        citation: the paper, or the model's home.
+        tasks: the tasks that the model knows, in the order of its own files.
+        members: for an ensemble, the names of the encoders whose vectors are averaged.
+    """
+
+    name: str
+    about: str
+    layout: Layout
+    parts: Mapping[str, Part]
+    sides: Sides
+    pooling: Pooling
+    normalise: bool
+    metric: Metric
+    max_length: int
+    citation: str
+    tasks: tuple[str, ...] = ()
+    members: tuple[str, ...] = ()
+
+    def roles(self, task: str) -> tuple[str, ...]:
+        """The parts that a task needs: of a set of adapters only its own, of all else every part."""
+        if self.layout == "adapters":
+            return ("base", task) if task else ("base",)
+        return tuple(self.parts)
+
+    def facts(self) -> dict[str, Any]:
+        """The spec as plain JSON values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a user asked for, from which an encoder can be found again: see `load_encoder`."""
+
+    encoder: str
+    adapter: str | None = None
+    query_adapter: str | None = None
+
+    def __str__(self) -> str:
+        return " with ".join(part for part in (self.encoder, self.adapter, self.query_adapter) if part)
+
+
+def sides_from(value: Mapping[str, Any]) -> Sides:
+    """Sides from plain JSON values, as `asdict` makes them. Raises KeyError, TypeError or ValueError."""
+    if set(value) != {item.name for item in fields(Sides)}:
+        raise ValueError("sides")
+    return Sides(**{side: Side(str(value[side]["text"]), str(value[side]["task"])) for side in SIDES})

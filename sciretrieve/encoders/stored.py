@@ -1,0 +1,176 @@
+"""Vectors made elsewhere, looked up by id: JSON Lines as SciDocs and SciRepEval write them, .npy with ids, Parquet."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidRequest, NotFound
+from ..streams import lines
+from ..types import Metric, Paper, Query, Vectors
+
+PREFIX = "vectors:"
+ID_NAMES = ("paper_id", "doc_id", "id", "_id", "corpus_id", "query_id")
+VECTOR_NAMES = ("embedding", "vector", "embeddings")
+WINDOW = 4096
+
+
+class StoredVectors:
+    """Looks vectors up by the ids of papers and queries, in a file `vectors:FILE`."""
+
+    precision = "fp32"
+    window = WINDOW
+    symmetric = True
+    metric: Metric = "l2"
+    """SPECTER's family, whose published vectors are the usual ones, compares by Euclidean distance; --metric says otherwise."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises NotFound where there is no file."""
+        if not path.is_file():
+            raise NotFound(f"there are no vectors at {path}; name a .jsonl, .npy or .parquet file after {PREFIX}")
+        self.path = path
+
+    @property
+    def name(self) -> str:
+        """`vectors:` and the path."""
+        return f"{PREFIX}{self.path}"
+
+    @property
+    def dim(self) -> int:
+        """The vectors' dimension."""
+        return int(self._table[1].shape[1])
+
+    def identity(self) -> dict[str, Any]:
+        """See `protocols.Encoder`."""
+        with self.path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return {"name": self.name, "layout": "vectors", "files": {"base": {self.path.name: digest}}, "metric": self.metric, "dim": self.dim}
+
+    def tokenise(self, papers: Sequence[Paper]) -> list[str]:
+        """The papers' ids."""
+        return [paper.id for paper in papers]
+
+    def encode(self, tokens: list[str]) -> Vectors:
+        """The vectors of the papers with these ids. Raises InvalidRequest where one has none."""
+        rows, vectors = self._table
+        try:
+            return np.ascontiguousarray(vectors[[rows[id] for id in tokens]], np.float32)
+        except KeyError:
+            missing = [id for id in tokens if id not in rows]
+            more = f", nor of {len(missing) - 1:,} others of this {len(tokens):,}" if len(missing) > 1 else ""
+            raise InvalidRequest(
+                f"{self.path} has no vector of {missing[0]!r}{more}; every paper and query needs one, under the very same id"
+            ) from None
+
+    def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
+        """The papers' vectors, shape (n, dim) float32. Raises InvalidRequest where one has none."""
+        return self.encode(self.tokenise(papers))
+
+    def encode_queries(self, queries: Sequence[Query]) -> Vectors:
+        """The queries' vectors, by their ids. Raises InvalidRequest where one has none."""
+        return self.encode([query.id for query in queries])
+
+    @cached_property
+    def _table(self) -> tuple[dict[str, int], Vectors]:
+        """Rows by id, and the vectors, (n, dim) float32: on disk, however many there are."""
+        suffixes = [suffix.lower() for suffix in self.path.suffixes]
+        if ".npy" in suffixes:
+            return self._from_npy()
+        if suffixes[-1:] == [".parquet"]:
+            return _gathered(self.path, _parquet(self.path))
+        if {".jsonl", ".ndjson", ".json"} & set(suffixes):
+            return _gathered(self.path, _jsonl(self.path))
+        raise InvalidRequest(f"{self.path} is of no format that vectors are read from (.jsonl, .npy with ids beside it, .parquet)")
+
+    def _from_npy(self) -> tuple[dict[str, int], Vectors]:
+        try:
+            vectors = np.load(self.path, mmap_mode="r", allow_pickle=False)
+        except (ValueError, OSError) as error:
+            raise InvalidRequest(f"{self.path} cannot be read as a .npy file ({error}); save it again") from error
+        names = [self.path.with_suffix(suffix) for suffix in (".ids.txt", ".ids", ".txt", ".ids.json")]
+        ids_file = next((name for name in names if name.is_file()), None)
+        if ids_file is None:
+            raise InvalidRequest(f"{self.path} needs its ids beside it: {names[0].name}, one a line, in the order of its rows")
+        text = ids_file.read_text(encoding="utf-8")
+        ids = [str(id) for id in json.loads(text)] if ids_file.suffix == ".json" else text.splitlines()
+        if vectors.ndim != 2 or len(ids) != len(vectors) or vectors.dtype.kind != "f":
+            raise InvalidRequest(
+                f"{self.path} has shape {vectors.shape} of {vectors.dtype}, and {ids_file.name} {len(ids):,} ids; they must agree"
+            )
+        rows: dict[str, int] = {}
+        for row, id in enumerate(ids):
+            if rows.setdefault(id, row) != row:
+                raise InvalidRequest(f"{ids_file}, line {row + 1}: the id {id!r} stood in line {rows[id] + 1} already")
+        for start in range(0, len(vectors), WINDOW):
+            block = vectors[start : start + WINDOW]
+            if not np.isfinite(block).all():
+                bad = start + int(np.flatnonzero(~np.isfinite(block).all(axis=1))[0])
+                raise InvalidRequest(f"{self.path}, row {bad}: the vector of {ids[bad]!r} has values that are no numbers")
+        return rows, vectors
+
+
+def _gathered(path: Path, found: Iterator[tuple[int, str, Any]]) -> tuple[dict[str, int], Vectors]:
+    """Check vectors one by one and write them to a file without a name, which goes when nobody maps it any more."""
+    rows: dict[str, int] = {}
+    dim = 0
+    with tempfile.TemporaryFile() as file:
+        for number, id, values in found:
+            try:
+                vector = np.asarray(values, np.float32)
+            except (TypeError, ValueError):
+                vector = np.empty((0, 0), np.float32)
+            if vector.ndim != 1 or not len(vector) or not np.isfinite(vector).all():
+                raise InvalidRequest(f"{path}, line {number}: the vector of {id!r} is no list of numbers")
+            dim = dim or len(vector)
+            if len(vector) != dim:
+                raise InvalidRequest(f"{path}, line {number}: the vector of {id!r} has {len(vector)} numbers, those before it {dim}")
+            if id in rows:
+                raise InvalidRequest(f"{path}, line {number}: the id {id!r} stood there already")
+            rows[id] = len(rows)
+            file.write(vector.tobytes())
+        if not rows:
+            raise InvalidRequest(f"{path} holds no vectors")
+        file.flush()
+        return rows, np.memmap(file, np.float32, "r", shape=(len(rows), dim))
+
+
+def _jsonl(path: Path) -> Iterator[tuple[int, str, Any]]:
+    for number, line in enumerate(lines(path), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InvalidRequest(f"{path}, line {number}: no JSON ({error}); the file may be cut short") from error
+        id = next((row[name] for name in ID_NAMES if row.get(name) is not None), None) if isinstance(row, dict) else None
+        values = next((row[name] for name in VECTOR_NAMES if name in row), None) if isinstance(row, dict) else None
+        if id is None or values is None:
+            raise InvalidRequest(f"{path}, line {number}: expected an object with a paper_id and an embedding")
+        yield number, str(id), values
+
+
+def _parquet(path: Path) -> Iterator[tuple[int, str, Any]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(path)
+        names = set(file.schema_arrow.names)
+        id = next((name for name in ID_NAMES if name in names), None)
+        vector = next((name for name in VECTOR_NAMES if name in names), None)
+        if id is None or vector is None:
+            raise InvalidRequest(f"{path} has the columns {', '.join(sorted(names))}; vectors need an id and an embedding column")
+        number = 0
+        for batch in file.iter_batches(WINDOW, columns=[id, vector]):
+            for one, values in zip(batch.column(id).to_pylist(), batch.column(vector), strict=True):
+                number += 1
+                yield number, str(one), values.values.to_numpy(zero_copy_only=False) if values.is_valid else None
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InvalidRequest(f"{path} cannot be read as Parquet ({error})") from error

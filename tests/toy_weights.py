@@ -1,0 +1,227 @@
+"""Small random weights in the layouts that the papers' authors publish: the same files, names and keys, at 1/16 the width."""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DIM, LAYERS, HEADS = 48, 4, 4
+LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+WORDS = ["graph", "networks", "citation", "paper", "retrieve", "vaccine", "the", "of", "title", "abstract", "instruction", "##ing"]
+VOCABULARY = [
+    "[PAD]",
+    *(f"[unused{number}]" for number in range(1, 8)),
+    *("[UNK]", "[CLS]", "[SEP]", "[MASK]"),
+    *LETTERS,
+    *(f"##{letter}" for letter in LETTERS),
+    *".,:;!?()'-",
+    *WORDS,
+]
+
+
+def bert_config(**more: Any) -> Any:
+    from transformers import BertConfig
+
+    sizes = {"hidden_size": DIM, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS, "intermediate_size": 2 * DIM}
+    return BertConfig(vocab_size=len(VOCABULARY), max_position_embeddings=64, **sizes, **more)
+
+
+def random_bert(seed: int, **more: Any) -> Any:
+    """A BERT whose weights are far from those of training's start, so that a mistake anywhere shows."""
+    import torch
+    from transformers import BertModel
+
+    torch.manual_seed(seed)
+    model = BertModel(bert_config(**more)).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.08)
+    return model
+
+
+def write_tokenizer(folder: Path, extra: list[str] | None = None, *, bare: bool = False) -> Any:
+    """vocab.txt alone (`bare`), or all files that a fast tokenizer has. Returns the tokenizer."""
+    from transformers import BertTokenizerFast
+
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
+    tokenizer = BertTokenizerFast(str(folder / "vocab.txt"), model_max_length=64)
+    if extra:
+        tokenizer.add_special_tokens({"additional_special_tokens": extra})
+    if not bare:
+        tokenizer.save_pretrained(folder)
+    return tokenizer
+
+
+def write_bert(folder: Path, seed: int, *, extra: list[str] | None = None, safe: bool = False) -> Any:
+    """A model's folder as on the hub: config.json, pytorch_model.bin (or model.safetensors), the tokenizer."""
+    model = random_bert(seed)
+    tokenizer = write_tokenizer(folder, extra)
+    if extra:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.resize_token_embeddings(len(tokenizer))
+    model.save_pretrained(folder, safe_serialization=safe)
+    return model
+
+
+def write_adapters(folder: Path, base: Path, names: dict[str, Path], seed: int) -> None:
+    """One `seq_bn` adapter a name, each in a folder with only adapter_config.json and pytorch_adapter.bin."""
+    import torch
+    from adapters import AutoAdapterModel
+
+    torch.manual_seed(seed)
+    model = AutoAdapterModel.from_pretrained(base)
+    for name, target in names.items():
+        model.add_adapter(name, config="seq_bn")
+        for key, parameter in model.named_parameters():
+            if f".{name}." in key:
+                torch.nn.init.normal_(parameter, std=0.3)
+        (folder / target).mkdir(parents=True)
+        model.save_adapter(str(folder / target), name, with_head=False)
+        assert {file.name for file in (folder / target).iterdir()} == {"adapter_config.json", "pytorch_adapter.bin"}
+
+
+def write_fusion(folder: Path, base: Path, adapters: dict[str, Path], seed: int) -> None:
+    """One AdapterFusion a task, its own adapter first, as SciRepEval's adapter_fusion.py saves them."""
+    import torch
+    from adapters import AutoAdapterModel
+    from adapters.composition import Fuse
+
+    torch.manual_seed(seed)
+    model = AutoAdapterModel.from_pretrained(base)
+    for name, path in adapters.items():
+        model.load_adapter(str(path), load_as=name)
+    for name in adapters:
+        fuse = Fuse(name, *(other for other in adapters if other != name))
+        model.add_adapter_fusion(fuse)
+        for key, parameter in model.named_parameters():
+            if f"adapter_fusion_layer.{','.join(fuse.children)}." in key:
+                parameter.data.add_(torch.randn_like(parameter) * 0.1)
+        (folder / f"{name}_fusion").mkdir(parents=True)
+        model.save_adapter_fusion(str(folder / f"{name}_fusion"), fuse)
+
+
+def write_pals(folder: Path, seed: int, *, tasks: int = 4, low_rank: bool = False, prefix: str = "") -> dict[str, Any]:
+    """A model with projected attention layers as SciRepEval's bert_pals.py saves it: shared projections named in each layer."""
+    import torch
+
+    size = 12
+    bert = random_bert(seed)
+    state = {f"{prefix}{name}": tensor for name, tensor in bert.state_dict().items()}
+
+    def linear(name: str, out: int, into: int) -> None:
+        state[f"{prefix}{name}.weight"] = torch.randn(out, into) * 0.3
+        state[f"{prefix}{name}.bias"] = torch.randn(out) * 0.3
+
+    for task in range(tasks):
+        if not low_rank:
+            linear(f"encoder.mult_aug_dense.{task}", size, DIM)
+            linear(f"encoder.mult_aug_dense2.{task}", DIM, size)
+        for layer in range(LAYERS):
+            where = f"encoder.layer.{layer}.multi_layers.{task}"
+            for name, (out, into) in {"aug_dense": (size, DIM), "aug_dense2": (DIM, size)}.items():
+                if low_rank:
+                    linear(f"{where}.{name}", out, into)
+                else:
+                    for end in ("weight", "bias"):
+                        state[f"{prefix}{where}.{name}.{end}"] = state[f"{prefix}encoder.mult_{name}.{task}.{end}"]
+            if not low_rank:
+                for name in ("query", "key", "value"):
+                    linear(f"{where}.attn.{name}", size, size)
+    write_tokenizer(folder)
+    facts = bert_config().to_dict() | {"mult": True, "pals": not low_rank, "hidden_size_aug": size, "num_tasks": tasks}
+    facts |= {"houlsby": False, "top": False, "lhuc": False, "bert_lay_top": False, "model_type": "bert"}
+    (folder / "config.json").write_text(json.dumps(facts))
+    torch.save(state, folder / "pytorch_model.bin")
+    return {name.removeprefix(prefix): tensor for name, tensor in state.items()}
+
+
+def write_scimult(base: Path, path: Path, seed: int, *, experts: str = "", instructor: int | None = None) -> dict[str, Any]:
+    """A DPR checkpoint of SciMult; `experts` is "attention" or "ffn", `instructor` the seed of an instruction encoder.
+
+    Returns the weights of `ctx_model.encoder`.
+    """
+    import torch
+
+    plain = random_bert(seed)
+    state = dict(plain.state_dict())
+    torch.manual_seed(seed + 1)
+    if experts:
+        for name in list(state):
+            layer = re.match(r"encoder\.layer\.(\d+)\.", name)
+            if layer is None or int(layer[1]) % 2 == 0:
+                continue
+            renamed = name
+            if experts == "attention":
+                renamed = re.sub(r"attention\.self\.(query|key|value)", r"attention.self.moe_\1.{e}", name)
+                renamed = re.sub(r"attention\.output\.dense", r"attention.output.moe_dense.{e}", renamed)
+            elif not name.split(".", 3)[3].startswith("attention"):
+                renamed = re.sub(r"(layer\.\d+)\.intermediate\.", r"\1.moe_layer.interm_layers.{e}.", name)
+                renamed = re.sub(r"(layer\.\d+)\.output\.", r"\1.moe_layer.output_layers.{e}.", renamed)
+            if renamed != name:
+                tensor = state.pop(name)
+                for expert in range(3):
+                    state[renamed.replace("{e}", str(expert))] = tensor + torch.randn_like(tensor) * 0.2
+    state["embeddings.position_ids"] = torch.arange(64)[None]
+    model_dict = {f"{side}_model.encoder.{name}": tensor for side in ("question", "ctx") for name, tensor in state.items()}
+    if instructor is not None:
+        own = random_bert(instructor).state_dict()
+        model_dict |= {f"instruction_model.encoder.{name}": tensor for name, tensor in own.items()}
+    parameters = {
+        "pretrained_model_cfg": "microsoft/BiomedNLP-PubMedBERT-base-uncased-abstract",
+        "projection_dim": 0,
+        "mean_pool": False,
+        "shared_encoder": True,
+        "use_moe": bool(experts),
+        "num_expert": 3,
+        "moe_type": {"attention": "mod2:attn", "ffn": "mod2:fwd", "": ""}[experts],
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    torch.save({"model_dict": model_dict, "encoder_params": parameters, "optimizer_dict": {}, "epoch": 1, "offset": 0}, path)
+    write_tokenizer(base, bare=True)
+    bert_config().save_pretrained(base)
+    return state
+
+
+def write_multi2spe(base: Path, path: Path, seed: int, *, facets: int = 3, after: tuple[int, ...] = (1, 2)) -> dict[str, Any]:
+    """A Lightning checkpoint of Multi2SPE's training code, the paper's settings."""
+    import torch
+
+    state = {f"model.{name}": tensor for name, tensor in random_bert(seed).state_dict().items()}
+    for where in [*(f"model.encoder.layer.{layer}." for layer in after), ""]:
+        for facet in range(facets):
+            state[f"{where}extra_facet_layers.{facet}.weight"] = torch.randn(DIM, DIM) * 0.3
+            state[f"{where}extra_facet_layers.{facet}.bias"] = torch.randn(DIM) * 0.3
+    parameters = {
+        "num_facets": facets,
+        "add_extra_facet_layers": True,
+        "add_extra_facet_layers_alternate": True,
+        "add_extra_facet_layers_after": list(after),
+        "add_bert_layer_facet_layers_alternate": True,
+        "sum_into_single_embeddings": "training_and_inference",
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    torch.save({"state_dict": state, "hyper_parameters": parameters, "epoch": 1, "pytorch-lightning_version": "1.4.9"}, path)
+    write_tokenizer(base, bare=True)
+    bert_config().save_pretrained(base)
+    return state
+
+
+def ids_of(tokenizer: Any, text: str, limit: int = 64) -> Any:
+    """Token ids of one text, (1, length)."""
+    return tokenizer(text, truncation=True, max_length=limit, return_tensors="pt")["input_ids"]
+
+
+@pytest.fixture
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of models of our own, with a cache beside it."""
+    folder = tmp_path / "models"
+    monkeypatch.setenv("SCIRETRIEVE_MODELS", str(folder))
+    monkeypatch.setenv("SCIRETRIEVE_CACHE", str(tmp_path / "cache"))
+    return folder
