@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .corpora import ColumnMap, Corpus, open_corpus
+    from .encoders import load_encoder
+    from .encoding import encode
     from .errors import SciretrieveError
     from .index import Index
     from .index import Index as open  # noqa: A004, N813
@@ -37,6 +39,8 @@ __all__ = [
     "Run",
     "SciretrieveError",
     "build",
+    "encode",
+    "load_encoder",
     "open",
     "open_corpus",
 ]
@@ -53,6 +57,8 @@ _HOMES = {
     "Run": "runs",
     "SciretrieveError": "errors",
     "build": "indexing",
+    "encode": "encoding",
+    "load_encoder": "encoders",
     "open": "index",
     "open_corpus": "corpora",
 }

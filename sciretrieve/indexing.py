@@ -33,7 +33,7 @@ from .files import describe, read_json, sync_file, write_json, write_lock
 from .index import Index
 from .lexical import Analyzer, Bm25Parameters
 from .manifest import FORMAT, MANIFEST, Manifest, ShardFacts
-from .protocols import Encoder, Progress
+from .protocols import Encoder, Progress, Silent
 from .schema import concat
 from .shards import ShardWriter, encoded_papers, finished_facts
 from .types import METRICS, Metric, Paper
@@ -74,19 +74,6 @@ class BuildSettings:
             raise InvalidRequest(f"--shard-size must lie between 1 and 1,000,000, not {self.shard_size}")
         if self.limit is not None and self.limit < 1:
             raise InvalidRequest(f"--limit must be at least 1, not {self.limit}")
-
-
-class Silent:
-    """Progress that nobody hears."""
-
-    def start(self, total: int | None, done: int = 0) -> None:
-        """Hear nothing."""
-
-    def advance(self, papers: int) -> None:
-        """Hear nothing."""
-
-    def note(self, text: str) -> None:
-        """Hear nothing."""
 
 
 def build(

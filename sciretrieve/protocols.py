@@ -69,3 +69,16 @@ class Progress(Protocol):
 
     def note(self, text: str) -> None:
         """Something worth a line."""
+
+
+class Silent:
+    """Progress that nobody hears."""
+
+    def start(self, total: int | None, done: int = 0) -> None:
+        """Hear nothing."""
+
+    def advance(self, papers: int) -> None:
+        """Hear nothing."""
+
+    def note(self, text: str) -> None:
+        """Hear nothing."""

@@ -22,6 +22,7 @@ from sciretrieve.corpora import ColumnMap
 from sciretrieve.encoders.encoder import TextEncoder
 from sciretrieve.errors import BadPaper, IndexBusy, IndexExists, InvalidRequest, UnknownName
 from sciretrieve.files import describe, write_lock
+from sciretrieve.protocols import Silent
 from sciretrieve.shards import ShardWriter
 from tests.made_up import made_up_papers, write_jsonl
 
@@ -30,7 +31,7 @@ class Stop(Exception):
     """Stands for the power cut."""
 
 
-class StopAfter(indexing.Silent):
+class StopAfter(Silent):
     """Cuts the power after so many papers."""
 
     def __init__(self, papers: int) -> None:
@@ -42,7 +43,7 @@ class StopAfter(indexing.Silent):
             raise Stop
 
 
-class Counting(indexing.Silent):
+class Counting(Silent):
     """Counts what was encoded anew, and keeps the notes."""
 
     def __init__(self) -> None:

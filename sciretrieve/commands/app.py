@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from . import building, demonstrating, managing, searching
+from . import building, demonstrating, encoding, managing, searching
 
 app = typer.Typer(
     name="sciretrieve",
@@ -38,6 +38,8 @@ app.command("index", epilog="Example: sciretrieve index arxiv.parquet -o indexes
 app.command("search", epilog="Example: sciretrieve search 'graph neural nets' -k 5 --filter 'year >= 2018'")(searching.search)
 app.command("similar", epilog="Example: sciretrieve similar kipf2017semi --not hamilton2017inductive")(searching.similar)
 app.command("batch", epilog="Example: sciretrieve batch queries.jsonl -i indexes/scifact -o run.trec")(searching.batch)
+app.command("encode", epilog="Example: sciretrieve encode papers.parquet -o vectors.jsonl --encoder specter2")(encoding.encode)
+app.add_typer(encoding.app, name="encoders")
 app.command("info", epilog="Example: sciretrieve info -i indexes/arxiv")(managing.info)
 app.command("export", epilog="Example: sciretrieve export -i indexes/arxiv -o arxiv-with-vectors.parquet")(managing.export)
 app.command("demo", epilog="Example: sciretrieve demo")(demonstrating.demo)

@@ -10,7 +10,21 @@ from typing import Annotated
 import typer
 
 from .console import Console, in_bytes, in_words
-from .options import Debug, Quiet
+from .options import (
+    AbstractColumn,
+    Adapter,
+    Corpus,
+    Debug,
+    Device,
+    DeviceName,
+    EncoderName,
+    IdColumn,
+    Precision,
+    PrecisionName,
+    QueryAdapter,
+    Quiet,
+    TitleColumn,
+)
 
 
 class MetricName(StrEnum):
@@ -19,14 +33,6 @@ class MetricName(StrEnum):
     l2 = "l2"
     ip = "ip"
     cosine = "cosine"
-
-
-class PrecisionName(StrEnum):
-    """The arithmetic that the encoder runs in."""
-
-    auto = "auto"
-    bf16 = "bf16"
-    fp32 = "fp32"
 
 
 class VariantName(StrEnum):
@@ -41,16 +47,13 @@ class VariantName(StrEnum):
 
 
 def index(
-    corpus: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="CORPUS", help="Files, directories or globs: Parquet, JSONL, CSV, TSV, BEIR, BibTeX, RIS; - for JSONL on stdin."
-        ),
-    ],
+    corpus: Corpus,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="DIR", help="Where the index goes; default: indexes/<name of the corpus>.")
     ] = None,
-    encoder: Annotated[str, typer.Option("--encoder", metavar="NAME", help="What turns papers into vectors.")] = "minilm",
+    encoder: EncoderName = "minilm",
+    adapter: Adapter = None,
+    query_adapter: QueryAdapter = None,
     metric: Annotated[
         MetricName | None, typer.Option("--metric", help="How vectors compare; default: what the encoder was trained for.")
     ] = None,
@@ -62,12 +65,11 @@ def index(
     k1: Annotated[float, typer.Option("--k1", min=0.0, help="BM25's saturation of term frequency.")] = 1.2,
     b: Annotated[float, typer.Option("--b", min=0.0, max=1.0, help="BM25's normalisation of length.")] = 0.75,
     shard_size: Annotated[int, typer.Option("--shard-size", metavar="N", min=1, max=1_000_000, help="Papers a shard.")] = 100_000,
-    precision: Annotated[
-        PrecisionName, typer.Option("--precision", help="The encoder's arithmetic; auto: bf16 where this CPU has it.")
-    ] = PrecisionName.auto,
-    id_column: Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="The column with the papers' ids.")] = None,
-    title_column: Annotated[str | None, typer.Option("--title", metavar="COLUMN", help="The column with the titles.")] = None,
-    abstract_column: Annotated[str | None, typer.Option("--abstract", metavar="COLUMN", help="The column with the abstracts.")] = None,
+    precision: Precision = PrecisionName.auto,
+    device: Device = DeviceName.auto,
+    id_column: IdColumn = None,
+    title_column: TitleColumn = None,
+    abstract_column: AbstractColumn = None,
     year_column: Annotated[str | None, typer.Option("--year", metavar="COLUMN", help="The column with years or dates.")] = None,
     venue_column: Annotated[str | None, typer.Option("--venue", metavar="COLUMN", help="The column with the venues.")] = None,
     authors_column: Annotated[str | None, typer.Option("--authors", metavar="COLUMN", help="The column with the authors.")] = None,
@@ -101,9 +103,12 @@ def index(
             opened,
             target,
             encoder=encoder,
+            adapter=adapter,
+            query_adapter=query_adapter,
             metric=metric.value if metric else None,
             dense=dense,
             precision=precision.value,
+            device=device.value,
             lexical=Bm25Parameters(variant.value, k1, b) if lexical else None,
             shard_size=shard_size,
             limit=limit,

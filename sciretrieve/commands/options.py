@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from ..errors import NotFound
+
+if TYPE_CHECKING:
+    from ..index import Index
 
 
 class ModeName(StrEnum):
@@ -38,6 +41,52 @@ class FormatName(StrEnum):
     trec = "trec"
 
 
+class PrecisionName(StrEnum):
+    """The arithmetic that the encoder runs in."""
+
+    auto = "auto"
+    bf16 = "bf16"
+    fp32 = "fp32"
+
+
+class DeviceName(StrEnum):
+    """Where the encoder runs."""
+
+    auto = "auto"
+    cpu = "cpu"
+    cuda = "cuda"
+
+
+Corpus: TypeAlias = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="CORPUS", help="Files, directories or globs: Parquet, JSONL, CSV, TSV, BEIR, BibTeX, RIS; - for JSONL on stdin."
+    ),
+]
+EncoderName: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--encoder", metavar="NAME", help="A name that `sciretrieve encoders` lists, a folder or hub id with a model, or vectors:FILE."
+    ),
+]
+Adapter: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--adapter", metavar="NAME", help="Which adapter, expert or instruction reads papers; or a folder or hub id with one."),
+]
+QueryAdapter: TypeAlias = Annotated[str | None, typer.Option("--query-adapter", metavar="NAME", help="The same for text queries.")]
+Precision: TypeAlias = Annotated[
+    PrecisionName, typer.Option("--precision", help="The encoder's arithmetic; auto: bf16 where there is any.")
+]
+Device: TypeAlias = Annotated[DeviceName, typer.Option("--device", help="Where the encoder runs; auto: on the GPUs, if there are any.")]
+IdColumn: TypeAlias = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="The column with the papers' ids.")]
+TitleColumn: TypeAlias = Annotated[str | None, typer.Option("--title", metavar="COLUMN", help="The column with the titles.")]
+AbstractColumn: TypeAlias = Annotated[str | None, typer.Option("--abstract", metavar="COLUMN", help="The column with the abstracts.")]
+QueryEncoder: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--encoder", metavar="NAME", help="What encodes queries, where the index's own has moved; vectors:FILE for vectors made elsewhere."
+    ),
+]
 IndexPath: TypeAlias = Annotated[
     Path | None, typer.Option("--index", "-i", metavar="DIR", help="The index; default: the one built last in ./indexes.")
 ]
@@ -52,6 +101,18 @@ Explain: TypeAlias = Annotated[bool, typer.Option("--explain", help="Show each h
 Format: TypeAlias = Annotated[FormatName, typer.Option("--format", "-f", help="How to print the hits.")]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress on stderr.")]
 Debug: TypeAlias = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+
+def open_index(path: Path | None, encoder: str | None) -> Index:
+    """Open the index that was named, or the one built last, with another encoder for its queries if one was named."""
+    from ..index import Index
+
+    chosen = chosen_index(path)
+    if encoder is None:
+        return Index(chosen)
+    from ..encoders import load_encoder
+
+    return Index(chosen, encoder=load_encoder(encoder, device="cpu"))
 
 
 def chosen_index(path: Path | None) -> Path:

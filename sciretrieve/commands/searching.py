@@ -12,7 +12,21 @@ import typer
 
 from ..errors import InvalidRequest
 from .console import Console, say
-from .options import Count, Debug, Explain, Filter, Format, FormatName, Fusion, FusionName, IndexPath, ModeOption, Quiet, chosen_index
+from .options import (
+    Count,
+    Debug,
+    Explain,
+    Filter,
+    Format,
+    FormatName,
+    Fusion,
+    FusionName,
+    IndexPath,
+    ModeOption,
+    QueryEncoder,
+    Quiet,
+    open_index,
+)
 
 if TYPE_CHECKING:
     from ..runs import Run
@@ -23,6 +37,7 @@ CHUNK = 256
 def search(
     query: Annotated[list[str], typer.Argument(metavar="QUERY", help="Words, a question, a title; - reads it from stdin.")],
     index: IndexPath = None,
+    encoder: QueryEncoder = None,
     k: Count = 10,
     mode: ModeOption = None,
     filter: Filter = None,
@@ -33,11 +48,9 @@ def search(
     debug: Debug = False,
 ) -> None:
     """Find papers by meaning and by words."""
-    from ..index import Index
-
     text = sys.stdin.read().strip() if query == ["-"] else " ".join(query)
     start = time.perf_counter()
-    opened = Index(chosen_index(index))
+    opened = open_index(index, encoder)
     run = opened.search(text, k, mode=mode.value if mode else None, filter=filter, fusion=fusion.value)
     _print(run, text, start, format, explain, Console(quiet))
 
@@ -47,6 +60,7 @@ def similar(
         list[str] | None, typer.Argument(metavar="ID", help="Ids of papers to be like; - reads them from stdin, one a line.")
     ] = None,
     index: IndexPath = None,
+    encoder: QueryEncoder = None,
     negatives: Annotated[
         list[str] | None, typer.Option("--not", metavar="ID", help="A paper to be unlike; may be given more than once.")
     ] = None,
@@ -67,11 +81,9 @@ def similar(
     The given papers are never among the answers. Several are combined by Rocchio's formula: the mean of those to be like,
     less a fifth of the mean of those to be unlike.
     """
-    from ..index import Index
-
     wanted = [line.strip() for line in sys.stdin if line.strip()] if ids == ["-"] else list(ids or [])
     start = time.perf_counter()
-    opened = Index(chosen_index(index))
+    opened = open_index(index, encoder)
     run = opened.similar(
         wanted, k, text=text, negatives=negatives or [], mode=mode.value if mode else None, filter=filter, fusion=fusion.value
     )
@@ -83,6 +95,7 @@ def batch(
         str, typer.Argument(metavar="QUERIES", help="A .jsonl, .tsv or .txt file, a BEIR directory, or - for lines on stdin.")
     ],
     index: IndexPath = None,
+    encoder: QueryEncoder = None,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where the run goes; - is stdout.")] = Path("-"),
     k: Count = 1000,
     mode: ModeOption = None,
@@ -94,11 +107,10 @@ def batch(
     """Answer many queries at once, as a TREC run file."""
     from ..corpora import read_queries
     from ..files import write_whole
-    from ..index import Index
     from ..outputs import renamed
 
     asked = read_queries(queries)
-    opened = Index(chosen_index(index))
+    opened = open_index(index, encoder)
     console = Console(quiet)
     lines: list[str] = []
     encoded = 0

@@ -134,7 +134,12 @@ def test_a_precision_is_checked_against_plain_torch_once(prepared: Prepared, tmp
 
     def probe(distance: float) -> Any:
         noise = np.random.default_rng(0).normal(size=reference.shape).astype(np.float32)
-        return lambda precision, tokens: asked.append(precision) or reference + (distance * noise if precision == "bf16" else 0)
+
+        def run(precision: str, tokens: Any) -> Vectors:
+            asked.append(precision)
+            return reference + (distance * noise if precision == "bf16" else np.float32(0))
+
+        return run
 
     def choose(precision: Precision, machine: str, distance: float) -> str:
         return guard(copy, "bf16" if precision != "fp32" else "fp32", precision, machine, probe(distance))

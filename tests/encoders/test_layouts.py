@@ -259,8 +259,8 @@ def test_projected_attention_layers(models: Path, low_rank: bool, prefix: str) -
                 if low_rank:
                     extra = linear(bert.state, f"{where}.aug_dense2", gelu(small))
                 else:
-                    parts = (linear(bert.state, f"{where}.attn.{part}", small) for part in ("query", "key", "value"))
-                    extra = gelu(linear(bert.state, f"{where}.aug_dense2", attention(*parts, 6)))
+                    query, key, value = (linear(bert.state, f"{where}.attn.{part}", small) for part in ("query", "key", "value"))
+                    extra = gelu(linear(bert.state, f"{where}.aug_dense2", attention(query, key, value, 6)))
                 states = bert.layer(number, states, extra=extra)
             return states[0]
 

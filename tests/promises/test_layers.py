@@ -17,7 +17,7 @@ LAYERS = [
     {"runs", "corpora", "encoders", "dense", "demo"},
     {"shards", "search"},
     {"index"},
-    {"indexing", "exporting", "outputs"},
+    {"indexing", "encoding", "exporting", "outputs"},
     {"commands"},
     {"__main__"},
 ]

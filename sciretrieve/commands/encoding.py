@@ -1,0 +1,227 @@
+"""`sciretrieve encode` and `encoders`: vectors alone, and the catalogue of what makes them."""
+
+from __future__ import annotations
+
+import json
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .console import Console, in_bytes, in_words, say
+from .options import (
+    AbstractColumn,
+    Adapter,
+    Corpus,
+    Debug,
+    Device,
+    DeviceName,
+    EncoderName,
+    IdColumn,
+    Precision,
+    PrecisionName,
+    QueryAdapter,
+    Quiet,
+    TitleColumn,
+)
+
+if TYPE_CHECKING:
+    from ..encoders import EncoderSpec
+
+
+class SideName(StrEnum):
+    """Which side of the encoder reads the input."""
+
+    paper = "paper"
+    query = "query"
+
+
+class LikeName(StrEnum):
+    """Whose JSON Lines to write."""
+
+    scidocs = "scidocs"
+    scirepeval = "scirepeval"
+
+
+class ListFormat(StrEnum):
+    """How to print a list."""
+
+    table = "table"
+    json = "json"
+
+
+AsList = Annotated[ListFormat, typer.Option("--format", "-f", help="How to print it.")]
+
+
+def encode(
+    papers: Corpus,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="A .jsonl, .npy (with .ids.txt) or .parquet file.")],
+    encoder: EncoderName = "minilm",
+    adapter: Adapter = None,
+    query_adapter: QueryAdapter = None,
+    side: Annotated[
+        SideName, typer.Option("--side", help="Papers of a corpus; or queries: texts, or papers in their place.")
+    ] = SideName.paper,
+    like: Annotated[
+        LikeName, typer.Option("--format-like", help="Whose JSON Lines to write: SciDocs' paper_id, or SciRepEval's doc_id.")
+    ] = LikeName.scidocs,
+    precision: Precision = PrecisionName.auto,
+    device: Device = DeviceName.auto,
+    id_column: IdColumn = None,
+    title_column: TitleColumn = None,
+    abstract_column: AbstractColumn = None,
+    limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="Encode only the first N.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first bad row, instead of noting it.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it is there.")] = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Turn papers or queries into vectors, in a file.
+
+    Interrupt it whenever you like: the same command goes on where it stopped.
+    """
+    from ..corpora import ColumnMap
+    from ..encoders import load_encoder
+    from ..encoding import encode as run
+
+    console = Console(quiet)
+    model = load_encoder(encoder, adapter=adapter, query_adapter=query_adapter, precision=precision.value, device=device.value)
+    start = time.perf_counter()
+    try:
+        count = run(
+            papers,
+            output,
+            encoder=model,
+            side=side.value,
+            like=like.value,
+            columns=ColumnMap(id_column, title_column, abstract_column),
+            limit=limit,
+            strict=strict,
+            overwrite=overwrite,
+            progress=console,
+        )
+    except KeyboardInterrupt:
+        console.close()
+        console.note(f"stopped; what was done is kept in {output}.partial, and the same command goes on with it")
+        raise typer.Exit(130) from None
+    finally:
+        console.close()
+    seconds = time.perf_counter() - start
+    rate = f", {console.done / seconds:,.0f} a second" if console.done else ""
+    console.note(f"{count:,} vectors of {model.dim} from {model.name} ({model.precision}), {in_words(seconds)}{rate}: {output}")
+
+
+def list_encoders(format: AsList = ListFormat.table, debug: Debug = False) -> None:
+    """List the encoders: what each is, and what is here of it."""
+    from ..encoders import CATALOGUE
+    from ..encoders.availability import status
+
+    rows = [{"name": spec.name, "about": spec.about, "here": status(spec), "metric": spec.metric} for spec in CATALOGUE.values()]
+    if format == ListFormat.json:
+        say([json.dumps(rows, ensure_ascii=False, indent=2)])
+        return
+    widths = {key: max(len(row[key]) for row in rows) for key in ("name", "here")}
+    say(f"{row['name']:<{widths['name']}}  {row['here']:<{widths['here']}}  {row['about']}" for row in rows)
+    say(["", "more of one: sciretrieve encoders show NAME; to download one now: sciretrieve encoders fetch NAME"])
+
+
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="An encoder of the list, or a folder or hub id with a model.")],
+    adapter: Adapter = None,
+    query_adapter: QueryAdapter = None,
+    format: AsList = ListFormat.table,
+    debug: Debug = False,
+) -> None:
+    """Show all that is known of an encoder.
+
+    Where its weights come from, how each side becomes text, and how token states become a vector.
+    """
+    from ..encoders.availability import part_status, status
+
+    spec = _spec(name, adapter, query_adapter)
+    if format == ListFormat.json:
+        say([json.dumps(spec.facts() | {"here": status(spec)}, ensure_ascii=False, indent=2)])
+        return
+    rows: list[tuple[str, str]] = [("name", spec.name), ("about", spec.about), ("here", status(spec))]
+    if spec.members:
+        rows.append(("members", ", ".join(spec.members)))
+    else:
+        rows += [(f"weights: {role}", f"{part.source}  [{part_status(part)}]") for role, part in spec.parts.items()]
+        for label, side in (("paper", spec.sides.paper), ("query", spec.sides.query), ("paper as query", spec.sides.paper_as_query)):
+            rows.append((label, side.text + (f"  through {side.task}" if side.task else "")))
+        pooling = {"mean": "mean of all token states", "cls": "the state of the first token", "second": "the state of the second token"}
+        rows.append(("vector", pooling[spec.pooling] + (", scaled to unit length" if spec.normalise else "")))
+        rows.append(("reads", f"{spec.max_length} tokens"))
+        if spec.tasks:
+            rows.append(("adapters", ", ".join(spec.tasks)))
+    rows += [("metric", spec.metric), ("source", spec.citation)]
+    width = max(len(label) for label, _ in rows)
+    say(f"{label:<{width}}  {value}" for label, value in rows)
+
+
+def fetch(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="An encoder of the list, or a hub id.")],
+    adapter: Adapter = None,
+    query_adapter: QueryAdapter = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Download an encoder's weights now, and compile it, so that it works offline later."""
+    from ..encoders import golden_vectors, load_encoder
+
+    console = Console(quiet)
+    encoder = load_encoder(name, adapter=adapter, query_adapter=query_adapter, device="cpu")
+    golden_vectors(encoder)  # runs every side once
+    console.note(f"{encoder.name} is ready: {encoder.dim} dimensions, {encoder.precision}")
+
+
+def cache(
+    clear: Annotated[bool, typer.Option("--clear", help="Remove what is in it; downloaded weights stay.")] = False,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Only what belongs to this encoder.")] = "",
+    format: AsList = ListFormat.table,
+    debug: Debug = False,
+) -> None:
+    """Show, or clear, the cache of compiled encoders."""
+    from ..encoders import cache as kept
+
+    found = kept.clear(name) if clear else [entry for entry in kept.entries() if entry.folder.name.startswith(name)]
+    total = sum(entry.bytes for entry in found)
+    if format == ListFormat.json:
+        rows = [{"folder": str(entry.folder), "bytes": entry.bytes, "used": int(entry.used)} for entry in found]
+        say([json.dumps({"cleared": clear, "limit": kept.LIMIT, "entries": rows}, indent=2)])
+        return
+    for entry in found:
+        day = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used))
+        say([f"{in_bytes(entry.bytes):>9}  last used {day}  {entry.folder.name}"])
+    done = "removed from" if clear else "in"
+    say([f"{in_bytes(total)} {done} {kept.graphs_directory()}; it is kept below {in_bytes(kept.LIMIT)}"])
+
+
+def _spec(name: str, adapter: str | None, query_adapter: str | None) -> EncoderSpec:
+    from ..encoders.resolving import resolve
+    from ..encoders.specs import Asked
+
+    return resolve(Asked(name, adapter, query_adapter))
+
+
+app = typer.Typer(
+    help="The encoders: what each is, where its weights come from, and what is here of it.",
+    epilog="Example: sciretrieve encoders show specter2",
+    no_args_is_help=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def encoders(context: typer.Context, format: AsList = ListFormat.table, debug: Debug = False) -> None:
+    """List the encoders: what each is, and what is here of it."""
+    if context.invoked_subcommand is None:
+        list_encoders(format, debug)
+
+
+app.command("show", epilog="Example: sciretrieve encoders show specter2")(show)
+app.command("fetch", epilog="Example: sciretrieve encoders fetch specter2")(fetch)
+app.command("cache", epilog="Example: sciretrieve encoders cache --clear specter2")(cache)

@@ -1,0 +1,29 @@
+"""What of the catalogue is on this machine, said without a network."""
+
+from __future__ import annotations
+
+from .cache import models_directory
+from .catalogue import CATALOGUE
+from .sources import locate
+from .specs import EncoderSpec, Part
+
+
+def status(spec: EncoderSpec) -> str:
+    """In few words: "ready" where all files are here, else how to get them."""
+    if spec.members:
+        return _worst([status(CATALOGUE[member]) for member in spec.members])
+    roles = dict.fromkeys(role for task in spec.sides.tasks for role in spec.roles(task))
+    return _worst([part_status(spec.parts[role]) for role in roles])
+
+
+def part_status(part: Part) -> str:
+    """The same of one part."""
+    if locate(part) is not None:
+        return "ready"
+    return f"by hand: {models_directory() / part.source}; {part.note}" if part.note else "download"
+
+
+def _worst(found: list[str]) -> str:
+    missing = [one for one in found if one != "ready"]
+    by_hand = [one for one in missing if one != "download"]
+    return "by hand" if by_hand else "download" if missing else "ready"

@@ -1,0 +1,232 @@
+"""Vectors alone: a corpus or a file of queries through an encoder, into a file that other programs read.
+
+Vectors gather in `FILE.partial/` and are on disk after every window, so an interrupted run goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from .corpora import ColumnMap, Corpus, Rejected, open_corpus, read_queries
+from .encoders import load_encoder
+from .errors import BadPaper, IndexExists, InvalidRequest
+from .files import read_json, sync_file, write_json, write_lock
+from .protocols import Encoder, Progress, Silent
+from .types import Paper, Query, Vectors
+
+Side = Literal["paper", "query"]
+Like = Literal["scidocs", "scirepeval"]
+ID_KEYS: dict[Like, str] = {"scidocs": "paper_id", "scirepeval": "doc_id"}
+SUFFIXES = (".jsonl", ".npy", ".parquet")
+QUERY_SUFFIXES = {".jsonl", ".ndjson", ".tsv", ".txt"}
+Items: TypeAlias = Iterable[Paper] | Iterable[Query]
+
+
+def encode(
+    source: str | Path | Sequence[str | Path],
+    target: str | Path,
+    *,
+    encoder: Encoder | str = "minilm",
+    side: Side = "paper",
+    like: Like = "scidocs",
+    columns: ColumnMap | None = None,
+    limit: int | None = None,
+    strict: bool = False,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> int:
+    """Encode papers or queries into a file, or go on with a run that was interrupted. Returns how many there are.
+
+    Args:
+        source: a corpus; or for `side="query"` a file of queries, or a corpus whose papers stand in place of queries.
+        target: `.jsonl` (a line for each, id and embedding), `.npy` (with a `.ids.txt` beside it) or `.parquet` (the
+            columns id and embedding). Vectors are float32.
+        encoder: an encoder, or its name; see `encoders.load_encoder`.
+        side: which side of the encoder reads them.
+        like: whose JSON Lines to write: `paper_id` as SciDocs, or `doc_id` as SciRepEval.
+        columns: which columns of a corpus are which; by default recognised by name.
+        limit: stop after so many.
+        strict: stop at the first bad row, instead of noting it in `FILE.rejected.jsonl`.
+        overwrite: replace a file that is there.
+        progress: hears how far it is.
+
+    Raises:
+        IndexExists: the file is there, or an unfinished run of something else.
+        InvalidRequest, NotFound: the source, the target or the encoder is no good.
+        IndexBusy: another process writes this file.
+    """
+    path = Path(target)
+    if path.suffix not in SUFFIXES:
+        raise InvalidRequest(f"cannot write vectors to {path.name}: name a .jsonl, .npy or .parquet file")
+    if not path.parent.is_dir():
+        raise InvalidRequest(f"there is no directory {path.parent} to write {path.name} to")
+    if path.exists() and not overwrite:
+        raise IndexExists(str(path), "is there already")
+    model = load_encoder(encoder) if isinstance(encoder, str) else encoder
+    rejections = _Rejections(path, strict)
+    items, fingerprint, total = _items(source, side, columns, rejections)
+    work = path.with_name(path.name + ".partial")
+    with write_lock(work):
+        plan = {
+            "source": fingerprint,
+            "encoder": model.identity() | {"precision": model.precision},
+            "side": side,
+            "limit": limit,
+        }
+        run = _Run(work, model, json.loads(json.dumps(plan)), overwrite)
+        heard = progress or Silent()
+        heard.start(total if limit is None or total is None else min(total, limit), run.done)
+        count = run.encode(islice(items, limit), heard)
+        if not count:
+            shutil.rmtree(work)
+            raise InvalidRequest(f"there is nothing to encode in {source}")
+        WRITERS[path.suffix](path, run.ids(), run.vectors(count), ID_KEYS[like])
+        shutil.rmtree(work)
+        if rejections.count:
+            heard.note(f"{rejections.count:,} rows were rejected: see {rejections.path}")
+    return count
+
+
+class _Rejections:
+    """Hears of a corpus's bad rows, and notes them in a file."""
+
+    def __init__(self, target: Path, strict: bool) -> None:
+        self.path, self.strict, self.count = target.with_name(target.name + ".rejected.jsonl"), strict, 0
+
+    def __call__(self, rejected: list[Rejected]) -> None:
+        if rejected and self.strict:
+            raise BadPaper(rejected[0].source, rejected[0].row, rejected[0].reason)
+        if rejected:
+            with self.path.open("a" if self.count else "w", encoding="utf-8") as file:
+                file.writelines(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in rejected)
+            self.count += len(rejected)
+
+
+def _items(
+    source: str | Path | Sequence[str | Path], side: Side, columns: ColumnMap | None, reject: Callable[[list[Rejected]], None]
+) -> tuple[Items, str, int | None]:
+    """What to encode, one by one; what it is recognised by; and how many, where that is known."""
+    sources = [source] if isinstance(source, str | Path) else list(source)
+    first = Path(sources[0]) if sources else Path()
+    if side == "query" and len(sources) == 1 and (str(first) == "-" or first.is_dir() or set(first.suffixes) & QUERY_SUFFIXES):
+        queries = read_queries(first)
+        digest = json.dumps([[query.id, query.words] for query in queries])
+        return queries, digest, len(queries)
+    corpus = open_corpus(sources, columns)
+    papers = _papers(corpus, reject)
+    if side == "query":
+        return (Query(paper.id, paper=paper) for paper in papers), corpus.fingerprint(), corpus.count()
+    return papers, corpus.fingerprint(), corpus.count()
+
+
+def _papers(corpus: Corpus, reject: Callable[[list[Rejected]], None]) -> Iterator[Paper]:
+    for table, rejected in corpus.batches():
+        reject(rejected)
+        yield from (Paper(*row) for row in zip(*(table[name].to_pylist() for name in ("id", "title", "abstract")), strict=True))
+
+
+class _Run:
+    """One run: vectors and ids as they gather, in whole windows."""
+
+    def __init__(self, folder: Path, encoder: Encoder, plan: dict[str, Any], overwrite: bool) -> None:
+        self.folder, self.encoder = folder, encoder
+        self._vectors, self._ids = folder / "vectors.f32", folder / "ids.jsonl"
+        begun = read_json(folder / "plan.json") if (folder / "plan.json").exists() else None
+        if begun is not None and begun != plan and not overwrite:
+            raise IndexExists(str(folder.with_suffix("")), "has an unfinished run of other papers or another encoder")
+        if begun != plan:
+            for path in (self._vectors, self._ids):
+                path.unlink(missing_ok=True)
+            write_json(folder / "plan.json", plan)
+        # the ids are written after the vectors: what has an id is whole
+        rows = len(self._ids.read_bytes().splitlines()) if self._ids.exists() else 0
+        self.done = rows // encoder.window * encoder.window
+        for path in (self._vectors, self._ids):
+            path.touch()
+        with self._vectors.open("r+b") as file:
+            file.truncate(self.done * 4 * encoder.dim)
+        kept = self._ids.read_bytes().splitlines(keepends=True)[: self.done]
+        self._ids.write_bytes(b"".join(kept))
+
+    def encode(self, items: Iterator[Any], progress: Progress) -> int:
+        """Encode what is left, a window at a time. Returns how many there are in all."""
+        count = sum(1 for _ in islice(items, self.done))
+        while some := list(islice(items, self.encoder.window)):
+            vectors = self.encoder.encode_queries(some) if isinstance(some[0], Query) else self.encoder.encode_papers(some)
+            for path, data in (
+                (self._vectors, np.ascontiguousarray(vectors, np.float32).tobytes()),
+                (self._ids, "".join(json.dumps(item.id) + "\n" for item in some).encode()),
+            ):
+                with path.open("ab") as file:
+                    file.write(data)
+                sync_file(path)
+            count += len(some)
+            progress.advance(len(some))
+        return count
+
+    def ids(self) -> Iterator[str]:
+        """The ids, in order."""
+        with self._ids.open("rb") as file:
+            yield from (json.loads(line) for line in file)
+
+    def vectors(self, count: int) -> Vectors:
+        """The vectors, (count, dim), on disk."""
+        return np.memmap(self._vectors, np.float32, "r", shape=(count, self.encoder.dim))
+
+
+def _blocks(ids: Iterator[str], vectors: Vectors) -> Iterator[tuple[list[str], Vectors]]:
+    size = 1024
+    for start in range(0, len(vectors), size):
+        yield list(islice(ids, size)), np.asarray(vectors[start : start + size])
+
+
+def _write_jsonl(target: Path, ids: Iterator[str], vectors: Vectors, key: str) -> None:
+    temporary = target.with_name(target.name + ".tmp")
+    with temporary.open("w", encoding="utf-8") as file:
+        for some, block in _blocks(ids, vectors):
+            # as text, NumPy gives the fewest digits that make the same float32 again
+            for id, row in zip(some, block.astype(str), strict=True):
+                file.write(f'{{"{key}": {json.dumps(id, ensure_ascii=False)}, "embedding": [{", ".join(row)}]}}\n')
+    _settle(temporary, target)
+
+
+def _write_npy(target: Path, ids: Iterator[str], vectors: Vectors, key: str) -> None:  # noqa: ARG001
+    names = target.with_suffix(".ids.txt")
+    temporary = names.with_name(names.name + ".tmp")
+    with temporary.open("w", encoding="utf-8") as file:
+        file.writelines(f"{id}\n" for id in ids)
+    _settle(temporary, names)
+    temporary = target.with_name(target.name + ".tmp")
+    out = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float32, shape=vectors.shape)
+    for start in range(0, len(vectors), 65_536):
+        out[start : start + 65_536] = vectors[start : start + 65_536]
+    out.flush()
+    _settle(temporary, target)
+
+
+def _write_parquet(target: Path, ids: Iterator[str], vectors: Vectors, key: str) -> None:  # noqa: ARG001
+    temporary = target.with_name(target.name + ".tmp")
+    schema = pa.schema([("id", pa.string()), ("embedding", pa.list_(pa.float32(), vectors.shape[1]))])
+    with pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+        for some, block in _blocks(ids, vectors):
+            values = pa.FixedSizeListArray.from_arrays(pa.array(block.ravel()), vectors.shape[1])
+            writer.write_table(pa.table([pa.array(some, pa.string()), values], schema=schema))
+    _settle(temporary, target)
+
+
+def _settle(temporary: Path, target: Path) -> None:
+    sync_file(temporary)
+    temporary.replace(target)
+
+
+WRITERS = {".jsonl": _write_jsonl, ".npy": _write_npy, ".parquet": _write_parquet}
