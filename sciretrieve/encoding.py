@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from .corpora import ColumnMap, Corpus, Rejected, open_corpus, read_queries
 from .encoders import load_encoder
-from .errors import BadPaper, IndexExists, InvalidRequest
+from .errors import BadPaper, IndexExists, InvalidRequest, SciretrieveError
 from .files import read_json, sync_file, write_json, write_lock
 from .protocols import Encoder, Progress, Silent
 from .types import Paper, Query, Vectors
@@ -66,6 +66,7 @@ def encode(
         IndexBusy: another process writes this file.
     """
     path = Path(target)
+    sources = [source] if isinstance(source, str | Path) else list(source)
     if path.suffix not in SUFFIXES:
         raise InvalidRequest(f"cannot write vectors to {path.name}: name a .jsonl, .npy or .parquet file")
     if not path.parent.is_dir():
@@ -74,7 +75,7 @@ def encode(
         raise IndexExists(str(path), "is there already")
     model = load_encoder(encoder) if isinstance(encoder, str) else encoder
     rejections = _Rejections(path, strict)
-    items, fingerprint, total = _items(source, side, columns, rejections)
+    items, fingerprint, total = _items(sources, side, columns, rejections)
     work = path.with_name(path.name + ".partial")
     with write_lock(work):
         plan = {
@@ -86,10 +87,13 @@ def encode(
         run = _Run(work, model, json.loads(json.dumps(plan)), overwrite)
         heard = progress or Silent()
         heard.start(total if limit is None or total is None else min(total, limit), run.done)
-        count = run.encode(islice(items, limit), heard)
-        if not count:
-            shutil.rmtree(work)
-            raise InvalidRequest(f"there is nothing to encode in {source}")
+        try:
+            count = run.encode(islice(items, limit), heard)
+            if not count:
+                raise InvalidRequest(f"there is nothing to encode in {', '.join(map(str, sources))}")
+        except SciretrieveError:
+            run.forget()
+            raise
         WRITERS[path.suffix](path, run.ids(), run.vectors(count), ID_KEYS[like])
         shutil.rmtree(work)
         if rejections.count:
@@ -113,10 +117,9 @@ class _Rejections:
 
 
 def _items(
-    source: str | Path | Sequence[str | Path], side: Side, columns: ColumnMap | None, reject: Callable[[list[Rejected]], None]
+    sources: Sequence[str | Path], side: Side, columns: ColumnMap | None, reject: Callable[[list[Rejected]], None]
 ) -> tuple[Items, str, int | None]:
     """What to encode, one by one; what it is recognised by; and how many, where that is known."""
-    sources = [source] if isinstance(source, str | Path) else list(source)
     first = Path(sources[0]) if sources else Path()
     if side == "query" and len(sources) == 1 and (str(first) == "-" or first.is_dir() or set(first.suffixes) & QUERY_SUFFIXES):
         queries = read_queries(first)
@@ -173,6 +176,11 @@ class _Run:
             count += len(some)
             progress.advance(len(some))
         return count
+
+    def forget(self) -> None:
+        """Undo a run that came to nothing; one that encoded anything stays."""
+        if not self._ids.stat().st_size:
+            shutil.rmtree(self.folder)
 
     def ids(self) -> Iterator[str]:
         """The ids, in order."""

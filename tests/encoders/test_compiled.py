@@ -137,7 +137,7 @@ def test_a_precision_is_checked_against_plain_torch_once(prepared: Prepared, tmp
 
         def run(precision: str, tokens: Any) -> Vectors:
             asked.append(precision)
-            return reference + (distance * noise if precision == "bf16" else np.float32(0))
+            return np.asarray(reference + distance * noise * (precision == "bf16"), np.float32)
 
         return run
 

@@ -150,11 +150,11 @@ def test_unreleased_weights_say_where_they_may_be_put(models: Path) -> None:
 def test_the_rename_trap_on_disk(models: Path) -> None:
     write_bert(models / "base", 1)
     write_adapters(models, models / "base", {"[PRX]": Path("specter2")}, 2)
-    with pytest.raises(InvalidRequest, match="holds an adapter and no model.*take --encoder specter2"):
+    with pytest.raises(InvalidRequest, match=r"holds an adapter and no model.*take --encoder specter2"):
         load_encoder(str(models / "specter2"))
     with pytest.raises(InvalidRequest, match="holds a model where an adapter is wanted"):
         _ = load_encoder(str(models / "base"), adapter=str(models / "base")).dim
-    with pytest.raises(InvalidRequest, match="allenai/specter2 is an adapter and no model.*--encoder specter2"):
+    with pytest.raises(InvalidRequest, match=r"allenai/specter2 is an adapter and no model.*--encoder specter2"):
         load_encoder("allenai/specter2")
     with pytest.raises(InvalidRequest, match="there is no folder"):
         load_encoder(str(models / "absent"))

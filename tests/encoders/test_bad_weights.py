@@ -1,0 +1,157 @@
+"""Weights that are cut short, of another layout, made for another model, or that might run code: each a clear error."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from sciretrieve.encoders import load_encoder
+from sciretrieve.errors import CorruptData, InvalidRequest, SciretrieveError
+from sciretrieve.types import Paper
+from tests.encoders.test_layouts import BIOMED, unchecked
+from tests.toy_weights import (
+    bert_config,
+    random_bert,
+    write_adapters,
+    write_bert,
+    write_multi2spe,
+    write_pals,
+    write_scimult,
+    write_tokenizer,
+)
+
+
+def refused(encoder: Any, kind: type[SciretrieveError], words: str) -> None:
+    with pytest.raises(kind, match=words) as caught:
+        encoder.encode_papers([Paper("p", "title")])
+    assert len(str(caught.value)) < 600
+
+
+@pytest.fixture
+def specter2(models: Path) -> Path:
+    base = models / "allenai" / "specter2_base"
+    write_bert(base, 1)
+    write_adapters(models / "allenai", base, {"[PRX]": Path("specter2"), "[QRY]": Path("specter2_adhoc_query")}, 2)
+    return models / "allenai"
+
+
+def edit(path: Path, change: Any) -> None:
+    state = torch.load(path, weights_only=True)
+    change(state)
+    torch.save(state, path)
+
+
+def test_an_adapter_that_changes_nothing(specter2: Path) -> None:
+    def empty(state: dict[str, Any]) -> None:
+        for name in state:
+            if "adapter_up" in name:
+                state[name].zero_()
+
+    # an up-projection of zeros, which training starts from, leaves LayerNorm(h + a) as it was
+    edit(specter2 / "specter2" / "pytorch_adapter.bin", empty)
+    refused(load_encoder("specter2"), InvalidRequest, "does not change what the model gives")
+
+
+def test_an_adapter_for_another_width(specter2: Path) -> None:
+    facts = json.loads((specter2 / "specter2" / "adapter_config.json").read_text())
+    (specter2 / "specter2" / "adapter_config.json").write_text(json.dumps(facts | {"hidden_size": 768}))
+    refused(load_encoder("specter2"), InvalidRequest, "made for a model of hidden_size 768, and this one has 48")
+
+
+def test_an_adapter_for_another_architecture(specter2: Path) -> None:
+    facts = json.loads((specter2 / "specter2" / "adapter_config.json").read_text())
+    (specter2 / "specter2" / "adapter_config.json").write_text(json.dumps(facts | {"model_type": "roberta"}))
+    refused(load_encoder("specter2"), InvalidRequest, "made for a model of model_type roberta")
+
+
+def test_an_adapter_for_a_deeper_model(specter2: Path) -> None:
+    path = specter2 / "specter2" / "pytorch_adapter.bin"
+    edit(path, lambda state: [state.pop(name) for name in list(state) if ".layer.3." in name])
+    refused(load_encoder("specter2"), InvalidRequest, "does not fit the model")
+
+
+@pytest.mark.parametrize("file", ["specter2/pytorch_adapter.bin", "specter2_base/pytorch_model.bin"])
+def test_weights_that_are_cut_short(specter2: Path, file: str) -> None:
+    data = (specter2 / file).read_bytes()
+    (specter2 / file).write_bytes(data[: len(data) // 3])
+    refused(load_encoder("specter2"), CorruptData, "cannot be read.*get the files again")
+
+
+def test_weights_of_another_kind_of_model(specter2: Path) -> None:
+    edit(specter2 / "specter2_base" / "pytorch_model.bin", lambda state: [state.pop(name) for name in list(state) if ".layer.2." in name])
+    refused(load_encoder("specter2-base"), InvalidRequest, "lack .*layer.2.* they are of another kind of model")
+
+
+def test_a_tokenizer_of_another_model(specter2: Path) -> None:
+    write_tokenizer(specter2 / "specter2_base", ["[MORE]"])
+    refused(load_encoder("specter2-base"), InvalidRequest, "do not belong together")
+
+
+def test_scimult_checkpoints(models: Path) -> None:
+    path = models / "yuz9yuz/SciMult/scimult_vanilla.ckpt"
+    write_scimult(models / BIOMED, path, 3, experts="attention")
+    refused(unchecked("scimult"), InvalidRequest, "not of the layout that this encoder expects: it lacks encoder.layer.1")
+    shutil.copyfile(path, path.with_name("scimult_moe.ckpt"))
+    write_scimult(models / BIOMED, path, 3)
+    shutil.copyfile(path, path.with_name("scimult_moe.ckpt"))
+    refused(unchecked("scimult-mhaexpert"), InvalidRequest, "has no experts; take --encoder scimult")
+    data = path.read_bytes()
+    path.write_bytes(data[:5000])
+    refused(unchecked("scimult"), CorruptData, "cut short or no checkpoint")
+    torch.save({"weights": torch.zeros(3)}, path)
+    refused(unchecked("scimult"), InvalidRequest, "it has no model_dict")
+    torch.save({"model_dict": {"other.x": torch.zeros(3)}}, path)
+    refused(unchecked("scimult"), InvalidRequest, r"it has no weights under ctx_model\.encoder")
+    torch.save({"model_dict": {}, "encoder_params": {"projection_dim": 128}}, path)
+    refused(unchecked("scimult"), InvalidRequest, "with a projection")
+    refused(load_encoder("scimult"), CorruptData, "SHA-256")
+
+
+class Evil:
+    """Runs code when it is unpickled by a loader that trusts it."""
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return Path.touch, (Path("ran"),)  # type: ignore[return-value]
+
+
+def test_a_checkpoint_that_could_run_code_is_refused_and_does_not(models: Path, tmp_path: Path) -> None:
+    path = models / "multi2spe" / "multi2spe.ckpt"
+    write_multi2spe(models / "allenai/scibert_scivocab_uncased", path, 4)
+    torch.save({"state_dict": {}, "hyper_parameters": Evil()}, path)
+    refused(load_encoder("multi2spe"), InvalidRequest, "reading it could run code, and it is refused")
+    assert not (tmp_path / "ran").exists()
+    path.write_bytes(pickle.dumps({"state_dict": {}, "hyper_parameters": Evil()}))
+    with pytest.raises(SciretrieveError):
+        load_encoder("multi2spe").encode_papers([Paper("p", "title")])
+    assert not (tmp_path / "ran").exists()
+
+
+def test_multi2spe_checkpoints(models: Path) -> None:
+    base, path = models / "allenai/scibert_scivocab_uncased", models / "multi2spe" / "multi2spe.ckpt"
+    write_multi2spe(base, path, 4)
+    whole = torch.load(path, weights_only=True)
+    torch.save(whole | {"hyper_parameters": whole["hyper_parameters"] | {"add_perturb_embeddings": True}}, path)
+    refused(load_encoder("multi2spe"), InvalidRequest, "add_perturb_embeddings, which the paper's model is not")
+    torch.save(whole | {"hyper_parameters": whole["hyper_parameters"] | {"add_extra_facet_layers_after": [0]}}, path)
+    refused(load_encoder("multi2spe"), InvalidRequest, "lacks the facets' linear layers after BERT layer 0")
+    torch.save(whole | {"hyper_parameters": whole["hyper_parameters"] | {"num_facets": 30}}, path)
+    refused(load_encoder("multi2spe"), InvalidRequest, "lacks the facets' linear layers")
+    torch.save(random_bert(1).state_dict(), path)
+    refused(load_encoder("multi2spe"), InvalidRequest, "no state_dict with hyper_parameters")
+
+
+def test_pals_of_another_form(models: Path) -> None:
+    folder = models / "allenai" / "scirepeval_pals"
+    write_pals(folder, 5, tasks=2)
+    refused(load_encoder("scirepeval-pals"), InvalidRequest, "for 2 tasks, not 4")
+    facts = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(facts | {"houlsby": True}))
+    refused(load_encoder("scirepeval-pals"), InvalidRequest, "another form of them")
+    bert_config().save_pretrained(folder)
+    refused(load_encoder("scirepeval-pals"), InvalidRequest, "describes no projected attention layers")

@@ -1,0 +1,36 @@
+"""The cache of compiled encoders: what is in it, clearing it, and its bound."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from sciretrieve.encoders import cache
+
+
+def entry(folder: Path, name: str, size: int, used: float) -> Path:
+    path = folder / "cache" / "encoders" / name
+    path.mkdir(parents=True)
+    (path / "model.bin").write_bytes(b"x" * size)
+    for item in (path / "model.bin", path):
+        os.utime(item, (used, used))
+    return path
+
+
+def test_the_cache_knows_sizes_and_forgets_what_was_used_longest_ago(models: Path) -> None:
+    old, middle, new = (
+        entry(models.parent, name, size, used) for name, size, used in (("a-1", 10, 1e9), ("b-2", 20, 2e9), ("a-3", 30, 3e9))
+    )
+    assert [(found.folder, found.bytes, found.used) for found in cache.entries()] == [(new, 30, 3e9), (middle, 20, 2e9), (old, 10, 1e9)]
+    cache.bound(keep=old, limit=60)
+    assert len(cache.entries()) == 3
+    cache.bound(keep=old, limit=45)
+    assert [found.folder for found in cache.entries()] == [new, old]
+    assert [found.folder for found in cache.clear("a-1")] == [old]
+    assert [found.folder for found in cache.clear()] == [new]
+    assert cache.entries() == []
+
+
+def test_places(models: Path) -> None:
+    assert cache.models_directory() == models
+    assert cache.graphs_directory() == models.parent / "cache" / "encoders"

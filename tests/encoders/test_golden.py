@@ -1,0 +1,122 @@
+"""An index and its encoder: what the manifest records, what opens it again, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sciretrieve as sr
+from sciretrieve.encoders import load_encoder
+from sciretrieve.errors import CorruptData, EncoderMismatch, InvalidRequest
+from tests.toy_weights import write_adapters, write_bert
+
+
+@pytest.fixture
+def specter2(models: Path) -> Path:
+    base = models / "allenai" / "specter2_base"
+    write_bert(base, 1)
+    write_adapters(models / "allenai", base, {"[PRX]": Path("specter2"), "[QRY]": Path("specter2_adhoc_query")}, 2)
+    return models / "allenai"
+
+
+@pytest.fixture
+def index(specter2: Path, corpus: Path, tmp_path: Path) -> sr.Index:
+    return sr.build(corpus, tmp_path / "index", encoder="specter2", precision="fp32", limit=60)
+
+
+def test_the_manifest_says_all_of_the_encoder(index: sr.Index) -> None:
+    facts = index.manifest.encoder
+    assert facts is not None
+    assert (facts["name"], facts["layout"], facts["precision"], facts["dim"], index.manifest.metric) == (
+        "specter2",
+        "adapters",
+        "fp32",
+        48,
+        "l2",
+    )
+    assert facts["sides"]["paper"] == {"text": "{title}{sep}{abstract}", "task": "proximity"}
+    assert set(facts["files"]) == {"base", "proximity", "adhoc_query"}
+    golden = np.load(index.path / facts["golden"]["file"])
+    assert golden.shape == (3, 48)
+    assert np.array_equal(golden[0], golden[2])
+    assert not np.allclose(golden[0], golden[1])
+
+
+def test_a_search_needs_no_weights(index: sr.Index, specter2: Path) -> None:
+    expected = index.search("graph networks", 5, mode="dense").rankings[0]
+    shutil.rmtree(specter2)
+    again = sr.open(index.path).search("graph networks", 5, mode="dense").rankings[0]
+    assert again.ids == expected.ids
+    np.testing.assert_allclose(again.scores, expected.scores, atol=1e-5)
+
+
+def test_a_cleared_cache_is_filled_from_the_weights(index: sr.Index, tmp_path: Path) -> None:
+    expected = index.search("graph networks", 5, mode="dense").rankings[0].ids
+    shutil.rmtree(tmp_path / "cache")
+    assert sr.open(index.path).search("graph networks", 5, mode="dense").rankings[0].ids == expected
+
+
+def test_other_weights_under_the_same_name_are_refused(index: sr.Index, specter2: Path, tmp_path: Path) -> None:
+    shutil.rmtree(tmp_path / "cache")
+    write_bert(specter2 / "specter2_base", 99)
+    with pytest.raises(EncoderMismatch, match="built with the encoder specter2, and specter2 here differs in its weights"):
+        sr.open(index.path).search("graph", mode="dense")
+
+
+def test_another_encoder_is_refused_and_both_are_named(index: sr.Index) -> None:
+    with pytest.raises(EncoderMismatch, match="built with the encoder specter2, and minilm here differs in its dim, files"):
+        sr.open(index.path, encoder=load_encoder("minilm")).search("graph", mode="dense")
+    with pytest.raises(EncoderMismatch, match="specter2 with adhoc_query here differs in its files, sides"):
+        sr.open(index.path, encoder=load_encoder("specter2", adapter="adhoc_query")).search("graph", mode="dense")
+    same = sr.open(index.path, encoder=load_encoder("specter2")).search("graph", 3, mode="dense")
+    assert same.rankings[0].ids == index.search("graph", 3, mode="dense").rankings[0].ids
+
+
+def test_a_moved_folder_is_named_at_search(specter2: Path, corpus: Path, tmp_path: Path) -> None:
+    here, there = specter2 / "specter2_base", tmp_path / "moved"
+    built = sr.build(corpus, tmp_path / "own", encoder=str(here), limit=20)
+    expected = built.search("graph", 3, mode="dense").rankings[0].ids
+    here.rename(there)
+    shutil.rmtree(tmp_path / "cache")
+    with pytest.raises(InvalidRequest, match="there is no folder"):
+        sr.open(built.path).search("graph", mode="dense")
+    assert sr.open(built.path, encoder=load_encoder(str(there))).search("graph", 3, mode="dense").rankings[0].ids == expected
+
+
+@pytest.mark.parametrize("side", [1, 2])
+def test_embeddings_that_have_changed_are_caught(index: sr.Index, side: int) -> None:
+    facts = index.manifest.encoder
+    assert facts is not None
+    path = index.path / facts["golden"]["file"]
+    golden = np.load(path)
+    golden[side] += 0.2 * np.random.default_rng(0).normal(size=48)
+    np.save(path, golden)
+    opened = sr.open(index.path)
+    with pytest.raises(InvalidRequest, match="specter2 gives other vectors today than when the index was built"):
+        _ = opened.search("graph", mode="dense") if side == 1 else opened.similar(text="Graphs. Of citations", mode="dense")
+    # the other side has not changed, and its searches work
+    assert (opened.similar(text="Graphs. Of citations", mode="dense") if side == 1 else opened.search("graph", mode="dense")).hits
+
+
+def test_damaged_golden_vectors_are_named(index: sr.Index) -> None:
+    facts = index.manifest.encoder
+    assert facts is not None
+    path = index.path / facts["golden"]["file"]
+    path.write_bytes(b"x" * path.stat().st_size)
+    with pytest.raises(CorruptData, match=r"golden-000001\.npy cannot be read"):
+        sr.open(index.path).search("graph", mode="dense")
+    path.unlink()
+    with pytest.raises(CorruptData, match=r"golden-000001\.npy is missing"):
+        sr.open(index.path)
+
+
+def test_a_damaged_identity_is_named(index: sr.Index) -> None:
+    manifest = json.loads((index.path / "manifest.json").read_text())
+    del manifest["encoder"]["sides"]["query"]
+    (index.path / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(CorruptData, match="the manifest's encoder is damaged"):
+        sr.open(index.path).search("graph", mode="dense")

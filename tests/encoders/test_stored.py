@@ -1,0 +1,145 @@
+"""Vectors made elsewhere: each format, each way in which a file can be wrong, and an index made of them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import sciretrieve as sr
+from sciretrieve.encoders import load_encoder
+from sciretrieve.errors import EncoderMismatch, InvalidRequest, NotFound
+from sciretrieve.types import Paper, Query, Vectors
+from tests.made_up import made_up_papers
+
+IDS = ["b", "a", "é/1 2"]
+VECTORS = np.random.default_rng(0).normal(size=(3, 5)).astype(np.float32)
+
+
+def write_lines(path: Path, rows: list[Any]) -> Path:
+    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+def rows(ids: list[str], vectors: Vectors, id: str = "paper_id", vector: str = "embedding") -> list[dict[str, Any]]:
+    return [{id: one, vector: values.tolist()} for one, values in zip(ids, vectors, strict=True)]
+
+
+def write(path: Path) -> Path:
+    if path.suffix == ".npy":
+        np.save(path, VECTORS)
+        path.with_suffix(".ids.txt").write_text("\n".join(IDS) + "\n")
+    elif path.suffix == ".parquet":
+        values = pa.array(VECTORS.tolist(), pa.list_(pa.float64()) if "f64" in path.name else pa.list_(pa.float32(), 5))
+        pq.write_table(pa.table({"id": IDS, "vector": values, "other": [1, 2, 3]}), path)
+    else:
+        write_lines(path, rows(IDS, VECTORS, "doc_id" if "scirepeval" in path.name else "paper_id"))
+    return path
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "scirepeval.jsonl", "x.jsonl.gz", "x.npy", "x.parquet", "f64.parquet"])
+def test_vectors_are_found_by_id(tmp_path: Path, name: str) -> None:
+    encoder = load_encoder(f"vectors:{write(tmp_path / name)}")
+    assert encoder.dim == 5
+    papers = [Paper(id) for id in ("a", "é/1 2", "b", "a")]
+    np.testing.assert_array_equal(encoder.encode_papers(papers), VECTORS[[1, 2, 0, 1]])
+    np.testing.assert_array_equal(encoder.encode_queries([Query("b", "any"), Query("a", paper=papers[0])]), VECTORS[[0, 1]])
+    assert encoder.encode_papers([]).shape == (0, 5)
+    assert encoder.identity()["layout"] == "vectors"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("x.jsonl", b'{"paper_id": "a", "embedding": [1, 2]}\n{"paper_id": "b", "embed', "line 2: no JSON"),
+        (
+            "x.jsonl",
+            b'{"paper_id": "a", "embedding": [1, 2]}\n{"paper_id": "b", "embedding": [1]}',
+            "line 2: .*has 1 numbers, those before it 2",
+        ),
+        ("x.jsonl", b'{"paper_id": "a", "embedding": [1, NaN]}', "line 1: .*no list of numbers"),
+        ("x.jsonl", b'{"paper_id": "a", "embedding": ["x"]}', "line 1: .*no list of numbers"),
+        ("x.jsonl", b'{"paper_id": "a", "embedding": [[1, 2]]}', "line 1: .*no list of numbers"),
+        ("x.jsonl", b'{"paper_id": "a", "embedding": []}', "line 1: .*no list of numbers"),
+        ("x.jsonl", b'{"paper_id": "a"}', "line 1: expected an object with a paper_id and an embedding"),
+        ("x.jsonl", b"[1, 2]", "line 1: expected an object"),
+        ("x.jsonl", b'{"paper_id": 1, "embedding": [1]}\n{"paper_id": "1", "embedding": [1]}', "line 2: the id '1' stood there already"),
+        ("x.jsonl", b"\n", "holds no vectors"),
+        ("x.npy", b"no array", r"cannot be read as a \.npy file"),
+        ("x.parquet", b"PAR1 and no more", "cannot be read as Parquet"),
+        ("x.csv", b"a,1", "of no format that vectors are read from"),
+    ],
+)
+def test_a_bad_file_is_named_with_its_line(tmp_path: Path, name: str, content: bytes, words: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InvalidRequest, match=words):
+        _ = load_encoder(f"vectors:{tmp_path / name}").dim
+
+
+def test_a_bad_npy_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "x.npy"
+    np.save(path, VECTORS)
+    for ids, vectors, words in (
+        (None, VECTORS, r"needs its ids beside it: x\.ids\.txt"),
+        ("a\nb\n", VECTORS, r"shape \(3, 5\).*2 ids"),
+        ("a\nb\na\n", VECTORS, "line 3: the id 'a' stood in line 1 already"),
+        ("a\nb\nc\n", np.where(VECTORS[1, 1] == VECTORS, np.nan, VECTORS), "row 1: the vector of 'b' has values that are no numbers"),
+        ("a\nb\nc\n", VECTORS[0], r"shape \(5,\)"),
+        ("a\nb\nc\n", VECTORS.astype(int), "int64"),
+    ):
+        np.save(path, vectors)
+        if ids is not None:
+            (tmp_path / "x.ids.txt").write_text(ids)
+        with pytest.raises(InvalidRequest, match=words):
+            _ = load_encoder(f"vectors:{path}").dim
+    with pytest.raises(NotFound, match="there are no vectors"):
+        load_encoder("vectors:absent.npy")
+
+
+@pytest.fixture
+def stored(corpus: Path, tmp_path: Path) -> tuple[sr.Index, Vectors]:
+    """An index of the made-up papers with vectors of our own, compared by inner product."""
+    papers = made_up_papers(300)
+    vectors = np.random.default_rng(1).normal(size=(300, 7)).astype(np.float32)
+    path = write_lines(tmp_path / "v.jsonl", rows([paper["id"] for paper in papers], vectors)[::-1])
+    return sr.build(corpus, tmp_path / "stored", encoder=f"vectors:{path}", metric="ip"), vectors
+
+
+def test_an_index_of_vectors_made_elsewhere(stored: tuple[sr.Index, Vectors], tmp_path: Path) -> None:
+    index, vectors = stored
+    np.testing.assert_array_equal(np.concatenate([shard.vectors for shard in index.vectors]), vectors)
+    queries = write_lines(tmp_path / "q.jsonl", rows(["q1", "q2"], vectors[:2] + 1))
+    searched = sr.open(index.path, encoder=load_encoder(f"vectors:{queries}"))
+    run = searched.search([Query("q1", "graph"), Query("q2", "star")], 5, mode="dense")
+    for ranking, query in zip(run.rankings, vectors[:2] + 1, strict=True):
+        assert ranking.ids == [f"p{row:04d}" for row in np.argsort(-(vectors @ query))[:5]]
+    assert (
+        index.similar(["p0003"], 3, mode="dense").rankings[0].ids
+        == [f"p{row:04d}" for row in np.argsort(-(vectors @ vectors[3])) if row != 3][:3]
+    )
+    assert index.search("graph", 3, mode="bm25").hits
+
+
+def test_a_text_without_a_vector_is_an_error(stored: tuple[sr.Index, Vectors]) -> None:
+    with pytest.raises(InvalidRequest, match="has no vector of '1'; every paper and query needs one"):
+        stored[0].search("graph networks", mode="dense")
+
+
+def test_vectors_of_another_width_are_refused(stored: tuple[sr.Index, Vectors], tmp_path: Path) -> None:
+    queries = write_lines(tmp_path / "narrow.jsonl", rows(IDS, VECTORS))
+    with pytest.raises(EncoderMismatch, match=r"built with the encoder vectors:.*v\.jsonl.*narrow\.jsonl here differs in its dim"):
+        sr.open(stored[0].path, encoder=load_encoder(f"vectors:{queries}")).search("graph", mode="dense")
+
+
+def test_a_corpus_with_papers_that_have_no_vector_is_refused(corpus: Path, tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "few.jsonl", rows(["p0000"], VECTORS[:1]))
+    with pytest.raises(InvalidRequest, match="has no vector of 'p0001', nor of 298 others"):
+        sr.build(corpus, tmp_path / "few", encoder=f"vectors:{path}")
+    assert not (tmp_path / "few").exists()

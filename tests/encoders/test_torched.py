@@ -1,0 +1,120 @@
+"""The torch runtime, whose code knows no device: on the CPU it must give what the compiled model gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sciretrieve.encoders import load_encoder, torched
+from sciretrieve.encoders.encoder import TextEncoder
+from sciretrieve.encoders.prepared import PROBES, Prepared
+from sciretrieve.encoders.torched import ManyDevices, TorchModel
+from sciretrieve.errors import InvalidRequest
+from sciretrieve.types import Paper, Query
+from tests.toy_weights import write_bert
+
+PAPERS = [Paper(str(number), "graph networks " * (number % 9), "citation " * (number % 23)) for number in range(70)]
+
+
+@pytest.fixture
+def encoder(models: Path) -> TextEncoder:
+    write_bert(models / "allenai" / "specter", 1)
+    opened = load_encoder("specter", precision="fp32")
+    assert isinstance(opened, TextEncoder)
+    opened.encode_papers(PAPERS[:1])
+    return opened
+
+
+def prepared(encoder: TextEncoder) -> Prepared:
+    return encoder._model("").prepared
+
+
+def test_torch_gives_what_openvino_gives(encoder: TextEncoder) -> None:
+    model = TorchModel(encoder.spec, "", encoder.folders, prepared(encoder), "cpu", "auto")
+    assert model.precision == "fp32"
+    np.testing.assert_allclose(model.run(encoder.tokenise(PAPERS)), encoder.encode_papers(PAPERS), atol=1e-4)
+    assert model.run(encoder.tokenise([])).shape == (0, encoder.dim)
+
+
+def test_bf16_in_torch_passes_the_guard() -> None:
+    opened = load_encoder("minilm", precision="fp32")
+    assert isinstance(opened, TextEncoder)
+    exact = opened.encode_papers(PAPERS[1:])  # the first is empty, which no paper of a corpus is
+    model = TorchModel(opened.spec, "", opened.folders, prepared(opened), "cpu", "bf16")
+    assert model.precision == "bf16"
+    ours = model.run(opened.tokenise(PAPERS[1:]))
+    assert not np.array_equal(ours, exact)
+    assert (ours * exact).sum(axis=1).min() > 0.9999
+
+
+def test_several_devices_share_the_batches(encoder: TextEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    tokens = prepared(encoder).tokenise([f"{paper.title} {paper.abstract}" for paper in PAPERS], 128)
+    assert len(tokens.batches) > 8
+    many = ManyDevices(encoder.spec, "", encoder.folders, prepared(encoder), ["cpu", "cpu"], "fp32")
+    one = TorchModel(encoder.spec, "", encoder.folders, prepared(encoder), "cpu", "fp32")
+    np.testing.assert_allclose(many.run(tokens), one.run(tokens), atol=1e-5)
+    assert len(many._workers) == 2
+    assert many.window == 2 * one.window
+    for worker in many._workers:
+        worker.shutdown()
+
+
+def test_a_batch_that_does_not_fit_is_halved(encoder: TextEncoder) -> None:
+    import torch
+
+    model = TorchModel(encoder.spec, "", encoder.folders, prepared(encoder), "cpu", "fp32")
+    whole, sizes = model._model, []
+
+    def small(ids: Any, mask: Any) -> Any:
+        sizes.append(len(ids))
+        if len(ids) > 3:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return whole(ids, mask)
+
+    model._model = small
+    np.testing.assert_allclose(model.run(encoder.tokenise(PAPERS)), encoder.encode_papers(PAPERS), atol=1e-4)
+    assert max(sizes) > 3
+
+    def none(ids: Any, mask: Any) -> Any:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    model._model = none
+    with pytest.raises(InvalidRequest, match="not the memory for one text"):
+        model.run(encoder.tokenise(PAPERS[:4]))
+
+
+def test_what_openvino_cannot_take_runs_in_torch(models: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    import openvino
+
+    write_bert(models / "allenai" / "scibert_scivocab_uncased", 2)
+    compiled = load_encoder("scibert", precision="fp32").encode_papers(PAPERS)
+    for entry in (models.parent / "cache" / "encoders").iterdir():
+        entry.rename(entry.with_name("gone"))
+
+    def refuse(*arguments: Any, **options: Any) -> Any:
+        raise RuntimeError("this operation is not known")
+
+    monkeypatch.setattr(openvino, "convert_model", refuse)
+    encoder = load_encoder("scibert", precision="fp32")
+    np.testing.assert_allclose(encoder.encode_papers(PAPERS), compiled, atol=1e-4)
+    assert "OpenVINO cannot take scibert (this operation is not known); it runs in torch" in caplog.text
+    # so it is when it is opened again, from the cache
+    again = load_encoder("scibert", precision="fp32")
+    assert isinstance(again, TextEncoder)
+    np.testing.assert_allclose(again.encode_queries([Query("q", "graph")]), encoder.encode_queries([Query("q", "graph")]), atol=1e-5)
+    assert isinstance(again._model(""), TorchModel)
+
+
+def test_a_device_that_is_not_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torched, "has_cuda", lambda: False)
+    with pytest.raises(InvalidRequest, match="there is no CUDA device that torch can use"):
+        load_encoder("minilm", device="cuda")
+
+
+def test_the_probes_are_of_all_lengths() -> None:
+    lengths = [len(text.split()) for text in PROBES]
+    assert min(lengths) < 5
+    assert max(lengths) > 600

@@ -1,0 +1,144 @@
+"""Vectors alone: each format and side, resuming, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import sciretrieve as sr
+from sciretrieve.encoders import load_encoder
+from sciretrieve.encoders.encoder import TextEncoder
+from sciretrieve.errors import BadPaper, IndexExists, InvalidRequest
+from sciretrieve.protocols import Silent
+from sciretrieve.types import Paper, Query
+from tests.made_up import made_up_papers, write_jsonl
+
+PAPERS = [Paper(row["id"], row["title"], row["abstract"]) for row in made_up_papers(300)]
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.npy", "out.parquet"])
+def test_what_is_written_is_read_back_as_vectors_made_elsewhere(corpus: Path, tmp_path: Path, name: str) -> None:
+    assert sr.encode(corpus, tmp_path / name) == 300
+    back = load_encoder(f"vectors:{tmp_path / name}")
+    np.testing.assert_array_equal(back.encode_papers(PAPERS), load_encoder("minilm").encode_papers(PAPERS))
+    assert {path.name for path in tmp_path.iterdir()} == {name} | ({"out.ids.txt"} if name == "out.npy" else set())
+
+
+@pytest.mark.parametrize(("like", "key"), [("scidocs", "paper_id"), ("scirepeval", "doc_id")])
+def test_json_lines_as_the_benchmarks_write_them(corpus: Path, tmp_path: Path, like: Any, key: str) -> None:
+    sr.encode(corpus, tmp_path / "out.jsonl", like=like, limit=3)
+    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [set(row) for row in rows] == [{key, "embedding"}] * 3
+    assert [row[key] for row in rows] == ["p0000", "p0001", "p0002"]
+    assert len(rows[0]["embedding"]) == 384
+
+
+def test_parquet_has_a_list_column(corpus: Path, tmp_path: Path) -> None:
+    sr.encode(corpus, tmp_path / "out.parquet", limit=5)
+    table = pq.read_table(tmp_path / "out.parquet")
+    assert table.column_names == ["id", "embedding"]
+    assert str(table.schema.field("embedding").type) == "fixed_size_list<element: float>[384]"
+
+
+def test_queries_are_read_by_the_query_side(tmp_path: Path, models: Path) -> None:
+    from tests.toy_weights import write_bert
+
+    write_bert(models / "intfloat" / "e5-base-v2", 1)
+    (tmp_path / "q.tsv").write_text("a\tgraph networks\nb\tvaccine\n")
+    rows = [{"id": "c", "title": "graph", "abstract": "citation"}, {"id": "d", "text": "paper"}]
+    write_jsonl(tmp_path / "q.jsonl", rows)
+    write_jsonl(tmp_path / "papers.jsonl", rows[:1])
+    encoder = load_encoder("e5-base-v2", precision="fp32")
+    for name, queries in (
+        ("q.tsv", [Query("a", "graph networks"), Query("b", "vaccine")]),
+        ("q.jsonl", [Query("c", paper=Paper("c", "graph", "citation")), Query("d", "paper")]),
+    ):
+        assert sr.encode(tmp_path / name, tmp_path / "out.npy", encoder=encoder, side="query", overwrite=True) == 2
+        np.testing.assert_allclose(np.load(tmp_path / "out.npy"), encoder.encode_queries(queries), atol=1e-5)
+    # a corpus in a format that no queries come in: its papers stand in place of queries
+    (tmp_path / "papers.csv").write_text("id,title,abstract\nc,graph,citation\n")
+    sr.encode(tmp_path / "papers.csv", tmp_path / "out.npy", encoder=encoder, side="query", overwrite=True)
+    as_query = encoder.encode_queries([Query("c", paper=Paper("c", "graph", "citation"))])
+    np.testing.assert_allclose(np.load(tmp_path / "out.npy"), as_query, atol=1e-5)
+    assert not np.allclose(as_query, encoder.encode_papers([Paper("c", "graph", "citation")]), atol=1e-3)
+
+
+class Stop(Exception):
+    """Raised in the middle of a run."""
+
+
+class StopAfter(Silent):
+    """Progress that stops a run after some papers."""
+
+    def __init__(self, papers: int) -> None:
+        self.left = papers
+
+    def advance(self, papers: int) -> None:
+        self.left -= papers
+        if self.left <= 0:
+            raise Stop
+
+
+@pytest.mark.parametrize("stop", [1, 64, 128, 200])
+def test_an_interrupted_run_goes_on(corpus: Path, tmp_path: Path, stop: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TextEncoder, "window", 64)
+    sr.encode(corpus, tmp_path / "whole.npy", encoder=load_encoder("minilm", precision="fp32"))
+    with pytest.raises(Stop):
+        sr.encode(corpus, tmp_path / "out.npy", encoder=load_encoder("minilm", precision="fp32"), progress=StopAfter(stop))
+    assert not (tmp_path / "out.npy").exists()
+    encoded: list[int] = []
+    plain = TextEncoder.encode_papers
+
+    def counting(self: TextEncoder, papers: Any) -> Any:
+        encoded.append(len(papers))
+        return plain(self, papers)
+
+    monkeypatch.setattr(TextEncoder, "encode_papers", counting)
+    assert sr.encode(corpus, tmp_path / "out.npy", encoder=load_encoder("minilm", precision="fp32")) == 300
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), np.load(tmp_path / "whole.npy"))
+    assert (tmp_path / "out.ids.txt").read_text() == (tmp_path / "whole.ids.txt").read_text()
+    assert sum(encoded) == 300 - -(-stop // 64) * 64
+
+
+def test_half_a_window_on_disk_is_done_again(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TextEncoder, "window", 64)
+    with pytest.raises(Stop):
+        sr.encode(corpus, tmp_path / "out.npy", progress=StopAfter(100))
+    with (tmp_path / "out.npy.partial" / "vectors.f32").open("ab") as file:
+        file.write(b"\0" * 5000)  # written, and its ids not yet
+    sr.encode(corpus, tmp_path / "out.npy")
+    back = load_encoder(f"vectors:{tmp_path / 'out.npy'}").encode_papers(PAPERS)
+    np.testing.assert_allclose((back * load_encoder("minilm").encode_papers(PAPERS)).sum(axis=1), 1, atol=1e-3)
+
+
+def test_what_is_there_is_not_replaced(corpus: Path, tmp_path: Path) -> None:
+    (tmp_path / "out.npy").write_text("precious")
+    with pytest.raises(IndexExists, match="is there already"):
+        sr.encode(corpus, tmp_path / "out.npy")
+    assert (tmp_path / "out.npy").read_text() == "precious"
+    with pytest.raises(Stop):
+        sr.encode(corpus, tmp_path / "part.npy", progress=StopAfter(1))
+    with pytest.raises(IndexExists, match="unfinished run of other papers or another encoder"):
+        sr.encode(corpus, tmp_path / "part.npy", side="query")
+    assert sr.encode(corpus, tmp_path / "part.npy", limit=4, overwrite=True) == 4
+
+
+def test_bad_rows_and_bad_targets(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "x.jsonl", [{"id": "a", "title": "good"}, {"title": "no id"}, {"id": "b"}])
+    assert sr.encode(tmp_path / "x.jsonl", tmp_path / "out.jsonl") == 1
+    assert len((tmp_path / "out.jsonl.rejected.jsonl").read_text().splitlines()) == 2
+    with pytest.raises(BadPaper, match="row 2"):
+        sr.encode(tmp_path / "x.jsonl", tmp_path / "strict.jsonl", strict=True)
+    with pytest.raises(InvalidRequest, match=r"name a \.jsonl, \.npy or \.parquet file"):
+        sr.encode(tmp_path / "x.jsonl", tmp_path / "out.txt")
+    with pytest.raises(InvalidRequest, match="there is no directory"):
+        sr.encode(tmp_path / "x.jsonl", tmp_path / "no" / "out.npy")
+    write_jsonl(tmp_path / "none.jsonl", [{"id": "a", "title": ""}])
+    with pytest.raises(InvalidRequest, match="there is nothing to encode"):
+        sr.encode(tmp_path / "none.jsonl", tmp_path / "none.npy")
+    assert not (tmp_path / "none.npy.partial").exists()
