@@ -1,27 +1,41 @@
-"""How fast is the compiled encoder beside plain transformers on the same real abstracts, and how near the machine's peak?
+"""How fast is our runtime beside plain transformers and sentence-transformers on the same real abstracts, and how near the peak?
 
-The peak is this machine's best matrix product in torch, in the same precision, measured in the same run. Plain
-transformers gets what most scripts do: batches of 32 in file order, fp32. Its batches are also timed sorted by length.
+`--model minilm` is the embedded encoder with its real weights. `--model bert-base` is SPECTER2's shape, a BERT-base with
+an active `seq_bn` adapter, with random weights, for speed does not depend on them. The peak is the machine's best matrix
+product in torch in the same precision, measured in the same run. Plain transformers (with `adapters`) gets what most
+scripts do: batches of 32 in file order, fp32; sentence-transformers its own `encode` at its defaults, in an environment of
+its own, without the adapter, which it has no notion of.
 """
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from reporting import arguments, report, taking_turns
-from transformers import AutoModel, AutoTokenizer
 
-from sciretrieve import open_corpus
+from sciretrieve import Paper, open_corpus
 from sciretrieve.demo import CORPUS
 from sciretrieve.encoders import load_encoder
-from sciretrieve.encoders.tokens import batches
+from sciretrieve.encoders.catalogue import MINILM
+from sciretrieve.encoders.encoder import TextEncoder
+from sciretrieve.encoders.sources import obtain
 from sciretrieve.types import Vectors
+
+HERE = Path(__file__).parent
+ENVIRONMENT = HERE / ".sentence-transformers"
+SIZES = {"minilm": (6, 384, 0), "bert-base": (12, 768, 48)}
+"""Layers, width, width of the adapter."""
 
 
 def matrix_peak(dtype: torch.dtype) -> float:
@@ -36,60 +50,144 @@ def matrix_peak(dtype: torch.dtype) -> float:
     return best
 
 
-def operations(lengths: Any) -> float:
-    """Multiply-adds, counted twice, of MiniLM's 6 layers of 384 on texts of these many tokens."""
-    layers, width = 6, 384
-    return float(np.sum(layers * (24 * lengths * width**2 + 4 * lengths.astype(float) ** 2 * width)))
+def operations(lengths: npt.NDArray[np.int64], layers: int, width: int, adapter: int) -> float:
+    """Multiply-adds, counted twice, of a BERT on texts of these many tokens: products of weights and of attention."""
+    exact = lengths.astype(float)
+    return float(np.sum(layers * (24 * exact * width**2 + 4 * exact**2 * width + 4 * exact * width * adapter)))
 
 
-def plain(model: Any, tokenizer: Any, texts: list[str]) -> Vectors:
-    """Mean pooling over batches of 32."""
-    parts = []
-    for start in range(0, len(texts), 32):
-        tokens = tokenizer(texts[start : start + 32], padding=True, truncation=True, max_length=256, return_tensors="pt")
-        with torch.inference_mode():
-            states = model(**tokens).last_hidden_state
-        mask = tokens["attention_mask"].unsqueeze(-1)
-        parts.append(torch.nn.functional.normalize((states * mask).sum(1) / mask.sum(1), dim=-1).numpy())
-    return np.concatenate(parts)
+def make_bert_base(folder: Path) -> None:
+    """SPECTER2's files with random weights: a BERT-base, and its two adapters for search."""
+    from adapters import AutoAdapterModel
+    from transformers import AutoTokenizer, BertConfig, BertModel
+
+    base = folder / "allenai" / "specter2_base"
+    tokenizer = AutoTokenizer.from_pretrained(obtain(MINILM.parts["base"], "minilm"))
+    tokenizer.model_max_length = 512
+    tokenizer.save_pretrained(base)
+    torch.manual_seed(0)
+    BertModel(BertConfig(vocab_size=len(tokenizer))).save_pretrained(base)
+    model = AutoAdapterModel.from_pretrained(base)
+    for name, target in (("[PRX]", "specter2"), ("[QRY]", "specter2_adhoc_query")):
+        model.add_adapter(name, config="seq_bn")
+        for key, parameter in model.named_parameters():
+            if f".{name}." in key:
+                torch.nn.init.normal_(parameter, std=0.02)
+        model.save_adapter(str(folder / "allenai" / target), name, with_head=False)
+
+
+class Plain:
+    """What most scripts do: padded batches of 32 in file order."""
+
+    def __init__(self, encoder: TextEncoder) -> None:
+        from transformers import AutoModel, AutoTokenizer
+
+        base = encoder.folders["base"]
+        self.spec, self.tokenizer = encoder.spec, AutoTokenizer.from_pretrained(base)
+        if "proximity" in encoder.folders:
+            from adapters import AutoAdapterModel
+
+            self.model = AutoAdapterModel.from_pretrained(base)
+            self.model.load_adapter(str(encoder.folders["proximity"]), load_as="proximity", set_active=True)
+        else:
+            self.model = AutoModel.from_pretrained(base)
+        self.model.eval()
+
+    def run(self, texts: list[str]) -> Vectors:
+        """Encode."""
+        parts = []
+        for start in range(0, len(texts), 32):
+            tokens = self.tokenizer(
+                texts[start : start + 32], padding=True, truncation=True, max_length=self.spec.max_length, return_tensors="pt"
+            )
+            with torch.inference_mode():
+                states = self.model(input_ids=tokens["input_ids"], attention_mask=tokens["attention_mask"]).last_hidden_state
+            mask = tokens["attention_mask"].unsqueeze(-1)
+            vectors = (states * mask).sum(1) / mask.sum(1) if self.spec.pooling == "mean" else states[:, 0]
+            parts.append((torch.nn.functional.normalize(vectors, dim=-1) if self.spec.normalise else vectors).numpy())
+        return np.concatenate(parts)
+
+
+class SentenceTransformers:
+    """sentence-transformers' `encode`, in a process of an environment of its own that waits for its turns."""
+
+    def __init__(self, folder: Path, texts: list[str], max_length: int, pooling: str) -> None:
+        python = ENVIRONMENT / "bin" / "python"
+        if not python.exists():
+            print("making an environment for sentence-transformers, once …", file=sys.stderr)
+            subprocess.run([sys.executable, "-m", "venv", str(ENVIRONMENT)], check=True)
+            pinned = [f"torch=={torch.__version__.split('+')[0]}", "sentence-transformers>=5,<6"]
+            subprocess.run([str(python), "-m", "pip", "install", "--quiet", *pinned], check=True)
+        self.work = Path(tempfile.mkdtemp(prefix="sentence-transformers-"))
+        (self.work / "texts.txt").write_text("\n".join(" ".join(text.split()) for text in texts), encoding="utf-8")
+        command = [str(python), str(HERE / "sentence_transformers_turns.py"), str(folder), str(self.work), str(max_length), pooling]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.version = self._answer()
+
+    def run(self) -> None:
+        """One turn."""
+        assert self.process.stdin is not None
+        self.process.stdin.write("go\n")
+        self.process.stdin.flush()
+        self._answer()
+
+    def vectors(self) -> Vectors:
+        """What the last turn gave."""
+        found: Vectors = np.load(self.work / "vectors.npy")
+        return found
+
+    def _answer(self) -> str:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            raise SystemExit("sentence-transformers ended; its message stands above")
+        return line.strip()
 
 
 def main() -> None:
     """Measure, and print."""
-    chosen = arguments(__doc__, corpus=str(CORPUS), papers=512, rounds=3)
+    chosen = arguments(__doc__, corpus=str(CORPUS), papers=512, rounds=3, model="minilm")
     table = next(iter(open_corpus(chosen.corpus).batches()))[0].slice(0, chosen.papers)
-    titles, abstracts = table["title"].to_pylist(), table["abstract"].to_pylist()
-    texts = [f"{title} {abstract}" for title, abstract in zip(titles, abstracts, strict=True)]
-    encoders = {precision: load_encoder("minilm", precision) for precision in ("fp32", "auto")}
-    folder = encoders["fp32"].spec.directory()
-    model, tokenizer = AutoModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
-    by_length = sorted(texts, key=len)
-    best = encoders["auto"].precision
+    papers = [Paper(*row) for row in zip(*(table[name].to_pylist() for name in ("id", "title", "abstract")), strict=True)]
+    name = "minilm"
+    if chosen.model == "bert-base":
+        os.environ["SCIRETRIEVE_MODELS"] = tempfile.mkdtemp(prefix="bert-base-")
+        make_bert_base(Path(os.environ["SCIRETRIEVE_MODELS"]))
+        name = "specter2"
+    ours: dict[str, Any] = {precision: load_encoder(name, precision=precision, device="cpu") for precision in ("fp32", "auto")}
+    first = ours["fp32"]
+    template = first.spec.sides.paper.text
+    texts = [template.format(title=paper.title, abstract=paper.abstract, sep="[SEP]") for paper in papers]
+    plain = Plain(first)
+    theirs = SentenceTransformers(first.folders["base"], texts, first.spec.max_length, first.spec.pooling)
     contenders: dict[str, Any] = {
-        "transformers fp32": lambda: plain(model, tokenizer, texts),
-        "transformers fp32, sorted": lambda: plain(model, tokenizer, by_length),
-        "sciretrieve fp32": lambda: encoders["fp32"].encode_papers(titles, abstracts),
+        "transformers fp32": lambda: plain.run(texts),
+        f"sentence-transformers {theirs.version} fp32": theirs.run,
+        "sciretrieve fp32": lambda: first.encode_papers(papers),
     }
-    if best == "bf16":
-        contenders["sciretrieve bf16"] = lambda: encoders["auto"].encode_papers(titles, abstracts)
-    reference = plain(model, tokenizer, texts)
+    if ours["auto"].precision == "bf16":
+        contenders["sciretrieve bf16"] = lambda: ours["auto"].encode_papers(papers)
+    reference = plain.run(texts)
     seconds = taking_turns(contenders, chosen.rounds)
     peaks = {"fp32": matrix_peak(torch.float32), "bf16": matrix_peak(torch.bfloat16)}
-    lengths = np.array([int(row.sum()) for batch in batches(encoders["fp32"]._tokenizer, texts) for row in batch.mask])
-    padded = sum(batch.mask.size for batch in batches(encoders["fp32"]._tokenizer, texts))
+    tokens = first.tokenise(papers)
+    lengths = np.concatenate([batch.mask.sum(axis=1) for batch in tokens.batches])
+    padded = sum(batch.mask.size for batch in tokens.batches)
+    base = seconds[next(name for name in seconds if name.startswith("sentence"))]
     rows = []
-    for name, run in contenders.items():
+    for contender, run in contenders.items():
         vectors = run()
-        cosine = float((vectors * reference).sum(axis=1).min()) if "sorted" not in name else 1.0
-        precision = "bf16" if "bf16" in name else "fp32"
+        vectors = theirs.vectors() if vectors is None else vectors
+        cosine = (vectors * reference).sum(axis=1) / np.linalg.norm(vectors, axis=1) / np.linalg.norm(reference, axis=1)
+        precision = "bf16" if "bf16" in contender else "fp32"
         rows.append(
             {
-                "encoder": name,
-                "papers/s": len(texts) / seconds[name],
-                "tokens/s": float(lengths.sum()) / seconds[name],
-                "ratio": seconds["transformers fp32"] / seconds[name],
-                "share of peak": operations(lengths) / seconds[name] / peaks[precision],
-                "least cosine": cosine,
+                "encoder": contender,
+                "papers/s": len(texts) / seconds[contender],
+                "tokens/s": float(lengths.sum()) / seconds[contender],
+                "ratio": base / seconds[contender],
+                "share of peak": operations(lengths, *SIZES[chosen.model]) / seconds[contender] / peaks[precision],
+                "least cosine": "(no adapter)" if "sentence" in contender and name == "specter2" else f"{cosine.min():.6f}",
             }
         )
     report(rows, chosen.json)

@@ -23,7 +23,7 @@ from .tokens import Tokens, open_tokenizer, tokenise
 
 LOG = logging.getLogger(__name__)
 Precision = Literal["auto", "bf16", "fp32"]
-FORM = 2
+FORM = 3
 """Changes when what `preparing` writes does, so that older folders are not mistaken for it."""
 PROBES = (
     "graph neural networks",
@@ -78,6 +78,11 @@ class Prepared:
     def has_graph(self) -> bool:
         """Whether OpenVINO could take the model."""
         return bool(self._facts["graph"])
+
+    @property
+    def trimmed(self) -> bool:
+        """Whether the last layer is computed for the first tokens alone; see `layouts.trimming`."""
+        return bool(self._facts["trimmed"])
 
     def tokenise(self, texts: Sequence[str], budget: int) -> Tokens:
         """Texts to batches for this model."""

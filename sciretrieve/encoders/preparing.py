@@ -2,7 +2,7 @@
 
 model.xml, model.bin   the model with its pooling as an OpenVINO graph in fp32, where OpenVINO can take it
 tokenizer.json         the tokenizer in its fast form
-facts.json             dimension, separator, padding id, length
+facts.json             dimension, separator, padding id, length, whether there is a graph and its last layer is trimmed
 probe.npy              what plain torch in fp32 gives for `PROBES`: what a runtime is checked against
 """
 
@@ -19,9 +19,11 @@ import numpy as np
 
 from ..errors import Unavailable
 from ..files import sync_file, write_json
+from ..types import Vectors
 from . import cache
 from .layouts import LOADERS
 from .layouts.loading import silence
+from .layouts.trimming import trim, untrim
 from .prepared import PROBES
 from .specs import EncoderSpec, Pooling
 from .tokens import open_tokenizer
@@ -46,7 +48,9 @@ def prepare(spec: EncoderSpec, task: str, folders: Mapping[str, Path], target: P
     try:
         model, facts, tokenizer = load_model(spec, task, folders)
         tokenizer.save(str(work / "tokenizer.json"))
-        np.save(work / "probe.npy", reference(model, work / "tokenizer.json", facts["max_length"]))
+        plain = reference(model, work / "tokenizer.json", facts["max_length"])
+        np.save(work / "probe.npy", plain)
+        facts["trimmed"] = spec.pooling != "mean" and _trimmed(model, plain, work / "tokenizer.json", facts["max_length"])
         facts["graph"] = _convert(model, work / "model.xml", spec.name)
         write_json(work / "facts.json", facts)
         for file in work.iterdir():
@@ -78,6 +82,16 @@ def load_model(spec: EncoderSpec, task: str, folders: Mapping[str, Path]) -> tup
     return model, facts, tokenizer
 
 
+def _trimmed(model: Any, plain: Vectors, tokenizer_file: Path, max_length: int) -> bool:
+    """Trim the model if its vectors stay what they are; whether it was."""
+    if not trim(model.model):
+        return False
+    if np.abs(reference(model, tokenizer_file, max_length) - plain).max() > 1e-4:
+        untrim(model.model)
+        return False
+    return True
+
+
 def pooled(model: Any, pooling: Pooling, normalise: bool) -> Any:
     """A module that pools a model's token states, in fp32 whatever the model's own precision."""
     import torch
@@ -99,7 +113,7 @@ def pooled(model: Any, pooling: Pooling, normalise: bool) -> Any:
     return Pooled().eval()
 
 
-def reference(model: Any, tokenizer_file: Path, max_length: int) -> Any:
+def reference(model: Any, tokenizer_file: Path, max_length: int) -> Vectors:
     """What the plain model gives for `PROBES`, one text at a time, without padding: (texts, dim) float32."""
     import torch
 
@@ -109,7 +123,7 @@ def reference(model: Any, tokenizer_file: Path, max_length: int) -> Any:
         for text in PROBES:
             ids = torch.tensor([tokenizer.encode(text).ids])
             vectors.append(model(ids, torch.ones_like(ids))[0].numpy())
-    return np.stack(vectors).astype(np.float32)
+    return np.stack(vectors).astype(np.float32, copy=False)
 
 
 def _convert(model: Any, target: Path, name: str) -> bool:

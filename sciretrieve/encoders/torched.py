@@ -78,9 +78,12 @@ class TorchModel:
     def _load(self, precision: str) -> Any:
         import torch
 
+        from .layouts.trimming import trim
         from .preparing import load_model, pooled
 
         whole, _, _ = load_model(self._spec, self._task, self._folders)
+        if self.prepared.trimmed:
+            trim(whole.model)
         states = whole.model.to(torch.bfloat16 if precision == "bf16" else torch.float32)
         return pooled(states, self._spec.pooling, self._spec.normalise).to(self._device)
 

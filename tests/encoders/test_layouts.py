@@ -120,6 +120,15 @@ def test_specter2_reads_each_side_with_its_own_adapter(specter2: Path) -> None:
     check(fp32("specter2"), one_adapter(specter2, "specter2"), one_adapter(specter2, "specter2_adhoc_query"))
 
 
+def test_only_the_first_tokens_of_the_last_layer_are_computed_where_only_they_are_read(specter2: Path) -> None:
+    encoder = fp32("specter2")
+    encoder.encode_papers(PAPERS)
+    assert encoder._model("proximity").prepared.trimmed
+    minilm = fp32("minilm")
+    minilm.encode_papers(PAPERS)
+    assert not minilm._model("").prepared.trimmed
+
+
 def test_specter2_with_other_adapters(specter2: Path) -> None:
     encoder = fp32("specter2", adapter="classification", query_adapter="regression")
     check(encoder, one_adapter(specter2, "specter2_classification"), one_adapter(specter2, "specter2_regression"))

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...errors import InvalidRequest
 from ..specs import EncoderSpec
-from .loading import PROBE, Loaded, open_config, open_tokenizer, positions_of, read_checkpoint, reading
+from .loading import PROBE, Loaded, open_config, open_tokenizer, positions_of, read_checkpoint, reading, states_of
 from .plain import check_complete, check_vocabulary
 
 FUSION_WEIGHTS = ("pytorch_model_adapter_fusion.bin", "model_adapter_fusion.safetensors")
@@ -70,15 +70,7 @@ def _base(folder: Path) -> tuple[Any, Loaded]:
     check_complete(report, folder)
     check_vocabulary(tokenizer, config, folder)
 
-    class States(torch.nn.Module):  # type: ignore[misc]
-        def __init__(self) -> None:
-            super().__init__()
-            self.model = model
-
-        def forward(self, input_ids: Any, attention_mask: Any) -> Any:
-            return self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-
-    return model, Loaded(States().eval(), tokenizer, separator, positions_of(config))
+    return model, Loaded(states_of(model), tokenizer, separator, positions_of(config))
 
 
 def _add_adapter(model: Any, folder: Path, name: str) -> None:

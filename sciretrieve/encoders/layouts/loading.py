@@ -136,6 +136,23 @@ def weights_file(folder: Path) -> Path:
     return next(folder / name for name in ("model.safetensors", "pytorch_model.bin") if (folder / name).is_file())
 
 
+def states_of(model: Any) -> Any:
+    """A module that gives the last layer's token states of a transformers model, in evaluation mode."""
+    import torch
+
+    class States(torch.nn.Module):  # type: ignore[misc]
+        trimmable = True  # its layers are run by transformers' own loop; see `trimming`
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+
+        def forward(self, input_ids: Any, attention_mask: Any) -> Any:
+            return self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+
+    return States().eval()
+
+
 def additive_mask(attention_mask: Any, masked: float) -> Any:
     """(texts, length) of ones and zeros to (texts, 1, 1, length) of 0 and `masked`, to be added to attention scores."""
     return (1.0 - attention_mask[:, None, None, :].float()) * masked

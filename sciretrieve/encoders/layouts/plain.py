@@ -8,7 +8,7 @@ from typing import Any
 
 from ...errors import InvalidRequest
 from ..specs import EncoderSpec
-from .loading import Loaded, open_config, open_tokenizer, positions_of, reading
+from .loading import Loaded, open_config, open_tokenizer, positions_of, reading, states_of
 
 
 def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
@@ -29,15 +29,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
     check_complete(report, folder)
     check_vocabulary(tokenizer, config, folder)
 
-    class States(torch.nn.Module):  # type: ignore[misc]
-        def __init__(self) -> None:
-            super().__init__()
-            self.model = model
-
-        def forward(self, input_ids: Any, attention_mask: Any) -> Any:
-            return self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-
-    return Loaded(States().eval(), tokenizer, separator, positions_of(config))
+    return Loaded(states_of(model), tokenizer, separator, positions_of(config))
 
 
 def check_complete(report: Mapping[str, Any], folder: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...errors import InvalidRequest
 from ..specs import EncoderSpec
-from .loading import Loaded, fill, open_config, open_tokenizer, positions_of, read_checkpoint, reading, stripped
+from .loading import Loaded, fill, open_config, open_tokenizer, positions_of, read_checkpoint, reading, states_of, stripped
 from .plain import check_vocabulary
 
 PREFIX = "ctx_model.encoder."
@@ -34,7 +34,6 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
         InvalidRequest: the checkpoint is of another layout, or might run code.
         CorruptData: it cannot be read.
     """
-    import torch
 
     path, config, tokenizer, separator = base_of(folders, spec)
     state, _ = encoder_state(path, PREFIX)
@@ -43,15 +42,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
     model = new_bert(config)
     fill(model, state, path)
 
-    class States(torch.nn.Module):  # type: ignore[misc]
-        def __init__(self) -> None:
-            super().__init__()
-            self.model = model
-
-        def forward(self, input_ids: Any, attention_mask: Any) -> Any:
-            return self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-
-    return Loaded(States().eval(), tokenizer, separator, positions_of(config))
+    return Loaded(states_of(model), tokenizer, separator, positions_of(config))
 
 
 def base_of(folders: Mapping[str, Path], spec: EncoderSpec) -> tuple[Path, Any, Any, str]:

@@ -1,0 +1,58 @@
+"""Leaving out what nobody reads: where one token's state becomes the vector, the last layer is computed for it alone.
+
+Of a BERT-base's twelve layers this saves most of one. Keys and values still come from all tokens, so the vector is the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+FIRST = 2
+"""Tokens that are kept: [CLS], and the control code behind it."""
+
+
+def trim(states: Any) -> bool:
+    """Let the last layer of a BERT compute its first tokens only. False where that is not known to be right.
+
+    `states` is what `loading.states_of` made, or another layout's module, which is left alone.
+    """
+    import torch
+    from transformers.models.bert.modeling_bert import BertEncoder
+
+    encoders = [module for module in states.modules() if isinstance(module, BertEncoder)]
+    if (
+        not getattr(states, "trimmable", False)
+        or len(encoders) != 1
+        or getattr(encoders[0].config, "position_embedding_type", "absolute") != "absolute"
+    ):
+        return False
+
+    class FirstTokens(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self, layer: Any) -> None:
+            super().__init__()
+            self.layer = layer
+
+        def forward(self, hidden_states: Any, attention_mask: Any = None, *_: Any, **__: Any) -> Any:
+            attention = self.layer.attention.self
+            first = hidden_states[:, :FIRST]
+            query, key, value = (
+                part(source).view(source.shape[0], source.shape[1], attention.num_attention_heads, -1).transpose(1, 2)
+                for part, source in ((attention.query, first), (attention.key, hidden_states), (attention.value, hidden_states))
+            )
+            mask = None if attention_mask is None else attention_mask[:, :, :FIRST]
+            context = torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+            context = context.transpose(1, 2).reshape(first.shape)
+            return (self.layer.feed_forward_chunk(self.layer.attention.output(context, first)),)
+
+    encoders[0].layer[-1] = FirstTokens(encoders[0].layer[-1])
+    return True
+
+
+def untrim(states: Any) -> None:
+    """Undo `trim`."""
+    from transformers.models.bert.modeling_bert import BertEncoder
+
+    for module in states.modules():
+        if isinstance(module, BertEncoder):
+            module.layer[-1] = module.layer[-1].layer
+            return
