@@ -51,9 +51,13 @@ def matrix_peak(dtype: torch.dtype) -> float:
 
 
 def operations(lengths: npt.NDArray[np.int64], layers: int, width: int, adapter: int) -> float:
-    """Multiply-adds, counted twice, of a BERT on texts of these many tokens: products of weights and of attention."""
+    """Multiply-adds, counted twice, that a BERT needs on texts of these many tokens: products of weights and of attention.
+
+    With an adapter [CLS] is the vector, and of the last layer only keys and values are needed of all tokens.
+    """
     exact = lengths.astype(float)
-    return float(np.sum(layers * (24 * exact * width**2 + 4 * exact**2 * width + 4 * exact * width * adapter)))
+    layer = 24 * exact * width**2 + 4 * exact**2 * width + 4 * exact * width * adapter
+    return float(np.sum((layers - 1) * layer + (4 * exact * width**2 if adapter else layer)))
 
 
 def make_bert_base(folder: Path) -> None:
@@ -120,7 +124,7 @@ class SentenceTransformers:
             subprocess.run([str(python), "-m", "pip", "install", "--quiet", *pinned], check=True)
         self.work = Path(tempfile.mkdtemp(prefix="sentence-transformers-"))
         (self.work / "texts.txt").write_text("\n".join(" ".join(text.split()) for text in texts), encoding="utf-8")
-        command = [str(python), str(HERE / "sentence_transformers_turns.py"), str(folder), str(self.work), str(max_length), pooling]
+        command = [str(python), "-W", "ignore", str(HERE / "sentence_transformers_turns.py"), str(folder), str(self.work), str(max_length), pooling]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.version = self._answer()
 

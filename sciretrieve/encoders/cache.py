@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-LIMIT = 24 << 30
+LIMIT = 24_000_000_000
 """Bytes that compiled encoders may take; the least recently used go first. A BERT-base takes some 0.9 GB a task."""
 
 
