@@ -124,7 +124,16 @@ class SentenceTransformers:
             subprocess.run([str(python), "-m", "pip", "install", "--quiet", *pinned], check=True)
         self.work = Path(tempfile.mkdtemp(prefix="sentence-transformers-"))
         (self.work / "texts.txt").write_text("\n".join(" ".join(text.split()) for text in texts), encoding="utf-8")
-        command = [str(python), "-W", "ignore", str(HERE / "sentence_transformers_turns.py"), str(folder), str(self.work), str(max_length), pooling]
+        command = [
+            str(python),
+            "-W",
+            "ignore",
+            str(HERE / "sentence_transformers_turns.py"),
+            str(folder),
+            str(self.work),
+            str(max_length),
+            pooling,
+        ]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.version = self._answer()
 

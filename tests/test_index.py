@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sciretrieve as sr
+from sciretrieve.encoders import load_encoder
 from sciretrieve.errors import CorruptData, EncoderMismatch, InvalidRequest, NotFound, UnknownName
 from sciretrieve.lexical import Analyzer
 from sciretrieve.types import Mode, Paper, Query
@@ -242,7 +243,7 @@ def test_an_index_of_another_encoder_is_refused(index: sr.Index, tmp_path: Path)
     manifest["encoder"]["max_length"] = 128
     (path / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(EncoderMismatch, match="minilm here differs in its max_length"):
-        sr.open(path).search("x")
+        sr.open(path, encoder=load_encoder("minilm")).search("x")
     assert sr.open(path).search("graph", mode="bm25").hits
 
 
