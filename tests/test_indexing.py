@@ -157,9 +157,15 @@ def test_kill_9_at_any_moment(big: Path, whole: sr.Index, tmp_path: Path) -> Non
     assert contents(sr.build(big, tmp_path / "index", **SETTINGS)) == contents(whole)
 
 
+def hear_interrupts() -> None:
+    """Let the process that is about to start be interrupted."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def test_ctrl_c_on_the_command_line_keeps_what_was_done(big: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "sciretrieve", "index", str(big), "-o", str(tmp_path / "index"), "--precision", "fp32"]
-    process = subprocess.Popen(command, env=os.environ, stderr=subprocess.PIPE, text=True)
+    # a shell that runs the tests in the background has them ignore SIGINT, and their children too
+    process = subprocess.Popen(command, env=os.environ, stderr=subprocess.PIPE, text=True, preexec_fn=hear_interrupts)
     until = time.monotonic() + 60
     while not list(tmp_path.glob("index/shards/*.partial/vectors.npy")) and time.monotonic() < until:
         time.sleep(0.02)
