@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from . import filters
@@ -115,7 +116,7 @@ class Index:
         if not queries or not all(item.words.strip() for item in queries):
             raise InvalidRequest("the query is empty; give some words, a sentence or a title")
         chosen = self._checked(k, mode, fusion)
-        vectors = self._query_vectors(queries) if chosen != "bm25" else [None] * len(queries)
+        vectors = list(self.encode(queries)) if chosen != "bm25" else [None] * len(queries)
         probes = [Probe(item, vector, self._terms(item.words, chosen)) for item, vector in zip(queries, vectors, strict=True)]
         return Run(tuple(self._searcher.search(probes, k, chosen, fusion, self.mask(filter))), chosen, self)
 
@@ -160,6 +161,26 @@ class Index:
         allowed[np.concatenate([wanted, unwanted])] = False
         probe = Probe(Query(" ".join(ids) or "text"), vector, terms)
         return Run(tuple(self._searcher.search([probe], k, chosen, fusion, allowed)), chosen, self)
+
+    def score(self, query: Query, ids: Sequence[str], *, mode: Mode | None = None, fusion: str = "convex") -> npt.NDArray[np.float64]:
+        """Score given papers for a query as a search over just them would, in the order of `ids`, which are distinct.
+
+        Papers that the search has no score for (BM25, without a common word) get less than every other: 0, or if there
+        are negative scores the least of them less 1.
+
+        Raises:
+            NotFound: an id is not in the index.
+            InvalidRequest: as in `search`.
+        """
+        chosen = self._checked(1, mode, fusion)
+        rows = self.rows(ids)
+        mask = np.zeros(len(self), bool)
+        mask[rows] = True
+        probe = Probe(query, self.encode([query])[0] if chosen != "bm25" else None, self._terms(query.words, chosen))
+        ranking = self._searcher.search([probe], len(ids), chosen, fusion, mask)[0]
+        found = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
+        least = min(found.values(), default=0.0)
+        return np.array([found.get(row, 0.0 if least >= 0 else least - 1) for row in rows.tolist()])
 
     def papers(self, ids: Sequence[str]) -> list[Paper]:
         """The papers with the given ids, in that order. Raises NotFound for an id that is not in the index."""
@@ -254,9 +275,10 @@ class Index:
     def _terms(self, words: str, mode: Mode) -> dict[str, float]:
         return {} if mode == "dense" else weigh_terms(self._analyzer.terms(words))
 
-    def _query_vectors(self, queries: Sequence[Query]) -> list[Vectors]:
+    def encode(self, queries: Sequence[Query]) -> Vectors:
+        """Vectors of queries, shape (n, dim), by the encoder that filled the index, which is checked first. Raises as `encoder`."""
         self._check_golden({query.paper is not None for query in queries})
-        return list(self.encoder.encode_queries(queries))
+        return self.encoder.encode_queries(queries)
 
     def _check_golden(self, kinds: set[bool]) -> None:
         """Once a side: see whether the encoder still gives what it gave; the sides are text queries and papers as queries."""
@@ -280,4 +302,4 @@ class Index:
         """Vectors of papers in place of queries, shape (n, dim)."""
         if not papers:
             return np.empty((0, self.encoder.dim), np.float32)
-        return np.stack(self._query_vectors([Query(paper.id, paper=paper) for paper in papers]))
+        return self.encode([Query(paper.id, paper=paper) for paper in papers])

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from . import building, demonstrating, encoding, managing, searching
+from . import building, demonstrating, encoding, evaluating, managing, searching
 
 app = typer.Typer(
     name="sciretrieve",
@@ -40,6 +40,9 @@ app.command("similar", epilog="Example: sciretrieve similar kipf2017semi --not h
 app.command("batch", epilog="Example: sciretrieve batch queries.jsonl -i indexes/scifact -o run.trec")(searching.batch)
 app.command("encode", epilog="Example: sciretrieve encode papers.parquet -o vectors.jsonl --encoder specter2")(encoding.encode)
 app.add_typer(encoding.app, name="encoders")
+app.command("evaluate", epilog="Example: sciretrieve evaluate mdcr --data data/mdcr --encoder specter2")(evaluating.evaluate)
+app.command("compare", epilog="Example: sciretrieve compare bm25.trec hybrid.trec --qrels qrels/test.tsv")(evaluating.compare)
+app.add_typer(evaluating.app, name="benchmarks")
 app.command("info", epilog="Example: sciretrieve info -i indexes/arxiv")(managing.info)
 app.command("export", epilog="Example: sciretrieve export -i indexes/arxiv -o arxiv-with-vectors.parquet")(managing.export)
 app.command("demo", epilog="Example: sciretrieve demo")(demonstrating.demo)

@@ -19,20 +19,13 @@ from .options import (
     DeviceName,
     EncoderName,
     IdColumn,
+    MetricName,
     Precision,
     PrecisionName,
     QueryAdapter,
     Quiet,
     TitleColumn,
 )
-
-
-class MetricName(StrEnum):
-    """The similarity of vectors."""
-
-    l2 = "l2"
-    ip = "ip"
-    cosine = "cosine"
 
 
 class VariantName(StrEnum):

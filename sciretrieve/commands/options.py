@@ -41,6 +41,14 @@ class FormatName(StrEnum):
     trec = "trec"
 
 
+class MetricName(StrEnum):
+    """The similarity of vectors."""
+
+    l2 = "l2"
+    ip = "ip"
+    cosine = "cosine"
+
+
 class PrecisionName(StrEnum):
     """The arithmetic that the encoder runs in."""
 

@@ -5,9 +5,9 @@ those into papers and rejects what cannot be one. Nothing reads a whole corpus i
 whose parsing libraries do (such files are personal libraries, not corpora of millions).
 """
 
-from .corpus import Corpus, open_corpus
+from .corpus import Corpus, PaperCorpus, open_corpus
 from .papers import ColumnMap
 from .queries import read_queries
 from .raw import Rejected
 
-__all__ = ["ColumnMap", "Corpus", "Rejected", "open_corpus", "read_queries"]
+__all__ = ["ColumnMap", "Corpus", "PaperCorpus", "Rejected", "open_corpus", "read_queries"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,9 +12,10 @@ import pyarrow as pa
 
 from ..errors import InvalidRequest, NotFound
 from ..streams import COMPRESSIONS
+from ..types import Paper
 from . import beir, bibtex, delimited, jsonl, parquet, ris
 from .papers import ColumnMap, papers
-from .raw import RawBatch, Rejected
+from .raw import RawBatch, Rejected, batches_of_rows
 
 READERS = {
     ".parquet": parquet.read,
@@ -65,6 +66,33 @@ class Corpus:
             beir_file = file == beir.corpus_file(file.parent) and file.name.startswith("corpus.json")
             reader = beir.read if beir_file else READERS[_suffix(file)]
             yield from reader(file)
+
+
+@dataclass(frozen=True)
+class PaperCorpus(Corpus):
+    """A corpus made of papers, not of files."""
+
+    papers: Callable[[], Iterator[Paper]]
+    """Yields the papers, anew each time it is called."""
+    print: str
+    """Changes when they do."""
+
+    @classmethod
+    def of(cls, name: str, fingerprint: str, papers: Callable[[], Iterator[Paper]]) -> PaperCorpus:
+        """The papers that `papers()` yields; of each only id, title and abstract count."""
+        return cls((), ColumnMap(), name, papers, fingerprint)
+
+    def count(self) -> int | None:
+        """Unknown."""
+        return None
+
+    def fingerprint(self) -> str:
+        """As it was given."""
+        return self.print
+
+    def _raw(self) -> Iterator[RawBatch]:
+        rows = ({"id": paper.id, "title": paper.title, "abstract": paper.abstract} for paper in self.papers())
+        yield from batches_of_rows(self.name, enumerate(rows, 1))
 
 
 def open_corpus(sources: str | Path | Iterable[str | Path], columns: ColumnMap | None = None) -> Corpus:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import InvalidRequest, NotFound
 from ..streams import lines
@@ -41,6 +42,21 @@ class StoredVectors:
     def name(self) -> str:
         """`vectors:` and the path."""
         return f"{PREFIX}{self.path}"
+
+    @property
+    def rows(self) -> dict[str, int]:
+        """Where each id's vector stands."""
+        return self._table[0]
+
+    @property
+    def matrix(self) -> npt.NDArray[np.floating]:
+        """All vectors, in the file's order."""
+        return self._table[1]
+
+    def exact(self, ids: Sequence[str]) -> npt.NDArray[np.floating]:
+        """Vectors as precise as the file has them, (n, dim). Raises KeyError for an id without one."""
+        rows, vectors = self._table
+        return np.asarray(vectors[[rows[id] for id in ids]]) if len(ids) else np.empty((0, self.dim), np.float32)
 
     @property
     def dim(self) -> int:
@@ -78,8 +94,8 @@ class StoredVectors:
         return self.encode([query.id for query in queries])
 
     @cached_property
-    def _table(self) -> tuple[dict[str, int], Vectors]:
-        """Rows by id, and the vectors, (n, dim) float32: on disk, however many there are."""
+    def _table(self) -> tuple[dict[str, int], npt.NDArray[np.floating]]:
+        """Rows by id, and the vectors, (n, dim): on disk, however many there are."""
         suffixes = [suffix.lower() for suffix in self.path.suffixes]
         if ".npy" in suffixes:
             return self._from_npy()
@@ -89,7 +105,7 @@ class StoredVectors:
             return _gathered(self.path, _jsonl(self.path))
         raise InvalidRequest(f"{self.path} is of no format that vectors are read from (.jsonl, .npy with ids beside it, .parquet)")
 
-    def _from_npy(self) -> tuple[dict[str, int], Vectors]:
+    def _from_npy(self) -> tuple[dict[str, int], npt.NDArray[np.floating]]:
         try:
             vectors = np.load(self.path, mmap_mode="r", allow_pickle=False)
         except (ValueError, OSError) as error:
@@ -116,16 +132,16 @@ class StoredVectors:
         return rows, vectors
 
 
-def _gathered(path: Path, found: Iterator[tuple[int, str, Any]]) -> tuple[dict[str, int], Vectors]:
+def _gathered(path: Path, found: Iterator[tuple[int, str, Any]]) -> tuple[dict[str, int], npt.NDArray[np.floating]]:
     """Check vectors one by one and write them to a file without a name, which goes when nobody maps it any more."""
     rows: dict[str, int] = {}
     dim = 0
     with tempfile.TemporaryFile() as file:
         for number, id, values in found:
             try:
-                vector = np.asarray(values, np.float32)
+                vector = np.asarray(values, np.float64)
             except (TypeError, ValueError):
-                vector = np.empty((0, 0), np.float32)
+                vector = np.empty((0, 0))
             if vector.ndim != 1 or not len(vector) or not np.isfinite(vector).all():
                 raise InvalidRequest(f"{path}, line {number}: the vector of {id!r} is no list of numbers")
             dim = dim or len(vector)
@@ -138,7 +154,7 @@ def _gathered(path: Path, found: Iterator[tuple[int, str, Any]]) -> tuple[dict[s
         if not rows:
             raise InvalidRequest(f"{path} holds no vectors")
         file.flush()
-        return rows, np.memmap(file, np.float32, "r", shape=(len(rows), dim))
+        return rows, np.memmap(file, np.float64, "r", shape=(len(rows), dim))
 
 
 def _jsonl(path: Path) -> Iterator[tuple[int, str, Any]]:

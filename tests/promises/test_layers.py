@@ -18,6 +18,7 @@ LAYERS = [
     {"shards", "search"},
     {"index"},
     {"indexing", "encoding", "exporting", "outputs"},
+    {"evaluation"},
     {"commands"},
     {"__main__"},
 ]
@@ -36,6 +37,7 @@ OWNED = {
     "lark": {"filters"},
     "pybtex": {"corpora"},
     "rispy": {"corpora"},
+    "pytrec_eval": {"evaluation"},
     "typer": {"commands"},
     "tqdm": {"commands"},
 }

@@ -1,0 +1,303 @@
+"""`sciretrieve evaluate`, `compare` and `benchmarks`: figures, whether they differ, and what there is to measure on."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..errors import InvalidRequest
+from .console import Console, in_bytes, say
+from .options import (
+    Adapter,
+    Debug,
+    Device,
+    DeviceName,
+    Fusion,
+    FusionName,
+    IndexPath,
+    MetricName,
+    ModeName,
+    Precision,
+    PrecisionName,
+    QueryAdapter,
+    Quiet,
+)
+
+if TYPE_CHECKING:
+    from ..evaluation import Benchmark
+
+
+class ReportFormat(StrEnum):
+    """How to print figures."""
+
+    table = "table"
+    json = "json"
+
+
+class ComparisonFormat(StrEnum):
+    """How to print a comparison."""
+
+    table = "table"
+    json = "json"
+    latex = "latex"
+    markdown = "markdown"
+
+
+AsReport = Annotated[ReportFormat, typer.Option("--format", "-f", help="How to print it.")]
+Measures = Annotated[
+    list[str] | None,
+    typer.Option("--measure", "-m", metavar="M", help="nDCG@10, R@100, MAP, MRR, P@5, or trec_eval's names; may be given more than once."),
+]
+Data = Annotated[Path | None, typer.Option("--data", metavar="DIR", help="The folder with the benchmark's files.")]
+QrelsFile = Annotated[Path | None, typer.Option("--qrels", metavar="FILE", help="Judgements: TREC's or BEIR's columns, or JSON.")]
+Split = Annotated[str | None, typer.Option("--split", metavar="NAME", help="Which queries; default: the published ones.")]
+
+
+def evaluate(
+    benchmark: Annotated[
+        str | None, typer.Argument(metavar="BENCHMARK", help="A name that `sciretrieve benchmarks` lists, or beir:DIR.")
+    ] = None,
+    data: Data = None,
+    split: Split = None,
+    task: Annotated[str | None, typer.Option("--task", metavar="NAME", help="One of the benchmark's tasks.")] = None,
+    encoder: Annotated[str | None, typer.Option("--encoder", metavar="NAME", help="The encoder to evaluate; default: minilm.")] = None,
+    adapter: Adapter = None,
+    query_adapter: QueryAdapter = None,
+    index: IndexPath = None,
+    mode: Annotated[ModeName, typer.Option("--mode", help="What ranks: vectors, BM25, or both.")] = ModeName.dense,
+    fusion: Fusion = FusionName.convex,
+    embeddings: Annotated[
+        Path | None, typer.Option("--embeddings", metavar="FILE", help="Papers' vectors made elsewhere: .jsonl, .npy or .parquet.")
+    ] = None,
+    query_embeddings: Annotated[
+        Path | None, typer.Option("--query-embeddings", metavar="FILE", help="The queries', where they are not among the papers'.")
+    ] = None,
+    scores: Annotated[
+        Path | None,
+        typer.Option("--scores", metavar="FILE", help="Scores made elsewhere: a TREC run, {query: {id: score}}, or MDCR's."),
+    ] = None,
+    metric: Annotated[MetricName | None, typer.Option("--metric", help="Compare vectors so, and not as the protocol does.")] = None,
+    measures: Measures = None,
+    run: Annotated[Path | None, typer.Option("--run", metavar="FILE", help="Score this run on --qrels, without a benchmark.")] = None,
+    qrels: QrelsFile = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Keep the run, per-query scores, the report and a receipt.")
+    ] = None,
+    replay: Annotated[Path | None, typer.Option("--replay", metavar="FILE", help="Make the figures of a receipt again.")] = None,
+    cache: Annotated[Path, typer.Option("--cache", metavar="DIR", help="Where benchmarks' indexes are kept.")] = Path("indexes/benchmarks"),
+    precision: Precision = PrecisionName.auto,
+    device: Device = DeviceName.auto,
+    format: AsReport = ReportFormat.table,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Measure a system by a benchmark's exact protocol.
+
+    Prints its figures, with 95 % intervals, between the published ones.
+
+    Or score any run on any judgements with --run and --qrels; or make the figures of a receipt again with --replay.
+    """
+    from .. import evaluation
+
+    console = Console(quiet)
+    try:
+        if run is not None or qrels is not None:
+            if run is None or qrels is None:
+                raise InvalidRequest("a run is scored on judgements: give both --run and --qrels")
+            _score(run, qrels, measures or ["nDCG@10", "MAP", "R@100", "MRR"], format)
+            return
+        if replay is not None:
+            report, differing = evaluation.replay(replay, console)
+            console.close()
+            say([json.dumps(report.as_json(), ensure_ascii=False, indent=1)] if format == ReportFormat.json else report.lines())
+            for line in differing:
+                console.note(f"differs from the receipt: {line}")
+            if differing:
+                raise typer.Exit(1)
+            console.note("the figures are those of the receipt")
+            return
+        if benchmark is None:
+            raise InvalidRequest("name a benchmark (`sciretrieve benchmarks` lists them), or give --run and --qrels, or --replay")
+        report = evaluation.evaluate(
+            benchmark,
+            data,
+            output=output,
+            progress=console,
+            split=split,
+            task=task,
+            encoder=encoder,
+            adapter=adapter,
+            query_adapter=query_adapter,
+            index=str(index) if index is not None else None,
+            mode=mode.value,
+            fusion=fusion.value,
+            embeddings=str(embeddings) if embeddings is not None else None,
+            query_embeddings=str(query_embeddings) if query_embeddings is not None else None,
+            scores=str(scores) if scores is not None else None,
+            metric=metric.value if metric is not None else None,
+            measures=tuple(measures or ()),
+            precision=precision.value,
+            device=device.value,
+            cache=str(cache),
+        )
+        console.close()
+        say([json.dumps(report.as_json(), ensure_ascii=False, indent=1)] if format == ReportFormat.json else report.lines())
+        if output is not None:
+            console.note(f"run, per-query scores, report and receipt: {output}")
+    except KeyboardInterrupt:
+        console.close()
+        console.note("stopped; what was encoded is kept, and the same command goes on with it")
+        raise typer.Exit(130) from None
+    finally:
+        console.close()
+
+
+def _score(run: Path, qrels: Path, names: list[str], format: ReportFormat) -> None:
+    """Score a run on judgements, and print each measure with its interval."""
+    from ..evaluation import score_run
+
+    scored = score_run(run, qrels, names)
+    if format == ReportFormat.json:
+        say([json.dumps(scored, ensure_ascii=False, indent=1)])
+        return
+    width = max(len(name) for name in scored["measures"])
+    for name, value in scored["measures"].items():
+        low, high = scored["intervals"][name]
+        say([f"{name:<{width}}  {100 * value:6.2f}   95 % interval {100 * low:.2f} to {100 * high:.2f}"])
+    missing = scored["judged_queries"] - scored["queries"]
+    say(
+        [
+            f"{scored['queries']:,} queries"
+            + (f"; {missing:,} judged ones are not in the run and are left out of the means" if missing else "")
+        ]
+    )
+
+
+def compare(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Two or more runs (TREC or JSON), or folders of `evaluate -o`.")],
+    qrels: QrelsFile = None,
+    benchmark: Annotated[str | None, typer.Option("--benchmark", metavar="NAME", help="Judgements and titles of a benchmark.")] = None,
+    data: Data = None,
+    split: Split = None,
+    measures: Measures = None,
+    changed: Annotated[int, typer.Option("--changed", metavar="N", min=0, help="Show the N queries that changed most.")] = 5,
+    format: Annotated[ComparisonFormat, typer.Option("--format", "-f", help="How to print it.")] = ComparisonFormat.table,
+    debug: Debug = False,
+) -> None:
+    """Say whether runs differ by more than chance.
+
+    Each run is compared with the first by a paired randomisation test and a paired t-test, both corrected by Holm's
+    method for the number of comparisons.
+
+    Exit code 1: the runs do not answer the same queries, and only those that all answer were compared.
+    """
+    from ..evaluation import comparing
+
+    compared = comparing.compare_runs(runs, qrels, benchmark, data, split, measures or ["nDCG@10"])
+    say(comparing.FORMATS[format.value](compared, changed))
+    if compared.unequal:
+        typer.echo(f"sciretrieve: {compared.unequal}", err=True)
+        raise typer.Exit(1)
+
+
+def list_benchmarks(format: AsReport = ReportFormat.table) -> None:
+    """List the benchmarks."""
+    from ..evaluation import CATALOGUE
+
+    if format == ReportFormat.json:
+        say([json.dumps([_facts(row) for row in CATALOGUE.values()], ensure_ascii=False, indent=1)])
+        return
+    width = max(len(name) for name in CATALOGUE)
+    say(f"{row.name:<{width}}  {', '.join(row.protocol.measures):<34}  {row.task}" for row in CATALOGUE.values())
+    say([f"{'beir:DIR':<{width}}  {'nDCG@10, R@100, MAP, MRR':<34}  any BEIR directory, whole corpus"])
+    say(["", "more of one: sciretrieve benchmarks show NAME; to download one: sciretrieve benchmarks fetch NAME --to DIR"])
+
+
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A benchmark of the list.")],
+    format: AsReport = ReportFormat.table,
+    debug: Debug = False,
+) -> None:
+    """Show what a benchmark asks, which files it needs, where they come from, and how it scores."""
+    from ..evaluation import find_benchmark
+
+    facts = _facts(find_benchmark(name))
+    if format == ReportFormat.json:
+        say([json.dumps(facts, ensure_ascii=False, indent=1)])
+        return
+    width = max(len(key) for key in facts)
+    for key, value in facts.items():
+        lines = value if isinstance(value, list) else [value]
+        say(f"{key if not at else '':<{width}}  {line}" for at, line in enumerate(lines) if line not in ("", None))
+
+
+def fetch(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A benchmark of the list.")],
+    to: Annotated[Path, typer.Option("--to", metavar="DIR", help="Where its files go.")],
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Download a benchmark's files from their published addresses.
+
+    An interrupted download goes on where it stopped. What cannot be downloaded is said, with what to do by hand.
+    """
+    from ..evaluation import fetching, find_benchmark
+
+    console = Console(quiet)
+    spec = find_benchmark(name)
+    try:
+        done = fetching.fetch(spec, to, console)
+    except KeyboardInterrupt:
+        console.close()
+        console.note("stopped; the same command goes on where it stopped")
+        raise typer.Exit(130) from None
+    finally:
+        console.close()
+    for path in done:
+        console.note(f"{in_bytes(path.stat().st_size):>9}  {path}")
+    if spec.manual:
+        say([spec.manual])
+
+
+def _facts(row: Benchmark) -> dict[str, object]:
+    protocol = row.protocol
+    score = {"ip": "inner product", "l2": "minus Euclidean distance", "cosine": "cosine", None: "what the encoder was trained for"}
+    rounding = f", rounded to {protocol.score_decimals} decimals" if protocol.score_decimals is not None else ""
+    return {
+        "name": row.name,
+        "task": row.task,
+        "sizes": row.sizes,
+        "measures": ", ".join(protocol.measures),
+        "score": score[protocol.metric] + rounding,
+        "self-match": "the query itself is taken out of the answer" if protocol.drop_self else "kept",
+        "splits": ", ".join(row.splits),
+        "files": row.files,
+        "source": row.source,
+        "licence": row.licence,
+        "by hand": row.manual,
+        "downloads": [download.url for download in row.downloads],
+        "note": row.note,
+    }
+
+
+app = typer.Typer(
+    help="The benchmarks: what each asks, and how to get it.",
+    epilog="Example: sciretrieve benchmarks fetch mdcr --to data/mdcr",
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def benchmarks(context: typer.Context, format: AsReport = ReportFormat.table, debug: Debug = False) -> None:
+    """List the benchmarks: what each asks, and its measures."""
+    if context.invoked_subcommand is None:
+        list_benchmarks(format)
+
+
+app.command("show", epilog="Example: sciretrieve benchmarks show mdcr")(show)
+app.command("fetch", epilog="Example: sciretrieve benchmarks fetch mdcr --to data/mdcr")(fetch)

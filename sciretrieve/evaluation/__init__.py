@@ -1,0 +1,20 @@
+"""Full-corpus and re-ranking benchmarks by their authors' exact protocols, any run on any judgements, and comparisons."""
+
+from .benchmarking import evaluate, replay, score_run
+from .catalogue import CATALOGUE, Benchmark, find_benchmark
+from .judgements import read_qrels, read_scores
+from .measures import parse_measure
+from .reports import Report
+
+__all__ = [
+    "CATALOGUE",
+    "Benchmark",
+    "Report",
+    "evaluate",
+    "find_benchmark",
+    "parse_measure",
+    "read_qrels",
+    "read_scores",
+    "replay",
+    "score_run",
+]

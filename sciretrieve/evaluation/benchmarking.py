@@ -1,0 +1,264 @@
+"""From what a user asks for to a report: read the benchmark, make the system ready, run it, keep what came out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..corpora import PaperCorpus
+from ..encoders.stored import StoredVectors
+from ..encoders.torched import Device
+from ..errors import InvalidRequest, NotFound
+from ..files import describe, read_json, write_json
+from ..index import Index
+from ..indexing import build
+from ..manifest import MANIFEST
+from ..protocols import Progress, Silent
+from ..types import METRICS, Metric, Mode, Paper
+from . import evaluating
+from .catalogue import Benchmark, find_benchmark
+from .evaluating import Result
+from .judgements import read_qrels, read_scores
+from .material import Material
+from .measures import Evaluator, parse_measure
+from .reports import Report, versions
+from .statistics import interval
+from .systems import Dense, Given, IndexSpace, Searched, StoredSpace, System
+
+CACHE = Path("indexes") / "benchmarks"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to evaluate: the arguments of `evaluate`, as a receipt keeps them."""
+
+    benchmark: str
+    data: str | None = None
+    split: str | None = None
+    task: str | None = None
+    encoder: str | None = None
+    adapter: str | None = None
+    query_adapter: str | None = None
+    index: str | None = None
+    mode: Mode = "dense"
+    fusion: str = "convex"
+    embeddings: str | None = None
+    query_embeddings: str | None = None
+    scores: str | None = None
+    metric: Metric | None = None
+    measures: tuple[str, ...] = ()
+    precision: str = "auto"
+    device: Device = "auto"
+    cache: str = str(CACHE)
+
+
+def evaluate(
+    benchmark: str,
+    data: str | Path | None = None,
+    *,
+    output: str | Path | None = None,
+    progress: Progress | None = None,
+    **asked: Any,
+) -> Report:
+    """Evaluate a system on a benchmark by its authors' protocol.
+
+    Args:
+        benchmark: a name of `sciretrieve benchmarks`, or `beir:DIR`.
+        data: the folder with the benchmark's files.
+        output: a folder for the run, per-query scores, the report and a receipt.
+        progress: hears how far it is.
+        asked: what to evaluate, one of: `encoder` (with `adapter`, `query_adapter`, `precision`, `device`), by default
+            the embedded one, in `mode` "dense", "hybrid" or "bm25"; `index`, an index of the benchmark's papers;
+            `embeddings`, and perhaps `query_embeddings`, files of vectors made elsewhere; `scores`, a file of scores
+            made elsewhere. Besides `split`, `task` (one of several), `metric` and `measures` in place of the
+            protocol's, and `cache`, where indexes of benchmarks are kept.
+
+    Raises:
+        UnknownName, InvalidRequest, NotFound: there is no such benchmark, system or file, or a file is not as it must be.
+    """
+    request = Request(benchmark, str(data) if data is not None else None, **asked)
+    return _evaluate(request, Path(output) if output is not None else None, progress or Silent())
+
+
+def replay(receipt: Path, progress: Progress | None = None) -> tuple[Report, list[str]]:
+    """Evaluate again what a receipt tells of. Returns the report, and what differs from it.
+
+    Raises: as `evaluate`.
+    """
+    kept = read_json(receipt)
+    try:
+        asked = {**kept["request"], "measures": tuple(kept["request"]["measures"])}
+        request, figures = Request(**asked), kept["measures"]
+    except (KeyError, TypeError) as error:
+        raise InvalidRequest(f"{receipt} is no receipt of an evaluation ({error})") from error
+    report = _evaluate(request, None, progress or Silent())
+    now = report.as_json()["measures"]
+    differing = [f"{name} was {figures[name]!r} and is {now.get(name)!r}" for name in figures if figures[name] != now.get(name)]
+    if differing:
+        here = versions()
+        differing += [
+            f"{name} was {value} and is {here.get(name)}" for name, value in kept.get("versions", {}).items() if here.get(name) != value
+        ]
+    return report, differing
+
+
+def _evaluate(request: Request, output: Path | None, progress: Progress) -> Report:
+    spec = find_benchmark(request.benchmark)
+    split = request.split or spec.splits[0]
+    materials = read(spec, request.data, split, request.task)
+    _check(request)
+    systems = {material.name: _system(request, spec, material, progress) for material in materials}
+    notes = [note for material in materials for note in material.notes]
+    notes += [spec.note] if spec.note else []
+    result = evaluating.run(systems, materials, spec.protocol, request.measures, request.metric, output, progress)
+    system = next(iter(systems.values()))
+    metric = request.metric or spec.protocol.metric
+    if isinstance(system, Dense):
+        metric = metric or system.space.metric
+    score = {"ip": "inner product", "l2": "minus Euclidean distance", "cosine": "cosine"}
+    how = score[metric] if isinstance(system, Dense) and metric else "the system's own"
+    overridden = request.metric is not None and request.metric != spec.protocol.metric
+    report = Report(spec, split, how, overridden, system.name, system.facts(), result, notes)
+    if output is not None:
+        _keep(output, request, report)
+    return report
+
+
+def read(spec: Benchmark, data: str | None, split: str, task: str | None = None) -> list[Material]:
+    """Read a benchmark's sets, or those with one task. Raises NotFound, InvalidRequest."""
+    if data is None and not spec.name.startswith("beir:"):
+        raise InvalidRequest(f"{spec.name} needs its files: name their folder with --data; see `sciretrieve benchmarks show {spec.name}`")
+    folder = Path(data or ".")
+    if data is not None and not folder.exists():
+        raise NotFound(f"there is no {folder}; see `sciretrieve benchmarks show {spec.name}`")
+    materials = list(spec.load(folder, split))
+    if task is None:
+        return materials
+    names = [item.name for material in materials for item in material.tasks]
+    if task not in names:
+        raise InvalidRequest(f"{spec.name} has no task {task!r}; there are: {', '.join(names)}")
+    kept = [replace(material, tasks=tuple(item for item in material.tasks if item.name == task)) for material in materials]
+    return [material for material in kept if material.tasks]
+
+
+def _check(request: Request) -> None:
+    given = [name for name in ("index", "embeddings", "scores", "encoder") if getattr(request, name) is not None]
+    if len(given) > 1:
+        raise InvalidRequest(f"one system at a time: --{given[0]} or --{given[1]}, not both")
+    if request.query_embeddings and not request.embeddings:
+        raise InvalidRequest("--query-embeddings needs --embeddings, the papers' vectors")
+    if request.metric is not None and request.metric not in METRICS:
+        raise InvalidRequest(f"there is no metric {request.metric!r}; there are {', '.join(METRICS)}")
+    if request.metric is not None and (request.scores or request.mode != "dense"):
+        raise InvalidRequest("--metric compares vectors, so it goes with --mode dense or --embeddings only")
+
+
+def _system(request: Request, spec: Benchmark, material: Material, progress: Progress) -> System:
+    if request.scores is not None:
+        path = Path(request.scores)
+        return Given(path, spec.name == "mdcr" and _is_flat(path))
+    if request.embeddings is not None:
+        papers = StoredVectors(Path(request.embeddings))
+        queries = StoredVectors(Path(request.query_embeddings)) if request.query_embeddings else None
+        about = {"embeddings": str(papers.path), "dim": papers.dim} | ({"query_embeddings": str(queries.path)} if queries else {})
+        return Dense(papers.path.name, StoredSpace(papers, queries, material), about)
+    index = Index(request.index) if request.index is not None else _index(request, material, progress)
+    encoder = index.manifest.encoder
+    if request.mode == "dense" and encoder is not None:
+        about = {"index": str(index.path), "encoder": {key: value for key, value in encoder.items() if key != "golden"}}
+        return Dense(str(encoder["name"]), IndexSpace(index), about)
+    name = "BM25" if request.mode == "bm25" else f"{request.mode} with {encoder['name'] if encoder else 'no encoder'}"
+    return Searched(name, index, request.mode, request.fusion)
+
+
+def _index(request: Request, material: Material, progress: Progress) -> Index:
+    """The index of a set's papers, built if it is not there yet."""
+    name = None if request.mode == "bm25" else request.encoder or "minilm"
+    words = [material.name, *(word for word in (name, request.adapter, request.query_adapter) if word)]
+    slug = re.sub(r"[^\w.-]+", "-", "-".join(words if name else [material.name, "bm25"])).strip("-")
+    folder = Path(request.cache) / slug
+    corpus = PaperCorpus.of(material.name, material.fingerprint, material.pool)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    progress.note(f"the papers of {material.name} are indexed in {folder}")
+    return build(
+        corpus,
+        folder,
+        encoder=name,
+        adapter=request.adapter if name else None,
+        query_adapter=request.query_adapter if name else None,
+        dense="flat" if name else "none",
+        precision=request.precision,  # type: ignore[arg-type]
+        device=request.device,
+        overwrite=True,
+        progress=progress,
+    )
+
+
+def _is_flat(path: Path) -> bool:
+    if ".json" not in path.suffixes:
+        return False
+    value = json.loads(path.read_bytes())
+    return isinstance(value, dict) and not any(isinstance(row, dict) for row in value.values())
+
+
+def _keep(output: Path, request: Request, report: Report) -> None:
+    output.mkdir(parents=True, exist_ok=True)
+    as_json = report.as_json()
+    write_json(output / "report.json", as_json)
+    (output / "report.txt").write_text("\n".join(report.lines()) + "\n", encoding="utf-8")
+    pq.write_table(per_query(report.result), output / "per-query.parquet", compression="zstd")
+    facts: dict[str, Any] = {"schema": 1, "request": asdict(request), "measures": as_json["measures"], "versions": as_json["versions"]}
+    index = report.facts.get("index")
+    if index is not None:
+        facts["manifest"] = describe(Path(index) / MANIFEST)["sha256"]
+        facts["encoder"] = report.facts.get("encoder")
+    for name in ("embeddings", "query_embeddings", "scores"):
+        if report.facts.get(name):
+            facts[name] = describe(Path(report.facts[name]))
+    write_json(output / "receipt.json", facts)
+
+
+def score_run(run: Path, qrels: Path, names: Sequence[str]) -> dict[str, Any]:
+    """Score any run on any judgements: means and 95 % intervals from 0 to 1, and how many queries they are over.
+
+    Raises:
+        NotFound, InvalidRequest: a file is missing or not as it must be, or there is no such measure.
+    """
+    wanted = [parse_measure(name) for name in names]
+    judged = read_qrels(qrels)
+    found = Evaluator(judged, wanted).per_query(read_scores(run))
+    if not found:
+        raise InvalidRequest(f"{run} answers none of the queries that {qrels} judges; are they of one collection?")
+    values = {str(measure): np.array([row[str(measure)] for row in found.values()]) for measure in wanted}
+    return {
+        "schema": 1,
+        "measures": {name: float(numbers.mean()) for name, numbers in values.items()},
+        "intervals": {name: list(interval(numbers)) for name, numbers in values.items()},
+        "queries": len(found),
+        "judged_queries": len(judged),
+        "per_query": found,
+    }
+
+
+def per_query(result: Result) -> pa.Table:
+    """Per-query values as a table: task, query, and a column a measure."""
+    rows = [(task.name, query, values) for task in result.tasks for query, values in task.per_query.items()]
+    columns: dict[str, list[Any]] = {"task": [task for task, _, _ in rows], "query": [query for _, query, _ in rows]}
+    return pa.table(columns | {name: [values.get(name) for _, _, values in rows] for name in result.measures})
+
+
+def texts(materials: Sequence[Material]) -> Iterator[tuple[str, str]]:
+    """Query ids and their words, for people."""
+    for material in materials:
+        for task in material.tasks:
+            for id, query in task.queries.items():
+                paper: Paper | None = query.paper
+                yield id, paper.title or paper.abstract if paper is not None else query.text

@@ -1,0 +1,170 @@
+"""Runs against each other on one set of judgements: differences, their intervals, and whether chance explains them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidRequest
+from .benchmarking import read, texts
+from .catalogue import find_benchmark
+from .judgements import Qrels, read_qrels, read_scores
+from .measures import Evaluator, parse_measure
+from .statistics import Comparison, compare, holm, interval, paired
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Several runs on the same judgements, each compared with the first.
+
+    Attributes:
+        names: the runs'.
+        measures: as asked.
+        means: [run][measure].
+        comparisons: [run - 1][measure], each with its p-values, and Holm's.
+        per_query: [run] query -> measure -> value, of the queries that all runs answer.
+        words: query -> its text, where it is known.
+        unequal: what to say where the runs do not answer the same queries.
+    """
+
+    names: list[str]
+    measures: list[str]
+    means: list[dict[str, float]]
+    comparisons: list[dict[str, tuple[Comparison, float, float]]]
+    per_query: list[dict[str, dict[str, float]]]
+    words: dict[str, str]
+    unequal: str
+
+
+def compare_runs(
+    paths: Sequence[Path], qrels: Path | None, benchmark: str | None, data: Path | None, split: str | None, measures: Sequence[str]
+) -> Compared:
+    """Compare runs, files or folders of `evaluate -o`, with the first of them.
+
+    Raises:
+        InvalidRequest: fewer than two runs, no judgements, or no query that all runs answer.
+    """
+    if len(paths) < 2:
+        raise InvalidRequest("compare needs two runs or more")
+    judged, words = _judgements(qrels, benchmark, data, split)
+    chosen = [parse_measure(name) for name in measures]
+    names = [str(measure) for measure in chosen]
+    evaluator = Evaluator(judged, chosen)
+    found = [evaluator.per_query(read_scores(path / "run.trec" if path.is_dir() else path)) for path in paths]
+    common = set.intersection(*(set(values) for values in found))
+    if not common:
+        raise InvalidRequest("the runs have no judged query in common; are they of one benchmark?")
+    most = max(len(values) for values in found)
+    unequal = f"the runs do not answer the same queries; compared were the {len(common):,} that all answer, of up to {most:,}"
+    kept = [{query: values[query] for query in sorted(common)} for values in found]
+    means = [{name: float(np.mean([row[name] for row in values.values()])) for name in names} for values in kept]
+    comparisons: list[dict[str, tuple[Comparison, float, float]]] = [{} for _ in kept[1:]]
+    for name in names:
+        base = {query: row[name] for query, row in kept[0].items()}
+        pairs = [compare(*paired(base, {query: row[name] for query, row in other.items()})[1:]) for other in kept[1:]]
+        corrected = zip(holm([pair.p_randomisation for pair in pairs]), holm([pair.p_t for pair in pairs]), strict=True)
+        for at, (pair, (randomised, student)) in enumerate(zip(pairs, corrected, strict=True)):
+            comparisons[at][name] = (pair, randomised, student)
+    labels = [path.parent.name if path.name == "run.trec" else path.stem if path.is_file() else path.name for path in paths]
+    return Compared(labels, names, means, comparisons, kept, words, unequal if any(len(values) != len(common) for values in found) else "")
+
+
+def _judgements(qrels: Path | None, benchmark: str | None, data: Path | None, split: str | None) -> tuple[Qrels, dict[str, str]]:
+    if qrels is not None:
+        return read_qrels(qrels), {}
+    if benchmark is None:
+        raise InvalidRequest("name judgements with --qrels, or a benchmark with --benchmark and --data")
+    spec = find_benchmark(benchmark)
+    materials = read(spec, str(data) if data is not None else None, split or spec.splits[0])
+    tasks = [task for material in materials for task in material.tasks]
+    if len(tasks) > 1:
+        raise InvalidRequest(f"{benchmark} has several tasks; compare its runs task by task with --qrels")
+    return tasks[0].qrels, dict(texts(materials))
+
+
+def as_table(compared: Compared, changed: int) -> list[str]:
+    """For people: means, differences, p-values, and the queries that changed most."""
+    out = []
+    for name in compared.measures:
+        width = max(len(run) for run in compared.names)
+        low, high = interval(np.array([row[name] for row in compared.per_query[0].values()]))
+        out.append(f"{name} over {len(compared.per_query[0]):,} queries")
+        out.append(f"  {compared.names[0]:<{width}}  {100 * compared.means[0][name]:6.2f}   [{100 * low:.2f}, {100 * high:.2f}]")
+        for run, mean, tests in zip(compared.names[1:], compared.means[1:], compared.comparisons, strict=True):
+            pair, randomised, student = tests[name]
+            shown = f"{100 * pair.difference:+.2f} [{100 * pair.low:+.2f}, {100 * pair.high:+.2f}]"
+            counts = f"wins {pair.wins}, ties {pair.ties}, losses {pair.losses}"
+            chance = f"p = {randomised:.2g} (randomisation), {student:.2g} (t)"
+            out.append(f"  {run:<{width}}  {100 * mean[name]:6.2f}   {shown}  {counts}  {chance}")
+        if len(compared.names) > 2:
+            out.append("  p-values are corrected by Holm's method")
+        for run, values in zip(compared.names[1:], compared.per_query[1:], strict=True):
+            moved = sorted(values, key=lambda query: (-abs(values[query][name] - compared.per_query[0][query][name]), query))[:changed]
+            moved = [query for query in moved if values[query][name] != compared.per_query[0][query][name]]
+            if moved:
+                out.append(f"  changed most in {run}:")
+            for query in moved:
+                before, after = compared.per_query[0][query][name], values[query][name]
+                out.append(f"    {100 * before:5.1f} → {100 * after:5.1f}  {query}  {compared.words.get(query, '')[:90]}".rstrip())
+        out.append("")
+    return out[:-1]
+
+
+def as_json(compared: Compared, changed: int) -> list[str]:
+    """Schema 1."""
+    del changed
+    rows: list[dict[str, Any]] = [{"run": compared.names[0], "measures": compared.means[0]}]
+    for run, mean, row in zip(compared.names[1:], compared.means[1:], compared.comparisons, strict=True):
+        tests = {
+            name: {
+                "difference": pair.difference,
+                "interval": [pair.low, pair.high],
+                "wins": pair.wins,
+                "ties": pair.ties,
+                "losses": pair.losses,
+                "p_randomisation": pair.p_randomisation,
+                "p_t": pair.p_t,
+                "p_randomisation_holm": randomised,
+                "p_t_holm": student,
+            }
+            for name, (pair, randomised, student) in row.items()
+        }
+        rows.append({"run": run, "measures": mean, "against_first": tests})
+    return [json.dumps({"schema": 1, "queries": len(compared.per_query[0]), "runs": rows, "unequal": bool(compared.unequal)}, indent=1)]
+
+
+def as_markdown(compared: Compared, changed: int) -> list[str]:
+    """A table; a dagger marks p < 0.05 after correction."""
+    del changed
+    out = ["| run | " + " | ".join(compared.measures) + " |", "| --- |" + " ---: |" * len(compared.measures)]
+    return out + ["| " + " | ".join(cells) + " |" for cells in _cells(compared, "†")]
+
+
+def as_latex(compared: Compared, changed: int) -> list[str]:
+    """A tabular; a dagger marks p < 0.05 after correction."""
+    del changed
+    body = [" & ".join(cell.replace("_", r"\_") for cell in cells) + r" \\" for cells in _cells(compared, r"$^\dagger$")]
+    header = " & ".join(["run", *(name.replace("_", r"\_") for name in compared.measures)]) + r" \\"
+    columns = "l" + "r" * len(compared.measures)
+    return [rf"\begin{{tabular}}{{{columns}}}", r"\hline", header, r"\hline", *body, r"\hline", r"\end{tabular}"]
+
+
+def _cells(compared: Compared, mark: str) -> list[list[str]]:
+    rows = []
+    for at, (run, mean) in enumerate(zip(compared.names, compared.means, strict=True)):
+        marks = {name: mark if at and compared.comparisons[at - 1][name][1] < 0.05 else "" for name in compared.measures}
+        rows.append([run, *(f"{100 * mean[name]:.2f}{marks[name]}" for name in compared.measures)])
+    return rows
+
+
+FORMATS: dict[str, Callable[[Compared, int], list[str]]] = {
+    "table": as_table,
+    "json": as_json,
+    "markdown": as_markdown,
+    "latex": as_latex,
+}

@@ -1,0 +1,257 @@
+"""Running a benchmark: a system answers, trec_eval scores each query, and the protocol makes figures of that."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import TextIO
+from urllib.parse import quote
+
+import numpy as np
+
+from ..errors import InvalidRequest
+from ..protocols import Progress
+from ..types import Metric
+from . import measures
+from .judgements import Scores
+from .material import Material, Protocol, Task
+from .measures import Evaluator, Measure, parse_measure
+from .statistics import interval
+from .systems import Answer, System
+
+CHUNK = 512
+"""Queries whose answers are held at a time."""
+
+
+@dataclass
+class TaskResult:
+    """What came out of one task.
+
+    Attributes:
+        name: the task's.
+        per_query: query id -> measure -> value, of the queries that were answered and judged.
+        asked: how many queries are judged.
+        unanswered: how many of those were not answered.
+        missing: candidates that the system had no score for, over all queries.
+        ties: documents with the score of another of their query.
+        dropped: documents with the query's own id, taken out.
+        judged: the mean share of judged documents among the first ten.
+    """
+
+    name: str
+    per_query: dict[str, dict[str, float]] = field(default_factory=dict)
+    asked: int = 0
+    unanswered: int = 0
+    missing: int = 0
+    ties: int = 0
+    dropped: int = 0
+    judged: float = 0.0
+
+    def values(self, measure: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        """One measure's values, a query each, of those that it is computed for."""
+        return np.array([row[measure] for row in self.per_query.values() if measure in row])
+
+
+@dataclass
+class Result:
+    """A benchmark's figures, from 0 to 1.
+
+    Attributes:
+        tasks: each task's.
+        means: (task, measure) -> mean; the task "" is the benchmark as a whole, by its protocol's average.
+        rounded: the same in per cent, rounded as the protocol rounds.
+        intervals: (task, measure) -> the bootstrap's 95 % interval, for single tasks.
+        measures: their names, in the protocol's order.
+        overall: the same for the benchmark as a whole, which may have their mean besides.
+    """
+
+    tasks: list[TaskResult]
+    means: dict[tuple[str, str], float]
+    rounded: dict[tuple[str, str], float]
+    intervals: dict[tuple[str, str], tuple[float, float]]
+    measures: list[str]
+    overall: list[str]
+
+
+class Writer:
+    """Writes answers as they come: a TREC run and the JSON of PMC-Patients' leaderboard."""
+
+    def __init__(self, folder: Path | None, tag: str) -> None:
+        self._tag = tag.replace(" ", "-")
+        self._trec: TextIO | None = None
+        self._json: TextIO | None = None
+        self._first = True
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._trec = (folder / "run.trec").open("w", encoding="utf-8")
+            self._json = (folder / "run.json").open("w", encoding="utf-8")
+            self._json.write("{")
+
+    def write(self, query: str, row: Mapping[str, float]) -> None:
+        """Add one query's answer, ranked as trec_eval ranks it."""
+        if self._trec is None or self._json is None:
+            return
+        for rank, id in enumerate(measures.trec_order(row), 1):
+            # TREC's columns are parted by white space
+            self._trec.write(f"{_word(query)} Q0 {_word(id)} {rank} {row[id]!r} {self._tag}\n")
+        self._json.write(f"{'' if self._first else ','}\n{json.dumps(query)}: {json.dumps(dict(row))}")
+        self._first = False
+
+    def close(self) -> None:
+        """End the files."""
+        if self._trec is not None and self._json is not None:
+            self._trec.close()
+            self._json.write("\n}\n")
+            self._json.close()
+
+
+def run_task(
+    system: System, task: Task, protocol: Protocol, metric: Metric | None, wanted: Sequence[Measure], writer: Writer, progress: Progress
+) -> TaskResult:
+    """Let a system answer a task, and score it. Raises InvalidRequest for scores that are no numbers."""
+    result = TaskResult(task.name, asked=len(task.qrels))
+    trec = [measure for measure in wanted if not (protocol.python_mrr and measure.base == "recip_rank")]
+    evaluator = Evaluator(task.qrels, [*trec, *([] if task.candidates is not None else [Measure("judged", 10)])])
+    reciprocal: dict[str, float] = {}
+    judged: list[float] = []
+    answered = 0
+    answers = system.answers(task, protocol.depth, metric)
+    if task.first is not None:
+        answers = _matched_first(answers, system, task, metric)
+    while some := list(islice(answers, CHUNK)):
+        run: Scores = {}
+        for query, ids, scores in some:
+            answered += 1
+            run[query] = row = _row(query, ids, scores, protocol, result)
+            if task.candidates is not None:
+                result.missing += len(task.candidates.get(query, ())) - len(ids)
+            if len(wanted) > len(trec):
+                reciprocal[query] = _reciprocal_rank(row, task.qrels.get(query, {}))
+            writer.write(query, row)
+        result.ties += measures.ties(run)
+        for query, values in evaluator.per_query(run).items():
+            judged.append(values.pop("judged@10", 0.0))
+            result.per_query[query] = values
+        progress.advance(len(some))
+    if len(wanted) > len(trec):
+        # BEIR's reciprocal rank divides by all judged queries: those without an answer count nothing
+        for query in task.qrels:
+            result.per_query.setdefault(query, {})["MRR"] = reciprocal.get(query, 0.0)
+    result.unanswered = len(task.qrels) - answered
+    result.judged = float(np.mean(judged)) if judged else 0.0
+    return result
+
+
+def summarise(tasks: list[TaskResult], protocol: Protocol, wanted: Sequence[Measure]) -> Result:
+    """The figures of tasks, by the protocol's average and rounding."""
+    names = [str(measure) for measure in wanted]
+    means: dict[tuple[str, str], float] = {}
+    intervals = {}
+    for task in tasks:
+        for name in names:
+            values = task.values(name)
+            means[task.name, name] = float(values.mean()) if len(values) else 0.0
+            intervals[task.name, name] = interval(values)
+    rounded = {key: round(100 * value, protocol.decimals) for key, value in means.items()}
+    for name in names:
+        if len(tasks) == 1:
+            means["", name], rounded["", name] = means[tasks[0].name, name], rounded[tasks[0].name, name]
+        elif protocol.average == "queries":
+            means["", name] = float(np.concatenate([task.values(name) for task in tasks]).mean())
+        elif protocol.average == "rounded tasks":
+            means["", name] = float(np.mean([rounded[task.name, name] for task in tasks])) / 100
+        else:
+            means["", name] = float(np.mean([means[task.name, name] for task in tasks]))
+        rounded["", name] = round(100 * means["", name], protocol.decimals)
+    overall = list(names)
+    if protocol.mean_of_measures:
+        means["", "mean"] = float(np.mean([means["", name] for name in names]))
+        rounded["", "mean"] = round(100 * means["", "mean"], protocol.decimals)
+        overall.append("mean")
+    return Result(tasks, means, rounded, intervals, names, overall)
+
+
+def run(
+    system_for: Mapping[str, System],
+    materials: Sequence[Material],
+    protocol: Protocol,
+    wanted: Sequence[str],
+    metric: Metric | None,
+    output: Path | None,
+    progress: Progress,
+) -> Result:
+    """Answer all tasks of all sets of a benchmark. `system_for` has the system for each set, by its name.
+
+    Args:
+        system_for: set -> system.
+        materials: the sets.
+        protocol: how the benchmark scores.
+        wanted: measures; by default the protocol's.
+        metric: how vectors compare; None is the protocol's, or else the encoder's.
+        output: a folder for runs, one in it for each task where there are several.
+        progress: hears of queries.
+    """
+    chosen = [parse_measure(name) for name in wanted or protocol.measures]
+    several = sum(len(material.tasks) for material in materials) > 1
+    progress.start(sum(len(task.queries) for material in materials for task in material.tasks))
+    results = []
+    for material in materials:
+        system = system_for[material.name]
+        for task in material.tasks:
+            folder = output / _file_name(task.name) if output is not None and several else output
+            writer = Writer(folder, system.name)
+            try:
+                result = run_task(system, task, protocol, metric or protocol.metric, chosen, writer, progress)
+            finally:
+                writer.close()
+            if not result.per_query:
+                raise InvalidRequest(f"{system.name} answered none of the queries of {task.name}; are these the ids of this benchmark?")
+            results.append(result)
+    return summarise(results, protocol, chosen)
+
+
+def _row(
+    query: str, ids: Sequence[str], scores: np.ndarray[tuple[int], np.dtype[np.float64]], protocol: Protocol, result: TaskResult
+) -> dict[str, float]:
+    """One query's answer as trec_eval takes it: Python floats, rounded if the protocol rounds, without the query itself."""
+    if not np.isfinite(scores).all():
+        bad = ids[int(np.flatnonzero(~np.isfinite(scores))[0])]
+        raise InvalidRequest(f"query {query!r}: the score of {bad!r} is no finite number; look at its vector")
+    values = (np.round(scores, protocol.score_decimals) if protocol.score_decimals is not None else scores).tolist()
+    row: dict[str, float] = {}
+    for id, value in zip(ids, values, strict=True):
+        if protocol.drop_self and id == query:
+            result.dropped += 1
+        else:
+            row.setdefault(id, float(value))
+    return row
+
+
+def _reciprocal_rank(row: Mapping[str, float], judged: Mapping[str, int]) -> float:
+    """BEIR's: documents by score alone, equal ones in the order of the answer."""
+    for rank, (id, _) in enumerate(sorted(row.items(), key=lambda item: item[1], reverse=True), 1):
+        if judged.get(id, 0) > 0:
+            return 1 / rank
+    return 0.0
+
+
+def _matched_first(answers: Iterator[Answer], system: System, task: Task, metric: Metric | None) -> Iterator[Answer]:
+    """Documents that the task puts first, by their scores among themselves, then the others."""
+    assert task.first is not None
+    matched = Task(task.name, task.queries, task.qrels, {query: tuple(sorted(ids)) for query, ids in task.first.items()})
+    for (query, ids, scores), (_, firsts, their_scores) in zip(answers, system.answers(matched, 0, metric), strict=True):
+        seen = set(firsts)
+        rest = [at for at, id in enumerate(ids) if id not in seen]
+        lift = 1.0 + (scores.max(initial=0.0) - their_scores.min(initial=0.0) if len(firsts) else 0.0)
+        yield query, [*firsts, *(ids[at] for at in rest)], np.concatenate([their_scores + lift, scores[rest]])
+
+
+def _file_name(task: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in task).strip("-").lower() or "task"
+
+
+def _word(id: str) -> str:
+    return id if id and not any(letter.isspace() for letter in id) else quote(id, safe="/:;,+@()[]<>=&~!*'\"")

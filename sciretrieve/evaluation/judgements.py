@@ -1,0 +1,144 @@
+"""Judgements and runs from files, read strictly: whatever is odd is named with its file and line, and nothing is guessed."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from ..errors import InvalidRequest, NotFound
+from ..streams import lines, read_text
+
+Qrels: TypeAlias = dict[str, dict[str, int]]
+"""Query id -> document id -> grade."""
+Scores: TypeAlias = dict[str, dict[str, float]]
+"""Query id -> document id -> score, greater is better."""
+
+
+def read_qrels(path: Path) -> Qrels:
+    """Read judgements: TREC's four columns, BEIR's three with a header, or JSON `{query: {document: grade}}`.
+
+    Raises:
+        NotFound: there is no such file.
+        InvalidRequest: a line is no judgement, or stands there twice.
+    """
+    _check(path, "judgements")
+    if _is_json(path):
+        return {query: {id: _grade(path, 0, grade) for id, grade in row.items()} for query, row in _objects(path).items()}
+    qrels: Qrels = {}
+    for number, fields in _rows(path):
+        if len(fields) == 3:
+            query, id, grade = fields
+            if number == 1 and not _is_number(grade):
+                continue  # BEIR's header
+        elif len(fields) == 4:
+            query, _, id, grade = fields
+        else:
+            raise InvalidRequest(f"{path}, line {number}: expected 3 columns (query, document, grade) or TREC's 4, found {len(fields)}")
+        if id in qrels.setdefault(query, {}):
+            raise InvalidRequest(f"{path}, line {number}: query {query!r} and document {id!r} were judged above already")
+        qrels[query][id] = _grade(path, number, grade)
+    if not qrels:
+        raise InvalidRequest(f"{path} holds no judgements")
+    return qrels
+
+
+def read_scores(path: Path) -> Scores:
+    """Read a run: TREC's six columns (the rank is not looked at), or JSON `{query: {document: score}}`.
+
+    Raises:
+        NotFound: there is no such file.
+        InvalidRequest: a line is no row of a run, a score is no number, or a document stands there twice for a query.
+    """
+    _check(path, "run")
+    if _is_json(path):
+        return {query: {id: _score(path, query, score) for id, score in row.items()} for query, row in _objects(path).items()}
+    scores: Scores = {}
+    for number, fields in _rows(path):
+        if len(fields) != 6:
+            raise InvalidRequest(f"{path}, line {number}: a TREC run has 6 columns, this line {len(fields)}; ids may hold no white space")
+        query, _, id, _, score, _ = fields
+        if id in scores.setdefault(query, {}):
+            raise InvalidRequest(f"{path}, line {number}: document {id!r} stands there twice for query {query!r}")
+        scores[query][id] = _score(path, number, score)
+    if not scores:
+        raise InvalidRequest(f"{path} holds no run")
+    return scores
+
+
+def read_pair_scores(path: Path) -> dict[str, float]:
+    """Read MDCR's scores, JSON `{"query_candidate": score}`. Raises NotFound, InvalidRequest."""
+    _check(path, "scores")
+    return {key: _score(path, key, score) for key, score in _json(path).items()}
+
+
+def json_of(path: Path) -> Any:
+    """A JSON file. Raises InvalidRequest with the line where it breaks off."""
+    return _json(path, object)
+
+
+def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    for number, line in enumerate(lines(path), 1):
+        try:
+            text = line.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise InvalidRequest(f"{path}, line {number}: broken UTF-8 at byte {error.start}") from error
+        fields = text.split("\t") if "\t" in text else text.split()
+        if fields and text.strip():
+            yield number, [field.strip() for field in fields]
+
+
+def _json(path: Path, kind: type = dict) -> Any:
+    try:
+        value = json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise InvalidRequest(f"{path} is no whole JSON: {error}; it may be cut short") from error
+    if not isinstance(value, kind):
+        raise InvalidRequest(f"{path} holds no JSON object")
+    return value
+
+
+def _objects(path: Path) -> dict[str, Mapping[str, Any]]:
+    value = _json(path)
+    if odd := next((key for key, row in value.items() if not isinstance(row, dict)), None):
+        raise InvalidRequest(f"{path}: {odd!r} holds no object of documents")
+    return dict(value)
+
+
+def _is_json(path: Path) -> bool:
+    return ".json" in path.suffixes
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _grade(path: Path, line: int, value: Any) -> int:
+    try:
+        number = float(value)
+        if number != int(number):
+            raise ValueError
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidRequest(f"{path}, line {line}: the grade {value!r} is no whole number") from error
+    return int(number)
+
+
+def _score(path: Path, where: int | str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as error:
+        raise InvalidRequest(f"{path}, line {where}: the score {value!r} is no number") from error
+    if math.isnan(number):
+        raise InvalidRequest(f"{path}, line {where}: the score is NaN; a system must give every document a number")
+    return number
+
+
+def _check(path: Path, what: str) -> None:
+    if not path.is_file():
+        raise NotFound(f"there is no {what} at {path}")

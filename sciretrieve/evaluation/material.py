@@ -1,0 +1,85 @@
+"""What a benchmark is made of once it is read: the papers that may be answered, and tasks with queries and judgements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ..types import Metric, Paper, Query
+from .judgements import Qrels
+
+Average = Literal["queries", "tasks", "rounded tasks"]
+"""How a benchmark's figure is made of its tasks' queries: their mean; the mean of the tasks' means; or, as MDCR, the mean
+of the tasks' means after each was rounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """How a benchmark's authors score, as data.
+
+    Attributes:
+        measures: what is printed, by the names of `measures.parse_measure`.
+        metric: how vectors are compared; None takes what the encoder was trained for.
+        score_decimals: scores are rounded so before they are ranked (SciDocs: 5); None leaves them.
+        decimals: figures are printed, in per cent, so.
+        drop_self: whether a document with the query's own id is taken out of the answer (BEIR does).
+        depth: how many documents of a whole corpus are ranked.
+        average: see `Average`.
+        mean_of_measures: whether the benchmark's one figure is the mean of its measures, as SciRepEval's is for reviewers.
+        python_mrr: whether the reciprocal rank is BEIR's: ties in the order of the answer, over all judged queries.
+    """
+
+    measures: tuple[str, ...]
+    metric: Metric | None = None
+    score_decimals: int | None = None
+    decimals: int = 2
+    drop_self: bool = False
+    depth: int = 1000
+    average: Average = "queries"
+    mean_of_measures: bool = False
+    python_mrr: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Queries and their judgements.
+
+    Attributes:
+        name: within the benchmark; a figure is printed for each where there are several.
+        queries: by id, in the file's order.
+        qrels: query id -> document id -> grade.
+        candidates: query id -> the documents to rank; None where that is the whole corpus.
+        groups: where what is ranked is not papers but sets of them (reviewers), set id -> paper ids.
+        first: query id -> documents that come before all others, whatever their scores (labels matched by name).
+        among: only the first so many papers of the pool are candidates; None for all.
+        standardise: whether vectors are first standardised over the candidates, dimension by dimension.
+    """
+
+    name: str
+    queries: Mapping[str, Query]
+    qrels: Qrels
+    candidates: Mapping[str, Sequence[str]] | None = None
+    groups: Mapping[str, Sequence[str]] | None = None
+    first: Mapping[str, set[str]] | None = None
+    among: int | None = None
+    standardise: bool = False
+
+
+@dataclass(frozen=True)
+class Material:
+    """A benchmark, or one of its sets where each has papers of its own, read.
+
+    Attributes:
+        pool: yields the papers that may be answered, anew each time it is called.
+        tasks: what is asked of them.
+        name: the set's, to keep its index apart from others'.
+        fingerprint: changes when the papers do.
+        notes: what was odd, and what was done about it.
+    """
+
+    pool: Callable[[], Iterator[Paper]]
+    tasks: tuple[Task, ...]
+    name: str
+    fingerprint: str
+    notes: list[str] = field(default_factory=list)

@@ -1,0 +1,285 @@
+"""Published figures, as data: what a report sets beside ours. Each row names its paper and table.
+
+P0 is SciRepEval (Singh et al. 2023, EMNLP), P2 SciMult (Zhang et al. 2023), P4 Multi2SPE (Seoh et al. 2023); the other
+sources are the READMEs of the models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+P0, P2, P4 = "SciRepEval", "SciMult", "Multi2SPE"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One system's published figures: (task, measure) -> value, in the unit of the report."""
+
+    system: str
+    source: str
+    values: Mapping[tuple[str, str], float]
+
+
+def rows(benchmark: str) -> Sequence[Row]:
+    """The published rows of a benchmark, in the order of their source."""
+    return PUBLISHED.get(benchmark, ())
+
+
+def _table(source: str, columns: Sequence[tuple[str, str]], lines: str) -> tuple[Row, ...]:
+    """Rows from lines of `system | value value …`, a value of - left out."""
+    found = []
+    for line in lines.strip().splitlines():
+        system, _, values = line.partition("|")
+        pairs = zip(columns, values.split(), strict=True)
+        found.append(Row(system.strip(), source, {column: float(value) for column, value in pairs if value != "-"}))
+    return tuple(found)
+
+
+_LINKS = """
+BM25 | 17.81 24.76 30.49 24.19 31.98 38.03 42.20 48.68 53.75
+SciBERT | 2.45 3.83 5.32 5.36 7.17 9.18 17.15 20.17 22.90
+SentBERT | 5.45 8.29 11.13 9.19 12.65 15.93 8.20 10.46 12.52
+SPECTER | 21.59 31.58 40.02 31.51 43.41 52.90 27.72 34.52 40.43
+PubMedBERT | 4.42 6.46 8.43 8.42 11.21 13.77 21.42 24.48 27.18
+LinkBERT | 2.38 3.47 4.60 5.02 6.33 7.69 11.77 13.66 15.45
+BioLinkBERT | 3.41 5.01 6.63 6.93 9.14 11.24 21.28 24.66 27.48
+OAG-BERT | 5.59 8.37 11.11 9.62 13.09 16.39 28.49 32.48 35.97
+SciNCL | 24.91 36.57 46.25 34.84 48.50 58.77 31.65 39.30 45.84
+SPECTER2 (proximity) | 23.53 34.47 43.54 33.75 46.46 56.23 30.36 36.10 40.96
+SciMult-Vanilla | 32.61 46.33 56.40 38.23 52.08 62.02 41.61 50.20 56.94
+SciMult-MHAExpert | 34.81 49.31 59.71 39.82 54.16 64.50 42.33 51.25 58.25
+SciMult-FFNExpert | 36.34 51.31 61.97 38.12 52.49 62.91 43.36 52.31 59.05
+SciMult-Prefix | 34.18 49.27 60.52 37.70 52.21 62.85 43.54 52.28 59.00
+SciMult-Instruction | 33.58 47.94 58.37 36.22 49.98 60.26 43.37 52.10 58.72
+"""
+
+
+def _links(task: str, first: int) -> tuple[Row, ...]:
+    """Three of the nine columns of SciMult's Table 5."""
+    columns = [("", "")] * 9
+    columns[first : first + 3] = [(task, "R@20"), (task, "R@50"), (task, "R@100")]
+    return tuple(
+        Row(row.system, row.source, {key: value for key, value in row.values.items() if key != ("", "")})
+        for row in _table(f"{P2}, Table 5", columns, _LINKS)
+    )
+
+
+_RERANK_COLUMNS = [(task, measure) for task in ("co-view", "co-read", "cite", "co-cite") for measure in ("MAP", "nDCG")]
+_MDCR_FIELDS = """
+Art | 38.2 32.3 43.4 37.8 39.9 32.6 44.7 37.4 43.5 36.7
+Biology | 38.3 33.6 39.9 33.3 40.6 33.9 41.6 36.0 42.2 37.1
+Business | 28.1 22.5 35.0 30.5 32.7 28.6 35.3 29.6 34.7 29.3
+Chemistry | 38.0 32.6 39.7 33.5 38.9 32.4 41.4 35.7 40.8 35.3
+Computer Science | 34.8 30.5 38.5 33.4 38.9 32.8 39.3 33.5 39.9 34.7
+Economics | 30.5 26.0 33.7 28.5 31.9 26.3 33.7 27.3 33.7 29.5
+Engineering | 34.6 29.3 35.4 30.3 36.5 30.3 35.6 29.8 36.6 30.1
+Environmental Science | 31.6 26.2 35.0 27.9 36.8 30.7 36.7 30.5 38.1 32.5
+Geography | 31.8 27.8 37.1 31.8 34.0 29.2 37.2 33.3 36.7 32.6
+Geology | 33.1 28.0 33.4 27.7 32.5 25.8 33.6 28.4 34.1 28.4
+History | 38.1 32.9 41.9 34.7 37.3 31.3 41.4 36.1 40.3 34.7
+Materials Science | 36.1 30.7 39.7 34.0 39.4 32.8 39.9 34.3 40.7 34.2
+Mathematics | 35.3 28.3 40.8 34.2 39.0 33.6 41.7 35.7 40.8 34.2
+Medicine | 38.6 32.5 43.8 39.0 43.5 38.2 45.5 40.0 45.3 39.6
+Philosophy | 30.2 25.7 37.2 32.0 33.3 28.6 36.3 32.4 36.2 31.6
+Physics | 35.1 30.2 37.6 32.5 37.2 30.8 37.6 32.7 39.0 33.9
+Political Science | 28.6 23.1 35.7 31.6 32.0 26.9 35.0 29.5 34.0 29.0
+Psychology | 32.5 28.9 38.8 33.2 37.1 31.6 39.5 34.4 39.4 34.1
+Sociology | 26.8 20.5 34.6 29.8 31.2 26.2 34.3 29.9 33.5 28.0
+"""
+_MDCR_SYSTEMS = ("BM25", "SPECTER2 base", "SPECTER2 MTL CTRL", "SPECTER2 adapters", "SPECTER2 adapters + MTL CTRL")
+_MDCR_MEANS = {
+    "BM25": (33.7, 28.5),
+    "SPECTER2 base": (38.0, 32.4),
+    "SPECTER2 MTL CTRL": (36.5, 30.7),
+    "SPECTER2 adapters": (38.4, 33.0),
+    "SPECTER2 adapters + MTL CTRL": (38.4, 32.9),
+}
+
+
+def _mdcr() -> tuple[Row, ...]:
+    per_field: dict[str, dict[tuple[str, str], float]] = {system: {} for system in _MDCR_SYSTEMS}
+    for line in _MDCR_FIELDS.strip().splitlines():
+        field, _, text = line.partition("|")
+        values = [float(value) for value in text.split()]
+        for at, system in enumerate(_MDCR_SYSTEMS):
+            per_field[system] |= {(field.strip(), "MAP"): values[2 * at], (field.strip(), "R@5"): values[2 * at + 1]}
+    for system, (precision, recall) in _MDCR_MEANS.items():
+        per_field[system] |= {("", "MAP"): precision, ("", "R@5"): recall}
+    more = {"SPECTER": (30.6, 25.5), "SciRepEval adapters on SciNCL": (35.3, 29.6), "SPECTER2 MTL CLS": (34.6, 24.9)}
+    sources = {"SPECTER2 MTL CLS": f"{P0}, Table 5"}
+    return (
+        *(Row(system, f"{P0}, Tables 5 and 10", values) for system, values in per_field.items()),
+        Row("SciNCL", "MDCR's README", {("", "MAP"): 32.5704, ("", "nDCG"): 58.9317, ("", "R@5"): 27.2675}),
+        *(
+            Row(system, sources.get(system, "SPECTER2's README"), {("", "MAP"): precision, ("", "R@5"): recall})
+            for system, (precision, recall) in more.items()
+        ),
+    )
+
+
+_SEARCH = """
+BM25 | 73.47 55.86 57.79 65.63 30.00 56.55
+SciBERT | 71.39 40.98 4.17 0.88 1.90 23.86
+SentBERT | 71.84 51.30 20.73 9.40 6.69 31.99
+SPECTER | 73.42 66.45 29.91 49.74 15.83 47.07
+PubMedBERT | 70.77 45.28 7.56 0.30 1.09 25.00
+LinkBERT | 71.66 52.45 2.28 0.49 1.77 25.73
+BioLinkBERT | 71.18 36.01 3.17 0.12 0.98 22.29
+OAG-BERT | 72.17 55.09 7.11 18.33 8.48 32.24
+SciNCL | 73.78 73.50 34.69 56.51 22.34 52.16
+SPECTER2 (query + proximity) | 78.22 79.43 58.48 67.16 22.84 61.23
+SciMult-Vanilla | 76.44 86.76 67.22 70.76 31.20 66.48
+SciMult-MHAExpert | 76.33 86.29 71.18 70.67 30.79 67.05
+SciMult-FFNExpert | 76.02 82.32 52.15 63.57 27.48 60.31
+SciMult-Prefix | 76.55 82.83 68.15 70.70 30.02 65.65
+SciMult-Instruction | 75.86 83.59 61.05 70.62 30.25 64.27
+"""
+_SEARCH_COLUMNS = [
+    *((task, "nDCG@10") for task in ("Search", "TRECCOVID_SciRepEval", "TRECCOVID_BEIR", "SciFact", "NFCorpus")),
+    ("", "nDCG@10"),
+]
+_ASR = """
+SciBERT, Arxiv-MATH | 0.7 5.7 0 0
+SciBERT, Arxiv-HEP | 0.6 5.8 0 0
+SciBERT, ICLR | 0.4 5.5 0 0
+SciBERT, ACL-ANTH | 0.2 2.3 0 0
+SPECTER, Arxiv-MATH | 59.6 90.5 27.6 64.2
+SPECTER, Arxiv-HEP | 69.3 92.4 35.4 75.7
+SPECTER, Arxiv-QBIO | 78.9 97.5 50.7 90.6
+SPECTER, Arxiv-ECON | 78.3 96.2 51.9 87.5
+SPECTER, Arxiv-CS_SY | 85.9 99.2 55.3 92.9
+SPECTER, ICLR | 58.6 91.5 22.1 66.5
+SPECTER, ACL-ANTH | 73.9 94.3 31.5 77.0
+OAG-BERT, Arxiv-MATH | 14.3 25.1 13.3 31.2
+OAG-BERT, Arxiv-HEP | 18.2 29.7 19.3 39.0
+OAG-BERT, ACL-ANTH | 13.8 26.5 10.1 27.3
+"""
+
+PUBLISHED: Mapping[str, Sequence[Row]] = {
+    "scidocs-cite": _links("cite", 0),
+    "scidocs-cocite": _links("co-cite", 3),
+    "pmc-patients-zeroshot": _links("PPR", 6),
+    "scidocs-rerank": (
+        *_table(
+            f"{P2}, Table 7",
+            _RERANK_COLUMNS,
+            """
+Citeomatic | 81.1 90.2 80.5 90.2 86.3 94.1 84.4 92.8
+SciBERT | 50.7 73.1 47.7 71.1 48.3 71.7 49.7 72.6
+SentBERT | 68.2 83.3 64.8 81.3 63.5 81.6 66.4 82.8
+PubMedBERT | 59.43 78.23 55.59 75.63 51.81 73.43 58.19 77.80
+SPECTER | 83.6 91.5 84.5 92.4 88.3 94.9 88.1 94.8
+SPECTER2 (proximity) | 85.18 92.27 86.95 93.53 92.23 96.84 91.13 96.28
+SciMult-Vanilla | 83.99 91.68 86.66 93.67 91.37 96.26 91.50 96.45
+SciMult-MHAExpert | 83.92 91.60 86.45 93.55 92.58 96.92 91.47 96.36
+SciMult-FFNExpert | 83.23 91.26 85.61 93.20 93.77 97.42 90.39 95.94
+SciMult-Prefix | 83.43 91.48 85.89 93.27 94.28 97.60 90.73 96.09
+SciMult-Instruction | 82.13 90.88 84.14 92.36 92.63 96.91 89.27 95.43
+""",
+        ),
+        *_table("SPECTER's README", _RERANK_COLUMNS, "SPECTER (allenai/specter) | 83.4 91.4 85.1 92.7 92.0 96.6 88.0 94.7"),
+        *_table(
+            "SciNCL's README",
+            _RERANK_COLUMNS,
+            """
+Doc2Vec | 67.8 82.9 64.9 81.6 65.3 82.2 67.1 83.4
+fasttext-sum | 76.5 87.9 75.3 87.4 74.6 88.1 77.8 89.6
+SciNCL (10 seeds) | 85.3 92.3 87.5 93.9 93.6 97.3 91.6 96.4
+SciNCL (published weights) | 85.3 92.2 87.7 94.0 93.6 97.4 91.7 96.5
+""",
+        ),
+    ),
+    "pmc-patients-par": _table(
+        f"{P2}, Table 6 (old release, 1.4M articles)",
+        [("PAR", measure) for measure in ("MRR", "P@10", "nDCG@10", "R@1000")],
+        """
+DPR (SciMult-MHAExpert) | 64.44 22.12 28.62 69.09
+DPR (PubMedBERT) | 42.96 16.08 19.51 63.40
+DPR (SPECTER) | 46.41 15.59 19.70 57.98
+DPR (BioLinkBERT) | 40.89 15.33 18.47 62.44
+BM25 | 48.22 9.97 15.28 30.64
+Contriever | 15.03 3.41 4.62 16.74
+SentBERT | 10.58 2.71 3.53 13.52
+""",
+    ),
+    "pmc-patients-ppr": _table(
+        f"{P2}, Table 6 (old release)",
+        [("PPR", measure) for measure in ("MRR", "P@10", "nDCG@10", "R@1000")],
+        """
+DPR (SciMult-MHAExpert) | 25.35 6.65 22.39 83.78
+BM25 | 22.86 4.67 18.29 69.66
+DPR (BioLinkBERT) | 21.20 5.59 18.06 80.49
+DPR (PubMedBERT) | 19.37 5.05 16.30 79.35
+DPR (SPECTER) | 15.08 3.79 12.27 73.01
+Contriever | 10.50 2.24 8.01 52.64
+""",
+    ),
+    "mdcr": _mdcr(),
+    "scimult-search": _table(f"{P2}, Table 8", _SEARCH_COLUMNS, _SEARCH),
+    "trec-covid": (
+        *(
+            Row(row.system, row.source, {("test", "nDCG@10"): row.values["TRECCOVID_BEIR", "nDCG@10"]})
+            for row in _table(f"{P2}, Table 8", _SEARCH_COLUMNS, _SEARCH)
+        ),
+        Row("BM25 (Anserini, flat)", "Anserini PR #1860", {("test", "nDCG@10"): 59.47}),
+        Row("BM25 (Anserini, multifield)", "Anserini PR #1860", {("test", "nDCG@10"): 65.59}),
+    ),
+    "trec-covid-scirepeval": _table(
+        f"{P0}, Table 3 (by control code)",
+        [("test", "nDCG")],
+        """
+SPECTER2 MTL CTRL, [QRY] | 90.9
+SPECTER2 MTL CTRL, [PRX] | 90.3
+SPECTER2 MTL CTRL, [CLF] | 87.4
+SPECTER2 MTL CTRL, [RGN] | 83.1
+""",
+    ),
+    "scirepeval-search": _table(
+        f"{P0}, Table 3 (by control code)",
+        [("test", "nDCG")],
+        """
+SPECTER2 MTL CTRL, [QRY] | 78.5
+SPECTER2 MTL CTRL, [PRX] | 76.1
+SPECTER2 MTL CTRL, [CLF] | 73.4
+SPECTER2 MTL CTRL, [RGN] | 72.6
+""",
+    ),
+    "same-author": _table(
+        f"{P0}, Table 3 (by control code)",
+        [("test", "MAP")],
+        """
+SPECTER2 MTL CTRL, [PRX] | 88.8
+SPECTER2 MTL CTRL, [QRY] | 87.5
+SPECTER2 MTL CTRL, [CLF] | 87.4
+SPECTER2 MTL CTRL, [RGN] | 78.9
+""",
+    ),
+    "reviewer-matching": _table(
+        f"{P0}, Table 3 (by control code; mean of the four figures)",
+        [("", "mean")],
+        """
+SPECTER2 MTL CTRL, [QRY] | 45.2
+SPECTER2 MTL CTRL, [PRX] | 45.1
+SPECTER2 MTL CTRL, [CLF] | 43.8
+SPECTER2 MTL CTRL, [RGN] | 40.5
+""",
+    ),
+    "multi-scidocs": _table(
+        f"{P4}, Table 1",
+        [("cite", "MAP"), ("cite", "nDCG"), ("co-cite", "MAP"), ("co-cite", "nDCG")],
+        """
+SPECTER (one domain) | 78.14 88.06 65.97 73.46
+Multi2SPE (one domain) | 81.57 90.12 69.12 75.97
+SPECTER (many domains) | 79.30 88.73 68.59 75.60
+Multi2SPE (many domains) | 84.08 91.54 71.79 78.15
+SciNCL (one domain) | 82.45 90.56 69.94 76.62
+SciNCL (many domains) | 85.18 92.15 73.02 79.08
+""",
+    ),
+    "asr": _table(
+        "Singh and Singh 2022, Table 3 (on its own corpora; MRR in per cent)",
+        [("Task I", "MRR"), ("Task I", "Success@100"), ("Task II", "MRR"), ("Task II", "Success@100")],
+        _ASR,
+    ),
+}

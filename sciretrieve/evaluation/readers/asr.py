@@ -1,0 +1,45 @@
+"""Alternative-self retrieval (Singh and Singh 2022, §5): a title must find its own paper, on any corpus."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from ...corpora import open_corpus
+from ...errors import InvalidRequest
+from ...types import Paper, Query
+from ..material import Material, Task
+
+QUERIES = 1000
+TITLE = "title of "
+"""What the id of a title alone begins with."""
+
+
+def load(source: Path) -> Material:
+    """Task I ranks the papers with title and abstract; Task II all titles besides, but the query's own.
+
+    The queries are 1,000 papers with both, drawn with a fixed seed. Raises NotFound, InvalidRequest.
+    """
+    corpus = open_corpus(source)
+    papers = []
+    for table, _ in corpus.batches():
+        texts = zip(*(table[name].to_pylist() for name in ("id", "title", "abstract")), strict=True)
+        papers += [Paper(*row) for row in texts if row[1].strip() and row[2].strip()]
+    if not papers:
+        raise InvalidRequest(f"{source} has no paper with a title and an abstract, which this benchmark asks for")
+    chosen = random.Random(0).sample(papers, min(QUERIES, len(papers)))
+    titles = [Paper(TITLE + paper.id, paper.title) for paper in papers]
+    # the query has the id of its own title, which is therefore taken out of the answer
+    queries = {TITLE + paper.id: Query(TITLE + paper.id, paper=Paper(TITLE + paper.id, paper.title)) for paper in chosen}
+    qrels = {TITLE + paper.id: {paper.id: 1} for paper in chosen}
+    one = Task("Task I", queries, qrels, among=len(papers))
+    two = Task("Task II", queries, qrels)
+    tasks = (one, two, *(replace(task, name=f"{task.name}, standardised", standardise=True) for task in (one, two)))
+
+    def pool() -> Iterator[Paper]:
+        yield from papers
+        yield from titles
+
+    return Material(pool, tasks, "asr", corpus.fingerprint())

@@ -1,0 +1,42 @@
+"""BEIR directories: corpus.jsonl, queries.jsonl, qrels/SPLIT.tsv. TREC-COVID, SciFact, NFCorpus, SciDocs, one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ...corpora import read_queries
+from ...errors import InvalidRequest
+from ...types import Paper, Query
+from ..judgements import Qrels, read_qrels
+from ..material import Material, Task
+from .files import find, fingerprint, paper_of, rows, text_of
+
+
+def load(folder: Path, split: str, benchmark: str) -> Material:
+    """The whole corpus against the queries that `qrels/SPLIT.tsv` judges. Raises NotFound, InvalidRequest."""
+    corpus = find(folder, "corpus.jsonl", "corpus.parquet", benchmark=benchmark)
+    queries_file = find(folder, "queries.jsonl", benchmark=benchmark)
+    judged = find(folder, f"qrels/{split}.tsv", f"{split}.tsv", benchmark=benchmark)
+    qrels = read_qrels(judged)
+    queries = judged_queries(qrels, {query.id: query for query in read_queries(queries_file)}, judged, queries_file)
+
+    def pool() -> Iterator[Paper]:
+        for number, row in rows(corpus):
+            yield paper_of(row, text_of(corpus, number, row, "_id", "id"), abstract="text" if "text" in row else "abstract")
+
+    return Material(pool, (Task(split, queries, qrels),), benchmark, fingerprint([corpus]))
+
+
+def judged_queries(qrels: Qrels, queries: dict[str, Query], judged: Path, queries_file: Path) -> dict[str, Query]:
+    """The queries that are judged, in the order of the judgements.
+
+    Raises:
+        InvalidRequest: one has no text, so that a figure over the others would not be the benchmark's.
+    """
+    if missing := next((id for id in qrels if id not in queries), None):
+        line = next(
+            (number for number, text in enumerate(judged.read_text(encoding="utf-8").splitlines(), 1) if missing in text.split()), 0
+        )
+        raise InvalidRequest(f"{judged}, line {line}: query {missing!r} is judged, and {queries_file} has no text of it")
+    return {id: queries[id] for id in qrels}

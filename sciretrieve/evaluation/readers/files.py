@@ -1,0 +1,88 @@
+"""Finding a benchmark's files in a folder, and reading JSON Lines strictly: a bad line is an error with its number."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ...errors import InvalidRequest, NotFound
+from ...streams import lines
+from ...types import Paper
+
+COMPRESSED = ("", ".gz", ".zst")
+
+
+def find(folder: Path, *names: str, benchmark: str) -> Path:
+    """The first of `names` that is in `folder`, or in a folder below it.
+
+    Raises:
+        NotFound: none is; the message says which were looked for and what gets them.
+    """
+    for name in names:
+        for ending in COMPRESSED:
+            if (folder / (name + ending)).is_file():
+                return folder / (name + ending)
+    if folder.is_dir():
+        for name in names:
+            found = sorted(path for ending in COMPRESSED for path in folder.rglob(name + ending) if path.is_file())
+            if found:
+                return found[0]
+    looked = " or ".join(names)
+    missing = "the folder is missing" if not folder.is_dir() else f"there is no {looked} in it"
+    raise NotFound(f"{benchmark} needs {looked} under {folder}, and {missing}; see `sciretrieve benchmarks show {benchmark}`")
+
+
+def rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a JSON Lines file, or the rows of a Parquet file, numbered from 1.
+
+    Raises:
+        InvalidRequest: a line is no object.
+    """
+    if path.suffix == ".parquet":
+        try:
+            number = 0
+            for batch in pq.ParquetFile(path).iter_batches(1024):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield number, row
+        except (pa.ArrowInvalid, OSError) as error:
+            raise InvalidRequest(f"{path} cannot be read as Parquet ({error})") from error
+        return
+    for number, line in enumerate(lines(path), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+        except (ValueError, RecursionError) as error:
+            raise InvalidRequest(f"{path}, line {number}: no JSON ({error}); the file may be cut short") from error
+        if not isinstance(row, dict):
+            raise InvalidRequest(f"{path}, line {number}: no JSON object")
+        yield number, row
+
+
+def text_of(path: Path, number: int, row: Mapping[str, Any], *names: str) -> str:
+    """The first of several fields that a row has, as text. Raises InvalidRequest where it has none."""
+    for name in names:
+        if row.get(name) is not None:
+            return str(row[name])
+    raise InvalidRequest(f"{path}, line {number}: no {' or '.join(names)}; found {', '.join(sorted(row)) or 'nothing'}")
+
+
+def paper_of(row: Mapping[str, Any], id: str, *, title: str = "title", abstract: str = "abstract") -> Paper:
+    """A paper from a row; a text that is missing or null is empty."""
+    return Paper(id, str(row.get(title) or ""), str(row.get(abstract) or ""))
+
+
+def fingerprint(paths: Iterable[Path], *facts: object) -> str:
+    """Changes when a file's path, size or time does, or one of the facts."""
+    digest = hashlib.sha256(repr(facts).encode())
+    for path in paths:
+        status = path.stat()
+        digest.update(repr((str(path.resolve()), status.st_size, status.st_mtime_ns)).encode())
+    return digest.hexdigest()

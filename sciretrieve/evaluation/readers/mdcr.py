@@ -1,0 +1,49 @@
+"""MDCR: for each of 19 fields, papers as queries with candidates of seven kinds, of which the cited ones are relevant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ...errors import InvalidRequest
+from ...types import Paper, Query
+from ..judgements import Qrels, json_of
+from ..material import Material, Task
+from .files import find, fingerprint, paper_of, rows, text_of
+
+KINDS = ("bm25", "graph", "most_cited", "random", "scincl", "specter", "true")
+"""In the order in which the authors go through them: what is in `true` too ends as relevant."""
+FIELDS = (
+    *("Art", "Biology", "Business", "Chemistry", "Computer Science", "Economics", "Engineering", "Environmental Science"),
+    *("Geography", "Geology", "History", "Materials Science", "Mathematics", "Medicine", "Philosophy", "Physics"),
+    *("Political Science", "Psychology", "Sociology"),
+)
+
+
+def load(folder: Path, split: str, benchmark: str, *, whole_corpus: bool = False) -> Material:
+    """One task a field; `whole_corpus` takes every paper of the data file as a candidate. Raises NotFound, InvalidRequest."""
+    labels = find(folder, f"mdcr_{split}.json", benchmark=benchmark)
+    data = find(folder, f"mdcr_{split}_data.jsonl", benchmark=benchmark)
+    value = json_of(labels)
+    papers: dict[str, Paper] = {}
+    for number, row in rows(data):
+        id = text_of(data, number, row, "paper_id")
+        papers.setdefault(id, paper_of(row, id))
+    tasks = []
+    for field in [*(name for name in FIELDS if name in value), *(name for name in value if name not in FIELDS)]:
+        queries: dict[str, Query] = {}
+        qrels: Qrels = {}
+        for id, kinds in value[field].items():
+            row = {str(other): int(kind == "true") for kind in KINDS for other in kinds.get(kind, [])}
+            for other in (id, *row):
+                if other not in papers:
+                    raise InvalidRequest(f"{labels}: {field}, query {id!r} names paper {other!r}, which {data} has not; get the file again")
+            queries[id] = Query(id, paper=papers[id])
+            qrels[id] = {other: grade for other, grade in row.items() if grade or not whole_corpus}
+        candidates = None if whole_corpus else {id: tuple(row) for id, row in qrels.items()}
+        tasks.append(Task(field, queries, qrels, candidates))
+
+    def pool() -> Iterator[Paper]:
+        yield from papers.values()
+
+    return Material(pool, tuple(tasks), benchmark, fingerprint([data]))

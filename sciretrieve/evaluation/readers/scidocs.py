@@ -1,0 +1,51 @@
+"""SciDocs in its original form, and Multi-SciDocs, which has the same: qrels of candidates a query, and paper metadata."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ...errors import InvalidRequest
+from ...streams import read_text
+from ...types import Paper, Query
+from ..judgements import read_qrels
+from ..material import Material, Task
+from .files import find, fingerprint, paper_of
+
+TASKS = {"coview": "co-view", "coread": "co-read", "cite": "cite", "cocite": "co-cite"}
+"""Folder -> the name that the authors print."""
+METADATA = ("paper_metadata_view_cite_read.json", "paper_metadata.json")
+
+
+def load(folder: Path, split: str, benchmark: str, tasks: tuple[str, ...] = tuple(TASKS)) -> Material:
+    """The tasks in TASK/SPLIT.qrel, each query with its own candidates. Raises NotFound, InvalidRequest."""
+    metadata = find(folder, *METADATA, benchmark=benchmark)
+    papers = _papers(metadata)
+    loaded, notes = [], []
+    for task in tasks:
+        qrels = read_qrels(find(folder, f"{task}/{split}.qrel", benchmark=benchmark))
+        if missing := [id for id in qrels if id not in papers]:
+            notes.append(f"{TASKS[task]}: {len(missing)} queries have no metadata and are left out, as the authors do: {missing[0]} …")
+        queries = {id: Query(id, paper=papers[id]) for id in qrels if id in papers}
+        gone = {id for row in qrels.values() for id in row if id not in papers}
+        if gone:
+            notes.append(f"{TASKS[task]}: {len(gone)} candidates have no metadata; they stay in the judgements and out of the run")
+        candidates = {id: tuple(other for other in row if other in papers) for id, row in qrels.items() if id in papers}
+        loaded.append(Task(TASKS[task], queries, qrels, candidates))
+
+    def pool() -> Iterator[Paper]:
+        yield from papers.values()
+
+    return Material(pool, tuple(loaded), benchmark, fingerprint([metadata]), notes)
+
+
+def _papers(path: Path) -> dict[str, Paper]:
+    try:
+        value: Any = json.loads(read_text(path))
+    except ValueError as error:
+        raise InvalidRequest(f"{path} is no whole JSON ({error}); it may be cut short") from error
+    if not isinstance(value, dict):
+        raise InvalidRequest(f"{path} holds no JSON object of papers by id")
+    return {str(id): paper_of(row, str(id)) for id, row in value.items() if isinstance(row, dict)}

@@ -1,0 +1,106 @@
+"""SciMult's evaluation files, JSON Lines in spite of their names: link prediction, zero-shot PPR, search, label retrieval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from ...errors import InvalidRequest
+from ...types import Paper, Query
+from ..judgements import Qrels
+from ..material import Material, Task
+from .files import find, fingerprint, paper_of, rows, text_of
+
+SEARCH_SETS = ("Search", "TRECCOVID_SciRepEval", "TRECCOVID_BEIR", "SciFact", "NFCorpus")
+RERANKED = {"Search", "TRECCOVID_SciRepEval"}
+"""The search sets whose queries are scored over their own candidates; the others over the whole corpus."""
+MAPLE_SETS = ("CSConference", "ChemistryMeSH", "Geography", "Psychology")
+
+
+def load_links(folder: Path, task: str, benchmark: str) -> Material:
+    """SciDocs' full corpus: every paper of the file is a candidate, also the query itself; `task` is cite or co-cite."""
+    path = find(folder, "SciDocs_papers_test.json", benchmark=benchmark)
+    queries: dict[str, Query] = {}
+    qrels: Qrels = {}
+    for number, row in rows(path):
+        id = text_of(path, number, row, "paper")
+        positives = row.get(task)
+        if not isinstance(positives, list):
+            raise InvalidRequest(f"{path}, line {number}: paper {id!r} has no list {task!r}")
+        if positives:
+            queries[id] = Query(id, paper=paper_of(row, id))
+            qrels[id] = {str(other): 1 for other in positives}
+    return Material(_pool(path, "paper"), (Task(task, queries, qrels),), benchmark, fingerprint([path]))
+
+
+def load_patients(folder: Path, benchmark: str) -> Material:
+    """Zero-shot patient-to-patient retrieval; queries have no id and are numbered by their lines."""
+    patients = find(folder, "PMCPatientsPPR_patients_test.json", benchmark=benchmark)
+    asked = find(folder, "PMCPatientsPPR_queries_test.json", benchmark=benchmark)
+    queries: dict[str, Query] = {}
+    qrels: Qrels = {}
+    for number, row in rows(asked):
+        positives = row.get("patient")
+        if not isinstance(positives, list):
+            raise InvalidRequest(f"{asked}, line {number}: no list of patients")
+        if positives:
+            queries[str(number)] = Query(str(number), paper=paper_of(row, ""))
+            qrels[str(number)] = {str(other): 1 for other in positives}
+    return Material(_pool(patients, "patient"), (Task("PPR", queries, qrels),), benchmark, fingerprint([patients]))
+
+
+def load_search(folder: Path, name: str, benchmark: str) -> Material:
+    """One of the five search sets."""
+    papers = find(folder, f"{name}_papers_test.json", benchmark=benchmark)
+    asked = find(folder, f"{name}_queries_test.json", benchmark=benchmark)
+    queries: dict[str, Query] = {}
+    qrels: Qrels = {}
+    for number, row in rows(asked):
+        id = text_of(asked, number, row, "query_id")
+        grades = row.get("score")
+        if not isinstance(grades, dict):
+            raise InvalidRequest(f"{asked}, line {number}: query {id!r} has no object of scores")
+        queries[id] = Query(id, text_of(asked, number, row, "query"))
+        qrels[id] = {str(paper): int(grade) for paper, grade in grades.items()}
+    candidates = {id: tuple(row) for id, row in qrels.items()} if name in RERANKED else None
+    return Material(_pool(papers, "paper"), (Task(name, queries, qrels, candidates),), f"{benchmark}-{name}", fingerprint([papers]))
+
+
+def load_labels(folder: Path, name: str, benchmark: str) -> Material:
+    """A set of MAPLE: papers as queries, labels (name, definition) as candidates; twice, once with labels matched by name first."""
+    labels = find(folder, f"{name}_label.json", benchmark=benchmark)
+    asked = find(folder, f"{name}_papers_test.json", benchmark=benchmark)
+    matched_file = find(folder, f"{name}_matched.json", benchmark=benchmark)
+    queries: dict[str, Query] = {}
+    qrels: Qrels = {}
+    matched: dict[str, set[str]] = {}
+    matches = [row.get("candidate") or [] for _, row in rows(matched_file)]
+    for at, (number, row) in enumerate(rows(asked)):
+        if at >= len(matches):
+            raise InvalidRequest(f"{matched_file} has {len(matches)} lines, fewer than the papers of {asked}")
+        id = str(row.get("paper", number))
+        queries[id] = Query(id, paper=paper_of(row, id))
+        qrels[id] = {str(label): 1 for label in row.get("label") or []}
+        matched[id] = {str(label) for label in matches[at]}
+        if not qrels[id]:
+            raise InvalidRequest(f"{asked}, line {number}: paper {id!r} has no label")
+
+    def pool() -> Iterator[Paper]:
+        for number, row in rows(labels):
+            names = row.get("name") or [""]
+            yield Paper(
+                text_of(labels, number, row, "label"),
+                str(names[0] if isinstance(names, list) else names),
+                str(row.get("definition") or ""),
+            )
+
+    tasks = (Task(name, queries, qrels, first=matched), Task(f"{name}, without matching", queries, qrels))
+    return Material(pool, tasks, f"{benchmark}-{name}", fingerprint([labels]))
+
+
+def _pool(path: Path, key: str) -> Callable[[], Iterator[Paper]]:
+    def pool() -> Iterator[Paper]:
+        for number, row in rows(path):
+            yield paper_of(row, text_of(path, number, row, key))
+
+    return pool

@@ -1,0 +1,135 @@
+"""SciRepEval's re-ranking form: rows of a query with its candidates, judgements beside them, in Parquet or JSON Lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ...errors import InvalidRequest, NotFound
+from ...types import Paper, Query
+from ..judgements import Qrels
+from ..material import Material, Task
+from .files import find, fingerprint, paper_of, rows, text_of
+
+TEXTS = ("evaluation-*.parquet", "evaluation.parquet", "evaluation.jsonl", "test.jsonl")
+JUDGEMENTS = ("test_qrel.jsonl", "test-*.parquet", "test.parquet")
+
+
+def load(folder: Path, configuration: str, benchmark: str, *, extra: tuple[str, ...] = ()) -> Material:
+    """One of the sets; `extra` are fields that its texts have after the abstract (Search: venue, year).
+
+    Texts stand in `evaluation*.parquet` or `.jsonl`, judgements in `test_qrel.jsonl` or `test*.parquet`, in the folder or
+    one named by the configuration. Without judgements, the candidates' own scores are taken.
+
+    Raises:
+        NotFound: a file is missing.
+        InvalidRequest: a row is not of that form.
+    """
+    places = [folder / configuration, folder]
+    texts = _first(places, TEXTS)
+    if not texts:
+        raise NotFound(f"{benchmark} needs {' or '.join(TEXTS)} in {folder} or {places[0]}; see `sciretrieve benchmarks show {benchmark}`")
+    papers: dict[str, Paper] = {}
+    queries: dict[str, Query] = {}
+    own: Qrels = {}
+    for path in texts:
+        for number, row in rows(path):
+            _add(path, number, row, papers, queries, own, extra)
+    judged = [path for path in _first(places, JUDGEMENTS) if path not in texts]
+    qrels = _judgements(judged) if judged else own
+    notes = [] if judged else ["no file of judgements: the candidates' own scores are taken"]
+    known = {id: row for id, row in qrels.items() if id in queries}
+    if len(known) < len(qrels):
+        notes.append(f"{len(qrels) - len(known)} judged queries have no text and are left out, as the authors do")
+    candidates = {id: tuple(other for other in row if other in papers) for id, row in known.items()}
+    task = Task("test", {id: queries[id] for id in known}, qrels, candidates)
+
+    def pool() -> Iterator[Paper]:
+        yield from papers.values()
+
+    return Material(pool, (task,), benchmark, fingerprint(texts), notes)
+
+
+def load_reviewers(folder: Path, benchmark: str) -> Material:
+    """Paper-reviewer matching: two tasks, hard and soft judgements over the same reviewers."""
+    places = [folder / "paper_reviewer_matching", folder, folder / "reviewers"]
+    texts = _first(places, TEXTS)
+    if not texts:
+        raise NotFound(f"{benchmark} needs {' or '.join(TEXTS)} under {folder}; see `sciretrieve benchmarks show {benchmark}`")
+    papers: dict[str, Paper] = {}
+    for path in texts:
+        for number, row in rows(path):
+            id = text_of(path, number, row, "doc_id", "paper_id")
+            papers.setdefault(id, paper_of(row, id))
+    names = ("reviewer_metadata.jsonl", "metadata-00000-of-00001.parquet", "metadata.parquet")
+    reviewers = find(folder, *names, benchmark=benchmark)
+    groups = {}
+    for number, row in rows(reviewers):
+        groups[text_of(reviewers, number, row, "r_id")] = tuple(str(id) for id in row.get("papers") or [])
+    tasks = []
+    hard: Qrels = {}
+    for kind in ("hard", "soft"):
+        path = find(folder, f"test_{kind}_qrel.jsonl", f"test_{kind}-00000-of-00001.parquet", benchmark=benchmark)
+        qrels = _judgements([path])
+        hard = hard or qrels
+        # the authors build the run from the hard judgements and use it for the soft ones too
+        candidates = {id: tuple(reviewer for reviewer in row if reviewer in groups) for id, row in hard.items()}
+        if missing := next((id for id in hard if id not in papers), None):
+            raise InvalidRequest(f"{path}: query {missing!r} has no text in {texts[0]}")
+        tasks.append(Task(kind, {id: Query(id, paper=papers[id]) for id in hard}, qrels, candidates, groups))
+    needed = {id for members in groups.values() for id in members}
+    if missing := next((id for id in sorted(needed) if id not in papers), None):
+        raise InvalidRequest(f"{reviewers}: paper {missing!r} of a reviewer has no text in {texts[0]}")
+
+    def pool() -> Iterator[Paper]:
+        yield from papers.values()
+
+    return Material(pool, tuple(tasks), benchmark, fingerprint(texts))
+
+
+def _add(
+    path: Path, number: int, row: Mapping[str, Any], papers: dict[str, Paper], queries: dict[str, Query], own: Qrels, extra: tuple[str, ...]
+) -> None:
+    asked, candidates = row.get("query"), row.get("candidates")
+    if asked is None or not isinstance(candidates, list):
+        raise InvalidRequest(f"{path}, line {number}: expected a query and a list of candidates")
+    if isinstance(asked, Mapping):
+        id = text_of(path, number, asked, "doc_id", "corpus_id", "paper_id")
+        queries.setdefault(id, Query(id, paper=_paper(asked, id, extra)))
+    else:
+        id = text_of(path, number, row, "doc_id", "query_id", "session_id")
+        queries.setdefault(id, Query(id, str(asked)))
+    for candidate in candidates:
+        other = text_of(path, number, candidate, "doc_id", "corpus_id", "paper_id")
+        papers.setdefault(other, _paper(candidate, other, extra))
+        if candidate.get("score") is not None:
+            own.setdefault(id, {}).setdefault(other, int(candidate["score"]))
+
+
+def _paper(row: Mapping[str, Any], id: str, extra: tuple[str, ...]) -> Paper:
+    paper = paper_of(row, id)
+    # fields that are empty, null or 0 are skipped, the others joined as the authors do
+    more = [str(row[name]) for name in extra if row.get(name)]
+    return Paper(id, paper.title, " [SEP] ".join([part for part in (paper.abstract, *more) if part])) if more else paper
+
+
+def _judgements(paths: list[Path]) -> Qrels:
+    qrels: Qrels = {}
+    for path in paths:
+        for number, row in rows(path):
+            query, other = text_of(path, number, row, "query_id"), text_of(path, number, row, "cand_id", "candidate_id")
+            try:
+                grade = int(row["score"])
+            except (KeyError, TypeError, ValueError) as error:
+                raise InvalidRequest(f"{path}, line {number}: no score that is a whole number") from error
+            qrels.setdefault(query, {}).setdefault(other, grade)  # of a row that stands there twice the first counts
+    return qrels
+
+
+def _first(places: list[Path], patterns: tuple[str, ...]) -> list[Path]:
+    for place in places:
+        for pattern in patterns:
+            if found := sorted(place.glob(pattern)):
+                return found
+    return []

@@ -1,0 +1,286 @@
+"""What can be evaluated: vectors of an encoder, an index or a file, BM25 and hybrid search of an index, scores of a file.
+
+Every system answers a task in one way: for each query, documents and their scores, greater is better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ..dense.exact import score
+from ..encoders.stored import StoredVectors
+from ..errors import InvalidRequest
+from ..index import Index
+from ..types import Metric, Mode, Query, Vectors
+from . import full_corpus
+from .judgements import Scores, read_pair_scores, read_scores
+from .material import Material, Task
+
+Answer: TypeAlias = tuple[str, Sequence[str], npt.NDArray[np.float64]]
+"""A query's id, documents, and their scores; in a whole corpus best first."""
+REVIEWER_PAPERS = 3
+"""A reviewer's score is the mean over so many of their papers, those nearest to the query (SciRepEval, App. A)."""
+
+
+class System(Protocol):
+    """Answers tasks."""
+
+    @property
+    def name(self) -> str:
+        """What a report calls it."""
+
+    def facts(self) -> dict[str, Any]:
+        """What it is, for a report and a receipt."""
+
+    def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
+        """Answer each query of a task, over its candidates where it has some, else over the whole corpus to `depth`."""
+
+
+class Space(Protocol):
+    """Papers and queries as vectors."""
+
+    @property
+    def metric(self) -> Metric:
+        """How they compare unless a protocol says otherwise."""
+
+    def ids(self) -> Sequence[str]:
+        """All papers, in the order of `matrices`."""
+
+    def matrices(self) -> Sequence[Vectors]:
+        """All papers' vectors, (n, dim) each."""
+
+    def papers(self, ids: Sequence[str]) -> tuple[list[str], npt.NDArray[Any]]:
+        """Those of the papers that there are vectors of, and the vectors."""
+
+    def queries(self, task: Task) -> tuple[list[str], npt.NDArray[Any]]:
+        """Those of a task's queries that there are vectors of, and the vectors."""
+
+
+@dataclass(frozen=True)
+class Dense:
+    """Nearest vectors."""
+
+    name: str
+    space: Space
+    about: Mapping[str, Any]
+
+    def facts(self) -> dict[str, Any]:
+        """See `System`."""
+        return dict(self.about)
+
+    def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
+        """See `System`. A query without a vector is left out, and so is a candidate."""
+        chosen = metric or self.space.metric
+        asked, vectors = self.space.queries(task)
+        if task.candidates is None:
+            ids, papers = self.space.ids(), self.space.matrices()
+            if task.among is not None or task.standardise:
+                papers, vectors = _prepared(papers, vectors, task.among, task.standardise)
+            for query, (rows, scores) in zip(asked, full_corpus.top(vectors, papers, depth, chosen), strict=True):
+                yield query, [ids[row] for row in rows.tolist()], scores
+            return
+        for query, vector in zip(asked, vectors, strict=True):
+            wanted = task.candidates.get(query, ())
+            if task.groups is not None:
+                yield self._groups(query, vector, wanted, task.groups)
+                continue
+            found, matrix = self.space.papers(wanted)
+            yield query, found, score(vector, matrix, chosen) if found else np.empty(0)
+
+    def _groups(self, query: str, vector: npt.NDArray[Any], wanted: Sequence[str], groups: Mapping[str, Sequence[str]]) -> Answer:
+        """Sets of papers, each scored by the mean cosine of its papers nearest to the query."""
+        names, scores = [], []
+        for name in wanted:
+            _, matrix = self.space.papers(groups.get(name, ()))
+            if len(matrix):
+                names.append(name)
+                scores.append(np.sort(score(vector, matrix, "cosine"))[::-1][:REVIEWER_PAPERS].mean())
+        return query, names, np.array(scores)
+
+
+def _prepared(papers: Sequence[Vectors], queries: Vectors, among: int | None, standardise: bool) -> tuple[Sequence[Vectors], Vectors]:
+    """The first `among` papers, and both sides standardised over them, in memory.
+
+    Standardisation is Timkey and van Schijndel's (2021): each dimension less its mean, over its standard deviation.
+    """
+    whole = np.concatenate([np.asarray(part[: len(part)], np.float32) for part in papers])[:among]
+    if standardise:
+        mean, spread = whole.mean(axis=0), np.maximum(whole.std(axis=0), 1e-12)
+        whole, queries = (whole - mean) / spread, (queries - mean) / spread
+    return [whole], queries
+
+
+@dataclass(frozen=True)
+class Searched:
+    """An index's own search in some mode."""
+
+    name: str
+    index: Index
+    mode: Mode
+    fusion: str
+
+    def facts(self) -> dict[str, Any]:
+        """See `System`."""
+        return {"index": str(self.index.path), "mode": self.mode, "fusion": self.fusion if self.mode == "hybrid" else None}
+
+    def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
+        """See `System`. A candidate that shares no word with the query scores below all that do."""
+        if metric is not None and self.mode != "dense":
+            raise InvalidRequest(f"--metric compares vectors, and mode {self.mode} has scores of its own; leave it out")
+        if task.groups is not None:
+            raise InvalidRequest(f"sets of papers are scored by their vectors, so mode {self.mode} cannot rank them")
+        if task.candidates is None:
+            queries = list(task.queries.values())
+            for start in range(0, len(queries), 256):
+                for ranking in self.index.search(queries[start : start + 256], depth, mode=self.mode, fusion=self.fusion):
+                    yield ranking.query.id, ranking.ids, ranking.scores
+            return
+        for id, query in task.queries.items():
+            ids = list(task.candidates.get(id, ()))
+            yield id, ids, self.index.score(query, ids, mode=self.mode, fusion=self.fusion)
+
+
+@dataclass(frozen=True)
+class Given:
+    """Scores made elsewhere."""
+
+    path: Path
+    pairs: bool
+    """Whether the file has MDCR's form, one number for `query_candidate`."""
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return self.path.name
+
+    def facts(self) -> dict[str, Any]:
+        """See `System`."""
+        return {"scores": str(self.path)}
+
+    @cached_property
+    def _scores(self) -> Scores:
+        return read_scores(self.path)
+
+    @cached_property
+    def _pairs(self) -> dict[str, float]:
+        return read_pair_scores(self.path)
+
+    def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
+        """See `System`. Of MDCR's form every pair must be there; of the others what is not there was not answered."""
+        for query in task.queries:
+            if self.pairs:
+                ids = list((task.candidates or {}).get(query, ()))
+                missing = next((id for id in ids if f"{query}_{id}" not in self._pairs), None)
+                if missing is not None:
+                    raise InvalidRequest(f"{self.path} has no score {query}_{missing}; the protocol wants every pair")
+                yield query, ids, np.array([self._pairs[f"{query}_{id}"] for id in ids])
+                continue
+            row = self._scores.get(query)
+            if row is None:
+                continue
+            wanted = row if task.candidates is None else {id: row[id] for id in task.candidates.get(query, ()) if id in row}
+            yield query, list(wanted), np.array(list(wanted.values()))
+
+
+class _Chosen:
+    """Rows of a matrix in another order, as float32, read when they are asked for: it may be larger than memory."""
+
+    dtype = np.dtype(np.float32)
+
+    def __init__(self, matrix: npt.NDArray[Any], rows: npt.NDArray[np.int64]) -> None:
+        self._matrix, self._rows = matrix, rows
+        self.shape = (len(rows), matrix.shape[1])
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, key: Any) -> Vectors:
+        return np.asarray(self._matrix[self._rows[key]], np.float32)
+
+
+class StoredSpace:
+    """Vectors made elsewhere, of papers and of queries."""
+
+    def __init__(self, papers: StoredVectors, queries: StoredVectors | None, material: Material) -> None:
+        self._papers, self._queries = papers, queries or papers
+        self._material = material
+        self.metric: Metric = papers.metric
+        if self._queries.dim != papers.dim:
+            raise InvalidRequest(f"{self._queries.path} has vectors of {self._queries.dim}, and {papers.path} of {papers.dim}")
+
+    @cached_property
+    def _pool(self) -> list[str]:
+        known = self._papers.rows
+        return [id for id in dict.fromkeys(paper.id for paper in self._material.pool()) if id in known]
+
+    def ids(self) -> Sequence[str]:
+        """See `Space`."""
+        return self._pool
+
+    def matrices(self) -> Sequence[Vectors]:
+        """See `Space`."""
+        rows = self._papers.rows
+        return [_Chosen(self._papers.matrix, np.array([rows[id] for id in self._pool], np.int64))]  # type: ignore[list-item]
+
+    def papers(self, ids: Sequence[str]) -> tuple[list[str], npt.NDArray[Any]]:
+        """See `Space`."""
+        found = [id for id in ids if id in self._papers.rows]
+        return found, self._papers.exact(found)
+
+    def queries(self, task: Task) -> tuple[list[str], npt.NDArray[Any]]:
+        """See `Space`."""
+        found = [id for id in task.queries if id in self._queries.rows]
+        return found, self._queries.exact(found)
+
+
+class IndexSpace:
+    """The vectors of an index, and its encoder for queries; these are kept beside the index, for the next run."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        if index.manifest.metric is None:
+            raise InvalidRequest(f"{index.path} has no vectors (it was built with --dense none); evaluate it with --mode bm25")
+        self.metric: Metric = index.manifest.metric
+
+    @cached_property
+    def _all(self) -> list[str]:
+        return [id for shard in self._index.shards for id in shard.ids.to_pylist()]
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {id: row for row, id in enumerate(self._all)}
+
+    def ids(self) -> Sequence[str]:
+        """See `Space`."""
+        return self._all
+
+    def matrices(self) -> Sequence[Vectors]:
+        """See `Space`."""
+        return [shard.vectors for shard in self._index.vectors]
+
+    def papers(self, ids: Sequence[str]) -> tuple[list[str], npt.NDArray[Any]]:
+        """See `Space`."""
+        found = [id for id in ids if id in self._rows]
+        rows = np.array([self._rows[id] for id in found], np.int64)
+        out = np.empty((len(rows), self._index.vectors[0].dim), np.float32)
+        for shard in self._index.vectors:
+            own = (rows >= shard.first) & (rows < shard.first + shard.papers)
+            out[own] = shard.vectors[rows[own] - shard.first]
+        return found, out
+
+    def queries(self, task: Task) -> tuple[list[str], npt.NDArray[Any]]:
+        """See `Space`. A paper that stands in the index is not encoded again where that would make no difference."""
+        asked = list(task.queries)
+        if all(self._is_stored(query) for query in task.queries.values()):
+            return self.papers(asked)
+        return asked, self._index.encode(list(task.queries.values()))
+
+    def _is_stored(self, query: Query) -> bool:
+        return query.paper is not None and query.id in self._rows and self._index.encoder.symmetric

@@ -1,0 +1,454 @@
+"""Each protocol on small data in the official layout, against an independent slow computation from its description.
+
+The oracles here know nothing of the package: they rank by sorting, and count.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sciretrieve.errors import InvalidRequest, NotFound
+from sciretrieve.evaluation import evaluate
+from tests.evaluation.made_up_benchmarks import made_vectors, paper, write_lines, write_text, write_vectors
+
+IDS = [f"p{number:03d}" for number in range(60)]
+VECTORS = made_vectors(IDS)
+CHANCE = np.random.default_rng(7)
+
+
+def l2(a: Any, b: Any) -> float:
+    return -math.sqrt(sum((float(x) - float(y)) ** 2 for x, y in zip(a, b, strict=True)))
+
+
+def ip(a: Any, b: Any) -> float:
+    return sum(float(x) * float(y) for x, y in zip(a, b, strict=True))
+
+
+def cosine(a: Any, b: Any) -> float:
+    return ip(a, b) / max(math.sqrt(ip(a, a)) * math.sqrt(ip(b, b)), 1e-12)
+
+
+def ranked(scores: Mapping[str, float]) -> list[str]:
+    """trec_eval: float32 scores, equal ones by falling id."""
+    return sorted(scores, key=lambda id: (float(np.float32(scores[id])), id), reverse=True)
+
+
+def average_precision(order: Sequence[str], grades: Mapping[str, int]) -> float:
+    relevant = [id for id, grade in grades.items() if grade > 0]
+    hits, total = 0, 0.0
+    for rank, id in enumerate(order, 1):
+        if grades.get(id, 0) > 0:
+            hits += 1
+            total += hits / rank
+    return total / len(relevant) if relevant else 0.0
+
+
+def ndcg(order: Sequence[str], grades: Mapping[str, int], cut: int | None = None) -> float:
+    gained = sum(max(grades.get(id, 0), 0) / math.log2(rank + 1) for rank, id in enumerate(order[:cut], 1))
+    ideal = sorted((grade for grade in grades.values() if grade > 0), reverse=True)[:cut]
+    best = sum(grade / math.log2(rank + 1) for rank, grade in enumerate(ideal, 1))
+    return gained / best if best else 0.0
+
+
+def recall(order: Sequence[str], grades: Mapping[str, int], cut: int) -> float:
+    relevant = {id for id, grade in grades.items() if grade > 0}
+    return len(relevant & set(order[:cut])) / len(relevant) if relevant else 0.0
+
+
+def mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def figures(report: Any) -> dict[str, float]:
+    found: dict[str, float] = report.as_json()["rounded"]
+    return found
+
+
+@pytest.mark.parametrize(("name", "key"), [("scidocs-cite", "cite"), ("scidocs-cocite", "co-cite")])
+def test_scidocs_full_corpus(tmp_path: Path, name: str, key: str) -> None:
+    positives = {id: [str(other) for other in CHANCE.choice([*IDS, "gone"], CHANCE.integers(0, 9), replace=False)] for id in IDS}
+    rows = [{**paper(id, "paper"), "cite": positives[id], "co-cite": positives[IDS[-1 - at]]} for at, id in enumerate(IDS)]
+    write_lines(tmp_path / "data/link_prediction_retrieval/SciDocs_papers_test.json", rows)
+    vectors = write_vectors(tmp_path / "v.jsonl", VECTORS)
+    report = evaluate(name, tmp_path / "data", embeddings=str(vectors))
+    values: dict[int, list[float]] = {20: [], 50: [], 100: []}
+    for row in rows:
+        if row[key]:
+            order = ranked({other: ip(VECTORS[row["paper"]], VECTORS[other]) for other in IDS})
+            for cut in values:
+                values[cut].append(recall(order, dict.fromkeys(row[key], 1), cut))
+    assert figures(report) == {f"R@{cut}": round(100 * mean(found), 2) for cut, found in values.items()}
+    text = "\n".join(report.lines())
+    assert "SciMult-MHAExpert" in text
+    assert "SciMult, Table 5" in text
+
+
+def scidocs(folder: Path, tasks: Sequence[str]) -> dict[str, dict[str, dict[str, int]]]:
+    qrels: dict[str, dict[str, dict[str, int]]] = {}
+    for task in tasks:
+        qrels[task] = {
+            str(query): {str(other): int(CHANCE.random() < 0.2) for other in CHANCE.choice([*IDS, "gone"], 12, replace=False)}
+            for query in CHANCE.choice(IDS, 20, replace=False)
+        }
+        lines = "".join(f"{query} 0 {other} {grade}\n" for query, row in qrels[task].items() for other, grade in row.items())
+        write_text(folder / task / "test.qrel", lines)
+    write_text(folder / "paper_metadata_view_cite_read.json", json.dumps({id: paper(id) for id in IDS}))
+    return qrels
+
+
+def test_scidocs_reranking_rounds_distances_and_skips_what_has_no_vector(tmp_path: Path) -> None:
+    tasks = {"coview": "co-view", "coread": "co-read", "cite": "cite", "cocite": "co-cite"}
+    qrels = scidocs(tmp_path, list(tasks))
+    known = {id: vector for id, vector in VECTORS.items() if id not in ("p005", "p011")}
+    report = evaluate("scidocs-rerank", tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", known)))
+    for task, name in tasks.items():
+        maps, ndcgs = [], []
+        for query, grades in qrels[task].items():
+            if query in known:
+                order = ranked({other: round(l2(known[query], known[other]), 5) for other in grades if other in known})
+                maps.append(average_precision(order, grades))
+                ndcgs.append(ndcg(order, grades))
+        ours = report.as_json()["per_task"][name]
+        assert ours["rounded"] == {"MAP": round(100 * mean(maps), 2), "nDCG": round(100 * mean(ndcgs), 2)}
+        assert ours["queries"] == len(maps)
+        assert ours["unanswered_queries"] == len(qrels[task]) - len(maps)
+        assert ours["missing_candidates"] > 0
+
+
+def test_one_task_of_several(tmp_path: Path) -> None:
+    scidocs(tmp_path, ["coview", "coread", "cite", "cocite"])
+    vectors = str(write_vectors(tmp_path / "v.jsonl", VECTORS))
+    whole = evaluate("scidocs-rerank", tmp_path, embeddings=vectors).as_json()["per_task"]["cite"]["measures"]
+    assert evaluate("scidocs-rerank", tmp_path, embeddings=vectors, task="cite").as_json()["measures"] == whole
+    with pytest.raises(InvalidRequest, match="has no task 'site'; there are: co-view"):
+        evaluate("scidocs-rerank", tmp_path, embeddings=vectors, task="site")
+
+
+def test_multi_scidocs(tmp_path: Path) -> None:
+    qrels = scidocs(tmp_path, ["cite", "cocite"])
+    report = evaluate("multi-scidocs", tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS)))
+    orders = {
+        query: ranked({other: round(l2(VECTORS[query], VECTORS[other]), 5) for other in row if other in VECTORS})
+        for query, row in qrels["cite"].items()
+    }
+    expected = round(100 * mean([average_precision(orders[query], row) for query, row in qrels["cite"].items()]), 2)
+    assert report.as_json()["per_task"]["cite"]["rounded"]["MAP"] == expected
+
+
+@pytest.mark.parametrize("names", ["old", "new"])
+@pytest.mark.parametrize("task", ["PAR", "PPR"])
+def test_pmc_patients(tmp_path: Path, task: str, names: str) -> None:
+    data, queries = tmp_path / "data", IDS[:15]
+    qrels = {query: {str(other): 1 for other in CHANCE.choice(IDS, 4, replace=False)} for query in queries}
+    corpus, judged = (f"{task}_corpus.jsonl", f"{task}_test_qrels.tsv") if names == "old" else ("corpus.jsonl", "qrels_test.tsv")
+    write_lines(data / task / corpus, ({"_id": id, "title": "", "text": f"patient {id}"} for id in IDS))
+    write_lines(data / "queries/test_queries.jsonl", ({"_id": id, "text": f"patient {id}"} for id in queries))
+    lines = "".join(f"{query}\t{other}\t1\n" for query, row in qrels.items() for other in row)
+    write_text(data / task / judged, f"query-id\tcorpus-id\tscore\n{lines}")
+    # one judged query gets no vector: the mean reciprocal rank counts it, trec_eval's measures do not
+    asked = write_vectors(tmp_path / "q.jsonl", {id: VECTORS[id] for id in queries[1:]})
+    report = evaluate(
+        f"pmc-patients-{task.lower()}",
+        data,
+        embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS)),
+        query_embeddings=str(asked),
+        metric="ip",
+        output=tmp_path / "out",
+    )
+    expected: dict[str, list[float]] = {"P@10": [], "nDCG@10": [], "R@1000": []}
+    reciprocal = []
+    for query in queries[1:]:
+        scores = {other: ip(VECTORS[query], VECTORS[other]) for other in IDS if other != query}
+        order = ranked(scores)
+        expected["P@10"].append(sum(qrels[query].get(id, 0) for id in order[:10]) / 10)
+        expected["nDCG@10"].append(ndcg(order, qrels[query], 10))
+        expected["R@1000"].append(recall(order, qrels[query], 1000))
+        stable = sorted(IDS, key=lambda id: -scores.get(id, -math.inf))  # Python's sort keeps the corpus's order
+        reciprocal.append(next((1 / rank for rank, id in enumerate(stable, 1) if id in qrels[query]), 0.0))
+    ours = figures(report)
+    assert ours["MRR"] == round(100 * sum(reciprocal) / len(queries), 2)
+    measures = report.as_json()["measures"]
+    for name, values in expected.items():
+        assert measures[name] == pytest.approx(mean(values), abs=1e-9)
+    run = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert set(run) == set(queries[1:])
+    assert queries[1] not in run[queries[1]]
+
+
+def test_zero_shot_patients_are_numbered_by_line(tmp_path: Path) -> None:
+    data = tmp_path / "link_prediction_retrieval"
+    positives = [[str(other) for other in CHANCE.choice(IDS, 3, replace=False)] for _ in range(10)]
+    write_lines(data / "PMCPatientsPPR_patients_test.json", (paper(id, "patient") for id in IDS))
+    write_lines(data / "PMCPatientsPPR_queries_test.json", ({"title": "t", "abstract": "a", "patient": row} for row in positives))
+    asked = {str(number): VECTORS[IDS[number]] for number in range(1, 11)}
+    report = evaluate(
+        "pmc-patients-zeroshot",
+        tmp_path,
+        embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS)),
+        query_embeddings=str(write_vectors(tmp_path / "q.jsonl", asked)),
+    )
+    orders = [ranked({other: ip(asked[str(at)], VECTORS[other]) for other in IDS}) for at in range(1, 11)]
+    expected = mean([recall(order, dict.fromkeys(row, 1), 20) for order, row in zip(orders, positives, strict=True)])
+    assert figures(report)["R@20"] == round(100 * expected, 2)
+
+
+def mdcr(folder: Path) -> dict[str, dict[str, dict[str, list[str]]]]:
+    kinds = ("bm25", "scincl", "specter", "graph", "most_cited", "random", "true")
+    value: dict[str, dict[str, dict[str, list[str]]]] = {}
+    for field in ("Art", "Biology", "Physics"):
+        value[field] = {
+            str(query): {kind: [str(other) for other in CHANCE.choice(IDS, 4, replace=False)] for kind in kinds}
+            for query in CHANCE.choice(IDS, 6, replace=False)
+        }
+    write_text(folder / "mdcr_test.json", json.dumps(value))
+    write_lines(folder / "mdcr_test_data.jsonl", (paper(id) for id in IDS))
+    return value
+
+
+def mdcr_expected(value: dict[str, dict[str, dict[str, list[str]]]], score: Callable[[str, str], float]) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = {}
+    for field, queries in value.items():
+        rows = []
+        for query, kinds in queries.items():
+            grades = {other: 0 for kind, ids in kinds.items() if kind != "true" for other in ids} | dict.fromkeys(kinds["true"], 1)
+            order = ranked({other: score(query, other) for other in grades})
+            rows.append((average_precision(order, grades), ndcg(order, grades), recall(order, grades, 5)))
+        found[field] = {name: round(100 * mean([row[at] for row in rows]), 4) for at, name in enumerate(("MAP", "nDCG", "R@5"))}
+    found["AVG"] = {name: round(mean([row[name] for row in found.values()]), 4) for name in ("MAP", "nDCG", "R@5")}
+    return found
+
+
+def test_mdcr_is_the_mean_of_rounded_fields(tmp_path: Path) -> None:
+    value = mdcr(tmp_path)
+    report = evaluate("mdcr", tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS))).as_json()
+    expected = mdcr_expected(value, lambda query, other: l2(VECTORS[query], VECTORS[other]))
+    for field in value:
+        assert report["per_field"][field]["rounded"] == expected[field]
+    assert report["rounded"] == expected["AVG"]
+    assert report["protocol"]["self_matches"] == "kept"
+
+
+def test_mdcrs_own_score_files(tmp_path: Path) -> None:
+    value = mdcr(tmp_path)
+    pairs = {
+        (query, other): round(float(CHANCE.random()), 2)
+        for queries in value.values()
+        for query, kinds in queries.items()
+        for ids in kinds.values()
+        for other in ids
+    }
+    path = write_text(tmp_path / "scores.json", json.dumps({f"{query}_{other}": score for (query, other), score in pairs.items()}))
+    report = evaluate("mdcr", tmp_path, scores=str(path)).as_json()
+    assert report["rounded"] == mdcr_expected(value, lambda query, other: pairs[query, other])["AVG"]
+    missing = dict(json.loads(path.read_text()))
+    gone = next(iter(missing))
+    del missing[gone]
+    write_text(path, json.dumps(missing))
+    with pytest.raises(InvalidRequest, match=f"has no score {gone}; the protocol wants every pair"):
+        evaluate("mdcr", tmp_path, scores=str(path))
+
+
+def test_mdcr_over_its_whole_corpus_is_declared_ours(tmp_path: Path) -> None:
+    value = mdcr(tmp_path)
+    report = evaluate("mdcr-full", tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS)), metric="l2")
+    expected = []
+    for queries in value.values():
+        rows = []
+        for query, kinds in queries.items():
+            order = ranked({other: l2(VECTORS[query], VECTORS[other]) for other in IDS})
+            rows.append(recall(order, dict.fromkeys(kinds["true"], 1), 20))
+        expected.append(mean(rows))
+    assert figures(report)["R@20"] == pytest.approx(100 * mean(expected), abs=0.006)
+    assert report.as_json()["published"] == []
+    assert any("this form is ours" in note for note in report.notes)
+
+
+def beir(folder: Path) -> dict[str, dict[str, int]]:
+    queries = IDS[:10]
+    qrels = {query: {str(other): int(CHANCE.integers(-1, 3)) for other in CHANCE.choice(IDS, 8, replace=False)} for query in queries}
+    write_lines(folder / "corpus.jsonl", ({"_id": id, "title": f"t {id}", "text": f"x {id}", "metadata": {}} for id in IDS))
+    write_lines(folder / "queries.jsonl", ({"_id": id, "text": f"query {id}"} for id in [*queries, "unjudged"]))
+    lines = "".join(f"{query}\t{other}\t{grade}\n" for query, row in qrels.items() for other, grade in row.items())
+    write_text(folder / "qrels/test.tsv", f"query-id\tcorpus-id\tscore\n{lines}")
+    return qrels
+
+
+@pytest.mark.parametrize("name", ["trec-covid", "beir:data"])
+def test_beir_takes_the_query_itself_out(tmp_path: Path, name: str) -> None:
+    qrels = beir(tmp_path / "data")
+    vectors = str(write_vectors(tmp_path / "v.jsonl", VECTORS))
+    report = evaluate(name, tmp_path / "data", embeddings=vectors, metric="ip").as_json()
+    orders = {query: ranked({other: ip(VECTORS[query], VECTORS[other]) for other in IDS if other != query}) for query in qrels}
+    assert report["rounded"]["nDCG@10"] == round(100 * mean([ndcg(orders[query], row, 10) for query, row in qrels.items()]), 2)
+    assert report["counts"]["test"]["self_matches_dropped"] == 10
+    if name == "trec-covid":
+        capped = []
+        for query, row in qrels.items():
+            relevant = {id for id, grade in row.items() if grade > 0}
+            capped.append(len(relevant & set(orders[query][:100])) / min(len(relevant), 100) if relevant else 0.0)
+        assert report["rounded"]["R_cap@100"] == round(100 * mean(capped), 2)
+
+
+def test_a_judged_query_without_text_stops_the_evaluation(tmp_path: Path) -> None:
+    beir(tmp_path / "data")
+    with (tmp_path / "data/qrels/test.tsv").open("a") as file:
+        file.write("nobody\tp001\t1\n")
+    with pytest.raises(InvalidRequest, match=r"test\.tsv, line 82: query 'nobody' is judged, and .*queries\.jsonl has no text of it"):
+        evaluate("trec-covid", tmp_path / "data")
+
+
+SETS = ("trec-covid-scirepeval", "scirepeval-search", "nfcorpus-scirepeval", "relish", "same-author", "high-influence-citations")
+FOLDERS = ("trec_covid", "search", "nfcorpus", "relish", "same_author", "high_influence_cite")
+
+
+@pytest.mark.parametrize("parquet", [False, True])
+@pytest.mark.parametrize(("name", "folder"), list(zip(SETS, FOLDERS, strict=True)))
+def test_scirepevals_re_ranking(tmp_path: Path, name: str, folder: str, parquet: bool) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows, judged, qrels = [], [], {}
+    for query in IDS[:8]:
+        others = [str(other) for other in CHANCE.choice(IDS, 10, replace=False)]
+        grades = {other: int(CHANCE.integers(0, 3)) for other in others}
+        asked: Any = f"query {query}" if name in SETS[:3] else paper(query, "doc_id")
+        candidates = [{**paper(other, "doc_id"), "venue": None, "year": 1999.0, "score": grades[other]} for other in others]
+        rows.append({"doc_id": query, "query": asked, "candidates": candidates})
+        judged += [{"query_id": query, "cand_id": other, "score": grade} for other, grade in grades.items()]
+        qrels[query] = grades
+    judged.append({"query_id": IDS[0], "cand_id": judged[0]["cand_id"], "score": judged[0]["score"]})  # a row twice
+    data = tmp_path / "data" / folder
+    data.mkdir(parents=True)
+    if parquet:
+        pq.write_table(pa.Table.from_pylist(rows), data / "evaluation-00000-of-00001.parquet")
+        pq.write_table(pa.Table.from_pylist(judged), data / "test-00000-of-00001.parquet")
+    else:
+        write_lines(data / "evaluation.jsonl", rows)
+        write_lines(data / "test_qrel.jsonl", judged)
+    report = evaluate(name, tmp_path / "data", embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS)))
+    measure = "MAP" if name in SETS[4:] else "nDCG"
+    compute = average_precision if measure == "MAP" else ndcg
+    values = [compute(ranked({other: l2(VECTORS[query], VECTORS[other]) for other in row}), row) for query, row in qrels.items()]
+    assert figures(report) == {measure: round(100 * mean(values), 2)}
+
+
+def test_reviewer_matching(tmp_path: Path) -> None:
+    reviewers = {f"r{number}": [str(id) for id in CHANCE.choice(IDS, CHANCE.integers(1, 6), replace=False)] for number in range(12)}
+    queries = IDS[:6]
+    soft = {query: {reviewer: int(CHANCE.random() < 0.5) for reviewer in reviewers} for query in queries}
+    hard = {query: {reviewer: grade * int(CHANCE.random() < 0.6) for reviewer, grade in row.items()} for query, row in soft.items()}
+    write_lines(tmp_path / "evaluation.jsonl", (paper(id, "doc_id") for id in IDS))
+    write_lines(tmp_path / "reviewer_metadata.jsonl", ({"r_id": id, "papers": papers} for id, papers in reviewers.items()))
+    for kind, qrels in (("hard", hard), ("soft", soft)):
+        rows = [{"query_id": query, "cand_id": other, "score": grade} for query, row in qrels.items() for other, grade in row.items()]
+        write_lines(tmp_path / f"test_{kind}_qrel.jsonl", rows)
+    report = evaluate("reviewer-matching", tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS))).as_json()
+    four = []
+    for kind, qrels in (("hard", hard), ("soft", soft)):
+        for cut in (5, 10):
+            values = []
+            for query in queries:
+                scores = {
+                    id: mean(sorted((cosine(VECTORS[query], VECTORS[other]) for other in papers), reverse=True)[:3])
+                    for id, papers in reviewers.items()
+                }
+                values.append(sum(qrels[query][id] for id in ranked(scores)[:cut]) / cut)
+            four.append(mean(values))
+            assert report["per_task"][kind]["rounded"][f"P@{cut}"] == round(100 * mean(values), 2)
+    assert report["measures"]["mean"] == pytest.approx(mean(four))
+
+
+def test_scimults_search_sets(tmp_path: Path) -> None:
+    expected = []
+    for name in ("Search", "TRECCOVID_SciRepEval", "TRECCOVID_BEIR", "SciFact", "NFCorpus"):
+        grades = {
+            f"q{number}": {str(other): int(CHANCE.integers(0, 3)) for other in CHANCE.choice(IDS, 6, replace=False)} for number in range(5)
+        }
+        write_lines(tmp_path / f"search/{name}_papers_test.json", (paper(id, "paper") for id in IDS))
+        rows = [{"query_id": query, "query": "a [SEP] b", "score": row} for query, row in grades.items()]
+        write_lines(tmp_path / f"search/{name}_queries_test.json", rows)
+        values = []
+        for number, (query, row) in enumerate(grades.items()):
+            pool = row if name in ("Search", "TRECCOVID_SciRepEval") else IDS
+            values.append(ndcg(ranked({other: ip(VECTORS[IDS[number]], VECTORS[other]) for other in pool}), row, 10))
+            del query
+        expected.append(mean(values))
+    asked = {f"q{number}": VECTORS[IDS[number]] for number in range(5)}
+    report = evaluate(
+        "scimult-search",
+        tmp_path,
+        embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS)),
+        query_embeddings=str(write_vectors(tmp_path / "q.jsonl", asked)),
+    ).as_json()
+    assert [row["rounded"]["nDCG@10"] for row in report["per_task"].values()] == [round(100 * value, 2) for value in expected]
+    assert report["measures"]["nDCG@10"] == pytest.approx(mean(expected))
+
+
+def test_maple_puts_labels_matched_by_name_first(tmp_path: Path) -> None:
+    labels = [f"l{number}" for number in range(40)]
+    vectors = made_vectors(labels, 3)
+    papers, matched = {}, {}
+    for name in ("CSConference", "ChemistryMeSH", "Geography", "Psychology"):
+        papers = {f"p{number:03d}": [str(label) for label in CHANCE.choice(labels, 5, replace=False)] for number in range(8)}
+        matched = {id: [str(label) for label in CHANCE.choice(labels, 4, replace=False)] for id in papers}
+        write_lines(tmp_path / f"{name}_label.json", ({"label": label, "name": [label, "other"], "definition": "d"} for label in labels))
+        write_lines(tmp_path / f"{name}_papers_test.json", ({**paper(id, "paper"), "label": row} for id, row in papers.items()))
+        write_lines(tmp_path / f"{name}_matched.json", ({"candidate": row} for row in matched.values()))
+    report = evaluate(
+        "maple",
+        tmp_path,
+        embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors)),
+        query_embeddings=str(write_vectors(tmp_path / "q.jsonl", VECTORS)),
+    ).as_json()
+    with_names, without = [], []
+    for id, row in papers.items():
+        order = ranked({label: ip(VECTORS[id], vectors[label]) for label in labels})
+        first = [label for label in order if label in matched[id]] + [label for label in order if label not in matched[id]]
+        with_names.append(recall(first, dict.fromkeys(row, 1), 20))
+        without.append(recall(order, dict.fromkeys(row, 1), 20))
+    assert report["per_task"]["Psychology"]["rounded"]["R@20"] == round(100 * mean(with_names), 2)
+    assert report["per_task"]["Psychology, without matching"]["rounded"]["R@20"] == round(100 * mean(without), 2)
+
+
+def test_alternative_self_retrieval(tmp_path: Path) -> None:
+    write_lines(tmp_path / "papers.jsonl", [*(paper(id, "id") for id in IDS if not id.endswith("3")), paper("p003", "id")])
+    kept = [id for id in IDS if not id.endswith("3")]
+    titles = made_vectors([f"title of {id}" for id in kept], 5)
+    vectors = {id: VECTORS[id] for id in kept} | titles
+    report = evaluate("asr", tmp_path / "papers.jsonl", embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors))).as_json()
+    matrix = np.array([vectors[id] for id in kept])
+    for task, pool in (("Task I", kept), ("Task II", [*kept, *titles])):
+        for standard in (False, True):
+            whole = matrix if task == "Task I" else np.array([vectors[id] for id in pool])
+            centre, spread = (whole.mean(0), whole.std(0)) if standard else (0.0, 1.0)
+            reciprocal, at_ten = [], []
+            for id in kept:
+                asked = f"title of {id}"
+                query = (vectors[asked] - centre) / spread
+                order = ranked({other: cosine(query, (vectors[other] - centre) / spread) for other in pool if other != asked})
+                reciprocal.append(1 / (order.index(id) + 1))
+                at_ten.append(float(id in order[:10]))
+            ours = report["per_task"][task + (", standardised" if standard else "")]["measures"]
+            assert ours["MRR"] == pytest.approx(mean(reciprocal), abs=2e-3 if standard else 1e-9)
+            assert ours["Success@10"] == pytest.approx(mean(at_ten), abs=0.02 if standard else 1e-9)
+
+
+def test_what_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match=r"mdcr needs mdcr_test\.json under .*; see `sciretrieve benchmarks show mdcr`"):
+        evaluate("mdcr", tmp_path)
+    with pytest.raises(InvalidRequest, match="name their folder with --data"):
+        evaluate("mdcr")
+    write_text(tmp_path / "mdcr_test.json", '{"Art": {"q1": {"bm25": ["a"')
+    write_lines(tmp_path / "mdcr_test_data.jsonl", [paper("a")])
+    with pytest.raises(InvalidRequest, match=r"mdcr_test\.json is no whole JSON"):
+        evaluate("mdcr", tmp_path)
+    write_text(tmp_path / "mdcr_test.json", json.dumps({"Art": {"a": {"bm25": ["gone"], "true": ["a"]}}}))
+    with pytest.raises(InvalidRequest, match=r"query 'a' names paper 'gone', which .* has not"):
+        evaluate("mdcr", tmp_path)
