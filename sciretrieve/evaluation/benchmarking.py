@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from ..corpora import PaperCorpus
 from ..encoders.stored import StoredVectors
 from ..encoders.torched import Device
-from ..errors import InvalidRequest, NotFound
+from ..errors import IndexExists, InvalidRequest, NotFound
 from ..files import describe, read_json, write_json
 from ..index import Index
 from ..indexing import build
@@ -188,18 +188,19 @@ def _index(request: Request, material: Material, progress: Progress) -> Index:
     corpus = PaperCorpus.of(material.name, material.fingerprint, material.pool)
     folder.parent.mkdir(parents=True, exist_ok=True)
     progress.note(f"the papers of {material.name} are indexed in {folder}")
-    return build(
-        corpus,
-        folder,
-        encoder=name,
-        adapter=request.adapter if name else None,
-        query_adapter=request.query_adapter if name else None,
-        dense="flat" if name else "none",
-        precision=request.precision,  # type: ignore[arg-type]
-        device=request.device,
-        overwrite=True,
-        progress=progress,
-    )
+    settings: dict[str, Any] = {
+        "encoder": name,
+        "adapter": request.adapter if name else None,
+        "query_adapter": request.query_adapter if name else None,
+        "dense": "flat" if name else "none",
+        "precision": request.precision,
+        "device": request.device,
+        "progress": progress,
+    }
+    try:
+        return build(corpus, folder, **settings)
+    except IndexExists:  # the benchmark's files, or the encoder's, have changed since
+        return build(corpus, folder, **settings, overwrite=True)
 
 
 def _is_flat(path: Path) -> bool:

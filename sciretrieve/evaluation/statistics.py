@@ -20,7 +20,8 @@ def interval(values: Values, level: float = 0.95) -> tuple[float, float]:
     if not len(values):
         return (0.0, 0.0)
     tail = 100 * (1 - level) / 2
-    low, high = np.percentile(_resampled_means(values), [tail, 100 - tail])
+    # sorted, so that the order of the queries makes no difference
+    low, high = np.percentile(_resampled_means(np.sort(values)), [tail, 100 - tail])
     return float(low), float(high)
 
 

@@ -1,0 +1,39 @@
+"""The blocked search over a whole corpus against scoring everything in NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sciretrieve.evaluation import full_corpus
+from sciretrieve.types import Metric
+
+
+@pytest.mark.parametrize("metric", ["ip", "l2", "cosine"])
+@pytest.mark.parametrize("k", [1, 10, 500, 5000])
+def test_it_is_the_ranking_of_all_scores(metric: Metric, k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(full_corpus, "QUERIES", 7)
+    monkeypatch.setattr(full_corpus, "PAPERS", 64)
+    chance = np.random.default_rng(k)
+    papers, queries = chance.normal(size=(1500, 12)).astype(np.float32), chance.normal(size=(23, 12)).astype(np.float32)
+    papers[700:720] = papers[:20]  # the same vectors again: the same scores
+    found = list(full_corpus.top(queries, [papers[:333], papers[333:900], papers[900:]], k, metric))
+    exact, asked = papers.astype(np.float64), queries.astype(np.float64)
+    products = asked @ exact.T
+    if metric == "l2":
+        products = -np.sqrt(((asked[:, None] - exact[None]) ** 2).sum(-1))
+    elif metric == "cosine":
+        products /= np.linalg.norm(asked, axis=1)[:, None] * np.linalg.norm(exact, axis=1)
+    assert len(found) == 23
+    for (rows, scores), row in zip(found, products, strict=True):
+        order = np.lexsort((np.arange(1500), -np.round(row, 10)))[:k]
+        np.testing.assert_array_equal(rows, order)
+        np.testing.assert_allclose(scores, row[order], atol=1e-6)
+
+
+def test_little_is_held_however_deep() -> None:
+    assert full_corpus.KEPT * 12 < 300e6  # bytes of rows and scores
+
+
+def test_no_queries() -> None:
+    assert list(full_corpus.top(np.empty((0, 4), np.float32), [np.ones((3, 4), np.float32)], 2, "ip")) == []

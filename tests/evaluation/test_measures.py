@@ -1,0 +1,87 @@
+"""Measures: their names, and their values against pytrec_eval asked directly, and BEIR's own by their definitions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import pytrec_eval
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sciretrieve.errors import InvalidRequest
+from sciretrieve.evaluation.measures import Evaluator, parse_measure, ties, trec_order
+
+NAMES = {
+    "nDCG@10": "ndcg_cut_10",
+    "ndcg_cut_10": "ndcg_cut_10",
+    "NDCG@5": "ndcg_cut_5",
+    "nDCG": "ndcg",
+    "MAP": "map",
+    "map": "map",
+    "AP@100": "map_cut_100",
+    "MRR": "recip_rank",
+    "recip_rank": "recip_rank",
+    "P@5": "P_5",
+    "P.5": "P_5",
+    "R@100": "recall_100",
+    "Recall@100": "recall_100",
+    "recall_100": "recall_100",
+    "Success@1": "success_1",
+    "Rprec": "Rprec",
+    "bpref": "bpref",
+}
+
+
+@pytest.mark.parametrize(("name", "key"), NAMES.items())
+def test_names(name: str, key: str) -> None:
+    assert parse_measure(name).key == key
+    assert parse_measure(str(parse_measure(name))) == parse_measure(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("nDCG@x", "unknown measure"), ("fame", "unknown"), ("P", "needs a cutoff"), ("MRR@10", "no cutoff")]
+)
+def test_bad_names(name: str, words: str) -> None:
+    with pytest.raises(InvalidRequest, match=words):
+        parse_measure(name)
+
+
+DOCUMENTS = st.sampled_from([f"d{number}" for number in range(12)])
+RUNS = st.dictionaries(
+    st.sampled_from("abcd"), st.dictionaries(DOCUMENTS, st.sampled_from([0.0, 0.5, 0.5 + 1e-9, 1.0, -2.0]), min_size=1), min_size=1
+)
+QRELS = st.dictionaries(st.sampled_from("abcd"), st.dictionaries(DOCUMENTS, st.integers(-1, 3), min_size=1), min_size=1)
+
+
+@settings(deadline=None, max_examples=60)
+@given(RUNS, QRELS)
+def test_values_are_trec_evals(run: Any, qrels: Any) -> None:
+    names = ["nDCG@3", "nDCG", "MAP", "MRR", "P@5", "R@5", "Rprec", "Success@1"]
+    measures = [parse_measure(name) for name in names]
+    found = Evaluator(qrels, measures).per_query(run)
+    expected = pytrec_eval.RelevanceEvaluator(qrels, pytrec_eval.supported_measures).evaluate(run)
+    assert set(found) == set(run) & set(qrels)
+    for query, values in found.items():
+        for measure in measures:
+            if measure.key in expected[query]:
+                assert values[str(measure)] == expected[query][measure.key]
+    # our own order of documents is the one that these values come from
+    for query in found:
+        order, grades = trec_order(run[query]), qrels[query]
+        rank = next((1 / at for at, id in enumerate(order, 1) if grades.get(id, 0) > 0), 0.0)
+        assert found[query]["MRR"] == pytest.approx(rank)
+
+
+def test_beirs_own_measures() -> None:
+    qrels = {"q": {"a": 1, "b": 2, "c": 0, "d": 1}}
+    run = {"q": {"x": 5.0, "a": 4.0, "c": 3.0, "b": 2.0}}
+    values = Evaluator(qrels, [parse_measure(name) for name in ("R_cap@2", "R_cap@100", "judged@2", "hole@10")]).per_query(run)["q"]
+    assert values == {"R_cap@2": 0.5, "R_cap@100": 2 / 3, "judged@2": 0.5, "hole@10": 0.1}
+
+
+def test_ties_are_counted_after_float32() -> None:
+    assert ties({"q": {"a": 1.0, "b": 1.0 + 1e-9, "c": 2.0}, "r": {"a": 1.0}}) == 2
+    assert trec_order({"a": 1.0, "b": 1.0 + 1e-9, "c": 2.0}) == ["c", "b", "a"]
+    assert np.float32(1.0) == np.float32(1.0 + 1e-9)
