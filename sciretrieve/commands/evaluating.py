@@ -88,6 +88,10 @@ def evaluate(
         Path | None, typer.Option("--output", "-o", metavar="DIR", help="Keep the run, per-query scores, the report and a receipt.")
     ] = None,
     replay: Annotated[Path | None, typer.Option("--replay", metavar="FILE", help="Make the figures of a receipt again.")] = None,
+    matrix: Annotated[
+        Path | None,
+        typer.Option("--matrix", metavar="FILE", help="A TOML file of systems and benchmarks; what is missing in -o is run."),
+    ] = None,
     cache: Annotated[Path, typer.Option("--cache", metavar="DIR", help="Where benchmarks' indexes are kept.")] = Path("indexes/benchmarks"),
     precision: Precision = PrecisionName.auto,
     device: Device = DeviceName.auto,
@@ -109,6 +113,9 @@ def evaluate(
             if run is None or qrels is None:
                 raise InvalidRequest("a run is scored on judgements: give both --run and --qrels")
             _score(run, qrels, measures or ["nDCG@10", "MAP", "R@100", "MRR"], format)
+            return
+        if matrix is not None:
+            _matrix(matrix, output, cache, console)
             return
         if replay is not None:
             report, differing = evaluation.replay(replay, console)
@@ -154,6 +161,21 @@ def evaluate(
         raise typer.Exit(130) from None
     finally:
         console.close()
+
+
+def _matrix(path: Path, output: Path | None, cache: Path, console: Console) -> None:
+    """Run a matrix, and say where its page is."""
+    from ..evaluation import matrix
+
+    if output is None:
+        raise InvalidRequest("a matrix needs a folder for its runs and its page: name it with -o")
+    page, failed = matrix.run_matrix(matrix.read_plan(path, str(cache)), output, console)
+    console.close()
+    say([str(page)])
+    for line in failed:
+        typer.echo(f"sciretrieve: not run: {line}", err=True)
+    if failed:
+        raise typer.Exit(1)
 
 
 def _score(run: Path, qrels: Path, names: list[str], format: ReportFormat) -> None:

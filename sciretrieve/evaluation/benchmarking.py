@@ -85,7 +85,7 @@ def evaluate(
         UnknownName, InvalidRequest, NotFound: there is no such benchmark, system or file, or a file is not as it must be.
     """
     request = Request(benchmark, str(data) if data is not None else None, **asked)
-    return _evaluate(request, Path(output) if output is not None else None, progress or Silent())
+    return evaluate_request(request, Path(output) if output is not None else None, progress or Silent())
 
 
 def replay(receipt: Path, progress: Progress | None = None) -> tuple[Report, list[str]]:
@@ -99,7 +99,7 @@ def replay(receipt: Path, progress: Progress | None = None) -> tuple[Report, lis
         request, figures = Request(**asked), kept["measures"]
     except (KeyError, TypeError) as error:
         raise InvalidRequest(f"{receipt} is no receipt of an evaluation ({error})") from error
-    report = _evaluate(request, None, progress or Silent())
+    report = evaluate_request(request, None, progress or Silent())
     now = report.as_json()["measures"]
     differing = [f"{name} was {figures[name]!r} and is {now.get(name)!r}" for name in figures if figures[name] != now.get(name)]
     if differing:
@@ -110,7 +110,8 @@ def replay(receipt: Path, progress: Progress | None = None) -> tuple[Report, lis
     return report, differing
 
 
-def _evaluate(request: Request, output: Path | None, progress: Progress) -> Report:
+def evaluate_request(request: Request, output: Path | None, progress: Progress) -> Report:
+    """Evaluate what a request asks; see `evaluate`."""
     spec = find_benchmark(request.benchmark)
     split = request.split or spec.splits[0]
     materials = read(spec, request.data, split, request.task)

@@ -18,7 +18,7 @@ QUERIES = 2048
 PAPERS = 8192
 KEPT = 20_000_000
 """Candidates that are held at a time, over all queries."""
-SLACK = 16
+SLACK = 8
 """Candidates beyond k that are scored again: products in float32 may swap neighbours."""
 
 Floats = npt.NDArray[np.float32]
@@ -65,29 +65,38 @@ def _candidates(queries: Floats, papers: Sequence[Vectors], k: int, metric: Metr
 
 
 def _merge(scores: Floats, rows: Rows, edge: Floats, product: Floats, first: int) -> None:
-    """Let a block's products in among each query's best, in place."""
-    k = scores.shape[1]
-    better = product > edge[:, None]
-    counts = better.sum(axis=1)
-    for width in sorted({_power(int(count)) for count in counts if count}):
-        # queries with about as many newcomers are merged together, in one matrix without much filling
-        mine = np.flatnonzero((counts > width // 2) & (counts <= width))
-        which, columns = np.nonzero(better[mine])
-        places = np.arange(len(columns)) - np.repeat(np.concatenate([[0], np.cumsum(counts[mine])[:-1]]), counts[mine])
-        new_scores = np.full((len(mine), width), -np.inf, np.float32)
-        new_rows = np.zeros((len(mine), width), np.int64)
-        new_scores[which, places] = product[mine[which], columns]
-        new_rows[which, places] = columns + first
-        all_scores = np.concatenate([scores[mine], new_scores], axis=1)
-        all_rows = np.concatenate([rows[mine], new_rows], axis=1)
-        kept = np.argpartition(all_scores, all_scores.shape[1] - k, axis=1)[:, -k:]
-        scores[mine] = np.take_along_axis(all_scores, kept, axis=1)
-        rows[mine] = np.take_along_axis(all_rows, kept, axis=1)
-        edge[mine] = scores[mine].min(axis=1)
-
-
-def _power(count: int) -> int:
-    return 1 << max(count - 1, 0).bit_length()
+    """Let a block's products in among each query's best, in place. Most blocks have few that are good enough."""
+    k, width = scores.shape[1], product.shape[1]
+    if edge[0] == -np.inf and width > 2 * k and width > 1024:
+        # nothing is known yet: a part of the block sets an edge that most of the rest does not pass
+        half = width // 2
+        _merge(scores, rows, edge, product[:, :half], first)
+        _merge(scores, rows, edge, product[:, half:], first + half)
+        return
+    if edge[0] == -np.inf and width >= k:
+        kept = np.argpartition(product, width - k, axis=1)[:, width - k :]
+        scores[:], rows[:] = np.take_along_axis(product, kept, axis=1), kept + first
+        edge[:] = scores.min(axis=1)
+        return
+    better = np.flatnonzero(product > edge[:, None])
+    if not len(better):
+        return
+    which, columns = np.divmod(better, width)
+    counts = np.bincount(which, minlength=len(scores))
+    mine = np.flatnonzero(counts)
+    starts = np.cumsum(counts) - counts
+    places = np.arange(len(better)) - starts[which]
+    slots = np.cumsum(counts > 0)[which] - 1
+    most = int(counts.max())
+    all_scores = np.full((len(mine), k + most), -np.inf, np.float32)
+    all_rows = np.zeros((len(mine), k + most), np.int64)
+    all_scores[:, :k], all_rows[:, :k] = scores[mine], rows[mine]
+    all_scores[slots, k + places] = product[which, columns]
+    all_rows[slots, k + places] = columns + first
+    kept = np.argpartition(all_scores, most, axis=1)[:, most:]
+    scores[mine] = np.take_along_axis(all_scores, kept, axis=1)
+    rows[mine] = np.take_along_axis(all_rows, kept, axis=1)
+    edge[mine] = scores[mine].min(axis=1)
 
 
 def _gathered(papers: Sequence[Vectors], rows: Rows) -> Vectors:

@@ -131,9 +131,7 @@ class Searched:
         return {"index": str(self.index.path), "mode": self.mode, "fusion": self.fusion if self.mode == "hybrid" else None}
 
     def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
-        """See `System`. A candidate that shares no word with the query scores below all that do."""
-        if metric is not None and self.mode != "dense":
-            raise InvalidRequest(f"--metric compares vectors, and mode {self.mode} has scores of its own; leave it out")
+        """See `System`. Its scores are the search's own. A candidate that shares no word with the query is below all that do."""
         if task.groups is not None:
             raise InvalidRequest(f"sets of papers are scored by their vectors, so mode {self.mode} cannot rank them")
         if task.candidates is None:

@@ -1,0 +1,109 @@
+"""Systems × benchmarks from one TOML file: what is missing is run, what is there is kept, and a page shows all of it."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pyarrow.parquet as pq
+
+from ..errors import InvalidRequest, NotFound, SciretrieveError
+from ..files import read_json, write_json
+from ..protocols import Progress
+from .benchmarking import Request, evaluate_request, read
+from .catalogue import find_benchmark
+from .judgements import read_scores
+from .measures import Evaluator, Measure
+from .page import Cell, page
+
+DEPTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+OF_BENCHMARKS = {"name", "data", "split", "task", "metric", "measures"}
+OF_SYSTEMS = {field.name for field in fields(Request)} - OF_BENCHMARKS - {"benchmark", "cache"}
+
+
+Plan: TypeAlias = dict[tuple[str, str], Request]
+"""(benchmark, system), by the names that the file gives them -> what to evaluate."""
+
+
+def read_plan(path: Path, cache: str) -> Plan:
+    """Read `[systems.NAME]` and `[benchmarks.NAME]` tables; their keys are the options of `evaluate`.
+
+    Raises:
+        NotFound, InvalidRequest: there is no such file, or it is no plan; the message names the table and the key.
+    """
+    if not path.is_file():
+        raise NotFound(f"there is no matrix {path}")
+    try:
+        value = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidRequest(f"{path} is no TOML: {error}") from error
+    systems, benchmarks = value.get("systems"), value.get("benchmarks")
+    if not isinstance(systems, dict) or not isinstance(benchmarks, dict) or not systems or not benchmarks:
+        raise InvalidRequest(f"{path} needs tables [systems.NAME] and [benchmarks.NAME]")
+    for kind, tables, known in (("systems", systems, OF_SYSTEMS), ("benchmarks", benchmarks, OF_BENCHMARKS)):
+        for name, table in tables.items():
+            if not isinstance(table, dict):
+                raise InvalidRequest(f"{path}: {kind}.{name} is no table")
+            if odd := sorted(set(table) - known):
+                raise InvalidRequest(f"{path}: [{kind}.{name}] has {odd[0]!r}; it may have {', '.join(sorted(known))}")
+    requests: Plan = {}
+    for benchmark, asked in benchmarks.items():
+        rest: dict[str, Any] = {key: tuple(item) if key == "measures" else item for key, item in asked.items() if key != "name"}
+        for system, settings in systems.items():
+            requests[benchmark, system] = Request(benchmark=asked.get("name", benchmark), cache=cache, **rest, **settings)
+            find_benchmark(requests[benchmark, system].benchmark)
+    return requests
+
+
+def run_matrix(plan: Plan, output: Path, progress: Progress) -> tuple[Path, list[str]]:
+    """Run what is missing of a plan, each cell in a folder of its own; returns the page, and what could not be run."""
+    failed = []
+    cells = []
+    for (benchmark, system), request in plan.items():
+        folder = output / benchmark / system
+        receipt = folder / "receipt.json"
+        if not receipt.exists() or read_json(receipt).get("request") != json.loads(json.dumps(asdict(request))):
+            progress.note(f"{benchmark}: {system}")
+            try:
+                evaluate_request(request, folder, progress)
+            except SciretrieveError as error:
+                failed.append(f"{benchmark}, {system}: {error}")
+                continue
+        cells.append(Cell(benchmark, system, read_json(folder / "report.json"), _recall(request, folder), _per_query(folder)))
+    path = output / "index.html"
+    output.mkdir(parents=True, exist_ok=True)
+    path.write_text(page(cells, failed), encoding="utf-8")
+    values = [{"benchmark": cell.benchmark, "system": cell.system, "measures": cell.report["measures"]} for cell in cells]
+    write_json(output / "matrix.json", {"schema": 1, "cells": values})
+    return path, failed
+
+
+def _per_query(folder: Path) -> dict[tuple[str, str], float]:
+    """The first measure's values, by task and query."""
+    table = pq.read_table(folder / "per-query.parquet")
+    tasks, queries, values = (table.column(at).to_pylist() for at in range(3))
+    return {(task, query): value for task, query, value in zip(tasks, queries, values, strict=True) if value is not None}
+
+
+def _recall(request: Request, folder: Path) -> dict[int, float]:
+    """Mean recall at growing depths, where a whole corpus was ranked in one task; kept beside the run."""
+    kept = folder / "recall.json"
+    run = folder / "run.trec"
+    if not run.exists():
+        return {}
+    if kept.exists() and kept.stat().st_mtime >= run.stat().st_mtime:
+        return {int(depth): value for depth, value in read_json(kept)["recall"].items()}
+    spec = find_benchmark(request.benchmark)
+    tasks: list[Any] = [
+        task for material in read(spec, request.data, request.split or spec.splits[0], request.task) for task in material.tasks
+    ]
+    if len(tasks) != 1 or tasks[0].candidates is not None:
+        return {}
+    depths = [depth for depth in DEPTHS if depth <= spec.protocol.depth]
+    found = Evaluator(tasks[0].qrels, [Measure("recall", depth) for depth in depths]).per_query(read_scores(run)).values()
+    recall = {depth: sum(row[f"R@{depth}"] for row in found) / max(len(found), 1) for depth in depths}
+    write_json(kept, {"recall": {str(depth): value for depth, value in recall.items()}})
+    return recall

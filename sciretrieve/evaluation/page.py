@@ -1,0 +1,163 @@
+"""One HTML page for a matrix of evaluations: tables, and plots as plain SVG; it needs no script and no network."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999")
+"""Okabe and Ito's, which colour-blind readers tell apart."""
+WIDTH, HEIGHT, MARGIN = 460, 280, 44
+STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 62rem; padding: 0 1rem; color: #222; }
+table { border-collapse: collapse; margin: 1rem 0; } td, th { padding: .2rem .7rem; text-align: right; }
+th:first-child, td:first-child { text-align: left; } tr.best td { font-weight: 600; } thead th { border-bottom: 1px solid #888; }
+small, .source { color: #666; } svg { margin: .5rem 1rem .5rem 0; } svg text { font: 11px system-ui, sans-serif; fill: #444; }
+"""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One system on one benchmark: its report, and its recall at growing depths (empty where that is not known)."""
+
+    benchmark: str
+    system: str
+    report: Mapping[str, Any]
+    recall: Mapping[int, float]
+    per_query: Mapping[tuple[str, str], float]
+    """(task, query) -> the first measure, from 0 to 1."""
+
+
+def page(cells: Sequence[Cell], failed: Sequence[str]) -> str:
+    """The whole page."""
+    parts = [f"<!doctype html><html lang=en><meta charset=utf-8><title>Evaluation</title><style>{STYLE}</style><h1>Evaluation</h1>"]
+    for benchmark in dict.fromkeys(cell.benchmark for cell in cells):
+        own = [cell for cell in cells if cell.benchmark == benchmark]
+        parts.append(
+            f"<h2>{_text(benchmark)}</h2><p><small>{_text(own[0].report['benchmark'])}, {_text(own[0].report['split'])}</small></p>"
+        )
+        parts.append(_table(own))
+        if all(cell.recall for cell in own):
+            lines = {cell.system: [(depth, 100 * value) for depth, value in cell.recall.items()] for cell in own}
+            parts.append(curves("Recall at depth, %", lines))
+        if fields := _fields(own):
+            measure = next(iter(own[0].report["measures"]))
+            parts.append(bars(f"{measure} of each task, %", fields))
+        if len(own) > 1:
+            measure = next(iter(own[0].report["measures"]))
+            first, second = own[:2]
+            points = [(100 * value, 100 * second.per_query[key]) for key, value in first.per_query.items() if key in second.per_query]
+            parts.append(scatter(f"{measure} of each query, %", (first.system, second.system), points))
+    if failed:
+        parts.append("<h2>Not run</h2><ul>" + "".join(f"<li>{_text(line)}</li>" for line in failed) + "</ul>")
+    return "\n".join(parts) + "\n</html>\n"
+
+
+def curves(title: str, lines: Mapping[str, Sequence[tuple[float, float]]]) -> str:
+    """Values from 0 to 100 over a logarithmic axis, a line a system."""
+    right = max((x for points in lines.values() for x, _ in points), default=1.0)
+    out = [_frame(title)]
+    for power in range(int(math.log10(max(right, 1))) + 1):
+        x = _x(math.log(10**power) / max(math.log(right), 1e-9))
+        out.append(f'<text x="{x:.1f}" y="{HEIGHT - MARGIN + 16}" text-anchor="middle">{10**power:,}</text>')
+    for at, (name, points) in enumerate(lines.items()):
+        path = " ".join(f"{_x(math.log(x) / max(math.log(right), 1e-9)):.1f},{_y(y):.1f}" for x, y in points)
+        out.append(f'<polyline points="{path}" fill="none" stroke="{_colour(at)}" stroke-width="2"><title>{_text(name)}</title></polyline>')
+    return "".join([*out, _legend(list(lines)), "</svg>"])
+
+
+def bars(title: str, groups: Mapping[str, Mapping[str, float]]) -> str:
+    """A group of bars a task, a bar a system, from 0 to 100."""
+    systems = list(dict.fromkeys(system for row in groups.values() for system in row))
+    width = max(WIDTH, MARGIN * 2 + 26 * len(groups) * max(len(systems), 1) // 2)
+    out = [_frame(title, width)]
+    step = (width - 2 * MARGIN) / max(len(groups), 1)
+    for place, (task, row) in enumerate(groups.items()):
+        left = MARGIN + place * step
+        for at, system in enumerate(systems):
+            if system in row:
+                x, y, one = left + step * 0.1 + at * step * 0.8 / len(systems), _y(row[system]), step * 0.8 / len(systems)
+                out.append(
+                    f'<rect x="{x:.1f}" y="{y:.1f}" width="{one * 0.92:.1f}" height="{HEIGHT - MARGIN - y:.1f}" fill="{_colour(at)}">'
+                    f"<title>{_text(task)}, {_text(system)}: {row[system]:.2f}</title></rect>"
+                )
+        middle = left + step / 2
+        out.append(f'<text x="{middle:.1f}" y="{HEIGHT - MARGIN + 14}" text-anchor="middle">{_text(task[: max(4, int(step // 6))])}</text>')
+    return "".join([*out, _legend(systems), "</svg>"])
+
+
+def scatter(title: str, names: tuple[str, str], points: Sequence[tuple[float, float]]) -> str:
+    """Each query as a point, one system's value over the other's, from 0 to 100."""
+    out = [_frame(title), f'<line x1="{_x(0)}" y1="{_y(0)}" x2="{_x(1)}" y2="{_y(100)}" stroke="#bbb"/>']
+    out += [f'<circle cx="{_x(a / 100):.1f}" cy="{_y(b):.1f}" r="3" fill="{COLOURS[0]}" fill-opacity=".4"/>' for a, b in points]
+    out.append(f'<text x="{WIDTH // 2}" y="{HEIGHT - 8}" text-anchor="middle">{_text(names[0])}</text>')
+    out.append(f'<text transform="translate(12 {HEIGHT // 2}) rotate(-90)" text-anchor="middle">{_text(names[1])}</text>')
+    return "".join([*out, "</svg>"])
+
+
+def _table(cells: Sequence[Cell]) -> str:
+    measures = list(cells[0].report["measures"])
+    rows = [(cell.system, {name: 100 * cell.report["measures"][name] for name in measures}, "measured") for cell in cells]
+    for published in cells[0].report["published"]:
+        values = {item["measure"]: item["value"] for item in published["values"] if item["task"] in ("", *_tasks(cells[0]))}
+        if values and (len(_tasks(cells[0])) <= 1 or any(item["task"] == "" for item in published["values"])):
+            rows.append((published["system"], values, published["source"]))
+    rows.sort(key=lambda row: -row[1].get(measures[0], -1))
+    head = "".join(f"<th>{_text(name)}</th>" for name in measures)
+    body = []
+    for name, values, source in rows:
+        mark = " class=best" if source == "measured" else ""
+        numbers = "".join(f"<td>{values[measure]:.2f}</td>" if measure in values else "<td></td>" for measure in measures)
+        body.append(f"<tr{mark}><td>{_text(name)}</td>{numbers}<td class=source>{_text(source)}</td></tr>")
+    return f"<table><thead><tr><th></th>{head}<th></th></tr></thead><tbody>{''.join(body)}</tbody></table>"
+
+
+def _tasks(cell: Cell) -> list[str]:
+    return list(cell.report["counts"])
+
+
+def _fields(cells: Sequence[Cell]) -> dict[str, dict[str, float]]:
+    """Task -> system -> the first measure in per cent, where there are several tasks."""
+    found: dict[str, dict[str, float]] = {}
+    for cell in cells:
+        tasks = cell.report.get("per_field") or cell.report.get("per_task") or {}
+        for task, row in tasks.items():
+            found.setdefault(task, {})[cell.system] = 100 * next(iter(row["measures"].values()))
+    return found
+
+
+def _frame(title: str, width: int = WIDTH) -> str:
+    out = [f'<svg width="{width}" height="{HEIGHT}" viewBox="0 0 {width} {HEIGHT}" role="img"><title>{_text(title)}</title>']
+    out.append(f'<text x="{MARGIN}" y="16">{_text(title)}</text>')
+    for value in range(0, 101, 20):
+        out.append(f'<line x1="{MARGIN}" x2="{width - MARGIN}" y1="{_y(value)}" y2="{_y(value)}" stroke="#e4e4e4"/>')
+        out.append(f'<text x="{MARGIN - 6}" y="{_y(value) + 4}" text-anchor="end">{value}</text>')
+    return "".join(out)
+
+
+def _legend(names: Sequence[str]) -> str:
+    step = (WIDTH - MARGIN) / max(len(names), 1)
+    return "".join(
+        f'<text x="{MARGIN + at * step + 12:.0f}" y="{HEIGHT - 6}">{_text(name[:24])}</text>'
+        f'<rect x="{MARGIN + at * step:.0f}" y="{HEIGHT - 15}" width="9" height="9" fill="{_colour(at)}"/>'
+        for at, name in enumerate(names)
+    )
+
+
+def _x(share: float) -> float:
+    return MARGIN + share * (WIDTH - 2 * MARGIN)
+
+
+def _y(percent: float) -> float:
+    return HEIGHT - MARGIN - percent / 100 * (HEIGHT - 2 * MARGIN)
+
+
+def _colour(at: int) -> str:
+    return COLOURS[at % len(COLOURS)]
+
+
+def _text(value: Any) -> str:
+    return html.escape(str(value))

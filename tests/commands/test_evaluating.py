@@ -1,0 +1,201 @@
+"""`evaluate`, `compare` and `benchmarks` as they are typed: what they print, keep, and exit with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner, Result
+
+from sciretrieve.commands.app import app
+from sciretrieve.errors import SciretrieveError
+from sciretrieve.evaluation import CATALOGUE
+from sciretrieve.evaluation.published import PUBLISHED
+from tests.evaluation.made_up_benchmarks import write_lines, write_text
+from tests.made_up import made_up_papers
+
+
+def call(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def beir(tmp_path: Path) -> Path:
+    """The made-up papers as a BEIR directory: queries are titles, their papers relevant."""
+    papers = made_up_papers(120)
+    folder = tmp_path / "beir"
+    write_lines(folder / "corpus.jsonl", ({"_id": row["id"], "title": row["title"], "text": row["abstract"]} for row in papers))
+    write_lines(folder / "queries.jsonl", ({"_id": f"q{at}", "text": row["title"]} for at, row in enumerate(papers[:25])))
+    lines = "".join(f"q{at}\t{row['id']}\t1\n" for at, row in enumerate(papers[:25]))
+    write_text(folder / "qrels/test.tsv", f"query-id\tcorpus-id\tscore\n{lines}")
+    return folder
+
+
+@pytest.mark.parametrize("mode", ["bm25", "dense", "hybrid"])
+def test_a_benchmark_is_measured_kept_and_measured_again(beir: Path, tmp_path: Path, mode: str) -> None:
+    out = tmp_path / "out"
+    result = call("evaluate", f"beir:{beir}", "--mode", mode, "-o", out, "--format", "json")
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    assert report["schema"] == 1
+    assert set(report) >= {"benchmark", "split", "measures", "rounded", "intervals", "queries", "published", "system", "versions"}
+    assert report["queries"] == 25
+    assert {file.name for file in out.iterdir()} == {
+        "run.trec",
+        "run.json",
+        "per-query.parquet",
+        "report.json",
+        "report.txt",
+        "receipt.json",
+    }
+    values = pq.read_table(out / "per-query.parquet").to_pydict()
+    assert np.mean(values["nDCG@10"]) == pytest.approx(report["measures"]["nDCG@10"])
+    # any run on any judgements gives the same
+    run: list[str | Path] = ["--run", out / "run.trec", "--qrels", beir / "qrels/test.tsv"]
+    scored = json.loads(call("evaluate", *run, "-m", "ndcg_cut_10", "--format", "json").stdout)
+    assert scored["measures"]["nDCG@10"] == report["measures"]["nDCG@10"]
+    again = call("evaluate", "--replay", out / "receipt.json")
+    assert again.exit_code == 0, again.output
+    assert "the figures are those of the receipt" in again.stderr
+
+
+def test_a_receipt_that_does_not_come_out_again_is_told(beir: Path, tmp_path: Path) -> None:
+    call("evaluate", f"beir:{beir}", "--mode", "bm25", "-o", tmp_path / "out")
+    receipt = tmp_path / "out" / "receipt.json"
+    kept = json.loads(receipt.read_text())
+    kept["measures"]["MAP"] += 0.01
+    receipt.write_text(json.dumps(kept))
+    result = call("evaluate", "--replay", receipt)
+    assert result.exit_code == 1
+    assert "differs from the receipt: MAP was" in result.stderr
+
+
+def test_an_index_can_be_evaluated(beir: Path, tmp_path: Path) -> None:
+    assert call("index", beir, "-o", tmp_path / "own", "-q").exit_code == 0
+    result = call("evaluate", f"beir:{beir}", "-i", tmp_path / "own", "--mode", "hybrid", "--format", "json")
+    assert json.loads(result.stdout)["system"]["index"] == str(tmp_path / "own")
+    assert not (tmp_path / "indexes").exists()
+
+
+def test_the_table_has_the_published_rows_and_how_they_were_scored(tmp_path: Path) -> None:
+    rows = [{"paper": f"p{at}", "title": f"title {at}", "abstract": "a", "cite": [f"p{(at + 1) % 30}"], "co-cite": []} for at in range(30)]
+    write_lines(tmp_path / "SciDocs_papers_test.json", rows)
+    result = call("evaluate", "scidocs-cite", "--data", tmp_path, "--encoder", "minilm", "--metric", "cosine")
+    assert result.exit_code == 0, result.output
+    for words in ("> minilm", "SciMult-FFNExpert", "61.97", "SciMult, Table 5", "95 % interval", "(not the protocol's)", "kept"):
+        assert words in result.stdout
+
+
+def test_runs_are_compared(beir: Path, tmp_path: Path) -> None:
+    for mode in ("bm25", "dense"):
+        call("evaluate", f"beir:{beir}", "--mode", mode, "-o", tmp_path / mode)
+    table = call("compare", tmp_path / "bm25", tmp_path / "dense", "--benchmark", f"beir:{beir}", "-m", "MRR", "--changed", "1")
+    assert table.exit_code == 0, table.output
+    assert "wins" in table.stdout
+    assert "p = " in table.stdout
+    both: list[str | Path] = [tmp_path / "bm25", tmp_path / "dense", "--qrels", beir / "qrels/test.tsv"]
+    found = json.loads(call("compare", *both, "--format", "json").stdout)
+    assert set(found["runs"][1]["against_first"]["nDCG@10"]) >= {"difference", "interval", "p_randomisation_holm", "p_t_holm"}
+    for form, words in (("latex", r"\begin{tabular}"), ("markdown", "| run | nDCG@10 |")):
+        assert words in call("compare", *both, "--format", form).stdout
+    lines = (tmp_path / "dense/run.trec").read_text().splitlines(keepends=True)
+    (tmp_path / "short.trec").write_text("".join(line for line in lines if not line.startswith("q3 ")))
+    unequal = call("compare", tmp_path / "bm25", tmp_path / "short.trec", "--qrels", beir / "qrels/test.tsv")
+    assert unequal.exit_code == 1
+    assert "compared were the 24 that all answer" in unequal.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["evaluate"], "name a benchmark"),
+        (["evaluate", "mdrc"], "did you mean 'mdcr'"),
+        (["evaluate", "beir:"], "beir: needs a directory"),
+        (["evaluate", "mdcr", "--data", "nowhere"], "there is no nowhere"),
+        (["evaluate", "--run", "x.trec"], "give both --run and --qrels"),
+        (["evaluate", "mdcr", "--data", ".", "--metric", "l2", "--mode", "bm25"], r"mdcr needs|--metric compares"),
+        (["compare", "a.trec"], "two runs or more"),
+        (["compare", "a.trec", "b.trec"], "name judgements with --qrels"),
+    ],
+)
+def test_bad_requests(arguments: list[str], words: str) -> None:
+    result = call(*arguments)
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SciretrieveError)
+    assert result.exception.exit_code == 2
+    assert any(word in str(result.exception) for word in words.split("|")), str(result.exception)
+
+
+def test_one_system_at_a_time(beir: Path) -> None:
+    result = call("evaluate", f"beir:{beir}", "--encoder", "minilm", "--scores", "x.json")
+    assert "one system at a time" in str(result.exception)
+
+
+def test_the_catalogue_is_listed_and_shown() -> None:
+    listed = call("benchmarks").stdout
+    for name in (*CATALOGUE, "beir:DIR"):
+        assert name in listed
+    rows: list[dict[str, Any]] = json.loads(call("benchmarks", "--format", "json").stdout)
+    assert {row["name"] for row in rows} == set(CATALOGUE)
+    for row in rows:
+        assert row["downloads"] or row["by hand"] or row["name"] == "asr"
+    shown = call("benchmarks", "show", "mdcr").stdout
+    for words in ("minus Euclidean distance", "mdcr_SPLIT_data.jsonl", "https://takelab.fer.hr/data/mdcr/mdcr_test.json"):
+        assert words in shown
+    assert set(PUBLISHED) <= set(CATALOGUE)
+
+
+def test_what_must_be_got_by_hand_is_said(tmp_path: Path) -> None:
+    result = call("benchmarks", "fetch", "scidocs-rerank", "--to", tmp_path)
+    assert result.exit_code == 0
+    assert "aws s3 sync" in result.stdout
+
+
+def test_a_matrix_runs_what_is_missing_and_makes_a_page(beir: Path, tmp_path: Path) -> None:
+    rows = [{"paper": f"p{at}", "title": f"title {at}", "abstract": "a", "cite": [f"p{(at + 1) % 30}"], "co-cite": []} for at in range(30)]
+    write_lines(tmp_path / "scidocs/SciDocs_papers_test.json", rows)
+    plan = f"""
+[systems.words]
+mode = "bm25"
+[systems."both & <more>"]
+mode = "hybrid"
+[benchmarks.made-up]
+name = "beir:{beir}"
+[benchmarks.scidocs-cite]
+data = "{tmp_path / "scidocs"}"
+"""
+    write_text(tmp_path / "plan.toml", plan)
+    result = call("evaluate", "--matrix", tmp_path / "plan.toml", "-o", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    html = (tmp_path / "out" / "index.html").read_text()
+    for words in ("made-up", "both &amp; &lt;more&gt;", "Recall at depth", "<polyline", "<circle", "SciMult, Table 5", "</html>"):
+        assert words in html
+    first = (tmp_path / "out" / "made-up" / "words" / "receipt.json").stat().st_mtime_ns
+    (tmp_path / "out" / "made-up" / "both & <more>" / "receipt.json").unlink()
+    again = call("evaluate", "--matrix", tmp_path / "plan.toml", "-o", tmp_path / "out")
+    assert again.stderr.count("made-up: ") == 1
+    assert (tmp_path / "out" / "made-up" / "words" / "receipt.json").stat().st_mtime_ns == first
+    write_text(tmp_path / "plan.toml", plan.replace(str(tmp_path / "scidocs"), "nowhere"))
+    broken = call("evaluate", "--matrix", tmp_path / "plan.toml", "-o", tmp_path / "out2")
+    assert broken.exit_code == 1
+    assert "not run: scidocs-cite, words: there is no nowhere" in broken.stderr
+    assert "Not run" in (tmp_path / "out2" / "index.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[systems", "is no TOML"),
+        ("[systems.a]\nmode = 'bm25'\n", "needs tables"),
+        ("[systems.a]\nmod = 'bm25'\n[benchmarks.mdcr]\ndata = '.'\n", r"[systems.a] has 'mod'; it may have"),
+        ("[systems.a]\n[benchmarks.mdrc]\ndata = '.'\n", "did you mean 'mdcr'"),
+    ],
+)
+def test_a_bad_matrix_is_named(tmp_path: Path, text: str, words: str) -> None:
+    write_text(tmp_path / "plan.toml", text)
+    result = call("evaluate", "--matrix", tmp_path / "plan.toml", "-o", tmp_path / "out")
+    assert words in str(result.exception)
