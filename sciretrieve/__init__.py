@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .encoders import load_encoder
     from .encoding import encode
     from .errors import SciretrieveError
+    from .evaluation import evaluate
     from .index import Index
     from .index import Index as open  # noqa: A004, N813
     from .indexing import build
@@ -40,6 +41,7 @@ __all__ = [
     "SciretrieveError",
     "build",
     "encode",
+    "evaluate",
     "load_encoder",
     "open",
     "open_corpus",
@@ -58,6 +60,7 @@ _HOMES = {
     "SciretrieveError": "errors",
     "build": "indexing",
     "encode": "encoding",
+    "evaluate": "evaluation",
     "load_encoder": "encoders",
     "open": "index",
     "open_corpus": "corpora",
