@@ -118,6 +118,8 @@ def evaluate_request(request: Request, output: Path | None, progress: Progress) 
     _check(request)
     systems = {material.name: _system(request, spec, material, progress) for material in materials}
     notes = [note for material in materials for note in material.notes]
+    for material in materials:
+        notes += _gaps(systems[material.name], material, spec)
     notes += [spec.note] if spec.note else []
     result = evaluating.run(systems, materials, spec.protocol, request.measures, request.metric, output, progress)
     system = next(iter(systems.values()))
@@ -178,6 +180,41 @@ def _system(request: Request, spec: Benchmark, material: Material, progress: Pro
         return Dense(str(encoder["name"]), IndexSpace(index), about)
     name = "BM25" if request.mode == "bm25" else f"{request.mode} with {encoder['name'] if encoder else 'no encoder'}"
     return Searched(name, index, request.mode, request.fusion)
+
+
+def _gaps(system: System, material: Material, spec: Benchmark) -> list[str]:
+    """See that a system has what the protocol wants of it, before anything is scored; what may be missing is noted.
+
+    Raises:
+        InvalidRequest: a figure would be over a part of the benchmark only.
+    """
+    if isinstance(system, Given):
+        return []
+    has = system.space.has_paper if isinstance(system, Dense) else system.has_paper if isinstance(system, Searched) else None
+    if has is None:
+        return []
+    notes = []
+    if any(task.candidates is None for task in material.tasks):
+        papers = {paper.id: bool(paper.title.strip() or paper.abstract.strip()) for paper in material.pool()}
+        missing = [id for id in papers if not has(id)]
+        if lacking := [id for id in missing if papers[id] or (isinstance(system, Dense) and isinstance(system.space, StoredSpace))]:
+            raise InvalidRequest(
+                f"{system.name} lacks {len(lacking):,} of the {len(papers):,} papers of {material.name}, {lacking[0]!r} first; "
+                "a figure over the others would not be the benchmark's"
+            )
+        if missing:
+            notes.append(f"{len(missing):,} papers without any text are no candidates: {missing[0]} …")
+    if spec.protocol.skips:
+        return notes
+    for task in material.tasks:
+        if isinstance(system, Dense) and (absent := [query for query in task.queries.values() if not system.space.has_query(query)]):
+            raise InvalidRequest(
+                f"{system.name} lacks {len(absent):,} queries of {task.name}, {absent[0].id!r} first; the protocol wants all"
+            )
+        wanted = {id for row in (task.candidates or {}).values() for id in row} if task.groups is None else set()
+        if gone := sorted(id for id in wanted if not has(id)):
+            raise InvalidRequest(f"{system.name} lacks {len(gone):,} candidates of {task.name}, {gone[0]!r} first; the protocol wants all")
+    return notes
 
 
 def _index(request: Request, material: Material, progress: Progress) -> Index:

@@ -23,6 +23,8 @@ class Protocol:
         metric: how vectors are compared; None takes what the encoder was trained for.
         score_decimals: scores are rounded so before they are ranked (SciDocs: 5); None leaves them.
         decimals: figures are printed, in per cent, so.
+        skips: whether queries and candidates without a vector are left out, as the authors' code does; where it would fail,
+            they are an error, for a figure over the rest would be another figure.
         drop_self: whether a document with the query's own id is taken out of the answer (BEIR does).
         depth: how many documents of a whole corpus are ranked.
         average: see `Average`.
@@ -34,6 +36,7 @@ class Protocol:
     metric: Metric | None = None
     score_decimals: int | None = None
     decimals: int = 2
+    skips: bool = False
     drop_self: bool = False
     depth: int = 1000
     average: Average = "queries"

@@ -114,7 +114,7 @@ class Evaluator:
             for measure in measures
             if measure.base not in OWN
         }
-        self._evaluator: Any = pytrec_eval.RelevanceEvaluator(qrels, theirs) if theirs else None
+        self._evaluator: Any = pytrec_eval.RelevanceEvaluator(_pooled(qrels), theirs) if theirs else None
 
     def per_query(self, run: Scores) -> dict[str, dict[str, float]]:
         """Query id -> measure as written -> value, for each query of the run that is judged."""
@@ -130,6 +130,15 @@ class Evaluator:
                 values |= {str(measure): _own(measure, ranked, self.qrels[query]) for measure in own}
             result[query] = values
         return result
+
+
+def _pooled(qrels: Qrels) -> Qrels:
+    """Judgements without negative grades, which to trec_eval mean "not in the pool", as no judgement does.
+
+    They are left out here because its library, given them, writes outside its memory and may never come back.
+    """
+    cleaned = {query: {id: grade for id, grade in row.items() if grade >= 0} for query, row in qrels.items()}
+    return {query: row or dict.fromkeys(list(qrels[query])[:1], 0) for query, row in cleaned.items()}
 
 
 def trec_order(row: Mapping[str, float]) -> list[str]:

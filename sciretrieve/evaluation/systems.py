@@ -50,6 +50,12 @@ class Space(Protocol):
     def metric(self) -> Metric:
         """How they compare unless a protocol says otherwise."""
 
+    def has_paper(self, id: str) -> bool:
+        """Whether there is a vector of a paper."""
+
+    def has_query(self, query: Query) -> bool:
+        """Whether there is, or can be made, a vector of a query."""
+
     def ids(self) -> Sequence[str]:
         """All papers, in the order of `matrices`."""
 
@@ -126,6 +132,14 @@ class Searched:
     mode: Mode
     fusion: str
 
+    @cached_property
+    def _known(self) -> set[str]:
+        return {id for shard in self.index.shards for id in shard.ids.to_pylist()}
+
+    def has_paper(self, id: str) -> bool:
+        """Whether a paper is in the index."""
+        return id in self._known
+
     def facts(self) -> dict[str, Any]:
         """See `System`."""
         return {"index": str(self.index.path), "mode": self.mode, "fusion": self.fusion if self.mode == "hybrid" else None}
@@ -141,7 +155,7 @@ class Searched:
                     yield ranking.query.id, ranking.ids, ranking.scores
             return
         for id, query in task.queries.items():
-            ids = list(task.candidates.get(id, ()))
+            ids = [other for other in task.candidates.get(id, ()) if other in self._known]
             yield id, ids, self.index.score(query, ids, mode=self.mode, fusion=self.fusion)
 
 
@@ -213,6 +227,14 @@ class StoredSpace:
         if self._queries.dim != papers.dim:
             raise InvalidRequest(f"{self._queries.path} has vectors of {self._queries.dim}, and {papers.path} of {papers.dim}")
 
+    def has_paper(self, id: str) -> bool:
+        """See `Space`."""
+        return id in self._papers.rows
+
+    def has_query(self, query: Query) -> bool:
+        """See `Space`."""
+        return query.id in self._queries.rows
+
     @cached_property
     def _pool(self) -> list[str]:
         known = self._papers.rows
@@ -246,6 +268,14 @@ class IndexSpace:
         if index.manifest.metric is None:
             raise InvalidRequest(f"{index.path} has no vectors (it was built with --dense none); evaluate it with --mode bm25")
         self.metric: Metric = index.manifest.metric
+
+    def has_paper(self, id: str) -> bool:
+        """See `Space`."""
+        return id in self._rows
+
+    def has_query(self, query: Query) -> bool:
+        """See `Space`: the encoder makes one."""
+        return True
 
     @cached_property
     def _all(self) -> list[str]:

@@ -52,7 +52,7 @@ DOCUMENTS = st.sampled_from([f"d{number}" for number in range(12)])
 RUNS = st.dictionaries(
     st.sampled_from("abcd"), st.dictionaries(DOCUMENTS, st.sampled_from([0.0, 0.5, 0.5 + 1e-9, 1.0, -2.0]), min_size=1), min_size=1
 )
-QRELS = st.dictionaries(st.sampled_from("abcd"), st.dictionaries(DOCUMENTS, st.integers(-1, 3), min_size=1), min_size=1)
+QRELS = st.dictionaries(st.sampled_from("abcd"), st.dictionaries(DOCUMENTS, st.integers(0, 3), min_size=1), min_size=1)
 
 
 @settings(deadline=None, max_examples=60)
@@ -61,12 +61,15 @@ def test_values_are_trec_evals(run: Any, qrels: Any) -> None:
     names = ["nDCG@3", "nDCG", "MAP", "MRR", "P@5", "R@5", "Rprec", "Success@1"]
     measures = [parse_measure(name) for name in names]
     found = Evaluator(qrels, measures).per_query(run)
-    expected = pytrec_eval.RelevanceEvaluator(qrels, pytrec_eval.supported_measures).evaluate(run)
+    # by families, which have their own cutoffs
+    families = {"ndcg_cut", "ndcg", "map", "recip_rank", "P", "recall", "Rprec", "success"}
+    expected = pytrec_eval.RelevanceEvaluator(qrels, families).evaluate(run)
     assert set(found) == set(run) & set(qrels)
     for query, values in found.items():
-        for measure in measures:
-            if measure.key in expected[query]:
-                assert values[str(measure)] == expected[query][measure.key]
+        compared = [measure for measure in measures if measure.key in expected[query]]
+        assert len(compared) >= 7  # trec_eval's families have no nDCG@3
+        for measure in compared:
+            assert values[str(measure)] == expected[query][measure.key]
     # our own order of documents is the one that these values come from
     for query in found:
         order, grades = trec_order(run[query]), qrels[query]
@@ -85,3 +88,14 @@ def test_ties_are_counted_after_float32() -> None:
     assert ties({"q": {"a": 1.0, "b": 1.0 + 1e-9, "c": 2.0}, "r": {"a": 1.0}}) == 2
     assert trec_order({"a": 1.0, "b": 1.0 + 1e-9, "c": 2.0}) == ["c", "b", "a"]
     assert np.float32(1.0) == np.float32(1.0 + 1e-9)
+
+
+def test_a_negative_grade_is_no_judgement_and_no_danger() -> None:
+    qrels = {"q": {"bad": -1, "good": 2}, "r": {"bad": -1}, "s": {"bad": -2, "fine": 1}}
+    run = {query: {"bad": 2.0, "good": 1.0, "fine": 0.5} for query in qrels}
+    for _ in range(200):  # its memory was written outside of only now and then
+        found = Evaluator(qrels, [parse_measure(name) for name in ("nDCG", "nDCG@10", "MAP", "P@5", "R@5", "MRR")]).per_query(run)
+    assert found["q"]["nDCG"] == pytest.approx(1 / np.log2(3))
+    assert found["q"]["MAP"] == 0.5
+    assert set(found["r"].values()) == {0.0}
+    assert found["s"]["MRR"] == pytest.approx(1 / 3)

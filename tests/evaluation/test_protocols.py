@@ -452,3 +452,51 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
     write_text(tmp_path / "mdcr_test.json", json.dumps({"Art": {"a": {"bm25": ["gone"], "true": ["a"]}}}))
     with pytest.raises(InvalidRequest, match=r"query 'a' names paper 'gone', which .* has not"):
         evaluate("mdcr", tmp_path)
+
+
+def test_a_figure_over_a_part_is_refused(tmp_path: Path) -> None:
+    few = str(write_vectors(tmp_path / "few.jsonl", {id: vector for id, vector in VECTORS.items() if id not in ("p007", "p008")}))
+    value = mdcr(tmp_path / "mdcr")
+    with pytest.raises(InvalidRequest, match=r"few\.jsonl lacks \d+ (queries|candidates) of \w+, 'p00[78]' first; the protocol wants all"):
+        evaluate("mdcr", tmp_path / "mdcr", embeddings=few)
+    assert value
+    beir(tmp_path / "data")
+    with pytest.raises(InvalidRequest, match=r"few\.jsonl lacks 2 of the 60 papers of trec-covid, 'p007' first"):
+        evaluate("trec-covid", tmp_path / "data", embeddings=few)
+    asked = str(write_vectors(tmp_path / "q.jsonl", {id: VECTORS[id] for id in IDS[:9]}))
+    whole = str(write_vectors(tmp_path / "v.jsonl", VECTORS))
+    with pytest.raises(InvalidRequest, match="lacks 1 queries of test, 'p009' first"):
+        evaluate("trec-covid", tmp_path / "data", embeddings=whole, query_embeddings=asked)
+
+
+def test_vectors_of_another_width_are_refused(tmp_path: Path) -> None:
+    beir(tmp_path / "data")
+    narrow = str(write_vectors(tmp_path / "n.jsonl", {id: vector[:5] for id, vector in VECTORS.items()}))
+    whole = str(write_vectors(tmp_path / "v.jsonl", VECTORS))
+    with pytest.raises(InvalidRequest, match=r"n\.jsonl has vectors of 5, and .*v\.jsonl of 8"):
+        evaluate("trec-covid", tmp_path / "data", embeddings=whole, query_embeddings=narrow)
+
+
+def test_a_folder_with_several_benchmarks_is_refused(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        beir(tmp_path / name)
+    with pytest.raises(InvalidRequest, match=r"has corpus\.jsonl more than once .*name the benchmark's own folder"):
+        evaluate("trec-covid", tmp_path)
+
+
+@pytest.mark.parametrize("mode", ["bm25", "hybrid", "dense"])
+def test_papers_without_text_are_told_and_an_index_can_rank_candidates(tmp_path: Path, mode: Any) -> None:
+    data = tmp_path / "data"
+    rows = [
+        {"doc_id": "q1", "query": "title of p001", "candidates": [{**paper(id, "doc_id"), "score": int(id == "p001")} for id in IDS[:9]]}
+    ]
+    rows[0]["candidates"].append({"doc_id": "empty", "title": "", "abstract": None, "score": 0})  # type: ignore[attr-defined]
+    write_lines(data / "relish" / "evaluation.jsonl", rows)
+    report = evaluate("relish", data, mode=mode).as_json()
+    assert report["counts"]["test"]["missing_candidates"] == 1
+    assert report["measures"]["nDCG"] > 0.4
+    beir(tmp_path / "beir")
+    with (tmp_path / "beir" / "corpus.jsonl").open("a") as file:
+        file.write(json.dumps({"_id": "blank", "title": "", "text": ""}) + "\n")
+    noted = evaluate("trec-covid", tmp_path / "beir", mode=mode).notes
+    assert any("1 papers without any text are no candidates: blank" in note for note in noted)

@@ -23,6 +23,7 @@ def find(folder: Path, *names: str, benchmark: str) -> Path:
 
     Raises:
         NotFound: none is; the message says which were looked for and what gets them.
+        InvalidRequest: there are several.
     """
     for name in names:
         for ending in COMPRESSED:
@@ -31,6 +32,8 @@ def find(folder: Path, *names: str, benchmark: str) -> Path:
     if folder.is_dir():
         for name in names:
             found = sorted(path for ending in COMPRESSED for path in folder.rglob(name + ending) if path.is_file())
+            if len(found) > 1:
+                raise InvalidRequest(f"{folder} has {name} more than once ({found[0]}, {found[1]}); name the benchmark's own folder")
             if found:
                 return found[0]
     looked = " or ".join(names)
