@@ -10,7 +10,7 @@ from pathlib import Path
 COMMANDS = (
     *("index", "search", "similar", "batch", "encode", "encoders", "encoders show", "encoders fetch", "encoders cache"),
     *("evaluate", "compare", "benchmarks", "benchmarks show", "benchmarks fetch"),
-    *("info", "export", "demo"),
+    *("why-not", "duplicates", "tune", "info", "export", "demo"),
 )
 TARGET = Path(__file__).parent / "cli.md"
 

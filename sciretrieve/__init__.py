@@ -21,17 +21,22 @@ if TYPE_CHECKING:
     from .encoding import encode
     from .errors import SciretrieveError
     from .evaluation import evaluate
+    from .explaining import explain, why_not
+    from .fusion import Fusion
     from .index import Index
     from .index import Index as open  # noqa: A004, N813
     from .indexing import build
     from .lexical import Bm25Parameters
+    from .reranking import open_reranker
     from .runs import Ranking, Run
+    from .tuning import tune
     from .types import Hit, Paper, Query
 
 __all__ = [
     "Bm25Parameters",
     "ColumnMap",
     "Corpus",
+    "Fusion",
     "Hit",
     "Index",
     "Paper",
@@ -42,15 +47,20 @@ __all__ = [
     "build",
     "encode",
     "evaluate",
+    "explain",
     "load_encoder",
     "open",
     "open_corpus",
+    "open_reranker",
+    "tune",
+    "why_not",
 ]
 
 _HOMES = {
     "Bm25Parameters": "lexical",
     "ColumnMap": "corpora",
     "Corpus": "corpora",
+    "Fusion": "fusion",
     "Hit": "types",
     "Index": "index",
     "Paper": "types",
@@ -61,9 +71,13 @@ _HOMES = {
     "build": "indexing",
     "encode": "encoding",
     "evaluate": "evaluation",
+    "explain": "explaining",
     "load_encoder": "encoders",
     "open": "index",
     "open_corpus": "corpora",
+    "open_reranker": "reranking",
+    "tune": "tuning",
+    "why_not": "explaining",
 }
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -17,11 +16,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .corpora import ColumnMap, Corpus, Rejected, open_corpus, read_queries
+from .corpora import ColumnMap, Corpus, Rejected, Rejections, open_corpus, read_queries
 from .encoders import load_encoder
-from .errors import BadPaper, IndexExists, InvalidRequest, SciretrieveError
-from .files import read_json, sync_file, write_json, write_lock
+from .encoders.ahead import ahead
+from .errors import IndexExists, InvalidRequest, SciretrieveError
+from .files import read_json, settle, sync_file, write_json, write_lines, write_lock, write_vectors
 from .protocols import Encoder, Progress, Silent
+from .schema import texts_of
 from .types import Paper, Query, Vectors
 
 Side = Literal["paper", "query"]
@@ -74,7 +75,7 @@ def encode(
     if path.exists() and not overwrite:
         raise IndexExists(str(path), "is there already")
     model = load_encoder(encoder) if isinstance(encoder, str) else encoder
-    rejections = _Rejections(path, strict)
+    rejections = Rejections(path.with_name(path.name + ".rejected.jsonl"), strict)
     items, fingerprint, total = _items(sources, side, columns, rejections)
     work = path.with_name(path.name + ".partial")
     with write_lock(work):
@@ -101,21 +102,6 @@ def encode(
     return count
 
 
-class _Rejections:
-    """Hears of a corpus's bad rows, and notes them in a file."""
-
-    def __init__(self, target: Path, strict: bool) -> None:
-        self.path, self.strict, self.count = target.with_name(target.name + ".rejected.jsonl"), strict, 0
-
-    def __call__(self, rejected: list[Rejected]) -> None:
-        if rejected and self.strict:
-            raise BadPaper(rejected[0].source, rejected[0].row, rejected[0].reason)
-        if rejected:
-            with self.path.open("a" if self.count else "w", encoding="utf-8") as file:
-                file.writelines(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in rejected)
-            self.count += len(rejected)
-
-
 def _items(
     sources: Sequence[str | Path], side: Side, columns: ColumnMap | None, reject: Callable[[list[Rejected]], None]
 ) -> tuple[Items, str, int | None]:
@@ -135,7 +121,7 @@ def _items(
 def _papers(corpus: Corpus, reject: Callable[[list[Rejected]], None]) -> Iterator[Paper]:
     for table, rejected in corpus.batches():
         reject(rejected)
-        yield from (Paper(*row) for row in zip(*(table[name].to_pylist() for name in ("id", "title", "abstract")), strict=True))
+        yield from texts_of(table)
 
 
 class _Run:
@@ -164,8 +150,9 @@ class _Run:
     def encode(self, items: Iterator[Any], progress: Progress) -> int:
         """Encode what is left, a window at a time. Returns how many there are in all."""
         count = sum(1 for _ in islice(items, self.done))
-        while some := list(islice(items, self.encoder.window)):
-            vectors = self.encoder.encode_queries(some) if isinstance(some[0], Query) else self.encoder.encode_papers(some)
+        windows = iter(lambda: list(islice(items, self.encoder.window)), [])
+        for some, tokens in ahead(windows, self._tokens):
+            vectors = self.encoder.encode_queries(some) if tokens is None else self.encoder.encode(tokens)
             for path, data in (
                 (self._vectors, np.ascontiguousarray(vectors, np.float32).tobytes()),
                 (self._ids, "".join(json.dumps(item.id) + "\n" for item in some).encode()),
@@ -176,6 +163,10 @@ class _Run:
             count += len(some)
             progress.advance(len(some))
         return count
+
+    def _tokens(self, some: Sequence[Any]) -> Any:
+        """The first half of encoding papers; queries are encoded in one go, for each may be of another side."""
+        return None if isinstance(some[0], Query) else self.encoder.tokenise(some)
 
     def forget(self) -> None:
         """Undo a run that came to nothing; one that encoded anything stays."""
@@ -199,27 +190,20 @@ def _blocks(ids: Iterator[str], vectors: Vectors) -> Iterator[tuple[list[str], V
 
 
 def _write_jsonl(target: Path, ids: Iterator[str], vectors: Vectors, key: str) -> None:
-    temporary = target.with_name(target.name + ".tmp")
-    with temporary.open("w", encoding="utf-8") as file:
-        for some, block in _blocks(ids, vectors):
+    write_lines(
+        target,
+        (
             # as text, NumPy gives the fewest digits that make the same float32 again
-            for id, row in zip(some, block.astype(str), strict=True):
-                file.write(f'{{"{key}": {json.dumps(id, ensure_ascii=False)}, "embedding": [{", ".join(row)}]}}\n')
-    _settle(temporary, target)
+            f'{{"{key}": {json.dumps(id, ensure_ascii=False)}, "embedding": [{", ".join(row)}]}}'
+            for some, block in _blocks(ids, vectors)
+            for id, row in zip(some, block.astype(str), strict=True)
+        ),
+    )
 
 
 def _write_npy(target: Path, ids: Iterator[str], vectors: Vectors, key: str) -> None:  # noqa: ARG001
-    names = target.with_suffix(".ids.txt")
-    temporary = names.with_name(names.name + ".tmp")
-    with temporary.open("w", encoding="utf-8") as file:
-        file.writelines(f"{id}\n" for id in ids)
-    _settle(temporary, names)
-    temporary = target.with_name(target.name + ".tmp")
-    out = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float32, shape=vectors.shape)
-    for start in range(0, len(vectors), 65_536):
-        out[start : start + 65_536] = vectors[start : start + 65_536]
-    out.flush()
-    _settle(temporary, target)
+    write_lines(target.with_suffix(".ids.txt"), ids)
+    write_vectors(target, (vectors[start : start + 65_536] for start in range(0, len(vectors), 65_536)), vectors.shape)
 
 
 def _write_parquet(target: Path, ids: Iterator[str], vectors: Vectors, key: str) -> None:  # noqa: ARG001
@@ -229,12 +213,7 @@ def _write_parquet(target: Path, ids: Iterator[str], vectors: Vectors, key: str)
         for some, block in _blocks(ids, vectors):
             values = pa.FixedSizeListArray.from_arrays(pa.array(block.ravel()), vectors.shape[1])
             writer.write_table(pa.table([pa.array(some, pa.string()), values], schema=schema))
-    _settle(temporary, target)
-
-
-def _settle(temporary: Path, target: Path) -> None:
-    sync_file(temporary)
-    temporary.replace(target)
+    settle(temporary, target)
 
 
 WRITERS = {".jsonl": _write_jsonl, ".npy": _write_npy, ".parquet": _write_parquet}

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .errors import InvalidRequest
-from .files import sync_file
+from .files import settle, write_lines, write_vectors
 from .index import Index
 from .schema import conform
 
@@ -32,7 +31,12 @@ def export(index: Index, target: Path) -> list[Path]:
     if target.suffix == ".npy":
         if not index.vectors:
             raise InvalidRequest(f"{index.path} has no vectors to export (it was built with --dense none); export to .parquet")
-        return [_npy(index, target), _ids(index, target.with_suffix(".ids.txt"))]
+        blocks = (shard.vectors[first : first + BLOCK] for shard in index.vectors for first in range(0, shard.papers, BLOCK))
+        ids = (id for shard in index.shards for id in shard.ids.to_pylist())
+        return [
+            write_vectors(target, blocks, (len(index), index.vectors[0].dim)),
+            write_lines(target.with_suffix(".ids.txt"), ids),
+        ]
     raise InvalidRequest(f"cannot export to {target.name}: name a .parquet file (papers and vectors) or a .npy file (vectors)")
 
 
@@ -51,29 +55,4 @@ def _parquet(index: Index, target: Path) -> Path:
                         schema.field("vector"), pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
                     )
                 writer.write_table(out)
-    return _settle(temporary, target)
-
-
-def _npy(index: Index, target: Path) -> Path:
-    temporary = target.with_name(target.name + ".tmp")
-    out = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float32, shape=(len(index), index.vectors[0].dim))
-    for shard in index.vectors:
-        for first in range(0, shard.papers, BLOCK):
-            block = shard.vectors[first : first + BLOCK]
-            out[shard.first + first : shard.first + first + len(block)] = block
-    out.flush()
-    return _settle(temporary, target)
-
-
-def _ids(index: Index, target: Path) -> Path:
-    temporary = target.with_name(target.name + ".tmp")
-    with temporary.open("w", encoding="utf-8") as file:
-        for shard in index.shards:
-            file.writelines(f"{id}\n" for id in shard.ids.to_pylist())
-    return _settle(temporary, target)
-
-
-def _settle(temporary: Path, target: Path) -> Path:
-    sync_file(temporary)
-    temporary.replace(target)
-    return target
+    return settle(temporary, target)

@@ -6,10 +6,13 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from .errors import CorruptData, IndexBusy
 
@@ -32,6 +35,33 @@ def write_whole(path: Path, data: bytes) -> None:
         os.fsync(file.fileno())
     temporary.replace(path)
     sync_file(path.parent)
+
+
+def settle(temporary: Path, target: Path) -> Path:
+    """Force a file that was written under another name to disk, and give it its own. Returns `target`."""
+    sync_file(temporary)
+    temporary.replace(target)
+    return target
+
+
+def write_vectors(target: Path, blocks: Iterable[npt.NDArray[np.float32]], shape: tuple[int, int]) -> Path:
+    """Write blocks of rows, together of `shape`, as a float32 .npy file, whole or not at all."""
+    temporary = target.with_name(target.name + ".tmp")
+    out = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float32, shape=shape)
+    at = 0
+    for block in blocks:
+        out[at : at + len(block)] = block
+        at += len(block)
+    out.flush()
+    return settle(temporary, target)
+
+
+def write_lines(target: Path, texts: Iterable[str]) -> Path:
+    """Write texts, a line each, whole or not at all."""
+    temporary = target.with_name(target.name + ".tmp")
+    with temporary.open("w", encoding="utf-8") as file:
+        file.writelines(f"{text}\n" for text in texts)
+    return settle(temporary, target)
 
 
 def write_json(path: Path, value: Any) -> None:

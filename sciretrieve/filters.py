@@ -11,7 +11,8 @@ paper without the value fails the condition (so `not` of the condition lets it t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias
@@ -21,8 +22,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .errors import InvalidRequest, UnknownName
-from .schema import booleans
-from .types import Mask
+from .schema import FIELD_NAMES, booleans
+from .types import Mask, Paper
 
 GRAMMAR = r"""
 ?start: or
@@ -74,6 +75,10 @@ class Condition:
     column: str
     operator: str
     values: tuple[Value, ...]
+
+    def __str__(self) -> str:
+        values = [json.dumps(value, ensure_ascii=False) for value in self.values]
+        return f"{self.column} {self.operator} " + (f"({', '.join(values)})" if self.operator == "in" else values[0])
 
     def columns(self) -> set[str]:
         """The columns that it looks at."""
@@ -133,6 +138,11 @@ class Combination:
     operator: str
     parts: tuple[Expression, ...]
 
+    def __str__(self) -> str:
+        if self.operator == "not":
+            return f"not ({self.parts[0]})"
+        return "(" + f" {self.operator} ".join(map(str, self.parts)) + ")"
+
     def columns(self) -> set[str]:
         """The columns that it looks at."""
         return set().union(*(part.columns() for part in self.parts))
@@ -150,6 +160,17 @@ class Combination:
 Expression: TypeAlias = Condition | Combination
 
 
+def conjuncts(expression: Expression) -> Sequence[Expression]:
+    """The conditions that must all hold: the parts of an `and`, else the expression itself."""
+    return expression.parts if isinstance(expression, Combination) and expression.operator == "and" else (expression,)
+
+
+def value_of(paper: Paper, column: str) -> str:
+    """What a paper has in a column, for people."""
+    value = getattr(paper, column) if column in FIELD_NAMES else paper.extra.get(column)
+    return "not known" if value in (None, "", ()) else json.dumps(value, ensure_ascii=False, default=str)
+
+
 @cache
 def parse(text: str) -> Expression:
     """Parse a filter. Raises InvalidRequest that points at the first character that does not fit."""
@@ -163,6 +184,22 @@ def parse(text: str) -> Expression:
         where = "at its end" if ended else f"at {text[at : at + 20]!r}"
         raise InvalidRequest(f'the filter cannot be read {where}; write it like: year >= 2018 and venue == "ACL"') from error
     return _expression(tree)
+
+
+def matching(column: str, text: str, kind: pa.DataType) -> Expression:
+    """The condition that a column of type `kind` matches a text as people mean it: holds it, or for numbers equals it."""
+    if pa.types.is_boolean(kind) and text.lower() in ("true", "false"):
+        return Condition(column, "==", (text.lower() == "true",))
+    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    value: Value = text
+    if not is_text:
+        for read in (int, float):
+            try:
+                value = read(text)
+                break
+            except ValueError:
+                continue
+    return Condition(column, "contains" if is_text else "==", (value,))
 
 
 def mask(expression: Expression, columns: Columns, known: list[str]) -> Mask:

@@ -1,20 +1,100 @@
-"""Fusing the scores of two searches into one: pure functions over aligned arrays.
+"""Joining the scores of dense and BM25 search into one: pure functions over aligned arrays, and the settings that pick one.
 
 Both halves score the same candidates, the union of what each found, so that no paper is judged by a missing score.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
 import numpy as np
 import numpy.typing as npt
 
-Scores = npt.NDArray[np.float64]
+from .errors import InvalidRequest, UnknownName
+
+Scores: TypeAlias = npt.NDArray[np.float64]
 
 RRF_K = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009, section 2)."""
 
-DENSE_WEIGHT = 0.5
-"""The dense half's share in the convex combination: near the best on SciFact's train queries; see docs/search.md."""
+
+def unit(scores: Scores, low: float | None = None) -> Scores:
+    """Scale `low` (by default the least score) to 0 and the greatest to 1; what is absent (-inf) gives 0."""
+    finite = scores[np.isfinite(scores)]
+    low = float(finite.min(initial=np.inf)) if low is None else low
+    high = float(finite.max(initial=low)) if len(finite) else low
+    if high <= low:
+        return np.where(np.isfinite(scores), 1.0, 0.0) if 0 < high < np.inf else np.zeros(len(scores))
+    return np.clip((scores - low) / (high - low), 0.0, 1.0)
+
+
+def _min_max(dense: Scores, lexical: Scores) -> tuple[Scores, Scores]:
+    """BM25 from its own least value, 0; the dense scores from the candidates' least."""
+    return unit(dense), unit(lexical, 0.0)
+
+
+def _theoretical(dense: Scores, lexical: Scores) -> tuple[Scores, Scores]:
+    """Both from the least value that there can be, as the paper advises for cosines, which are never below -1."""
+    return unit(dense, min(-1.0, float(dense.min(initial=0.0)))), unit(lexical, 0.0)
+
+
+def _standard(dense: Scores, lexical: Scores) -> tuple[Scores, Scores]:
+    """Each less its mean over the candidates, over its standard deviation; what has no word of the query counts as 0."""
+    scaled = []
+    for scores in (dense, np.where(np.isfinite(lexical), lexical, 0.0)):
+        spread = float(scores.std()) if len(scores) else 0.0
+        scaled.append((scores - scores.mean()) / spread if spread > 0 else np.zeros(len(scores)))
+    return scaled[0], scaled[1]
+
+
+NORMALISATIONS: Mapping[str, Callable[[Scores, Scores], tuple[Scores, Scores]]] = {
+    "min-max": _min_max,
+    "theoretical": _theoretical,
+    "z-score": _standard,
+}
+"""Ways to make both halves' scores comparable (Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid
+Retrieval", TOIS 2023, section 3)."""
+
+METHODS = ("blend", "convex", "rrf")
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """How hybrid search joins its halves. The defaults were measured: see docs/quality.md.
+
+    Attributes:
+        method: "rrf"; "convex", a convex combination of the normalised scores; or "blend", which adds to that how much
+            of a paper's title the query says.
+        alpha: the dense half's share in the combination.
+        normalisation: one of `NORMALISATIONS`.
+        title: the weight, beside 1 for both halves together, of how much of the title the query says, in "blend".
+        depth: how many papers each half proposes. It does not depend on k, so the top 5 are the first 5 of the top 10.
+    """
+
+    method: str = "blend"
+    alpha: float = 0.55
+    normalisation: str = "min-max"
+    title: float = 0.1
+    depth: int = 1000
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise UnknownName("fusion", self.method, METHODS)
+        if self.normalisation not in NORMALISATIONS:
+            raise UnknownName("normalisation", self.normalisation, NORMALISATIONS)
+        if not 0 <= self.alpha <= 1:
+            raise InvalidRequest(f"--alpha, the dense half's share, lies between 0 and 1, not {self.alpha}")
+        if self.title < 0 or self.depth < 1:
+            raise InvalidRequest("a fusion needs title >= 0 and depth >= 1")
+
+    def join(self, dense: Scores, lexical: Scores, title: Scores) -> Scores:
+        """Candidates' scores in each half (-inf: no word of the query) and shares of their titles, all (n,), to one (n,)."""
+        if self.method == "rrf":
+            return rrf(dense, lexical)
+        joined = convex(dense, lexical, alpha=self.alpha, normalisation=self.normalisation)
+        return (joined + self.title * title) / (1 + self.title) if self.method == "blend" else joined
 
 
 def rrf(dense: Scores, lexical: Scores) -> Scores:
@@ -31,21 +111,10 @@ def rrf(dense: Scores, lexical: Scores) -> Scores:
     return total
 
 
-def convex(dense: Scores, lexical: Scores, *, weight: float = DENSE_WEIGHT) -> Scores:
-    """A convex combination of min-max normalised scores, `weight` on the dense half.
+def convex(dense: Scores, lexical: Scores, *, alpha: float, normalisation: str = "min-max") -> Scores:
+    """A convex combination of normalised scores, `alpha` on the dense half.
 
-    Source: Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", TOIS 2023, section 3.
-    The lexical minimum is BM25's own, 0 (their "theoretical" minimum); the dense one is the candidates' least.
+    Source: Bruch, Gai and Ingber, TOIS 2023, section 3; `NORMALISATIONS` has theirs.
     """
-    return weight * _unit(dense, float(np.min(dense, initial=np.inf))) + (1 - weight) * _unit(lexical, 0.0)
-
-
-def _unit(scores: Scores, low: float) -> Scores:
-    """Map `low` to 0 and the greatest finite score to 1; what is absent (-inf) gives 0."""
-    high = float(np.max(scores, initial=low, where=np.isfinite(scores)))
-    if high <= low:
-        return np.where(np.isfinite(scores), 1.0, 0.0) if high > 0 else np.zeros(len(scores))
-    return np.clip((scores - low) / (high - low), 0.0, 1.0)
-
-
-FUSIONS = {"convex": convex, "rrf": rrf}
+    meaning, words = NORMALISATIONS[normalisation](dense, lexical)
+    return alpha * meaning + (1 - alpha) * words

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -10,20 +11,31 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from . import filters
+from . import operators
 from .dense import VectorShard
+from .dense.vectors import at
+from .diversity import diverse
 from .encoders import check_golden, reopen_encoder
+from .encoders.remembered import Remembered
 from .errors import EncoderMismatch, InvalidRequest, NotFound, UnknownName
-from .fusion import FUSIONS
+from .fusion import Fusion
+from .grouping import grouped
 from .lexical import Analyzer, Bm25
 from .lexical.bm25 import weigh_terms
 from .manifest import Manifest, read_manifest
-from .protocols import Encoder
+from .narrowing import Narrower
+from .protocols import Encoder, Reranker
+from .reranking import RERANKED, reranked
 from .runs import Run
-from .schema import common_schema, conform
+from .schema import common_schema
 from .search import Probe, Searcher, rocchio, rocchio_terms
 from .shards import Shard
 from .types import MODES, Mask, Mode, Paper, Query, Rows, Vectors
+
+GROUPED = 10
+"""How many more papers are looked at where near-duplicates are grouped; more again where that is not enough."""
+DIVERSE = 5
+"""Of how many times as many papers a diverse answer is chosen."""
 
 
 class Index:
@@ -81,7 +93,8 @@ class Index:
         if built is None:
             raise InvalidRequest(f"{self.path} has no vectors (it was built with --dense none); search it with --mode bm25")
         if self._given is None:
-            return reopen_encoder(built)
+            # queries are encoded as exactly as the papers were
+            return reopen_encoder(built, "fp32" if built.get("precision") == "fp32" else "auto")
         here = self._given.identity()
         # vectors made elsewhere say nothing of their encoder: whoever names them vouches for them
         compared = ("dim",) if "vectors" in (here["layout"], built["layout"]) else tuple(here.keys() - {"name", "asked"})
@@ -96,29 +109,40 @@ class Index:
         *,
         mode: Mode | None = None,
         filter: str | None = None,
-        fusion: str = "convex",
+        fusion: str | None = None,
+        alpha: float | None = None,
+        reranker: Reranker | None = None,
+        depth: int = RERANKED,
+        group: bool = False,
+        diversify: bool = False,
     ) -> Run:
         """Search for one query or many.
 
         Args:
-            query: a text, a `Query`, or several of either. Texts are numbered from "1".
+            query: a text, a `Query`, or several of either. Texts are numbered from "1", and may have operators as people
+                type them, see `sciretrieve.operators`; a `Query` is taken as it is.
             k: how many papers are wanted for each query.
             mode: "hybrid", "dense" or "bm25"; by default the best that the index has.
             filter: which papers may be answered, see `sciretrieve.filters`. Dense and hybrid answer with min(k, papers
                 that pass); BM25 with those of them that share a term with the query.
-            fusion: how hybrid joins its halves, "convex" or "rrf".
+            fusion: how hybrid joins its halves, "blend", "convex" or "rrf"; by default as the index is tuned, else "blend".
+            alpha: the dense half's share in it, from 0 to 1.
+            reranker: what orders the first papers anew, see `sciretrieve.open_reranker`.
+            depth: how many papers it does that to.
+            group: whether papers of one title and first author are answered as one, see `sciretrieve.grouping`.
+            diversify: whether papers that are like those before them are put off, see `sciretrieve.diversity`.
 
         Raises:
             InvalidRequest: an empty query, a k below 1, a filter that cannot be read, or a mode the index lacks.
         """
         listed = [query] if isinstance(query, str | Query) else list(query)
-        queries = [item if isinstance(item, Query) else Query(str(at), item) for at, item in enumerate(listed, 1)]
-        if not queries or not all(item.words.strip() for item in queries):
-            raise InvalidRequest("the query is empty; give some words, a sentence or a title")
-        chosen = self._checked(k, mode, fusion)
-        vectors = list(self.encode(queries)) if chosen != "bm25" else [None] * len(queries)
-        probes = [Probe(item, vector, self._terms(item.words, chosen)) for item, vector in zip(queries, vectors, strict=True)]
-        return Run(tuple(self._searcher.search(probes, k, chosen, fusion, self.mask(filter))), chosen, self)
+        if not listed:
+            raise InvalidRequest("there is no query; give some words, a sentence or a title")
+        if depth < 1:
+            raise InvalidRequest(f"--rerank-depth must be at least 1, not {depth}")
+        chosen, joined = self._checked(k, mode), self.fusion(fusion, alpha)
+        probes = self.probes(listed, chosen, filter)
+        return self._answered(probes, k, chosen, joined, reranker, depth, group, diversify)
 
     def similar(
         self,
@@ -129,7 +153,10 @@ class Index:
         negatives: Sequence[str] = (),
         mode: Mode | None = None,
         filter: str | None = None,
-        fusion: str = "convex",
+        fusion: str | None = None,
+        alpha: float | None = None,
+        group: bool = False,
+        diversify: bool = False,
     ) -> Run:
         """Find papers like the given ones, and unlike `negatives`, combined by Rocchio's formula (see `search.rocchio`).
 
@@ -138,7 +165,7 @@ class Index:
             k: how many papers are wanted.
             text: title and abstract of one more paper to be like, which need not be in the index.
             negatives: papers of this index to be unlike.
-            mode, filter, fusion: as in `search`.
+            mode, filter, fusion, alpha, group, diversify: as in `search`.
 
         Raises:
             NotFound: an id is not in the index.
@@ -146,7 +173,7 @@ class Index:
         """
         if not ids and not (text or "").strip():
             raise InvalidRequest("nothing to be similar to; give paper ids, or --text with a title and an abstract")
-        chosen = self._checked(k, mode, fusion)
+        chosen, joined = self._checked(k, mode), self.fusion(fusion, alpha)
         wanted, unwanted, outside = self.rows(ids), self.rows(negatives), []
         if text:
             title, _, abstract = text.partition(". ")
@@ -159,10 +186,10 @@ class Index:
         allowed = self.mask(filter)
         allowed = np.ones(len(self), bool) if allowed is None else allowed
         allowed[np.concatenate([wanted, unwanted])] = False
-        probe = Probe(Query(" ".join(ids) or "text"), vector, terms)
-        return Run(tuple(self._searcher.search([probe], k, chosen, fusion, allowed)), chosen, self)
+        probe = Probe(Query(" ".join(ids) or "text"), vector, terms, allowed)
+        return self._answered([probe], k, chosen, joined, None, 0, group, diversify)
 
-    def score(self, query: Query, ids: Sequence[str], *, mode: Mode | None = None, fusion: str = "convex") -> npt.NDArray[np.float64]:
+    def score(self, query: Query, ids: Sequence[str], *, mode: Mode | None = None, fusion: str | None = None) -> npt.NDArray[np.float64]:
         """Score given papers for a query as a search over just them would, in the order of `ids`, which are distinct.
 
         Papers that the search has no score for (BM25, without a common word) get less than every other: 0, or if there
@@ -172,12 +199,12 @@ class Index:
             NotFound: an id is not in the index.
             InvalidRequest: as in `search`.
         """
-        chosen = self._checked(1, mode, fusion)
+        chosen = self._checked(1, mode)
         rows = self.rows(ids)
         mask = np.zeros(len(self), bool)
         mask[rows] = True
-        probe = Probe(query, self.encode([query])[0] if chosen != "bm25" else None, self._terms(query.words, chosen))
-        ranking = self._searcher.search([probe], len(ids), chosen, fusion, mask)[0]
+        probe = Probe(query, self.encode([query])[0] if chosen != "bm25" else None, self._terms(query.words, chosen), mask)
+        ranking = self.searcher.search([probe], len(ids), chosen, self.fusion(fusion, None))[0]
         found = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
         least = min(found.values(), default=0.0)
         return np.array([found.get(row, 0.0 if least >= 0 else least - 1) for row in rows.tolist()])
@@ -220,13 +247,7 @@ class Index:
 
     def mask(self, filter: str | None) -> Mask | None:
         """Which papers a filter lets through, by row; None for no filter. Raises InvalidRequest."""
-        if filter is None:
-            return None
-        expression = filters.parse(filter)
-        schema = pa.schema([self.columns.field(name) for name in sorted(expression.columns() & set(self.columns.names))])
-        tables = (conform(shard.columns(schema.names), schema) for shard in self.shards)
-        masks = [filters.mask(expression, dict(zip(schema.names, table.columns, strict=True)), self.columns.names) for table in tables]
-        return np.concatenate(masks)
+        return self.narrower.mask(filter)
 
     @cached_property
     def vectors(self) -> list[VectorShard]:
@@ -247,23 +268,89 @@ class Index:
         ]
 
     @cached_property
-    def _searcher(self) -> Searcher:
+    def bm25(self) -> Bm25 | None:
+        """The BM25 index, or None where there is none."""
         facts = self.manifest.lexical
-        bm25 = Bm25(self.path / facts["folder"], len(self)) if facts is not None else None
-        return Searcher(self.vectors, bm25, self.ids)
+        return Bm25(self.path / facts["folder"], len(self)) if facts is not None else None
 
     @cached_property
-    def _analyzer(self) -> Analyzer:
+    def searcher(self) -> Searcher:
+        """What the three ways to search work on."""
+        return Searcher(self.vectors, self.bm25, self.ids)
+
+    @cached_property
+    def narrower(self) -> Narrower:
+        """What says which papers may answer."""
+        return Narrower(self.shards, self.columns, lambda: self.analyzer, lambda: self.bm25)
+
+    @cached_property
+    def analyzer(self) -> Analyzer:
+        """How text becomes terms. Raises InvalidRequest where the index was built with another way than this version's."""
         analyzer, facts = Analyzer(), self.manifest.lexical
         if facts is not None and facts["analyzer"] != analyzer.spec:
             raise InvalidRequest(f"{self.path} was built with another text analysis than this version's; build it anew with --overwrite")
         return analyzer
 
-    def _checked(self, k: int, mode: Mode | None, fusion: str) -> Mode:
+    def _answered(
+        self,
+        probes: Sequence[Probe],
+        k: int,
+        mode: Mode,
+        fusion: Fusion,
+        reranker: Reranker | None,
+        depth: int,
+        group: bool,
+        diversify: bool,
+    ) -> Run:
+        """Search, and do to the rankings what was asked for; as deep as it takes to have k papers left."""
+        wanted = max(k, DIVERSE * k) if diversify else k
+        deep = wanted + GROUPED if group else wanted
+        while True:
+            run = Run(tuple(self.searcher.search(probes, max(deep, depth) if reranker else deep, mode, fusion)), mode, self)
+            if reranker is not None:
+                run = reranked(run, reranker, deep, depth)
+            if not group:
+                break
+            works = tuple(grouped(ranking, self.papers_at(ranking.rows), wanted) for ranking in run)
+            short = any(len(work) < wanted and len(ranking) >= deep for work, ranking in zip(works, run, strict=True))
+            run = replace(run, rankings=works)
+            if not short:
+                break
+            deep *= 2
+        if diversify:
+            if not self.vectors:
+                raise InvalidRequest(f"{self.path} has no vectors to tell papers' likeness by; leave out --diverse")
+            run = replace(run, rankings=tuple(diverse(ranking, at(self.vectors, ranking.rows), k) for ranking in run))
+        return run
+
+    def probes(self, queries: Sequence[str | Query], mode: Mode, filter: str | None) -> list[Probe]:
+        """Queries made ready: what is typed is taken apart, and all vectors are encoded at once."""
+        allowed = self.mask(filter)
+        asked: list[Query] = []
+        masks: list[Mask | None] = []
+        for number, item in enumerate(queries, 1):
+            if isinstance(item, Query):
+                asked.append(item)
+                masks.append(allowed)
+                continue
+            # the columns' names are read from every shard, which a cold search can do without
+            typed = operators.parse(item, self.columns.names if ":" in item else ())
+            asked.append(Query(str(number), typed.words))
+            masks.append(self.narrower.mask(filter, typed.demands) if typed.demands else allowed)
+        if not all(query.words.strip() for query in asked):
+            raise InvalidRequest("the query is empty; give some words, a sentence or a title")
+        vectors = list(self.encode(asked)) if mode != "bm25" else [None] * len(asked)
+        terms = [self._terms(query.words, mode) for query in asked]
+        return [Probe(*parts) for parts in zip(asked, vectors, terms, masks, strict=True)]
+
+    def fusion(self, method: str | None, alpha: float | None) -> Fusion:
+        """How to join both halves: as the index was tuned, but for what the caller asks."""
+        tuned = Fusion(**self.manifest.fusion) if self.manifest.fusion else Fusion()
+        return replace(tuned, method=method or tuned.method, alpha=tuned.alpha if alpha is None else alpha)
+
+    def _checked(self, k: int, mode: Mode | None) -> Mode:
         if k < 1:
             raise InvalidRequest(f"k must be at least 1, not {k}")
-        if fusion not in FUSIONS:
-            raise UnknownName("fusion", fusion, FUSIONS)
         chosen = self.modes[0] if mode is None else mode
         if chosen not in MODES:
             raise UnknownName("mode", chosen, MODES)
@@ -273,12 +360,15 @@ class Index:
         return chosen
 
     def _terms(self, words: str, mode: Mode) -> dict[str, float]:
-        return {} if mode == "dense" else weigh_terms(self._analyzer.terms(words))
+        return {} if mode == "dense" else weigh_terms(self.analyzer.terms(words))
 
-    def encode(self, queries: Sequence[Query]) -> Vectors:
-        """Vectors of queries, shape (n, dim), by the encoder that filled the index, which is checked first. Raises as `encoder`."""
+    def encode(self, queries: Sequence[Query], *, remember: bool = False) -> Vectors:
+        """Vectors of queries, shape (n, dim), by the encoder that filled the index, which is checked first.
+
+        `remember` keeps them in the cache, for those who ask the same queries often. Raises as `encoder`.
+        """
         self._check_golden({query.paper is not None for query in queries})
-        return self.encoder.encode_queries(queries)
+        return (Remembered(self.encoder) if remember else self.encoder).encode_queries(queries)
 
     def _check_golden(self, kinds: set[bool]) -> None:
         """Once a side: see whether the encoder still gives what it gave; the sides are text queries and papers as queries."""
@@ -292,11 +382,7 @@ class Index:
         """Vectors, as queries, of papers of the index: the stored ones where the encoder makes no difference, (n, dim)."""
         if not self.encoder.symmetric:
             return self._paper_vectors(self.papers_at(rows))
-        vectors = np.empty((len(rows), self.encoder.dim), np.float32)
-        for shard in self.vectors:
-            own = (rows >= shard.first) & (rows < shard.first + shard.papers)
-            vectors[own] = shard.vectors[rows[own] - shard.first]
-        return vectors
+        return at(self.vectors, rows)
 
     def _paper_vectors(self, papers: Sequence[Paper]) -> Vectors:
         """Vectors of papers in place of queries, shape (n, dim)."""

@@ -10,13 +10,10 @@ the shard under way, vectors are on disk after every window. So a killed build l
 from __future__ import annotations
 
 import json
-import platform
 import shutil
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -24,19 +21,21 @@ import numpy as np
 import pyarrow as pa
 
 from . import lexical
-from .corpora import ColumnMap, Corpus, Rejected, open_corpus
+from .corpora import ColumnMap, Corpus, Rejections, open_corpus
 from .dense import build_ann, factory_string
 from .dense.ann import check_factory
 from .encoders import Device, Precision, golden_vectors, load_encoder
-from .errors import BadPaper, IndexExists, InvalidRequest, SciretrieveError, UnknownName
-from .files import describe, read_json, sync_file, write_json, write_lock
+from .encoders.ahead import ahead
+from .errors import IndexExists, InvalidRequest, SciretrieveError, UnknownName
+from .files import describe, read_json, settle, sync_file, write_json, write_lock
+from .fusion import Fusion
 from .index import Index
 from .lexical import Analyzer, Bm25Parameters
-from .manifest import FORMAT, MANIFEST, Manifest, ShardFacts
+from .manifest import FORMAT, MANIFEST, Manifest, ShardFacts, library_versions, read_manifest
 from .protocols import Encoder, Progress, Silent
-from .schema import concat
-from .shards import ShardWriter, encoded_papers, finished_facts
-from .types import METRICS, Metric, Paper
+from .schema import concat, texts_of
+from .shards import ShardWriter, finished_facts
+from .types import METRICS, Metric
 
 SHARD_SIZE = 100_000
 """Papers a shard: with 768 dimensions 300 MB of vectors and some 150 MB of text, well within 1 GiB."""
@@ -155,7 +154,7 @@ class _Build:
     """One build under way: the state that the steps share."""
 
     def __init__(self, corpus: Corpus, directory: Path, settings: BuildSettings, strict: bool, progress: Progress) -> None:
-        self.corpus, self.directory, self.settings, self.strict, self.progress = corpus, directory, settings, strict, progress
+        self.corpus, self.directory, self.settings, self.progress = corpus, directory, settings, progress
         self.encoder: Encoder | None = None
         if settings.encoder:
             self.encoder = load_encoder(
@@ -167,8 +166,7 @@ class _Build:
             )
         self.metric: Metric | None = (settings.metric or self.encoder.metric) if self.encoder else None
         self.analyzer = Analyzer() if settings.lexical else None
-        self.rejected = 0
-        self.first_rejected: Rejected | None = None
+        self.rejections = Rejections(directory / "rejected.jsonl.partial", strict)
         self.done: list[ShardFacts] = []
         self.plan: dict[str, Any] = {}
         if self.encoder and settings.dense not in ("auto", "flat", "hnsw", "ivf"):
@@ -215,8 +213,11 @@ class _Build:
             self.progress.note(f"resuming after {before:,} papers in {len(self.done)} finished shards")
         self.progress.start(self._expected(), before)
         writer: ShardWriter | None = None
-        kept = skip + encoded_papers(shards / f"{name + len(self.done):06d}", self.encoder)
-        for window, tokens in self._tokenised(self._windows(skip), skip, kept):
+
+        def tokenised(window: pa.Table) -> Any:
+            return self.encoder.tokenise(texts_of(window)) if self.encoder is not None else None
+
+        for window, tokens in ahead(self._windows(skip), tokenised):
             writer = writer or ShardWriter(shards / f"{name + len(self.done):06d}", self.encoder, self.analyzer)
             writer.add(window, tokens)
             self.progress.advance(window.num_rows)
@@ -234,27 +235,6 @@ class _Build:
         limits = [number for number in (count, self.settings.limit) if number is not None]
         return min(limits) if count is not None else None
 
-    def _tokenised(self, windows: Iterator[pa.Table], at: int, kept: int) -> Iterator[tuple[pa.Table, Any]]:
-        """Windows with their tokens, each made while the window before it is encoded.
-
-        `at` is the corpus's row of the first paper; papers before row `kept` have their vectors and need no tokens.
-        """
-        encoder = self.encoder
-        if encoder is None:
-            yield from ((window, None) for window in windows)
-            return
-        waiting: tuple[pa.Table, Future[Any] | None] | None = None
-        with ThreadPoolExecutor(1) as ahead:
-            for window in windows:
-                papers = [Paper(*row) for row in zip(*(window[name].to_pylist() for name in ("id", "title", "abstract")), strict=True)]
-                started = ahead.submit(encoder.tokenise, papers) if at >= kept else None
-                at += len(papers)
-                if waiting is not None:
-                    yield waiting[0], waiting[1] and waiting[1].result()
-                waiting = window, started
-            if waiting is not None:
-                yield waiting[0], waiting[1] and waiting[1].result()
-
     def _windows(self, skip: int) -> Iterator[pa.Table]:
         """The corpus's papers after the first `skip`, in tables of one window's rows that never cross a shard's end."""
         size, limit = self.settings.shard_size, self.settings.limit
@@ -262,7 +242,7 @@ class _Build:
         waiting: list[pa.Table] = []
         held, taken = 0, 0  # rows in `waiting`; papers accepted so far
         for table, rejected in self.corpus.batches():
-            self._reject(rejected)
+            self.rejections(rejected)
             table = table.slice(0, len(table) if limit is None else max(limit - taken, 0))
             fresh = table.slice(min(max(skip - taken, 0), len(table)))
             taken += len(table)
@@ -279,21 +259,6 @@ class _Build:
                 break
         if held:
             yield _joined(waiting)
-
-    def _reject(self, rejected: list[Rejected]) -> None:
-        """Note rejected rows in a file as they come: in a corpus of millions they may be many."""
-        if not rejected:
-            return
-        if self.strict:
-            raise BadPaper(rejected[0].source, rejected[0].row, rejected[0].reason)
-        with self._rejected_file.open("a" if self.rejected else "w", encoding="utf-8") as file:
-            file.writelines(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in rejected)
-        self.rejected += len(rejected)
-        self.first_rejected = self.first_rejected or rejected[0]
-
-    @property
-    def _rejected_file(self) -> Path:
-        return self.directory / "rejected.jsonl.partial"
 
     def _commit(self) -> None:
         settings, encoder = self.settings, self.encoder
@@ -312,19 +277,18 @@ class _Build:
             generation=generation,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             papers=papers,
-            rejected=self.rejected,
+            rejected=self.rejections.count,
             metric=self.metric,
             dense=dense,
             encoder=self.plan["encoder"] and self.plan["encoder"] | {"golden": self._golden(generation)},
-            lexical=self._build_lexical(generation),
+            lexical=_lexical(self.directory, generation, self.done, settings.lexical),
             shards=tuple(self.done),
             build={key: value for key, value in self.plan.items() if key != "first_shard"},
-            versions={"python": platform.python_version(), "sciretrieve": version("sciretrieve"), **_versions()},
+            versions=library_versions(LIBRARIES),
         )
         report = self.directory / "rejected.jsonl"
-        if self.rejected:
-            sync_file(self._rejected_file)
-            self._rejected_file.replace(report)
+        if self.rejections.count:
+            settle(self.rejections.path, report)
         else:
             report.unlink(missing_ok=True)
         manifest.write(self.directory)
@@ -350,26 +314,13 @@ class _Build:
         build_ann(temporary, np.load(folder / "vectors.npy", mmap_mode="r"), factory_string(dense, facts.papers), self.metric)
         sync_file(temporary)
         temporary.rename(folder / "dense.faiss")
-        return ShardFacts(facts.name, facts.papers, {**facts.files, "dense.faiss": describe(folder / "dense.faiss")})
-
-    def _build_lexical(self, generation: int) -> dict[str, Any] | None:
-        if self.settings.lexical is None or self.analyzer is None:
-            return None
-        name = f"lexical/{generation:06d}"
-        folder = self.directory / name
-        partial = folder.with_name(folder.name + ".partial")
-        for left in (partial, folder):
-            shutil.rmtree(left, ignore_errors=True)
-        postings = [(self.directory / "shards" / facts.name / "postings.arrow", facts.papers) for facts in self.done]
-        lexical.build(partial, postings, self.settings.lexical)
-        partial.rename(folder)
-        sync_file(folder.parent)
-        files = {file.name: describe(file) for file in sorted(folder.iterdir())}
-        return {"folder": name, **asdict(self.settings.lexical), "analyzer": self.analyzer.spec, "files": files}
+        return replace(facts, files={**facts.files, "dense.faiss": describe(folder / "dense.faiss")})
 
     def _why_none(self) -> str:
-        first = self.first_rejected
-        return f": all {self.rejected:,} rows were rejected, the first (row {first.row}) for: {first.reason}" if first else "; it is empty"
+        first = self.rejections.first
+        if first is None:
+            return "; it is empty"
+        return f": all {self.rejections.count:,} rows were rejected, the first (row {first.row}) for: {first.reason}"
 
     def forget(self) -> None:
         """Undo a build that came to nothing, so that it stands in nobody's way; one that encoded anything stays."""
@@ -380,7 +331,7 @@ class _Build:
         for folder in begun:
             shutil.rmtree(folder, ignore_errors=True)
         (self.directory / "build.json").unlink(missing_ok=True)
-        self._rejected_file.unlink(missing_ok=True)
+        self.rejections.path.unlink(missing_ok=True)
         if not (self.directory / MANIFEST).exists():
             (self.directory / ".lock").unlink(missing_ok=True)
         for folder in (shards, self.directory):
@@ -388,18 +339,43 @@ class _Build:
                 folder.rmdir()
 
 
+def refit(directory: Path, parameters: Bm25Parameters, fusion: Fusion) -> Index:
+    """Give an index other BM25 parameters and another fusion, as a new generation. No paper is encoded or read again.
+
+    Raises:
+        IndexBusy: another process writes the index.
+    """
+    with write_lock(directory):
+        old = read_manifest(directory)
+        assert old.lexical is not None
+        facts, generation = old.lexical, old.generation + 1
+        if any(facts[name] != value for name, value in asdict(parameters).items()):
+            facts = _lexical(directory, generation, old.shards, parameters) or facts
+        manifest = replace(old, generation=generation, lexical=facts, fusion=asdict(fusion))
+        manifest.write(directory)
+        _sweep(directory, manifest)
+    return Index(directory)
+
+
+def _lexical(directory: Path, generation: int, shards: Sequence[ShardFacts], parameters: Bm25Parameters | None) -> dict[str, Any] | None:
+    """Build BM25 over shards in a folder of this generation; what the manifest says of it."""
+    if parameters is None:
+        return None
+    name = f"lexical/{generation:06d}"
+    folder = directory / name
+    partial = folder.with_name(folder.name + ".partial")
+    for left in (partial, folder):
+        shutil.rmtree(left, ignore_errors=True)
+    postings = [(directory / "shards" / facts.name / "postings.arrow", facts.papers) for facts in shards]
+    lexical.build(partial, postings, parameters)
+    partial.rename(folder)
+    sync_file(folder.parent)
+    files = {file.name: describe(file) for file in sorted(folder.iterdir())}
+    return {"folder": name, **asdict(parameters), "analyzer": Analyzer().spec, "files": files}
+
+
 def _joined(tables: list[pa.Table]) -> pa.Table:
     return tables[0] if len(tables) == 1 else concat(tables)
-
-
-def _versions() -> dict[str, str]:
-    found = {}
-    for library in LIBRARIES:
-        try:
-            found[library] = version(library)
-        except PackageNotFoundError:
-            continue
-    return found
 
 
 def _sweep(directory: Path, manifest: Manifest) -> None:

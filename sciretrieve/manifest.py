@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import platform
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +25,12 @@ SHARD_FILES = {"papers.parquet", "ids.arrow", "postings.arrow", "vectors.npy", "
 
 @dataclass(frozen=True, slots=True)
 class ShardFacts:
-    """One shard: its folder's name, its number of papers, and its files."""
+    """One shard: its folder's name, its number of papers, its files, and how many papers were longer than the encoder reads."""
 
     name: str
     papers: int
     files: FileFacts
+    truncated: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ class Manifest:
 
     `encoder` is the encoder's identity, its `precision` and the file of `golden` vectors, or None without vectors;
     `lexical` has the BM25 parameters, the analyzer, the folder and its files, or is None; `build` is what the index was
-    built from and how.
+    built from and how; `fusion` is how hybrid search joins its halves where that was tuned, as `fusion.Fusion` has it.
     """
 
     format: int
@@ -50,10 +54,17 @@ class Manifest:
     shards: tuple[ShardFacts, ...]
     build: Mapping[str, Any]
     versions: Mapping[str, str]
+    fusion: Mapping[str, Any] | None = None
 
     def write(self, directory: Path) -> None:
         """Commit: replace the manifest in `directory` atomically."""
         write_json(directory / MANIFEST, asdict(self))
+
+    @property
+    def truncated(self) -> int | None:
+        """How many papers are longer than the encoder reads; None where that is not known."""
+        counts = [shard.truncated for shard in self.shards]
+        return None if None in counts else sum(count or 0 for count in counts)
 
     @property
     def bytes(self) -> int:
@@ -88,6 +99,15 @@ def read_manifest(directory: Path) -> Manifest:
         raise CorruptData(f"{path} is damaged ({type(error).__name__}: {error}); rebuild the index with --overwrite") from error
     _check_files(directory, manifest)
     return manifest
+
+
+def library_versions(libraries: Sequence[str]) -> dict[str, str]:
+    """The versions of Python, of sciretrieve and of those of the libraries that are installed."""
+    found = {"python": platform.python_version()}
+    for library in ("sciretrieve", *libraries):
+        with suppress(PackageNotFoundError):
+            found[library] = version(library)
+    return found
 
 
 def _manifest(value: dict[str, Any]) -> Manifest:

@@ -8,13 +8,32 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 from .runs import Run, trec_id
 from .schema import plain
 from .types import Hit, Paper
 
+if TYPE_CHECKING:
+    from .clustering import Cluster
+    from .explaining import Explanation
+    from .faceting import Facet
+
 Lines = Iterator[str]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What is shown of an answer besides its hits: why each stands there, counts, and groups with their papers' ids."""
+
+    explanations: Sequence[Explanation] = ()
+    facets: Sequence[Facet] = ()
+    clusters: Sequence[tuple[Cluster, Sequence[str]]] = ()
+
+
+NOTHING = View()
+
 GROUPS = {"collaboration", "collaborations", "consortium", "group", "network", "project", "team"}
 
 
@@ -32,12 +51,26 @@ def table(hits: Sequence[Hit], width: int) -> Lines:
             yield indent + "  " + line
         details = " · ".join(part for part in (_byline(paper.authors), paper.venue or "", paper.id) if part)
         yield indent + "  " + _cut(details, width - 20, keep=len(paper.id))
+        if hit.also:
+            yield indent + "  also: " + ", ".join(hit.also)
 
 
-def explanation(hit: Hit) -> str:
-    """One line that says what each half of the search gave a hit."""
-    parts = [f"{name} {value:.4f}" for name, value in hit.scores.items() if value is not None]
-    return " " * 20 + "↳ " + " · ".join(parts)
+def explanation(hit: Hit, why: Explanation, width: int) -> Lines:
+    """Lines that say what each half of the search gave a hit, which words it shares, and its nearest sentence."""
+    places = [f"{name} rank {place.rank:,} ({place.score:.4f})" for name, place in (("dense", why.dense), ("BM25", why.bm25)) if place]
+    if why.title:
+        places.append(f"{100 * why.title:.0f} % of its title")
+    if (given := hit.scores.get("rerank")) is not None:
+        places.append(f"reranker {given:.4f}")
+    lines = [" · ".join(places)]
+    if why.words:
+        lines.append("words: " + ", ".join(f"{word} {weight:.1f}" for word, weight in list(why.words.items())[:8]))
+    if why.sentence:
+        lines.append(f"“{why.sentence}”")
+    for line in lines:
+        first, *rest = _wrapped(line, max(width - 22, 20))
+        yield " " * 20 + "↳ " + first
+        yield from (" " * 22 + more for more in rest)
 
 
 def record(hit: Hit) -> dict[str, Any]:
@@ -55,14 +88,42 @@ def record(hit: Hit) -> dict[str, Any]:
         "doi": paper.doi,
         "url": paper.url,
         "scores": dict(hit.scores),
+        "also": list(hit.also),
         "extra": plain(paper.extra),
     }
 
 
-def answer(query: str, mode: str, milliseconds: float, hits: Sequence[Hit]) -> str:
+def answer(query: str, mode: str, milliseconds: float, hits: Sequence[Hit], view: View = NOTHING) -> str:
     """The answer to one query as one JSON object, of schema 1."""
-    value = {"schema": 1, "query": query, "mode": mode, "total_time_ms": round(milliseconds, 3), "hits": [record(hit) for hit in hits]}
+    value: dict[str, Any] = {"schema": 1, "query": query, "mode": mode, "total_time_ms": round(milliseconds, 3)}
+    rows = [record(hit) for hit in hits]
+    for row, why in zip(rows, view.explanations, strict=False):
+        row["explanation"] = asdict(why)
+    value["hits"] = rows
+    if view.facets:
+        value["facets"] = [asdict(facet) for facet in view.facets]
+    if view.clusters:
+        value["clusters"] = [{"label": list(cluster.label), "papers": ids} for cluster, ids in view.clusters]
     return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def facet_lines(facets: Sequence[Facet]) -> Lines:
+    """Counts of values, a block a column."""
+    for facet in facets:
+        yield f"{facet.column}:"
+        width = max((len(f"{count:,}") for _, count in facet.values), default=1)
+        yield from (f"  {count:>{width},}  {value}" for value, count in facet.values)
+        rest = [f"{facet.others:,} other values" * bool(facet.others), f"{facet.missing:,} papers without" * bool(facet.missing)]
+        if any(rest):
+            yield "  " + ", ".join(filter(None, rest))
+
+
+def cluster_lines(clusters: Sequence[tuple[Cluster, Sequence[str]]]) -> Lines:
+    """Groups of papers, largest first: how many, their words, and the ids of the best ranked."""
+    for cluster, ids in clusters:
+        more = f" and {len(ids) - 3:,} more" if len(ids) > 3 else ""
+        yield f"{len(ids):>4}  {', '.join(cluster.label)}"
+        yield f"      {', '.join(ids[:3])}{more}"
 
 
 def jsonl(hits: Sequence[Hit]) -> Lines:

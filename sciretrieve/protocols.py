@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from .types import Metric, Paper, Query, Rows, Vectors
 
 
@@ -38,6 +41,9 @@ class Encoder(Protocol):
     def identity(self) -> dict[str, Any]:
         """All that decides the vectors, as plain JSON values: equal identities give comparable vectors."""
 
+    def truncated(self, tokens: Any) -> int | None:
+        """How many of the papers that `tokenise` read are longer than the model's input; None where that means nothing."""
+
     def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
         """Encode papers of the corpus: shape (n, dim), float32."""
 
@@ -49,6 +55,17 @@ class Encoder(Protocol):
 
     def encode(self, tokens: Any) -> Vectors:
         """The second half of `encode_papers`, on what the first gave."""
+
+
+class Reranker(Protocol):
+    """Scores papers for a query by looking at each of them, which is too slow for a whole corpus."""
+
+    @property
+    def name(self) -> str:
+        """What a report calls it."""
+
+    def score(self, query: Query, papers: Sequence[Paper]) -> npt.NDArray[np.float64]:
+        """A score for each paper, greater is better: shape (n,)."""
 
 
 class PaperSource(Protocol):

@@ -23,8 +23,9 @@ class Ranking:
     """The answer to one query: paper ids by falling score, equal scores by rising id.
 
     `rows` says where the papers stand in the index that answered, which finds them again quicker than their ids do.
-    `parts` has, for each half of the search that ran ("dense", "bm25"), the papers' scores there, aligned with `ids`;
-    NaN where the half has none.
+    `parts` has, for each half of the search that ran ("dense", "bm25") and for a reranker ("rerank"), the papers' scores
+    there, aligned with `ids`; NaN where it has none. `also` has, where near-duplicates were grouped, the ids of the others of
+    each paper's group.
     """
 
     query: Query
@@ -32,6 +33,7 @@ class Ranking:
     scores: Scores
     rows: Rows
     parts: Mapping[str, Scores] = field(default_factory=dict)
+    also: Sequence[Sequence[str]] = ()
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -60,8 +62,10 @@ class Run:
         """A ranking's hits, with their papers read from the index."""
         hits = []
         for rank, paper in enumerate(self.source.papers_at(ranking.rows), start=1):
-            scores = {name: _number(ranking.parts[name][rank - 1]) if name in ranking.parts else None for name in ("dense", "bm25")}
-            hits.append(Hit(rank, float(ranking.scores[rank - 1]), paper, scores))
+            names = dict.fromkeys(("dense", "bm25", *ranking.parts))
+            scores = {name: _number(ranking.parts[name][rank - 1]) if name in ranking.parts else None for name in names}
+            also = tuple(ranking.also[rank - 1]) if ranking.also else ()
+            hits.append(Hit(rank, float(ranking.scores[rank - 1]), paper, scores, also))
         return hits
 
     def to_arrow(self) -> pa.Table:

@@ -38,6 +38,11 @@ def papers_of(table: pa.Table | pa.RecordBatch) -> list[Paper]:
     return papers
 
 
+def texts_of(table: pa.Table | pa.RecordBatch) -> list[Paper]:
+    """The rows of a table as papers with only what is encoded: id, title and abstract."""
+    return [Paper(*row) for row in zip(*(table[name].to_pylist() for name in ("id", "title", "abstract")), strict=True)]
+
+
 def concat(tables: Sequence[pa.Table]) -> pa.Table:
     """Join tables of papers, in the schema that `common_schema` finds for them; a column that one lacks is null there."""
     schema = common_schema(table.schema for table in tables)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
 
 import numpy as np
 
@@ -12,27 +12,36 @@ from . import topk
 from .dense import VectorShard
 from .dense import vectors as dense
 from .dense.exact import Found
-from .fusion import FUSIONS, Scores
+from .fusion import Fusion, Scores
 from .lexical import Bm25
 from .runs import Ranking
 from .types import Mask, Mode, Query, Rows, Vectors
 
-DEPTH = 1000
-"""How deep each half looks before fusion. The same for every k, so that the top 5 are the first 5 of the top 10."""
 BATCH = 256
 """Queries whose candidates are held at a time."""
 
 
-Fusion: TypeAlias = Callable[[Scores, Scores], Scores]
-
-
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A query made ready: its vector (dim,) for dense search, its weighted terms for BM25."""
+    """A query made ready: its vector (dim,) for dense search, its weighted terms for BM25, and which papers may answer it
+    (None: all)."""
 
     query: Query
     vector: Vectors | None
     terms: Mapping[str, float]
+    mask: Mask | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What both halves propose for a probe: rows, their scores in each half (BM25's -inf without a common word), and how
+    much of each title the query says; all (n,)."""
+
+    probe: Probe
+    rows: Rows
+    dense: Scores
+    bm25: Scores
+    titles: Scores
 
 
 @dataclass(frozen=True)
@@ -43,54 +52,72 @@ class Searcher:
     bm25: Bm25 | None
     ids: Callable[[Rows], list[str]]
 
-    def search(self, probes: Sequence[Probe], k: int, mode: Mode, fusion: str, mask: Mask | None) -> list[Ranking]:
-        """Rank the papers that pass `mask` (None: all) for each probe; see `Index.search` for what is promised."""
+    def search(self, probes: Sequence[Probe], k: int, mode: Mode, fusion: Fusion) -> list[Ranking]:
+        """Rank the papers that may answer for each probe; see `Index.search` for what is promised."""
         rankings: list[Ranking] = []
-        for start in range(0, len(probes), BATCH):
-            some = probes[start : start + BATCH]
+        for some in _batches(probes):
             if mode == "bm25":
-                rankings += [self._bm25(probe, k, mask) for probe in some]
+                rankings += [self._bm25(probe, k) for probe in some]
                 continue
-            near = self._nearest(some, k if mode == "dense" else max(k, DEPTH), mask)
-            for probe, (rows, scores) in zip(some, near, strict=True):
-                if mode == "dense":
-                    rankings.append(self._ranked(probe, k, rows, scores, {"dense": scores}))
-                else:
-                    rankings.append(self._hybrid(probe, k, mask, (rows, scores), FUSIONS[fusion]))
+            if mode == "dense":
+                near = zip(some, self._nearest(some, k), strict=True)
+                rankings += [self._ranked(probe, k, rows, scores, {"dense": scores}) for probe, (rows, scores) in near]
+                continue
+            rankings += [self.fused(found, k, fusion) for found in self.candidates(some, max(k, fusion.depth))]
         return rankings
 
-    def _nearest(self, probes: Sequence[Probe], k: int, mask: Mask | None) -> list[Found]:
-        return dense.search(self.vectors, np.stack([_vector(probe) for probe in probes]), k, mask)
+    def _nearest(self, probes: Sequence[Probe], k: int) -> list[Found]:
+        """The nearest vectors of probes that the same papers may answer."""
+        return dense.search(self.vectors, np.stack([_vector(probe) for probe in probes]), k, probes[0].mask)
 
-    def _bm25(self, probe: Probe, k: int, mask: Mask | None) -> Ranking:
-        scores, _ = self._lexical(probe, mask)
+    def _bm25(self, probe: Probe, k: int) -> Ranking:
+        scores, _ = self._lexical(probe)
         rows = topk.best(scores, k)
         return self._ranked(probe, k, rows, scores[rows], {"bm25": scores[rows]})
 
-    def _hybrid(self, probe: Probe, k: int, mask: Mask | None, near: Found, fuse: Fusion) -> Ranking:
+    def candidates(self, probes: Sequence[Probe], depth: int) -> Iterator[Candidates]:
+        """What both halves propose for each probe, the first `depth` of each, scored by both."""
+        for some in _batches(probes):
+            for probe, near in zip(some, self._nearest(some, depth), strict=True):
+                yield self._candidates(probe, near, depth)
+
+    def _candidates(self, probe: Probe, near: Found, depth: int) -> Candidates:
         """Both halves score the union of what each finds, so that fusion never guesses a score."""
-        passing, every = self._lexical(probe, mask)
-        rows = np.union1d(near[0], topk.best(passing, max(k, DEPTH)))
+        assert self.bm25 is not None
+        passing, every = self._lexical(probe)
+        rows = np.union1d(near[0], topk.best(passing, depth))
         known = np.isin(rows, near[0], assume_unique=True)
-        meaning, words = np.empty(len(rows)), every[rows]
+        meaning = np.empty(len(rows))
         meaning[known] = near[1][np.argsort(near[0])]
         meaning[~known] = dense.score_rows(self.vectors, _vector(probe), rows[~known])
-        fused = fuse(meaning, words)
-        best = topk.best(fused, k)
-        return self._ranked(probe, k, rows[best], fused[best], {"dense": meaning[best], "bm25": words[best]})
+        return Candidates(probe, rows, meaning, every[rows], self.bm25.title_shares(probe.terms)[rows])
 
-    def _lexical(self, probe: Probe, mask: Mask | None) -> tuple[Scores, Scores]:
-        """Every paper's BM25 score, -inf where it has no term of the query; and, first, also where the mask drops it."""
+    def fused(self, found: Candidates, k: int, fusion: Fusion) -> Ranking:
+        """The k best of the candidates."""
+        scores = fusion.join(found.dense, found.bm25, found.titles)
+        best = topk.best(scores, k)
+        parts = {"dense": found.dense[best], "bm25": found.bm25[best]}
+        return self._ranked(found.probe, k, found.rows[best], scores[best], parts)
+
+    def _lexical(self, probe: Probe) -> tuple[Scores, Scores]:
+        """Every paper's BM25 score, -inf where it has no term of the query; and, first, also where it may not answer."""
         assert self.bm25 is not None
         scores, matched = self.bm25.scores(probe.terms)
         every = np.where(matched, scores.astype(np.float64), -np.inf)
-        return (every if mask is None else np.where(mask, every, -np.inf)), every
+        return (every if probe.mask is None else np.where(probe.mask, every, -np.inf)), every
 
     def _ranked(self, probe: Probe, k: int, rows: Rows, scores: Scores, parts: Mapping[str, Scores]) -> Ranking:
         ids = self.ids(rows)
         order = topk.order(ids, scores)[:k]
         kept = {name: np.where(np.isfinite(part), part, np.nan)[order] for name, part in parts.items()}
         return Ranking(probe.query, [ids[at] for at in order], scores[order], rows[order], kept)
+
+
+def _batches(probes: Sequence[Probe]) -> Iterator[Sequence[Probe]]:
+    """Probes in their order, together as long as the same papers may answer them."""
+    for _, alike in groupby(probes, key=lambda probe: id(probe.mask)):
+        some = list(alike)
+        yield from (some[start : start + BATCH] for start in range(0, len(some), BATCH))
 
 
 def _vector(probe: Probe) -> Vectors:

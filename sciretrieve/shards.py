@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial
+from dataclasses import asdict
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,10 @@ from .types import Paper, Rows
 
 ROW_GROUP = 1024
 """Papers a row group of papers.parquet: what is read and decompressed to show one hit."""
+
+
+GROUPS_KEPT = 32
+"""Row groups that an open shard keeps in memory, some 2 MB each."""
 
 
 class Shard:
@@ -93,9 +98,14 @@ class Shard:
         groups = np.searchsorted(self._starts, rows, side="right") - 1
         for group in np.unique(groups).tolist():
             inside = np.unique(rows[groups == group])
-            table = self._read(partial(self._file.read_row_group, group)).take(integers(inside - self._starts[group]))
+            table = self._group(group).take(integers(inside - self._starts[group]))
             found |= dict(zip(inside.tolist(), papers_of(table), strict=True))
         return [found[row] for row in rows.tolist()]
+
+    @cached_property
+    def _group(self) -> Callable[[int], pa.Table]:
+        """Reads a row group, or remembers it: the papers of one answer are often asked for more than once."""
+        return lru_cache(GROUPS_KEPT)(lambda group: self._read(partial(self._file.read_row_group, group)))
 
     def columns(self, names: Sequence[str]) -> pa.Table:
         """Whole columns, of those that this shard has."""
@@ -126,7 +136,8 @@ class ShardWriter:
         self._postings = PostingsBuilder(analyzer) if analyzer else None
         self._tables: list[pa.Table] = []
         self._papers = 0
-        self._encoded = encoded_papers(directory, encoder)
+        self._truncated: int | None = None
+        self._encoded = _encoded_papers(directory, encoder)
         if self._encoder is not None and self._vectors.exists():
             with self._vectors.open("r+b") as file:
                 file.truncate(_HEADER + self._encoded * 4 * self._encoder.dim if self._encoded else 0)
@@ -139,14 +150,18 @@ class ShardWriter:
     def add(self, window: pa.Table, tokens: Any = None) -> int:
         """Add the next window of papers (a short one only at the shard's end); returns how many had to be encoded.
 
-        `tokens` is what the encoder's `tokenise` gave for them; windows that an interrupted build has encoded need none.
+        `tokens` is what the encoder's `tokenise` gave for them.
         """
         titles, abstracts = window["title"].to_pylist(), window["abstract"].to_pylist()
         if self._postings:
-            self._postings.add([f"{title}\n{abstract}" for title, abstract in zip(titles, abstracts, strict=True)])
+            self._postings.add(titles, abstracts)
         self._tables.append(window)
         self._papers += window.num_rows
-        if self._encoder is None or self._papers <= self._encoded:
+        if self._encoder is None:
+            return 0
+        cut = self._encoder.truncated(tokens)
+        self._truncated = None if cut is None else (self._truncated or 0) + cut
+        if self._papers <= self._encoded:
             return 0
         vectors = self._encoder.encode(tokens)
         with self._vectors.open("ab") as file:
@@ -172,8 +187,8 @@ class ShardWriter:
         names = sorted(file.name for file in self.partial.iterdir() if file.name != "shard.json")
         for name in names:
             sync_file(self.partial / name)
-        facts = ShardFacts(self.directory.name, self._papers, {name: describe(self.partial / name) for name in names})
-        write_json(self.partial / "shard.json", {"name": facts.name, "papers": facts.papers, "files": facts.files})
+        facts = ShardFacts(self.directory.name, self._papers, {name: describe(self.partial / name) for name in names}, self._truncated)
+        write_json(self.partial / "shard.json", asdict(facts))
         self.partial.rename(self.directory)
         sync_file(self.directory.parent)
         return facts
@@ -183,7 +198,7 @@ class ShardWriter:
         return self.partial / "vectors.npy"
 
 
-def encoded_papers(directory: Path, encoder: Encoder | None) -> int:
+def _encoded_papers(directory: Path, encoder: Encoder | None) -> int:
     """Papers of the shard that will be `directory` whose vectors an interrupted build has left, in whole windows.
 
     The last window is done again: it may not be wholly on disk.

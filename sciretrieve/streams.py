@@ -1,12 +1,13 @@
-"""Opening text sources by name: plain, gzip, zstandard, or standard input."""
+"""Reading text sources by name: plain, gzip, zstandard, or standard input; as a whole, by lines, by JSON objects."""
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 
@@ -51,6 +52,28 @@ def lines(path: Path) -> Iterator[bytes]:
                 rest = line
     if rest:
         yield rest.removesuffix(b"\r")
+
+
+def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    """The lines of a JSON Lines source that are not blank, by number: an object, or what is wrong with the line.
+
+    Raises:
+        InvalidRequest: the source cannot be decompressed.
+    """
+    for number, line in enumerate(lines(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+        except UnicodeDecodeError as error:
+            yield number, f"broken UTF-8 at byte {error.start}"
+        except (ValueError, RecursionError) as error:
+            yield number, f"not valid JSON: {error}"
+        else:
+            if isinstance(row, dict) and row:
+                yield number, row
+            else:
+                yield number, "an empty object" if row == {} else "not a JSON object"
 
 
 @contextmanager

@@ -56,12 +56,14 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One paper of an answer. `scores` has the paper's score in each part of the search that looked at it."""
+    """One paper of an answer. `scores` has the paper's score in each part of the search that looked at it, `also` the ids
+    of its near-duplicates that would have been answered besides, where they are grouped."""
 
     rank: int
     score: float
     paper: Paper
     scores: Mapping[str, float | None]
+    also: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:

@@ -92,13 +92,13 @@ def test_an_interrupted_run_goes_on(corpus: Path, tmp_path: Path, stop: int, mon
         sr.encode(corpus, tmp_path / "out.npy", encoder=load_encoder("minilm", precision="fp32"), progress=StopAfter(stop))
     assert not (tmp_path / "out.npy").exists()
     encoded: list[int] = []
-    plain = TextEncoder.encode_papers
+    plain = TextEncoder.encode
 
-    def counting(self: TextEncoder, papers: Any) -> Any:
-        encoded.append(len(papers))
-        return plain(self, papers)
+    def counting(self: TextEncoder, tokens: Any) -> Any:
+        encoded.append(tokens.texts)
+        return plain(self, tokens)
 
-    monkeypatch.setattr(TextEncoder, "encode_papers", counting)
+    monkeypatch.setattr(TextEncoder, "encode", counting)
     assert sr.encode(corpus, tmp_path / "out.npy", encoder=load_encoder("minilm", precision="fp32")) == 300
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), np.load(tmp_path / "whole.npy"))
     assert (tmp_path / "out.ids.txt").read_text() == (tmp_path / "whole.ids.txt").read_text()

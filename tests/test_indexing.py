@@ -119,21 +119,60 @@ def test_resuming_gives_the_same_bytes(big: Path, whole: sr.Index, tmp_path: Pat
     with pytest.raises(Stop):
         sr.build(big, tmp_path / "index", **SETTINGS, progress=StopAfter(papers))
     encoded = []
-    plain = TextEncoder.tokenise
+    plain = TextEncoder.encode
 
-    def counting(self: TextEncoder, papers: Any) -> Any:
-        encoded.append(len(papers))
-        return plain(self, papers)
+    def counting(self: TextEncoder, tokens: Any) -> Any:
+        encoded.append(tokens.texts)
+        return plain(self, tokens)
 
-    monkeypatch.setattr(TextEncoder, "tokenise", counting)
+    monkeypatch.setattr(TextEncoder, "encode", counting)
     assert contents(sr.build(big, tmp_path / "index", **SETTINGS)) == contents(whole)
     # at most the window under way and the one before it are done again
     assert sum(encoded) <= 3001 - max(papers - 512 - 511, 0)  # and the probe of the golden vectors
 
 
-@pytest.mark.parametrize("step", ["finish", "_build_lexical", "_commit"])
+def long_papers(count: int) -> tuple[list[dict[str, Any]], list[int]]:
+    """Papers, and which of them are longer than the 256 tokens that the encoder reads, its two special ones included."""
+    words = [3, 253, 254, 255, 400]
+    rows = [{"id": str(number), "title": "word", "abstract": "word " * (words[number % 5] - 1)} for number in range(count)]
+    return rows, [number for number in range(count) if words[number % 5] + 2 > 256]
+
+
+def cut_by_shard(index: sr.Index) -> list[int | None]:
+    return [facts.truncated for facts in index.manifest.shards]
+
+
+@pytest.mark.parametrize("dense", ["flat", "hnsw"])
+def test_papers_longer_than_the_encoder_reads_are_counted(tmp_path: Path, dense: str) -> None:
+    rows, long = long_papers(23)
+    built = sr.build(write_jsonl(tmp_path / "long.jsonl", rows), tmp_path / "index", shard_size=10, dense=dense)
+    expected = [sum(number // 10 == shard for number in long) for shard in range(3)]
+    assert cut_by_shard(built) == expected == [4, 4, 0]
+    assert built.manifest.truncated == sr.open(tmp_path / "index").manifest.truncated == 8
+
+
+@pytest.mark.parametrize("papers", [1, 4, 8, 11, 12, 16, 20, 23])
+def test_they_are_counted_whole_after_an_interruption(tmp_path: Path, papers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TextEncoder, "window", 4)
+    rows, long = long_papers(23)
+    source = write_jsonl(tmp_path / "long.jsonl", rows)
+    with pytest.raises(Stop):
+        sr.build(source, tmp_path / "index", shard_size=15, progress=StopAfter(papers))
+    built = sr.build(source, tmp_path / "index", shard_size=15)
+    assert cut_by_shard(built) == [sum(number // 15 == shard for number in long) for shard in range(2)]
+    assert built.manifest.truncated == len(long)
+
+
+def test_where_nothing_reads_papers_none_is_cut(corpus: Path, tmp_path: Path) -> None:
+    assert sr.build(corpus, tmp_path / "words", encoder=None).manifest.truncated is None
+    sr.encode(corpus, tmp_path / "vectors.npy")
+    assert sr.build(corpus, tmp_path / "given", encoder=f"vectors:{tmp_path / 'vectors.npy'}").manifest.truncated is None
+    assert sr.build(corpus, tmp_path / "read", limit=10).manifest.truncated == 0
+
+
+@pytest.mark.parametrize("step", ["finish", "_lexical", "_commit"])
 def test_a_crash_at_any_step_is_resumed(big: Path, whole: sr.Index, tmp_path: Path, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    owner: Any = ShardWriter if step == "finish" else indexing._Build
+    owner: Any = {"finish": ShardWriter, "_lexical": indexing, "_commit": indexing._Build}[step]
 
     def crash(*_: Any) -> None:
         raise Stop

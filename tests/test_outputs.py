@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 import unicodedata
 
 import pytest
@@ -15,6 +14,9 @@ from hypothesis import strategies as st
 from pybtex.database import parse_string
 
 from sciretrieve import outputs
+from sciretrieve.clustering import Cluster
+from sciretrieve.explaining import Explanation, Place
+from sciretrieve.faceting import Facet
 from sciretrieve.types import Hit, Paper
 
 HITS = [
@@ -44,6 +46,7 @@ HITS = [
         0.25,
         Paper("p3", "Über Wärme", "Again", 1905, "Annalen", ("Müller, Jörg",), extra={"cited": 3, "tags": ["a"]}),
         {"dense": 0.1, "bm25": 0.0},
+        ("p3-v1", "p3-v2"),
     ),
     Hit(4, -1.0, Paper("p4", "", "Only an abstract"), {"dense": None, "bm25": None}),
 ]
@@ -69,10 +72,14 @@ def test_json_is_the_promised_shape() -> None:
         "doi",
         "url",
         "scores",
+        "also",
         "extra",
     ]
     assert value["hits"][2]["scores"] == {"dense": 0.1, "bm25": 0.0}
+    assert [hit["also"] for hit in value["hits"]] == [[], [], ["p3-v1", "p3-v2"], []]
     assert value["hits"][2]["extra"] == {"cited": 3, "tags": ["a"]}
+    assert not {"facets", "clusters"} & set(value)
+    assert "explanation" not in first
     assert [json.loads(line) for line in outputs.jsonl(HITS)] == value["hits"]
 
 
@@ -138,6 +145,91 @@ def test_formats_of_no_hits_are_still_files(hits: list[Hit]) -> None:
     assert json.loads(outputs.answer("q", "bm25", 1.0, hits))["hits"] == [json.loads(line) for line in outputs.jsonl(hits)]
 
 
-def test_scores_are_those_of_the_halves() -> None:
-    line = outputs.explanation(HITS[2])
-    assert re.findall(r"(\w+) ([\d.]+)", line) == [("dense", "0.1000"), ("bm25", "0.0000")]
+def test_near_duplicates_are_named_below_their_paper() -> None:
+    alone, *_ = (list(outputs.table([hit], 80)) for hit in HITS)
+    grouped = list(outputs.table([HITS[2]], 80))
+    assert not any("also:" in line for line in alone)
+    assert grouped[-1].strip() == "also: p3-v1, p3-v2"
+    assert grouped[-2].endswith("p3")
+
+
+WHY = Explanation("p3", Place(1234, 0.1), Place(2, 7.5), 0.5, {"wärme": 4.26, "über": 3.24}, "Heat flows from warm to cold.")
+
+
+def said(hit: Hit, why: Explanation, width: int = 80) -> list[str]:
+    """What an explanation says, its lines joined again at their arrows."""
+    return [" ".join(part.split()) for part in "\n".join(outputs.explanation(hit, why, width)).split("↳")[1:]]
+
+
+def test_an_explanation_says_places_words_and_sentence() -> None:
+    assert said(HITS[2], WHY) == [
+        "dense rank 1,234 (0.1000) · BM25 rank 2 (7.5000) · 50 % of its title",
+        "words: wärme 4.3, über 3.2",
+        "“Heat flows from warm to cold.”",
+    ]
+
+
+def test_an_explanation_is_silent_on_what_there_is_none_of() -> None:
+    assert said(HITS[3], Explanation("p4", Place(7, 0.25), None, 0.0, {}, "")) == ["dense rank 7 (0.2500)"]
+    assert said(HITS[3], Explanation("p4", None, Place(1, 2.0), 0.0, {"heat": 2.0}, "")) == ["BM25 rank 1 (2.0000)", "words: heat 2.0"]
+    reranked = Hit(1, 0.5, Paper("p"), {"dense": None, "bm25": None, "rerank": 0.125})
+    assert said(reranked, Explanation("p", Place(7, 0.25), None, 0.0, {}, ""))[0].endswith("reranker 0.1250")
+    below = Hit(1, 0.5, Paper("p"), {"dense": None, "bm25": None, "rerank": None})
+    assert "reranker" not in said(below, Explanation("p", Place(7, 0.25), None, 0.0, {}, ""))[0]
+
+
+@given(titles, st.dictionaries(st.text("abcé漢", min_size=1, max_size=40), st.floats(0, 99), max_size=12), st.integers(60, 120))
+def test_an_explanation_fits_its_terminal_and_shows_the_whole_sentence(sentence: str, words: dict[str, float], width: int) -> None:
+    lines = list(outputs.explanation(HITS[2], Explanation("p3", Place(1, 0.1), Place(1, 1.0), 0.0, words, sentence), width))
+    assert max(map(columns, lines)) <= width
+    assert all(line.startswith(" " * 20) for line in lines)
+    shown = "".join("".join(lines).replace("↳", "").split())
+    assert "".join(f"“{sentence}”".split()) in shown or not sentence
+    for word in list(words)[:8]:
+        assert word in shown
+
+
+def test_views_in_json() -> None:
+    view = outputs.View(
+        [WHY, WHY, WHY, WHY],
+        [Facet("year", ((1905, 2), (2019, 1)), 0, 1)],
+        [(Cluster((0, 2), ("heat", "flow")), ["p 2", "p3"]), (Cluster((1,), ()), ["p4"])],
+    )
+    value = json.loads(outputs.answer("q", "hybrid", 1.0, HITS, view))
+    assert [hit["explanation"] for hit in value["hits"]] == 4 * [
+        {
+            "id": "p3",
+            "dense": {"rank": 1234, "score": 0.1},
+            "bm25": {"rank": 2, "score": 7.5},
+            "title": 0.5,
+            "words": {"wärme": 4.26, "über": 3.24},
+            "sentence": "Heat flows from warm to cold.",
+        }
+    ]
+    assert value["facets"] == [{"column": "year", "values": [[1905, 2], [2019, 1]], "others": 0, "missing": 1}]
+    assert value["clusters"] == [{"label": ["heat", "flow"], "papers": ["p 2", "p3"]}, {"label": [], "papers": ["p4"]}]
+
+
+def test_facets_are_printed_as_counts() -> None:
+    facets = [Facet("year", ((2019, 1200), (1905, 7)), 0, 0), Facet("venue", (), 0, 3), Facet("topic", (("a b", 2),), 1000, 4)]
+    assert list(outputs.facet_lines(facets)) == [
+        "year:",
+        "  1,200  2019",
+        "      7  1905",
+        "venue:",
+        "  3 papers without",
+        "topic:",
+        "  2  a b",
+        "  1,000 other values, 4 papers without",
+    ]
+
+
+def test_clusters_are_printed_with_their_best_papers() -> None:
+    few, many = ["a", "b", "c"], [f"p{number}" for number in range(1200)]
+    lines = outputs.cluster_lines([(Cluster((), ("heat", "flow")), many), (Cluster((), ()), few)])
+    assert [line.split() for line in lines] == [
+        ["1200", "heat,", "flow"],
+        ["p0,", "p1,", "p2", "and", "1,197", "more"],
+        ["3"],
+        ["a,", "b,", "c"],
+    ]

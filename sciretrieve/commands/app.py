@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from . import building, demonstrating, encoding, evaluating, managing, searching
+from . import building, demonstrating, encoding, evaluating, managing, searching, studying
 
 app = typer.Typer(
     name="sciretrieve",
@@ -38,6 +38,9 @@ app.command("index", epilog="Example: sciretrieve index arxiv.parquet -o indexes
 app.command("search", epilog="Example: sciretrieve search 'graph neural nets' -k 5 --filter 'year >= 2018'")(searching.search)
 app.command("similar", epilog="Example: sciretrieve similar kipf2017semi --not hamilton2017inductive")(searching.similar)
 app.command("batch", epilog="Example: sciretrieve batch queries.jsonl -i indexes/scifact -o run.trec")(searching.batch)
+app.command("why-not", epilog="Example: sciretrieve why-not kipf2017semi 'graph convolutions' -i indexes/arxiv")(studying.why_not)
+app.command("duplicates", epilog="Example: sciretrieve duplicates -i indexes/arxiv")(studying.duplicates)
+app.command("tune", epilog="Example: sciretrieve tune -i indexes/arxiv --queries queries.jsonl --qrels qrels.tsv")(studying.tune)
 app.command("encode", epilog="Example: sciretrieve encode papers.parquet -o vectors.jsonl --encoder specter2")(encoding.encode)
 app.add_typer(encoding.app, name="encoders")
 app.command("evaluate", epilog="Example: sciretrieve evaluate mdcr --data data/mdcr --encoder specter2")(evaluating.evaluate)

@@ -26,12 +26,20 @@ def demo(
     written for this demo.
     """
     from .. import demo as corpus
+    from ..errors import IndexExists
     from ..indexing import build
+    from ..manifest import read_manifest
     from ..outputs import table
 
     console = Console(quiet)
     console.note(f"indexing the demo corpus into {output}")
-    index = build(corpus.CORPUS, output, progress=console)
+    try:
+        index = build(corpus.CORPUS, output, progress=console)
+    except IndexExists:
+        # an earlier version's index of the same papers is nobody's work; anything else is
+        if read_manifest(output).build["corpus"] != [str(corpus.CORPUS)]:
+            raise
+        index = build(corpus.CORPUS, output, overwrite=True, progress=console)
     console.close()
     width = shutil.get_terminal_size((80, 24)).columns
     for verb, words in (("search", corpus.QUESTION), ("search", corpus.KEYWORDS), ("similar", corpus.PAPER)):

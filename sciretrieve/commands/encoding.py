@@ -20,6 +20,7 @@ from .options import (
     DeviceName,
     EncoderName,
     IdColumn,
+    PlainFormat,
     Precision,
     PrecisionName,
     QueryAdapter,
@@ -45,14 +46,7 @@ class LikeName(StrEnum):
     scirepeval = "scirepeval"
 
 
-class ListFormat(StrEnum):
-    """How to print a list."""
-
-    table = "table"
-    json = "json"
-
-
-AsList = Annotated[ListFormat, typer.Option("--format", "-f", help="How to print it.")]
+AsList = Annotated[PlainFormat, typer.Option("--format", "-f", help="How to print it.")]
 
 
 def encode(
@@ -113,13 +107,13 @@ def encode(
     console.note(f"{count:,} vectors of {model.dim} from {model.name} ({model.precision}), {in_words(seconds)}{rate}: {output}")
 
 
-def list_encoders(format: AsList = ListFormat.table, debug: Debug = False) -> None:
+def list_encoders(format: AsList = PlainFormat.table, debug: Debug = False) -> None:
     """List the encoders: what each is, and what is here of it."""
     from ..encoders import CATALOGUE
     from ..encoders.availability import status
 
     rows = [{"name": spec.name, "about": spec.about, "here": status(spec), "metric": spec.metric} for spec in CATALOGUE.values()]
-    if format == ListFormat.json:
+    if format == PlainFormat.json:
         say([json.dumps(rows, ensure_ascii=False, indent=2)])
         return
     widths = {key: max(len(row[key]) for row in rows) for key in ("name", "here")}
@@ -131,7 +125,7 @@ def show(
     name: Annotated[str, typer.Argument(metavar="NAME", help="An encoder of the list, or a folder or hub id with a model.")],
     adapter: Adapter = None,
     query_adapter: QueryAdapter = None,
-    format: AsList = ListFormat.table,
+    format: AsList = PlainFormat.table,
     debug: Debug = False,
 ) -> None:
     """Show all that is known of an encoder.
@@ -141,7 +135,7 @@ def show(
     from ..encoders.availability import part_status, status
 
     spec = _spec(name, adapter, query_adapter)
-    if format == ListFormat.json:
+    if format == PlainFormat.json:
         say([json.dumps(spec.facts() | {"here": status(spec)}, ensure_ascii=False, indent=2)])
         return
     rows: list[tuple[str, str]] = [("name", spec.name), ("about", spec.about), ("here", status(spec))]
@@ -180,7 +174,7 @@ def fetch(
 def cache(
     clear: Annotated[bool, typer.Option("--clear", help="Remove what is in it; downloaded weights stay.")] = False,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Only what belongs to this encoder.")] = "",
-    format: AsList = ListFormat.table,
+    format: AsList = PlainFormat.table,
     debug: Debug = False,
 ) -> None:
     """Show, or clear, the cache of compiled encoders."""
@@ -188,7 +182,7 @@ def cache(
 
     found = kept.clear(name) if clear else [entry for entry in kept.entries() if entry.folder.name.startswith(name)]
     total = sum(entry.bytes for entry in found)
-    if format == ListFormat.json:
+    if format == PlainFormat.json:
         rows = [{"folder": str(entry.folder), "bytes": entry.bytes, "used": int(entry.used)} for entry in found]
         say([json.dumps({"cleared": clear, "limit": kept.LIMIT, "entries": rows}, indent=2)])
         return
@@ -216,7 +210,7 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-def encoders(context: typer.Context, format: AsList = ListFormat.table, debug: Debug = False) -> None:
+def encoders(context: typer.Context, format: AsList = PlainFormat.table, debug: Debug = False) -> None:
     """List the encoders: what each is, and what is here of it."""
     if context.invoked_subcommand is None:
         list_encoders(format, debug)

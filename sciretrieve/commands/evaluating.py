@@ -17,25 +17,20 @@ from .options import (
     Device,
     DeviceName,
     Fusion,
-    FusionName,
     IndexPath,
     MetricName,
     ModeName,
+    PlainFormat,
     Precision,
     PrecisionName,
     QueryAdapter,
     Quiet,
+    Rerank,
+    RerankDepth,
 )
 
 if TYPE_CHECKING:
     from ..evaluation import Benchmark
-
-
-class ReportFormat(StrEnum):
-    """How to print figures."""
-
-    table = "table"
-    json = "json"
 
 
 class ComparisonFormat(StrEnum):
@@ -47,7 +42,7 @@ class ComparisonFormat(StrEnum):
     markdown = "markdown"
 
 
-AsReport = Annotated[ReportFormat, typer.Option("--format", "-f", help="How to print it.")]
+AsReport = Annotated[PlainFormat, typer.Option("--format", "-f", help="How to print it.")]
 Measures = Annotated[
     list[str] | None,
     typer.Option("--measure", "-m", metavar="M", help="nDCG@10, R@100, MAP, MRR, P@5, or trec_eval's names; may be given more than once."),
@@ -69,7 +64,7 @@ def evaluate(
     query_adapter: QueryAdapter = None,
     index: IndexPath = None,
     mode: Annotated[ModeName, typer.Option("--mode", help="What ranks: vectors, BM25, or both.")] = ModeName.dense,
-    fusion: Fusion = FusionName.convex,
+    fusion: Fusion = None,
     embeddings: Annotated[
         Path | None, typer.Option("--embeddings", metavar="FILE", help="Papers' vectors made elsewhere: .jsonl, .npy or .parquet.")
     ] = None,
@@ -80,6 +75,8 @@ def evaluate(
         Path | None,
         typer.Option("--scores", metavar="FILE", help="Scores made elsewhere: a TREC run, {query: {id: score}}, or MDCR's."),
     ] = None,
+    rerank: Rerank = None,
+    rerank_depth: RerankDepth = 100,
     metric: Annotated[MetricName | None, typer.Option("--metric", help="Compare vectors so, and not as the protocol does.")] = None,
     measures: Measures = None,
     run: Annotated[Path | None, typer.Option("--run", metavar="FILE", help="Score this run on --qrels, without a benchmark.")] = None,
@@ -95,7 +92,7 @@ def evaluate(
     cache: Annotated[Path, typer.Option("--cache", metavar="DIR", help="Where benchmarks' indexes are kept.")] = Path("indexes/benchmarks"),
     precision: Precision = PrecisionName.auto,
     device: Device = DeviceName.auto,
-    format: AsReport = ReportFormat.table,
+    format: AsReport = PlainFormat.table,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -120,7 +117,7 @@ def evaluate(
         if replay is not None:
             report, differing = evaluation.replay(replay, console)
             console.close()
-            say([json.dumps(report.as_json(), ensure_ascii=False, indent=1)] if format == ReportFormat.json else report.lines())
+            say([json.dumps(report.as_json(), ensure_ascii=False, indent=1)] if format == PlainFormat.json else report.lines())
             for line in differing:
                 console.note(f"differs from the receipt: {line}")
             if differing:
@@ -141,10 +138,12 @@ def evaluate(
             query_adapter=query_adapter,
             index=str(index) if index is not None else None,
             mode=mode.value,
-            fusion=fusion.value,
+            fusion=fusion.value if fusion else None,
             embeddings=str(embeddings) if embeddings is not None else None,
             query_embeddings=str(query_embeddings) if query_embeddings is not None else None,
             scores=str(scores) if scores is not None else None,
+            rerank=rerank,
+            rerank_depth=rerank_depth,
             metric=metric.value if metric is not None else None,
             measures=tuple(measures or ()),
             precision=precision.value,
@@ -152,7 +151,7 @@ def evaluate(
             cache=str(cache),
         )
         console.close()
-        say([json.dumps(report.as_json(), ensure_ascii=False, indent=1)] if format == ReportFormat.json else report.lines())
+        say([json.dumps(report.as_json(), ensure_ascii=False, indent=1)] if format == PlainFormat.json else report.lines())
         if output is not None:
             console.note(f"run, per-query scores, report and receipt: {output}")
     except KeyboardInterrupt:
@@ -178,12 +177,12 @@ def _matrix(path: Path, output: Path | None, cache: Path, console: Console) -> N
         raise typer.Exit(1)
 
 
-def _score(run: Path, qrels: Path, names: list[str], format: ReportFormat) -> None:
+def _score(run: Path, qrels: Path, names: list[str], format: PlainFormat) -> None:
     """Score a run on judgements, and print each measure with its interval."""
     from ..evaluation import score_run
 
     scored = score_run(run, qrels, names)
-    if format == ReportFormat.json:
+    if format == PlainFormat.json:
         say([json.dumps(scored, ensure_ascii=False, indent=1)])
         return
     width = max(len(name) for name in scored["measures"])
@@ -191,12 +190,8 @@ def _score(run: Path, qrels: Path, names: list[str], format: ReportFormat) -> No
         low, high = scored["intervals"][name]
         say([f"{name:<{width}}  {100 * value:6.2f}   95 % interval {100 * low:.2f} to {100 * high:.2f}"])
     missing = scored["judged_queries"] - scored["queries"]
-    say(
-        [
-            f"{scored['queries']:,} queries"
-            + (f"; {missing:,} judged ones are not in the run and are left out of the means" if missing else "")
-        ]
-    )
+    left_out = f"; {missing:,} judged ones are not in the run and are left out of the means" if missing else ""
+    say([f"{scored['queries']:,} queries{left_out}"])
 
 
 def compare(
@@ -226,11 +221,11 @@ def compare(
         raise typer.Exit(1)
 
 
-def list_benchmarks(format: AsReport = ReportFormat.table) -> None:
+def list_benchmarks(format: AsReport = PlainFormat.table) -> None:
     """List the benchmarks."""
     from ..evaluation import CATALOGUE
 
-    if format == ReportFormat.json:
+    if format == PlainFormat.json:
         say([json.dumps([_facts(row) for row in CATALOGUE.values()], ensure_ascii=False, indent=1)])
         return
     width = max(len(name) for name in CATALOGUE)
@@ -241,14 +236,14 @@ def list_benchmarks(format: AsReport = ReportFormat.table) -> None:
 
 def show(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A benchmark of the list.")],
-    format: AsReport = ReportFormat.table,
+    format: AsReport = PlainFormat.table,
     debug: Debug = False,
 ) -> None:
     """Show what a benchmark asks, which files it needs, where they come from, and how it scores."""
     from ..evaluation import find_benchmark
 
     facts = _facts(find_benchmark(name))
-    if format == ReportFormat.json:
+    if format == PlainFormat.json:
         say([json.dumps(facts, ensure_ascii=False, indent=1)])
         return
     width = max(len(key) for key in facts)
@@ -315,7 +310,7 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-def benchmarks(context: typer.Context, format: AsReport = ReportFormat.table, debug: Debug = False) -> None:
+def benchmarks(context: typer.Context, format: AsReport = PlainFormat.table, debug: Debug = False) -> None:
     """List the benchmarks: what each asks, and its measures."""
     if context.invoked_subcommand is None:
         list_benchmarks(format)

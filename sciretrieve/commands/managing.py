@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .console import Console, in_bytes, say
-from .options import Debug, IndexPath, Quiet, chosen_index
-
-
-class InfoFormat(StrEnum):
-    """How to print what an index is."""
-
-    table = "table"
-    json = "json"
+from .options import Debug, IndexPath, PlainFormat, Quiet, chosen_index
 
 
 def info(
     index: IndexPath = None,
-    format: Annotated[InfoFormat, typer.Option("--format", "-f", help="How to print it.")] = InfoFormat.table,
+    format: Annotated[PlainFormat, typer.Option("--format", "-f", help="How to print it.")] = PlainFormat.table,
     debug: Debug = False,
 ) -> None:
     """Say what an index is.
@@ -36,7 +28,7 @@ def info(
     opened = Index(chosen_index(index))
     facts = opened.manifest
     columns = {field.name: str(field.type) for field in opened.columns}
-    if format == InfoFormat.json:
+    if format == PlainFormat.json:
         as_json = {
             "schema": 1,
             "path": str(opened.path),
@@ -54,6 +46,7 @@ def info(
         "on disk": in_bytes(facts.bytes),
         "modes": ", ".join(opened.modes),
         "encoder": f"{encoder['name']}, {encoder['dim']} dimensions, {encoder['precision']}" if encoder else "none",
+        "cut": f"{facts.truncated:,} papers are longer than the encoder reads" if facts.truncated is not None else "not known",
         "dense": f"{facts.dense}, {facts.metric}" if encoder else "none",
         "BM25": f"{lexical['variant']}, k1 {lexical['k1']}, b {lexical['b']}" if lexical else "none",
         "columns": ", ".join(f"{name} ({kind})" for name, kind in columns.items()),

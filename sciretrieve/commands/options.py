@@ -25,6 +25,7 @@ class ModeName(StrEnum):
 class FusionName(StrEnum):
     """How hybrid joins its halves."""
 
+    blend = "blend"
     convex = "convex"
     rrf = "rrf"
 
@@ -39,6 +40,13 @@ class FormatName(StrEnum):
     bibtex = "bibtex"
     ris = "ris"
     trec = "trec"
+
+
+class PlainFormat(StrEnum):
+    """How to print what is no list of hits."""
+
+    table = "table"
+    json = "json"
 
 
 class MetricName(StrEnum):
@@ -104,8 +112,31 @@ Filter: TypeAlias = Annotated[
     str | None,
     typer.Option("--filter", metavar="EXPR", help="Answer only with papers that pass, e.g. 'year >= 2018 and venue == \"ACL\"'."),
 ]
-Fusion: TypeAlias = Annotated[FusionName, typer.Option("--fusion", help="How hybrid joins dense and BM25 scores.")]
-Explain: TypeAlias = Annotated[bool, typer.Option("--explain", help="Show each hit's score in each half of the search.")]
+Fusion: TypeAlias = Annotated[
+    FusionName | None, typer.Option("--fusion", help="How hybrid joins dense and BM25 scores; default: as the index is tuned, else blend.")
+]
+Alpha: TypeAlias = Annotated[
+    float | None, typer.Option("--alpha", metavar="A", min=0.0, max=1.0, help="The dense half's share in hybrid, 0 to 1; default: 0.55.")
+]
+Rerank: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--rerank", metavar="NAME", help="Order the first papers anew: an encoder, or a folder or hub id with a cross-encoder."),
+]
+RerankDepth: TypeAlias = Annotated[int, typer.Option("--rerank-depth", metavar="N", min=1, help="How many papers --rerank looks at.")]
+Explain: TypeAlias = Annotated[
+    bool, typer.Option("--explain", help="Show each hit's rank in each half, the words it shares, and its nearest sentence.")
+]
+Group: TypeAlias = Annotated[
+    bool, typer.Option("--group/--no-group", help="Answer papers of one title and first author (preprint and journal) as one.")
+]
+Diverse: TypeAlias = Annotated[bool, typer.Option("--diverse", help="Put off papers that are like those before them.")]
+Since: TypeAlias = Annotated[int | None, typer.Option("--since", metavar="YEAR", help="Only papers of that year or later.")]
+Facets: TypeAlias = Annotated[
+    str | None, typer.Option("--facets", metavar="COLUMNS", help="Count values among the first 1,000 papers, e.g. year,venue.")
+]
+ClusterOption: TypeAlias = Annotated[
+    bool, typer.Option("--cluster", help="Group the first 200 papers, each group with the words that tell it from the others.")
+]
 Format: TypeAlias = Annotated[FormatName, typer.Option("--format", "-f", help="How to print the hits.")]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress on stderr.")]
 Debug: TypeAlias = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]

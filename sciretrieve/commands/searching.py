@@ -5,54 +5,102 @@ from __future__ import annotations
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..errors import InvalidRequest
-from .console import Console, say
+from .console import Console, in_words, say
 from .options import (
+    Alpha,
+    ClusterOption,
     Count,
     Debug,
+    Diverse,
     Explain,
+    Facets,
     Filter,
     Format,
     FormatName,
     Fusion,
-    FusionName,
+    Group,
     IndexPath,
     ModeOption,
     QueryEncoder,
     Quiet,
+    Rerank,
+    RerankDepth,
+    Since,
     open_index,
 )
 
 if TYPE_CHECKING:
+    from ..index import Index
+    from ..outputs import View
+    from ..protocols import Reranker
     from ..runs import Run
 
 CHUNK = 256
+FACETED, CLUSTERED = 1000, 200
 
 
 def search(
-    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="Words, a question, a title; - reads it from stdin.")],
+    query: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="QUERY", help='Words, a question, a title; "a phrase", -word and title:word narrow it; - reads it from stdin.'
+        ),
+    ],
     index: IndexPath = None,
     encoder: QueryEncoder = None,
     k: Count = 10,
     mode: ModeOption = None,
     filter: Filter = None,
-    fusion: Fusion = FusionName.convex,
+    since: Since = None,
+    fusion: Fusion = None,
+    alpha: Alpha = None,
+    rerank: Rerank = None,
+    rerank_depth: RerankDepth = 100,
+    group: Group = True,
+    diverse: Diverse = False,
+    facets: Facets = None,
+    cluster: ClusterOption = False,
     explain: Explain = False,
     format: Format = FormatName.table,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Find papers by meaning and by words."""
+    """Find papers by meaning and by words.
+
+    Words may have operators: "graph networks" must stand there so, -survey must not, title:attention and author:kipf must
+    stand in that field. Write -- before a query that begins with a minus.
+    """
     text = sys.stdin.read().strip() if query == ["-"] else " ".join(query)
     start = time.perf_counter()
-    opened = open_index(index, encoder)
-    run = opened.search(text, k, mode=mode.value if mode else None, filter=filter, fusion=fusion.value)
-    _print(run, text, start, format, explain, Console(quiet))
+    opened, console = open_index(index, encoder), Console(quiet)
+    _only_json(format, explain, facets, cluster)
+    reranker = _reranker(rerank, console)
+    narrowed = _since(filter, since)
+
+    def ask(count: int, plain: bool) -> Run:
+        return opened.search(
+            text,
+            count,
+            mode=mode.value if mode else None,
+            filter=narrowed,
+            fusion=fusion.value if fusion else None,
+            alpha=alpha,
+            reranker=None if plain else reranker,
+            depth=rerank_depth,
+            group=group and not plain,
+            diversify=diverse and not plain,
+        )
+
+    run = ask(k, False)
+    _note_reranking(run, reranker, rerank_depth, start, console)
+    _print(run, text, start, format, console, _view(opened, run, ask, facets, cluster, text if explain else None, narrowed))
 
 
 def similar(
@@ -70,8 +118,13 @@ def similar(
     k: Count = 10,
     mode: ModeOption = None,
     filter: Filter = None,
-    fusion: Fusion = FusionName.convex,
-    explain: Explain = False,
+    since: Since = None,
+    fusion: Fusion = None,
+    alpha: Alpha = None,
+    group: Group = True,
+    diverse: Diverse = False,
+    facets: Facets = None,
+    cluster: ClusterOption = False,
     format: Format = FormatName.table,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -84,10 +137,25 @@ def similar(
     wanted = [line.strip() for line in sys.stdin if line.strip()] if ids == ["-"] else list(ids or [])
     start = time.perf_counter()
     opened = open_index(index, encoder)
-    run = opened.similar(
-        wanted, k, text=text, negatives=negatives or [], mode=mode.value if mode else None, filter=filter, fusion=fusion.value
-    )
-    _print(run, run.rankings[0].query.id, start, format, explain, Console(quiet))
+    _only_json(format, False, facets, cluster)
+    narrowed = _since(filter, since)
+
+    def ask(count: int, plain: bool) -> Run:
+        return opened.similar(
+            wanted,
+            count,
+            text=text,
+            negatives=negatives or [],
+            mode=mode.value if mode else None,
+            filter=narrowed,
+            fusion=fusion.value if fusion else None,
+            alpha=alpha,
+            group=group and not plain,
+            diversify=diverse and not plain,
+        )
+
+    run = ask(k, False)
+    _print(run, run.rankings[0].query.id, start, format, Console(quiet), _view(opened, run, ask, facets, cluster, None, narrowed))
 
 
 def batch(
@@ -100,7 +168,10 @@ def batch(
     k: Count = 1000,
     mode: ModeOption = None,
     filter: Filter = None,
-    fusion: Fusion = FusionName.convex,
+    fusion: Fusion = None,
+    alpha: Alpha = None,
+    rerank: Rerank = None,
+    rerank_depth: RerankDepth = 100,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -112,13 +183,23 @@ def batch(
     asked = read_queries(queries)
     opened = open_index(index, encoder)
     console = Console(quiet)
+    reranker = _reranker(rerank, console)
     lines: list[str] = []
     encoded = 0
     console.start(len(asked), unit="queries")
     try:
         for first in range(0, len(asked), CHUNK):
             some = asked[first : first + CHUNK]
-            run = opened.search(some, k, mode=mode.value if mode else None, filter=filter, fusion=fusion.value)
+            run = opened.search(
+                some,
+                k,
+                mode=mode.value if mode else None,
+                filter=filter,
+                fusion=fusion.value if fusion else None,
+                alpha=alpha,
+                reranker=reranker,
+                depth=rerank_depth,
+            )
             lines += run.to_trec(f"sciretrieve-{run.mode}")
             encoded += renamed(run)
             console.advance(len(some))
@@ -137,7 +218,62 @@ def batch(
         console.note(f"{encoded:,} ids hold white space, which TREC files cannot; they were percent-encoded")
 
 
-def _print(run: Run, query: str, start: float, format: FormatName, explain: bool, console: Console) -> None:
+def _since(filter: str | None, since: int | None) -> str | None:
+    """The filter, with --since as one of its conditions."""
+    if since is None:
+        return filter
+    return f"year >= {since}" if filter is None else f"({filter}) and year >= {since}"
+
+
+def _reranker(name: str | None, console: Console) -> Reranker | None:
+    if name is None:
+        return None
+    from ..reranking import open_reranker
+
+    return open_reranker(name, device="cpu")
+
+
+def _note_reranking(run: Run, reranker: Reranker | None, depth: int, start: float, console: Console) -> None:
+    if reranker is not None:
+        console.note(f"the first {depth:,} papers ordered by {reranker.name}, {in_words(time.perf_counter() - start)} in all")
+
+
+def _only_json(format: FormatName, explain: bool, facets: str | None, cluster: bool) -> None:
+    """Refuse views in formats that have no place for them."""
+    asked = [name for name, on in (("--explain", explain), ("--facets", facets), ("--cluster", cluster)) if on]
+    if asked and format not in (FormatName.table, FormatName.json):
+        raise InvalidRequest(f"{asked[0]} is shown with --format table or json, not {format.value}")
+
+
+def _view(
+    index: Index,
+    run: Run,
+    ask: Callable[[int, bool], Run],
+    facets: str | None,
+    cluster: bool,
+    explained: str | None,
+    filter: str | None,
+) -> View:
+    """What is shown besides the hits; counts and groups are over more papers than are answered."""
+    from ..outputs import View
+
+    explanations, counts, groups = [], [], []
+    if explained is not None:
+        from ..explaining import explain
+
+        explanations = explain(index, explained, run.rankings[0].ids, filter=filter)
+    if facets or cluster:
+        from .. import overview
+
+        if facets:
+            counts = overview.facets_of(index, ask(FACETED, True), [name.strip() for name in facets.split(",") if name.strip()])
+        if cluster:
+            wide = ask(CLUSTERED, True)
+            groups = [(one, [wide.rankings[0].ids[at] for at in one.members]) for one in overview.clusters_of(index, wide)]
+    return View(explanations, counts, groups)
+
+
+def _print(run: Run, query: str, start: float, format: FormatName, console: Console, view: View) -> None:
     from .. import outputs
 
     if format == FormatName.trec:
@@ -145,11 +281,18 @@ def _print(run: Run, query: str, start: float, format: FormatName, explain: bool
         return
     hits = run.hits
     if format == FormatName.json:
-        say([outputs.answer(query, run.mode, 1000 * (time.perf_counter() - start), hits)])
+        say([outputs.answer(query, run.mode, 1000 * (time.perf_counter() - start), hits, view)])
     elif format != FormatName.table:
         say(outputs.FORMATS[format.value](hits))
     elif not hits:
         console.note("no paper matches")
     else:
         width = shutil.get_terminal_size((80, 24)).columns
-        say(line for hit in hits for line in (*outputs.table([hit], width), *([outputs.explanation(hit)] if explain else [])))
+        for at, hit in enumerate(hits):
+            say(outputs.table([hit], width))
+            if view.explanations:
+                say(outputs.explanation(hit, view.explanations[at], width))
+        if view.facets:
+            say(["", *outputs.facet_lines(view.facets)])
+        if view.clusters:
+            say(["", *outputs.cluster_lines(view.clusters)])

@@ -9,5 +9,6 @@ from .corpus import Corpus, PaperCorpus, open_corpus
 from .papers import ColumnMap
 from .queries import read_queries
 from .raw import Rejected
+from .rejections import Rejections
 
-__all__ = ["ColumnMap", "Corpus", "PaperCorpus", "Rejected", "open_corpus", "read_queries"]
+__all__ = ["ColumnMap", "Corpus", "PaperCorpus", "Rejected", "Rejections", "open_corpus", "read_queries"]

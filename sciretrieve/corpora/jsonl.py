@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..streams import lines
+from ..streams import json_lines
 from .raw import RawBatch, Rejected, Row, batches_of_rows
 
 
@@ -17,17 +16,5 @@ def read(path: Path) -> Iterator[RawBatch]:
 
 def rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
     """Yield (line number, object or rejection) for each line that is not blank."""
-    for number, line in enumerate(lines(path), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
-        except UnicodeDecodeError as error:
-            yield number, Rejected(str(path), number, f"broken UTF-8 at byte {error.start}")
-        except (ValueError, RecursionError) as error:
-            yield number, Rejected(str(path), number, f"not valid JSON: {error}")
-        else:
-            if isinstance(row, dict) and row:
-                yield number, row
-            else:
-                yield number, Rejected(str(path), number, "an empty object" if row == {} else "not a JSON object")
+    for number, row in json_lines(path):
+        yield number, Rejected(str(path), number, row) if isinstance(row, str) else row

@@ -88,6 +88,28 @@ def search(shards: Sequence[VectorShard], queries: Vectors, k: int, mask: Mask |
     return merged
 
 
+def at(shards: Sequence[VectorShard], rows: Rows) -> Vectors:
+    """The vectors at the given rows (counted over all shards), in that order: (n, dim) float32."""
+    vectors = np.empty((len(rows), shards[0].dim), np.float32)
+    for shard in shards:
+        own = (rows >= shard.first) & (rows < shard.first + shard.papers)
+        vectors[own] = shard.vectors[rows[own] - shard.first]
+    return vectors
+
+
+def ranks(shards: Sequence[VectorShard], query: Vectors, scores: exact.Scores, mask: Mask | None) -> list[int]:
+    """The ranks, from 1, that papers of these scores have among all (that pass) for one query, exactly."""
+    above = np.zeros(len(scores), np.int64)
+    for shard in shards:
+        for start in range(0, shard.papers, exact.BLOCK_ROWS):
+            stop = min(start + exact.BLOCK_ROWS, shard.papers)
+            found = exact.score(query, shard.vectors[start:stop], shard.metric)
+            found = np.sort(found if mask is None else found[mask[shard.first + start : shard.first + stop]])
+            above += len(found) - np.searchsorted(found, scores, side="right")
+    ranked: list[int] = (above + 1).tolist()
+    return ranked
+
+
 def score_rows(shards: Sequence[VectorShard], query: Vectors, rows: Rows) -> exact.Scores:
     """Exact scores of the given rows (counted over all shards) for one query."""
     scores = np.empty(len(rows))

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..protocols import Encoder
 from .catalogue import CATALOGUE
+from .cross_encoder import CrossEncoder, open_cross_encoder
 from .encoder import TextEncoder, from_identity
 from .ensemble import Ensemble
 from .golden import check_golden, golden_vectors
@@ -50,20 +51,22 @@ def reopen_encoder(identity: Mapping[str, Any], precision: Precision = "auto") -
 
     Raises: as `load_encoder`; EncoderMismatch, later, where weights are needed and are not those.
     """
-    if identity["layout"] == "vectors":
+    if identity.get("layout") == "vectors":
         return load_encoder(identity["name"])
-    if identity["layout"] == "ensemble":
+    if identity.get("layout") == "ensemble":
         return Ensemble(identity["name"], [from_identity(member, precision) for member in identity["members"]])
     return from_identity(identity, precision)
 
 
 __all__ = [
     "CATALOGUE",
+    "CrossEncoder",
     "Device",
     "EncoderSpec",
     "Precision",
     "check_golden",
     "golden_vectors",
     "load_encoder",
+    "open_cross_encoder",
     "reopen_encoder",
 ]

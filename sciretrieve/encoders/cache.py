@@ -1,4 +1,4 @@
-"""The user's cache: compiled encoders, bounded in size, and a place for weights that are put there by hand."""
+"""The user's cache: compiled encoders and remembered vectors, bounded in size, and a place for weights put there by hand."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LIMIT = 24_000_000_000
-"""Bytes that compiled encoders may take; the least recently used go first. A BERT-base takes some 0.9 GB a task."""
+"""Bytes that all of it may take; the least recently used go first. A BERT-base takes some 0.9 GB a task."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One compiled encoder in the cache: its folder, its size in bytes, and when it was last used, in epoch seconds."""
+    """One compiled encoder, or its remembered vectors: the folder, its size in bytes, and when it was last used, in epoch seconds."""
 
     folder: Path
     bytes: int
@@ -22,7 +22,7 @@ class Entry:
 
 
 def cache_directory() -> Path:
-    """Where compiled encoders are kept: $SCIRETRIEVE_CACHE, else the user's cache directory."""
+    """Where the cache is: $SCIRETRIEVE_CACHE, else the user's cache directory."""
     if own := os.environ.get("SCIRETRIEVE_CACHE"):
         return Path(own)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sciretrieve"
@@ -38,6 +38,11 @@ def graphs_directory() -> Path:
     return cache_directory() / "encoders"
 
 
+def vectors_directory() -> Path:
+    """The folder of remembered vectors."""
+    return cache_directory() / "vectors"
+
+
 def entries() -> list[Entry]:
     """What is in the cache, the most recently used first."""
     found = [_entry(folder) for folder in _folders()]
@@ -45,7 +50,7 @@ def entries() -> list[Entry]:
 
 
 def clear(name: str = "") -> list[Entry]:
-    """Remove all compiled encoders, or those whose folder begins with `name`. Returns what was removed."""
+    """Remove all entries, or those whose folder begins with `name`. Returns what was removed."""
     removed = [entry for entry in entries() if entry.folder.name.startswith(name)]
     for entry in removed:
         shutil.rmtree(entry.folder, ignore_errors=True)
@@ -53,7 +58,7 @@ def clear(name: str = "") -> list[Entry]:
 
 
 def bound(keep: Path, limit: int = LIMIT) -> None:
-    """Remove the least recently used encoders, never `keep`, until the cache fits in `limit` bytes."""
+    """Remove the least recently used entries, never `keep`, until the cache fits in `limit` bytes."""
     left = entries()
     total = sum(entry.bytes for entry in left)
     for entry in reversed(left):
@@ -65,9 +70,9 @@ def bound(keep: Path, limit: int = LIMIT) -> None:
 
 
 def _folders() -> Iterator[Path]:
-    directory = graphs_directory()
-    if directory.is_dir():
-        yield from (folder for folder in directory.iterdir() if folder.is_dir())
+    for directory in (graphs_directory(), vectors_directory()):
+        if directory.is_dir():
+            yield from (folder for folder in directory.iterdir() if folder.is_dir())
 
 
 def _entry(folder: Path) -> Entry:

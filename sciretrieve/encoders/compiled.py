@@ -25,6 +25,7 @@ class CompiledModel:
     def __init__(self, prepared: Prepared, asked: Precision) -> None:
         self.prepared = prepared
         self._asked = asked
+        self._requests: dict[str, Any] = {}
 
     @cached_property
     def precision(self) -> Literal["bf16", "fp32"]:
@@ -37,7 +38,7 @@ class CompiledModel:
 
     def run(self, tokens: Tokens) -> Vectors:
         """Encode: (texts, dim) float32."""
-        return self._infer(self._request, tokens)
+        return self._infer(self._request(self.precision), tokens)
 
     def _infer(self, request: Any, tokens: Tokens) -> Vectors:
         vectors = np.empty((tokens.texts, self.prepared.dim), np.float32)
@@ -47,7 +48,7 @@ class CompiledModel:
         return vectors
 
     def _probe(self, precision: str, tokens: Tokens) -> Vectors:
-        return self._infer(self._compile(precision), tokens)
+        return self._infer(self._request(precision), tokens)
 
     @cached_property
     def _core(self) -> Any:
@@ -63,9 +64,11 @@ class CompiledModel:
 
         return f"{self._core.get_property('CPU', 'FULL_DEVICE_NAME')}, OpenVINO {openvino.__version__}"
 
-    @cached_property
-    def _request(self) -> Any:
-        return self._compile(self.precision)
+    def _request(self, precision: str) -> Any:
+        """The model compiled for a precision, once: the guard may have had it compiled already."""
+        if precision not in self._requests:
+            self._requests[precision] = self._compile(precision)
+        return self._requests[precision]
 
     def _compile(self, precision: str) -> Any:
         folder: Path = self.prepared.folder

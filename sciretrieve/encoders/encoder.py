@@ -16,7 +16,7 @@ from .compiled import CompiledModel
 from .prepared import Precision, Prepared, folder_for
 from .resolving import resolve
 from .sources import Hashes, hashes_of, obtain
-from .specs import Asked, EncoderSpec, Side, sides_from
+from .specs import Asked, EncoderSpec, Part, Side, sides_from
 from .tokens import BUDGET, Tokens
 from .torched import Device, ManyDevices, TorchModel, check_device, has_cuda
 
@@ -114,6 +114,10 @@ class TextEncoder:
         """The second half of `encode_papers`."""
         return self._paper_model.run(tokens)
 
+    def truncated(self, tokens: Tokens) -> int:
+        """How many of the tokenised papers are longer than what the model reads."""
+        return tokens.truncated
+
     def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
         """Encode papers of a corpus, shape (n, dim) float32."""
         return self.encode(self.tokenise(papers))
@@ -127,6 +131,11 @@ class TextEncoder:
                 values = [_fields(queries[place].paper or Paper("", queries[place].text)) for place in places]
                 vectors[places] = self._model(side.task).run(self._tokenise(side, values))
         return vectors
+
+    def encode_pairs(self, pairs: Sequence[tuple[str, str]]) -> Vectors:
+        """Encode two texts read together, where the model is a cross-encoder: scores, shape (n, 1) float32."""
+        model = self._paper_model
+        return model.run(model.prepared.tokenise(pairs, self._budget))
 
     @cached_property
     def folders(self) -> dict[str, Path]:
@@ -148,7 +157,11 @@ class TextEncoder:
     def _tokenise(self, side: Side, values: list[dict[str, str]]) -> Tokens:
         prepared = self._model(side.task).prepared
         texts = [side.text.format(sep=prepared.separator, **value).strip() for value in values]
-        return prepared.tokenise(texts, GPU_BUDGET if self._on_gpu else BUDGET)
+        return prepared.tokenise(texts, self._budget)
+
+    @property
+    def _budget(self) -> int:
+        return GPU_BUDGET if self._on_gpu else BUDGET
 
     @cached_property
     def _on_gpu(self) -> bool:
@@ -161,8 +174,7 @@ class TextEncoder:
 
     def _opened(self, task: str) -> Model:
         spec = self.spec
-        roles = (["base", task] if task else ["base"]) if spec.layout == "adapters" else sorted(self.hashes)
-        hashes = {role: self.hashes[role] for role in roles}
+        hashes = {role: self.hashes[role] for role in spec.roles(task)}
         folder = folder_for(spec.name, spec.layout, hashes, task, spec.pooling, spec.normalise, spec.max_length)
         if not Prepared.exists(folder):
             from .preparing import prepare
@@ -205,7 +217,8 @@ def from_identity(identity: Mapping[str, Any], precision: Precision) -> TextEnco
             name=identity["asked"]["encoder"],
             about="",
             layout=identity["layout"],
-            parts={},
+            # where they come from is not needed to find what was made of them in the cache
+            parts={role: Part("", tuple(hashes)) for role, hashes in identity["files"].items()},
             sides=sides_from(identity["sides"]),
             pooling=identity["pooling"],
             normalise=identity["normalise"],

@@ -57,6 +57,10 @@ class Ensemble:
         """The second half of `encode_papers`."""
         return self._mean([member.encode(own) for member, own in zip(self.members, tokens, strict=True)])
 
+    def truncated(self, tokens: tuple[Tokens, ...]) -> int:
+        """See `TextEncoder.truncated`: by the member that reads least."""
+        return max(own.truncated for own in tokens)
+
     def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
         """Encode papers of a corpus, shape (n, dim) float32."""
         return self.encode(self.tokenise(papers))

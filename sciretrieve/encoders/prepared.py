@@ -19,7 +19,7 @@ from ..files import read_json, write_json
 from ..types import Vectors
 from . import cache
 from .specs import Layout, Pooling
-from .tokens import Tokens, open_tokenizer, tokenise
+from .tokens import Text, Tokens, open_tokenizer, tokenise
 
 LOG = logging.getLogger(__name__)
 Precision = Literal["auto", "bf16", "fp32"]
@@ -36,8 +36,15 @@ PROBES = (
     "Long papers are cut where the model's positions end, whatever comes after. " * 60,
 )
 """What a runtime is checked with: texts of all lengths, written for this."""
+PAIRS = (*((text, text) for text in PROBES), *zip(PROBES, reversed(PROBES), strict=True))
+"""The same for a cross-encoder: each text with itself and with another, so that scores lie far apart."""
 LEAST_COSINE = 0.9999
 LARGEST_DIFFERENCE = 1e-4
+
+
+def probes(dim: int) -> Sequence[Text]:
+    """What a model is checked with. One of a single dimension is a cross-encoder, whose dimension is the score of a pair."""
+    return PAIRS if dim == 1 else PROBES
 
 
 def folder_for(
@@ -84,8 +91,8 @@ class Prepared:
         """Whether the last layer is computed for the first tokens alone; see `layouts.trimming`."""
         return bool(self._facts["trimmed"])
 
-    def tokenise(self, texts: Sequence[str], budget: int) -> Tokens:
-        """Texts to batches for this model."""
+    def tokenise(self, texts: Sequence[Text], budget: int) -> Tokens:
+        """Texts, or pairs, to batches for this model."""
         return tokenise(self._tokenizer, texts, budget=budget, padding=int(self._facts["padding"]))
 
     @cached_property
@@ -103,28 +110,32 @@ def guard(
     """The precision that may be used on `machine`: checked once against plain torch in fp32, and remembered.
 
     bf16 must keep every probe text's cosine at 0.9999 or above, fp32 every component within 1e-4. Where bf16 does not,
-    fp32 is taken, unless bf16 was asked for.
+    fp32 is taken, unless bf16 was asked for. Of a cross-encoder, all pairs' scores are one vector, taken from its mean.
 
     Raises:
-        InvalidRequest: the precision asked for does not keep the vectors.
+        InvalidRequest: the precision asked for does not keep the vectors, or scores.
     """
     path = prepared.folder / "checked.json"
     checked = read_json(path) if path.exists() else {}
     key = f"{precision} on {machine}"
     if key not in checked:
         expected = np.load(prepared.folder / "probe.npy")
-        got = probe(precision, prepared.tokenise(PROBES, 2048))
+        got = probe(precision, prepared.tokenise(probes(prepared.dim), 2048))
+        difference = float(np.abs(got - expected).max())
+        if prepared.dim == 1:
+            # a number alone has no direction, and one added to all scores ranks nothing anew: so their correlation
+            expected, got = (expected - expected.mean()).T, (got - got.mean()).T
         lengths = np.linalg.norm(expected, axis=1) * np.linalg.norm(got, axis=1)
         cosine = float(((got * expected).sum(axis=1) / np.maximum(lengths, 1e-30)).min())
-        difference = float(np.abs(got - expected).max())
         checked[key] = {"cosine": cosine, "difference": difference}
         write_json(path, checked)
     found = checked[key]
+    what = "scores" if prepared.dim == 1 else "vectors"
     if found["cosine"] >= LEAST_COSINE if precision == "bf16" else found["difference"] <= LARGEST_DIFFERENCE:
         return precision
     if precision == "bf16" and asked == "auto":
-        LOG.warning("bf16 changes this encoder's vectors (cosine %.5f to fp32), so it runs in fp32", found["cosine"])
+        LOG.warning("bf16 changes this encoder's %s (cosine %.5f to fp32), so it runs in fp32", what, found["cosine"])
         return guard(prepared, "fp32", asked, machine, probe)
     told = f"cosine {found['cosine']:.5f}" if precision == "bf16" else f"a difference of {found['difference']:.1e}"
     advice = "use --precision fp32" if precision == "bf16" else "please report it, with the model's name"
-    raise InvalidRequest(f"{precision} does not keep this encoder's vectors on this machine ({told} to plain torch); {advice}")
+    raise InvalidRequest(f"{precision} does not keep this encoder's {what} on this machine ({told} to plain torch); {advice}")

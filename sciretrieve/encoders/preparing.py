@@ -3,7 +3,7 @@
 model.xml, model.bin   the model with its pooling as an OpenVINO graph in fp32, where OpenVINO can take it
 tokenizer.json         the tokenizer in its fast form
 facts.json             dimension, separator, padding id, length, whether there is a graph and its last layer is trimmed
-probe.npy              what plain torch in fp32 gives for `PROBES`: what a runtime is checked against
+probe.npy              what plain torch in fp32 gives for `probes`: what a runtime is checked against
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from . import cache
 from .layouts import LOADERS
 from .layouts.loading import silence
 from .layouts.trimming import trim, untrim
-from .prepared import PROBES
+from .prepared import probes
 from .specs import EncoderSpec, Pooling
 from .tokens import open_tokenizer
 
@@ -48,9 +48,9 @@ def prepare(spec: EncoderSpec, task: str, folders: Mapping[str, Path], target: P
     try:
         model, facts, tokenizer = load_model(spec, task, folders)
         tokenizer.save(str(work / "tokenizer.json"))
-        plain = reference(model, work / "tokenizer.json", facts["max_length"])
+        plain = reference(model, work / "tokenizer.json", facts)
         np.save(work / "probe.npy", plain)
-        facts["trimmed"] = spec.pooling != "mean" and _trimmed(model, plain, work / "tokenizer.json", facts["max_length"])
+        facts["trimmed"] = spec.pooling != "mean" and _trimmed(model, plain, work / "tokenizer.json", facts)
         facts["graph"] = _convert(model, work / "model.xml", spec.name)
         write_json(work / "facts.json", facts)
         for file in work.iterdir():
@@ -82,11 +82,11 @@ def load_model(spec: EncoderSpec, task: str, folders: Mapping[str, Path]) -> tup
     return model, facts, tokenizer
 
 
-def _trimmed(model: Any, plain: Vectors, tokenizer_file: Path, max_length: int) -> bool:
+def _trimmed(model: Any, plain: Vectors, tokenizer_file: Path, facts: Mapping[str, Any]) -> bool:
     """Trim the model if its vectors stay what they are; whether it was."""
     if not trim(model.model):
         return False
-    if np.abs(reference(model, tokenizer_file, max_length) - plain).max() > 1e-4:
+    if np.abs(reference(model, tokenizer_file, facts) - plain).max() > 1e-4:
         untrim(model.model)
         return False
     return True
@@ -113,15 +113,15 @@ def pooled(model: Any, pooling: Pooling, normalise: bool) -> Any:
     return Pooled().eval()
 
 
-def reference(model: Any, tokenizer_file: Path, max_length: int) -> Vectors:
-    """What the plain model gives for `PROBES`, one text at a time, without padding: (texts, dim) float32."""
+def reference(model: Any, tokenizer_file: Path, facts: Mapping[str, Any]) -> Vectors:
+    """What the plain model gives for `probes`, one text at a time, without padding: (texts, dim) float32."""
     import torch
 
-    tokenizer = open_tokenizer(tokenizer_file, max_length)
+    tokenizer = open_tokenizer(tokenizer_file, facts["max_length"])
     vectors = []
     with torch.no_grad():
-        for text in PROBES:
-            ids = torch.tensor([tokenizer.encode(text).ids])
+        for encoded in tokenizer.encode_batch_fast(list(probes(facts["dim"]))):
+            ids = torch.tensor([encoded.ids])
             vectors.append(model(ids, torch.ones_like(ids))[0].numpy())
     return np.stack(vectors).astype(np.float32, copy=False)
 

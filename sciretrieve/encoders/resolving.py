@@ -104,14 +104,14 @@ def describe(name: str, part: Part, folder: Path) -> EncoderSpec:
         InvalidRequest: it needs what is not supported here.
         CorruptData: one of its files is damaged.
     """
-    config = _json(folder / "config.json")
+    config = settings_in(folder / "config.json")
     if "model_type" not in config:
         raise InvalidRequest(f"{folder}/config.json names no model_type, so it is no transformers model")
     if config.get("mult") and "hidden_size_aug" in config:
         return replace(CATALOGUE["scirepeval-pals"], name=name, parts={"base": replace(part, files=MODEL_FILES)})
     pooling: Pooling = "mean"
     normalise = False
-    limits = _json(folder / "sentence_bert_config.json", {})
+    limits = settings_in(folder / "sentence_bert_config.json", {})
     if limits.get("do_lower_case"):
         raise InvalidRequest(f"{folder} lower-cases texts before its tokenizer does (do_lower_case), which is not supported")
     if (folder / "modules.json").is_file():
@@ -122,7 +122,7 @@ def describe(name: str, part: Part, folder: Path) -> EncoderSpec:
             "Models of SPECTER's family want [CLS]: use their names in `sciretrieve encoders`",
             name,
         )
-    told = _json(folder / "config_sentence_transformers.json", {})
+    told = settings_in(folder / "config_sentence_transformers.json", {})
     prompts = {key: str(text).replace("{", "{{").replace("}", "}}") for key, text in (told.get("prompts") or {}).items()}
     query = prompts.get("query", "")
     document = next((prompts[key] for key in ("document", "passage", "corpus") if prompts.get(key)), "")
@@ -147,10 +147,10 @@ def _modules(folder: Path) -> tuple[Pooling, bool]:
     """Pooling and normalisation as modules.json of sentence-transformers has them."""
     pooling: Pooling | None = None
     normalise = False
-    for module in _json(folder / "modules.json", []):
+    for module in settings_in(folder / "modules.json", []):
         kind = str(module.get("type", "")).rsplit(".", 1)[-1]
         if kind == "Pooling":
-            wanted = _json(folder / module["path"] / "config.json")
+            wanted = settings_in(folder / module["path"] / "config.json")
             modes = [key.removeprefix("pooling_mode_") for key, on in wanted.items() if key.startswith("pooling_mode_") and on is True]
             named: dict[str, Pooling] = {"cls_token": "cls", "mean_tokens": "mean"}
             if len(modes) != 1 or modes[0] not in named:
@@ -168,10 +168,18 @@ def _modules(folder: Path) -> tuple[Pooling, bool]:
     return pooling, normalise
 
 
-def _json(path: Path, default: Any = None) -> Any:
+def settings_in(path: Path, default: Any = None) -> Any:
+    """What a model's JSON file holds: an object, or a list where `default`, taken if there is no file, is one.
+
+    Raises:
+        CorruptData: it holds something else, or is not there and there is no default.
+    """
     if default is not None and not path.is_file():
         return default
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise CorruptData(f"{path} cannot be read as JSON ({error}); get the file again") from error
+    if not isinstance(value, list if isinstance(default, list) else dict):
+        raise CorruptData(f"{path} holds no settings but a {type(value).__name__}; get the file again")
+    return value

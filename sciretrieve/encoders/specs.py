@@ -15,7 +15,7 @@ from ..types import Metric
 Pooling = Literal["mean", "cls", "second"]
 """Token states to one vector: their mean over the attention mask, the first ([CLS]), or the one after it (a control code's)."""
 
-Layout = Literal["transformers", "adapters", "fusion", "pals", "scimult", "instructed", "multi2spe"]
+Layout = Literal["transformers", "adapters", "fusion", "pals", "scimult", "instructed", "multi2spe", "cross"]
 """How the files are laid out, and so which module of `layouts` reads them."""
 
 SIDES = ("paper", "query", "paper_as_query")

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidRequest, NotFound
-from ..streams import lines
+from ..streams import json_lines
 from ..types import Metric, Paper, Query, Vectors
 
 PREFIX = "vectors:"
@@ -84,6 +84,9 @@ class StoredVectors:
             raise InvalidRequest(
                 f"{self.path} has no vector of {missing[0]!r}{more}; every paper and query needs one, under the very same id"
             ) from None
+
+    def truncated(self, tokens: list[str]) -> None:
+        """Nothing is known of texts here."""
 
     def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
         """The papers' vectors, shape (n, dim) float32. Raises InvalidRequest where one has none."""
@@ -158,15 +161,11 @@ def _gathered(path: Path, found: Iterator[tuple[int, str, Any]]) -> tuple[dict[s
 
 
 def _jsonl(path: Path) -> Iterator[tuple[int, str, Any]]:
-    for number, line in enumerate(lines(path), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise InvalidRequest(f"{path}, line {number}: no JSON ({error}); the file may be cut short") from error
-        id = next((row[name] for name in ID_NAMES if row.get(name) is not None), None) if isinstance(row, dict) else None
-        values = next((row[name] for name in VECTOR_NAMES if name in row), None) if isinstance(row, dict) else None
+    for number, row in json_lines(path):
+        if isinstance(row, str):
+            raise InvalidRequest(f"{path}, line {number}: {row}; the file may be cut short")
+        id = next((row[name] for name in ID_NAMES if row.get(name) is not None), None)
+        values = next((row[name] for name in VECTOR_NAMES if name in row), None)
         if id is None or values is None:
             raise InvalidRequest(f"{path}, line {number}: expected an object with a paper_id and an embedding")
         yield number, str(id), values

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 
 from ..errors import CorruptData
 
@@ -18,6 +19,8 @@ ROUNDING = 8
 """Batches are padded to a multiple of this, for each new shape costs the runtime some preparation."""
 
 Ids = npt.NDArray[np.int64]
+Text: TypeAlias = str | tuple[str, str]
+"""One text, or two that a cross-encoder reads together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +34,11 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A list of texts as batches, longest first."""
+    """A list of texts as batches, longest first. `truncated` counts the texts that the model reads only the beginning of."""
 
     texts: int
     batches: tuple[Batch, ...]
+    truncated: int
 
 
 def open_tokenizer(path: Path, max_length: int) -> Tokenizer:
@@ -48,16 +52,20 @@ def open_tokenizer(path: Path, max_length: int) -> Tokenizer:
     return tokenizer
 
 
-def tokenise(tokenizer: Tokenizer, texts: Sequence[str], *, budget: int = BUDGET, padding: int = 0) -> Tokens:
-    """Tokenise `texts` in parallel, and put them in batches of at most `budget` tokens, filled up with id `padding`."""
-    return Tokens(len(texts), tuple(_batches(tokenizer, texts, budget, padding)))
+def tokenise(tokenizer: Tokenizer, texts: Sequence[Text], *, budget: int = BUDGET, padding: int = 0) -> Tokens:
+    """Tokenise `texts` in parallel, and put them in batches of at most `budget` tokens, filled up with id `padding`.
 
-
-def _batches(tokenizer: Tokenizer, texts: Sequence[str], budget: int, padding: int) -> Iterator[Batch]:
+    Of a pair that is too long, tokens go from the end of whichever is the longer, one by one.
+    """
     encoded = tokenizer.encode_batch_fast(list(texts))
+    longest = tokenizer.truncation["max_length"]
+    cut = sum(len(item) == longest and bool(item.overflowing) for item in encoded)
+    return Tokens(len(texts), tuple(_batches(encoded, longest, budget, padding)), cut)
+
+
+def _batches(encoded: Sequence[Encoding], longest: int, budget: int, padding: int) -> Iterator[Batch]:
     lengths = np.array([len(item) for item in encoded], np.intp)
     order = np.argsort(-lengths, kind="stable")
-    longest = tokenizer.truncation["max_length"]
     start = 0
     while start < len(order):
         width = min(-(-max(int(lengths[order[start]]), 1) // ROUNDING) * ROUNDING, longest)

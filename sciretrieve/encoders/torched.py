@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -50,6 +51,7 @@ class TorchModel:
     ) -> None:
         self._spec, self._task, self._folders, self._device, self._asked = spec, task, folders, device, asked
         self.prepared = prepared
+        self._models: dict[str, Any] = {}
 
     @cached_property
     def precision(self) -> Literal["bf16", "fp32"]:
@@ -66,14 +68,16 @@ class TorchModel:
 
     def run(self, tokens: Tokens) -> Vectors:
         """Encode: (texts, dim) float32. Batches are sent ahead, and the vectors fetched once at the end."""
-        return self._forward(self._model, tokens)
-
-    @cached_property
-    def _model(self) -> Any:
-        return self._load(self.precision)
+        return self._forward(self._model(self.precision), tokens)
 
     def _probe(self, precision: str, tokens: Tokens) -> Vectors:
-        return self._forward(self._load(precision), tokens)
+        return self._forward(self._model(precision), tokens)
+
+    def _model(self, precision: str) -> Any:
+        """The model in a precision, loaded once: the guard may have had it loaded already. Only one is held."""
+        if precision not in self._models:
+            self._models = {precision: self._load(precision)}
+        return self._models[precision]
 
     def _load(self, precision: str) -> Any:
         import torch
@@ -142,7 +146,7 @@ class ManyDevices:
     def run(self, tokens: Tokens) -> Vectors:
         """Encode: (texts, dim) float32. Every device gets each n-th batch, so that long and short ones are shared out."""
         workers = self._workers
-        shares = [Tokens(tokens.texts, tokens.batches[number :: len(workers)]) for number in range(len(workers))]
+        shares = [replace(tokens, batches=tokens.batches[number :: len(workers)]) for number in range(len(workers))]
         waiting = [worker.submit(_run_here, share) for worker, share in zip(workers, shares, strict=True)]
         vectors = np.empty((tokens.texts, self.prepared.dim), np.float32)
         for share, future in zip(shares, waiting, strict=True):

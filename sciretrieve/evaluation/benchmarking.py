@@ -7,21 +7,22 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..corpora import PaperCorpus
+from ..encoders import Device, Precision
 from ..encoders.stored import StoredVectors
-from ..encoders.torched import Device
 from ..errors import IndexExists, InvalidRequest, NotFound
 from ..files import describe, read_json, write_json
 from ..index import Index
 from ..indexing import build
 from ..manifest import MANIFEST
 from ..protocols import Progress, Silent
+from ..reranking import RERANKED, open_reranker
 from ..types import METRICS, Metric, Mode, Paper
 from . import evaluating
 from .catalogue import Benchmark, find_benchmark
@@ -31,7 +32,7 @@ from .material import Material
 from .measures import Evaluator, parse_measure
 from .reports import Report, versions
 from .statistics import interval
-from .systems import Dense, Given, IndexSpace, Searched, StoredSpace, System
+from .systems import Dense, Given, IndexSpace, Reranked, Searched, StoredSpace, System
 
 CACHE = Path("indexes") / "benchmarks"
 
@@ -49,10 +50,12 @@ class Request:
     query_adapter: str | None = None
     index: str | None = None
     mode: Mode = "dense"
-    fusion: str = "convex"
+    fusion: str | None = None
     embeddings: str | None = None
     query_embeddings: str | None = None
     scores: str | None = None
+    rerank: str | None = None
+    rerank_depth: int = RERANKED
     metric: Metric | None = None
     measures: tuple[str, ...] = ()
     precision: str = "auto"
@@ -78,8 +81,9 @@ def evaluate(
         asked: what to evaluate, one of: `encoder` (with `adapter`, `query_adapter`, `precision`, `device`), by default
             the embedded one, in `mode` "dense", "hybrid" or "bm25"; `index`, an index of the benchmark's papers;
             `embeddings`, and perhaps `query_embeddings`, files of vectors made elsewhere; `scores`, a file of scores
-            made elsewhere. Besides `split`, `task` (one of several), `metric` and `measures` in place of the
-            protocol's, and `cache`, where indexes of benchmarks are kept.
+            made elsewhere; any of them with `rerank`, see `open_reranker`, over the first `rerank_depth`. Besides `split`,
+            `task` (one of several), `metric` and `measures` in place of the protocol's, and `cache`, where indexes of
+            benchmarks are kept.
 
     Raises:
         UnknownName, InvalidRequest, NotFound: there is no such benchmark, system or file, or a file is not as it must be.
@@ -104,10 +108,21 @@ def replay(receipt: Path, progress: Progress | None = None) -> tuple[Report, lis
     differing = [f"{name} was {figures[name]!r} and is {now.get(name)!r}" for name in figures if figures[name] != now.get(name)]
     if differing:
         here = versions()
+        for name in ("manifest", "embeddings", "query_embeddings", "scores"):
+            place = report.facts.get("index" if name == "manifest" else name)
+            if place is None or name not in kept:
+                continue
+            file = Path(place) / MANIFEST if name == "manifest" else Path(place)
+            if describe(file)["sha256"] != _digest(kept[name]):
+                differing.append(f"{file} is another file than then")
         differing += [
             f"{name} was {value} and is {here.get(name)}" for name, value in kept.get("versions", {}).items() if here.get(name) != value
         ]
     return report, differing
+
+
+def _digest(kept: str | dict[str, Any]) -> str:
+    return kept if isinstance(kept, str) else str(kept["sha256"])
 
 
 def evaluate_request(request: Request, output: Path | None, progress: Progress) -> Report:
@@ -116,18 +131,25 @@ def evaluate_request(request: Request, output: Path | None, progress: Progress) 
     split = request.split or spec.splits[0]
     materials = read(spec, request.data, split, request.task)
     _check(request)
-    systems = {material.name: _system(request, spec, material, progress) for material in materials}
+    systems: dict[str, System] = {material.name: _system(request, spec, material, progress) for material in materials}
     notes = [note for material in materials for note in material.notes]
     for material in materials:
         notes += _gaps(systems[material.name], material, spec)
+        notes += _cut(systems[material.name], material)
     notes += [spec.note] if spec.note else []
+    first = next(iter(systems.values()))
+    if request.rerank is not None:
+        reranker = open_reranker(request.rerank, precision=cast(Precision, request.precision), device=request.device)
+        systems = {material.name: Reranked(systems[material.name], reranker, request.rerank_depth, material) for material in materials}
     result = evaluating.run(systems, materials, spec.protocol, request.measures, request.metric, output, progress)
     system = next(iter(systems.values()))
     metric = request.metric or spec.protocol.metric
-    if isinstance(system, Dense):
-        metric = metric or system.space.metric
+    if isinstance(first, Dense):
+        metric = metric or first.space.metric
     score = {"ip": "inner product", "l2": "minus Euclidean distance", "cosine": "cosine"}
-    how = score[metric] if isinstance(system, Dense) and metric else "the system's own"
+    how = score[metric] if isinstance(first, Dense) and metric else "the system's own"
+    if system is not first:
+        how += f", then the reranker's for the first {request.rerank_depth}"
     overridden = request.metric is not None and request.metric != spec.protocol.metric
     report = Report(spec, split, how, overridden, system.name, system.facts(), result, notes)
     if output is not None:
@@ -158,6 +180,8 @@ def _check(request: Request) -> None:
         raise InvalidRequest(f"one system at a time: --{given[0]} or --{given[1]}, not both")
     if request.query_embeddings and not request.embeddings:
         raise InvalidRequest("--query-embeddings needs --embeddings, the papers' vectors")
+    if request.rerank_depth < 1:
+        raise InvalidRequest(f"--rerank-depth must be at least 1, not {request.rerank_depth}")
     if request.metric is not None and request.metric not in METRICS:
         raise InvalidRequest(f"there is no metric {request.metric!r}; there are {', '.join(METRICS)}")
     if request.metric is not None and (request.scores or request.mode != "dense"):
@@ -188,18 +212,13 @@ def _gaps(system: System, material: Material, spec: Benchmark) -> list[str]:
     Raises:
         InvalidRequest: a figure would be over a part of the benchmark only.
     """
-    if isinstance(system, Given):
-        return []
-    has = system.space.has_paper if isinstance(system, Dense) else system.has_paper if isinstance(system, Searched) else None
-    if has is None:
-        return []
     notes = []
     if any(task.candidates is None for task in material.tasks):
-        papers = {paper.id: bool(paper.title.strip() or paper.abstract.strip()) for paper in material.pool()}
-        missing = [id for id in papers if not has(id)]
-        if lacking := [id for id in missing if papers[id] or (isinstance(system, Dense) and isinstance(system.space, StoredSpace))]:
+        worded = {paper.id: bool(paper.title.strip() or paper.abstract.strip()) for paper in material.pool()}
+        missing = [id for id in worded if not system.has_paper(id)]
+        if lacking := [id for id in missing if worded[id] or not system.reads_texts]:
             raise InvalidRequest(
-                f"{system.name} lacks {len(lacking):,} of the {len(papers):,} papers of {material.name}, {lacking[0]!r} first; "
+                f"{system.name} lacks {len(lacking):,} of the {len(worded):,} papers of {material.name}, {lacking[0]!r} first; "
                 "a figure over the others would not be the benchmark's"
             )
         if missing:
@@ -207,14 +226,24 @@ def _gaps(system: System, material: Material, spec: Benchmark) -> list[str]:
     if spec.protocol.skips:
         return notes
     for task in material.tasks:
-        if isinstance(system, Dense) and (absent := [query for query in task.queries.values() if not system.space.has_query(query)]):
-            raise InvalidRequest(
-                f"{system.name} lacks {len(absent):,} queries of {task.name}, {absent[0].id!r} first; the protocol wants all"
-            )
+        if absent := [query.id for query in task.queries.values() if not system.has_query(query)]:
+            raise InvalidRequest(f"{system.name} lacks {len(absent):,} queries of {task.name}, {absent[0]!r} first; the protocol wants all")
         wanted = {id for row in (task.candidates or {}).values() for id in row} if task.groups is None else set()
-        if gone := sorted(id for id in wanted if not has(id)):
+        if gone := sorted(id for id in wanted if not system.has_paper(id)):
             raise InvalidRequest(f"{system.name} lacks {len(gone):,} candidates of {task.name}, {gone[0]!r} first; the protocol wants all")
     return notes
+
+
+def _cut(system: System, material: Material) -> list[str]:
+    """How many papers the encoder reads only the beginning of."""
+    index = system.index if isinstance(system, Searched) else system.space.index if isinstance(system, Dense) else None
+    if index is None or index.manifest.encoder is None or not index.manifest.truncated:
+        return []
+    longest = index.manifest.encoder.get("max_length")
+    limit = f"{longest} tokens" if longest else "what"
+    return [
+        f"{index.manifest.truncated:,} of the {len(index):,} papers of {material.name} are longer than the {limit} that the encoder reads"
+    ]
 
 
 def _index(request: Request, material: Material, progress: Progress) -> Index:

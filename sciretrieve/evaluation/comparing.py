@@ -15,7 +15,7 @@ from .benchmarking import read, texts
 from .catalogue import find_benchmark
 from .judgements import Qrels, read_qrels, read_scores
 from .measures import Evaluator, parse_measure
-from .statistics import Comparison, compare, holm, interval, paired
+from .statistics import Comparison, compare, holm, interval
 
 
 @dataclass(frozen=True)
@@ -60,18 +60,20 @@ def compare_runs(
     if not common:
         raise InvalidRequest("the runs have no judged query in common; are they of one benchmark?")
     most = max(len(values) for values in found)
-    unequal = f"the runs do not answer the same queries; compared were the {len(common):,} that all answer, of up to {most:,}"
+    unequal = ""
+    if any(len(values) != len(common) for values in found):
+        unequal = f"the runs do not answer the same queries; compared were the {len(common):,} that all answer, of up to {most:,}"
     kept = [{query: values[query] for query in sorted(common)} for values in found]
     means = [{name: float(np.mean([row[name] for row in values.values()])) for name in names} for values in kept]
     comparisons: list[dict[str, tuple[Comparison, float, float]]] = [{} for _ in kept[1:]]
     for name in names:
-        base = {query: row[name] for query, row in kept[0].items()}
-        pairs = [compare(*paired(base, {query: row[name] for query, row in other.items()})[1:]) for other in kept[1:]]
+        base, *others = (np.array([row[name] for row in values.values()]) for values in kept)
+        pairs = [compare(base, other) for other in others]
         corrected = zip(holm([pair.p_randomisation for pair in pairs]), holm([pair.p_t for pair in pairs]), strict=True)
         for at, (pair, (randomised, student)) in enumerate(zip(pairs, corrected, strict=True)):
             comparisons[at][name] = (pair, randomised, student)
     labels = [path.parent.name if path.name == "run.trec" else path.stem if path.is_file() else path.name for path in paths]
-    return Compared(labels, names, means, comparisons, kept, words, unequal if any(len(values) != len(common) for values in found) else "")
+    return Compared(labels, names, means, comparisons, kept, words, unequal)
 
 
 def _judgements(qrels: Path | None, benchmark: str | None, data: Path | None, split: str | None) -> tuple[Qrels, dict[str, str]]:

@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TextIO
-from urllib.parse import quote
 
 import numpy as np
 
 from ..errors import InvalidRequest
 from ..protocols import Progress
+from ..runs import trec_id
 from ..types import Metric
 from . import measures
 from .judgements import Scores
 from .material import Material, Protocol, Task
 from .measures import Evaluator, Measure, parse_measure
-from .statistics import interval
+from .statistics import interval, interval_over_tasks
 from .systems import Answer, System
 
 CHUNK = 512
@@ -63,7 +63,7 @@ class Result:
         tasks: each task's.
         means: (task, measure) -> mean; the task "" is the benchmark as a whole, by its protocol's average.
         rounded: the same in per cent, rounded as the protocol rounds.
-        intervals: (task, measure) -> the bootstrap's 95 % interval, for single tasks.
+        intervals: (task, measure) -> the bootstrap's 95 % interval; none for a mean of measures, or where a task has no value.
         measures: their names, in the protocol's order.
         overall: the same for the benchmark as a whole, which may have their mean besides.
     """
@@ -95,8 +95,7 @@ class Writer:
         if self._trec is None or self._json is None:
             return
         for rank, id in enumerate(measures.trec_order(row), 1):
-            # TREC's columns are parted by white space
-            self._trec.write(f"{_word(query)} Q0 {_word(id)} {rank} {row[id]!r} {self._tag}\n")
+            self._trec.write(f"{trec_id(query)} Q0 {trec_id(id)} {rank} {row[id]!r} {self._tag}\n")
         self._json.write(f"{'' if self._first else ','}\n{json.dumps(query)}: {json.dumps(dict(row))}")
         self._first = False
 
@@ -157,14 +156,19 @@ def summarise(tasks: list[TaskResult], protocol: Protocol, wanted: Sequence[Meas
             intervals[task.name, name] = interval(values)
     rounded = {key: round(100 * value, protocol.decimals) for key, value in means.items()}
     for name in names:
+        per_task = [task.values(name) for task in tasks]
         if len(tasks) == 1:
             means["", name], rounded["", name] = means[tasks[0].name, name], rounded[tasks[0].name, name]
+            intervals["", name] = intervals[tasks[0].name, name]
         elif protocol.average == "queries":
-            means["", name] = float(np.concatenate([task.values(name) for task in tasks]).mean())
+            means["", name] = float(np.concatenate(per_task).mean())
+            intervals["", name] = interval(np.concatenate(per_task))
         elif protocol.average == "rounded tasks":
             means["", name] = float(np.mean([rounded[task.name, name] for task in tasks])) / 100
         else:
             means["", name] = float(np.mean([means[task.name, name] for task in tasks]))
+        if ("", name) not in intervals and all(len(values) for values in per_task):
+            intervals["", name] = interval_over_tasks(per_task)
         rounded["", name] = round(100 * means["", name], protocol.decimals)
     overall = list(names)
     if protocol.mean_of_measures:
@@ -251,7 +255,3 @@ def _matched_first(answers: Iterator[Answer], system: System, task: Task, metric
 
 def _file_name(task: str) -> str:
     return "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in task).strip("-").lower() or "task"
-
-
-def _word(id: str) -> str:
-    return id if id and not any(letter.isspace() for letter in id) else quote(id, safe="/:;,+@()[]<>=&~!*'\"")

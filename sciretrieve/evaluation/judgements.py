@@ -26,7 +26,7 @@ def read_qrels(path: Path) -> Qrels:
     """
     _check(path, "judgements")
     if _is_json(path):
-        return {query: {id: _grade(path, 0, grade) for id, grade in row.items()} for query, row in _objects(path).items()}
+        return {query: {id: _grade(path, 0, grade) for id, grade in row.items()} for query, row in objects_by_id(path).items()}
     qrels: Qrels = {}
     for number, fields in _rows(path):
         if len(fields) == 3:
@@ -54,7 +54,7 @@ def read_scores(path: Path) -> Scores:
     """
     _check(path, "run")
     if _is_json(path):
-        return {query: {id: _score(path, query, score) for id, score in row.items()} for query, row in _objects(path).items()}
+        return {query: {id: _score(path, query, score) for id, score in row.items()} for query, row in objects_by_id(path).items()}
     scores: Scores = {}
     for number, fields in _rows(path):
         if len(fields) != 6:
@@ -79,6 +79,14 @@ def json_of(path: Path) -> Any:
     return _json(path, object)
 
 
+def objects_by_id(path: Path) -> dict[str, Mapping[str, Any]]:
+    """A JSON file of objects by id. Raises InvalidRequest."""
+    value = _json(path)
+    if odd := next((key for key, row in value.items() if not isinstance(row, dict)), None):
+        raise InvalidRequest(f"{path}: {odd!r} holds no object")
+    return dict(value)
+
+
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     for number, line in enumerate(lines(path), 1):
         try:
@@ -98,13 +106,6 @@ def _json(path: Path, kind: type = dict) -> Any:
     if not isinstance(value, kind):
         raise InvalidRequest(f"{path} holds no JSON object")
     return value
-
-
-def _objects(path: Path) -> dict[str, Mapping[str, Any]]:
-    value = _json(path)
-    if odd := next((key for key, row in value.items() if not isinstance(row, dict)), None):
-        raise InvalidRequest(f"{path}: {odd!r} holds no object of documents")
-    return dict(value)
 
 
 def _is_json(path: Path) -> bool:

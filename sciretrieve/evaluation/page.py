@@ -21,14 +21,20 @@ small, .source { color: #666; } svg { margin: .5rem 1rem .5rem 0; } svg text { f
 
 @dataclass(frozen=True)
 class Cell:
-    """One system on one benchmark: its report, and its recall at growing depths (empty where that is not known)."""
+    """One system on one benchmark.
+
+    Attributes:
+        benchmark, system: their names in the plan.
+        report: as `evaluate -o` keeps it.
+        recall: depth -> recall, from 0 to 1; empty where it is not known.
+        per_query: (task, query) -> the first measure, from 0 to 1.
+    """
 
     benchmark: str
     system: str
     report: Mapping[str, Any]
     recall: Mapping[int, float]
     per_query: Mapping[tuple[str, str], float]
-    """(task, query) -> the first measure, from 0 to 1."""
 
 
 def page(cells: Sequence[Cell], failed: Sequence[str]) -> str:

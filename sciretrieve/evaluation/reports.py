@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from ..manifest import library_versions
 from .catalogue import Benchmark
 from .evaluating import Result
 from .published import Row, rows
 
-LIBRARIES = ("sciretrieve", "pytrec_eval-terrier", "numpy", "bm25s", "faiss-cpu", "openvino", "tokenizers")
+LIBRARIES = ("pytrec_eval-terrier", "numpy", "bm25s", "faiss-cpu", "openvino", "tokenizers")
 
 
 @dataclass(frozen=True)
@@ -59,9 +58,8 @@ class Report:
             "measures": {name: result.means["", name] for name in result.overall},
             "rounded": {name: result.rounded["", name] for name in result.overall},
         }
-        if len(result.tasks) == 1:
-            found["intervals"] = per_task[result.tasks[0].name]["intervals"]
-        else:
+        found["intervals"] = {name: list(result.intervals["", name]) for name in result.measures if ("", name) in result.intervals}
+        if len(result.tasks) > 1:
             found["per_field" if self.benchmark.name.startswith("mdcr") else "per_task"] = per_task
         found |= {
             "queries": sum(len(task.per_query) for task in result.tasks),
@@ -108,13 +106,13 @@ class Report:
         out = [f"{benchmark.name}, {self.split}: {benchmark.task}", ""]
         out += _aligned([header, *table])
         out.append("")
-        for task in result.tasks:
+        for task in [*(task.name for task in result.tasks), ""] if len(result.tasks) > 1 else [""]:
             for name in result.measures:
-                low, high = result.intervals[task.name, name]
-                label = f"{task.name} {name}" if len(result.tasks) > 1 else name
-                out.append(
-                    f"{label}: {100 * result.means[task.name, name]:.{decimals}f}, 95 % interval {100 * low:.2f} to {100 * high:.2f}"
-                )
+                if (task, name) not in result.intervals:
+                    continue
+                low, high = result.intervals[task, name]
+                label = f"{task} {name}" if task else name if len(result.tasks) == 1 else f"all {name}"
+                out.append(f"{label}: {100 * result.means[task, name]:.{decimals}f}, 95 % interval {100 * low:.2f} to {100 * high:.2f}")
         out.append("")
         asked, answered = sum(task.asked for task in result.tasks), sum(len(task.per_query) for task in result.tasks)
         out.append(f"queries: {answered:,} of {asked:,} judged; unanswered: {sum(task.unanswered for task in result.tasks):,}")
@@ -147,13 +145,7 @@ class Report:
 
 def versions() -> dict[str, str]:
     """The versions of what a figure depends on."""
-    found = {"python": platform.python_version()}
-    for library in LIBRARIES:
-        try:
-            found[library] = version(library)
-        except PackageNotFoundError:
-            continue
-    return found
+    return library_versions(LIBRARIES)
 
 
 def _aligned(table: Sequence[Sequence[str]]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,8 +25,17 @@ def interval(values: Values, level: float = 0.95) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _resampled_means(values: Values) -> Values:
-    chance = np.random.default_rng(SEED)
+def interval_over_tasks(tasks: Sequence[Values], level: float = 0.95) -> tuple[float, float]:
+    """The same for the mean of several tasks' means: each task's queries are resampled among themselves."""
+    tail = 100 * (1 - level) / 2
+    low, high = np.percentile(
+        np.mean([_resampled_means(np.sort(values), at) for at, values in enumerate(tasks)], axis=0), [tail, 100 - tail]
+    )
+    return float(low), float(high)
+
+
+def _resampled_means(values: Values, stream: int = 0) -> Values:
+    chance = np.random.default_rng(SEED + stream)
     rounds = max(1, min(RESAMPLES, 4_000_000 // len(values)))
     parts = [
         values[chance.integers(0, len(values), (min(rounds, RESAMPLES - start), len(values)))].mean(axis=1)
@@ -89,9 +98,3 @@ def holm(p_values: Sequence[float]) -> list[float]:
         least = max(least, min(1.0, (len(p_values) - rank) * p_values[at]))
         corrected[at] = least
     return corrected
-
-
-def paired(a: Mapping[str, float], b: Mapping[str, float]) -> tuple[list[str], Values, Values]:
-    """The queries that both have, and their values in one order."""
-    queries = sorted(a.keys() & b.keys())
-    return queries, np.array([a[query] for query in queries]), np.array([b[query] for query in queries])

@@ -14,11 +14,15 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .. import topk
 from ..dense.exact import score
+from ..dense.vectors import at
 from ..encoders.stored import StoredVectors
 from ..errors import InvalidRequest
 from ..index import Index
-from ..types import Metric, Mode, Query, Vectors
+from ..protocols import Reranker
+from ..reranking import above
+from ..types import Metric, Mode, Paper, Query, Vectors
 from . import full_corpus
 from .judgements import Scores, read_pair_scores, read_scores
 from .material import Material, Task
@@ -30,7 +34,7 @@ REVIEWER_PAPERS = 3
 
 
 class System(Protocol):
-    """Answers tasks."""
+    """Answers tasks. What it lacks is asked before anything is scored, see `benchmarking`."""
 
     @property
     def name(self) -> str:
@@ -39,12 +43,26 @@ class System(Protocol):
     def facts(self) -> dict[str, Any]:
         """What it is, for a report and a receipt."""
 
+    @property
+    def reads_texts(self) -> bool:
+        """Whether it reads papers itself, and so may lack those without any text."""
+
+    def has_paper(self, id: str) -> bool:
+        """Whether it can answer with a paper."""
+
+    def has_query(self, query: Query) -> bool:
+        """Whether it can answer a query."""
+
     def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
         """Answer each query of a task, over its candidates where it has some, else over the whole corpus to `depth`."""
 
 
 class Space(Protocol):
     """Papers and queries as vectors."""
+
+    @property
+    def index(self) -> Index | None:
+        """The index that they stand in, if they do."""
 
     @property
     def metric(self) -> Metric:
@@ -80,6 +98,19 @@ class Dense:
     def facts(self) -> dict[str, Any]:
         """See `System`."""
         return dict(self.about)
+
+    @property
+    def reads_texts(self) -> bool:
+        """See `System`."""
+        return self.space.index is not None
+
+    def has_paper(self, id: str) -> bool:
+        """See `System`."""
+        return self.space.has_paper(id)
+
+    def has_query(self, query: Query) -> bool:
+        """See `System`."""
+        return self.space.has_query(query)
 
     def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
         """See `System`. A query without a vector is left out, and so is a candidate."""
@@ -130,15 +161,24 @@ class Searched:
     name: str
     index: Index
     mode: Mode
-    fusion: str
+    fusion: str | None
 
     @cached_property
     def _known(self) -> set[str]:
         return {id for shard in self.index.shards for id in shard.ids.to_pylist()}
 
+    @property
+    def reads_texts(self) -> bool:
+        """See `System`."""
+        return True
+
     def has_paper(self, id: str) -> bool:
-        """Whether a paper is in the index."""
+        """See `System`."""
         return id in self._known
+
+    def has_query(self, query: Query) -> bool:
+        """See `System`."""
+        return True
 
     def facts(self) -> dict[str, Any]:
         """See `System`."""
@@ -160,6 +200,54 @@ class Searched:
 
 
 @dataclass(frozen=True)
+class Reranked:
+    """Another system's first answers, ordered anew."""
+
+    system: System
+    reranker: Reranker
+    depth: int
+    material: Material
+
+    @property
+    def name(self) -> str:
+        """Both names."""
+        return f"{self.system.name}, first {self.depth} by {self.reranker.name}"
+
+    def facts(self) -> dict[str, Any]:
+        """See `System`."""
+        return {**self.system.facts(), "rerank": self.reranker.name, "rerank_depth": self.depth}
+
+    @property
+    def reads_texts(self) -> bool:
+        """See `System`."""
+        return self.system.reads_texts
+
+    def has_paper(self, id: str) -> bool:
+        """See `System`."""
+        return self.system.has_paper(id)
+
+    def has_query(self, query: Query) -> bool:
+        """See `System`."""
+        return self.system.has_query(query)
+
+    @cached_property
+    def _papers(self) -> dict[str, Paper]:
+        return {paper.id: paper for paper in self.material.pool()}
+
+    def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
+        """See `System`."""
+        if task.groups is not None:
+            raise InvalidRequest("sets of papers are scored by their vectors, so no reranker can order them")
+        for query, ids, scores in self.system.answers(task, depth, metric):
+            order = topk.order(ids, scores)
+            first = [ids[at] for at in order[: self.depth]]
+            if missing := next((id for id in first if id not in self._papers), None):
+                raise InvalidRequest(f"query {query!r}: {self.system.name} answers with {missing!r}, which has no text to rerank it by")
+            given = self.reranker.score(task.queries[query], [self._papers[id] for id in first]) if first else np.empty(0)
+            yield query, [ids[at] for at in order], above(given, scores[order[self.depth :]])
+
+
+@dataclass(frozen=True)
 class Given:
     """Scores made elsewhere."""
 
@@ -175,6 +263,19 @@ class Given:
     def facts(self) -> dict[str, Any]:
         """See `System`."""
         return {"scores": str(self.path)}
+
+    @property
+    def reads_texts(self) -> bool:
+        """See `System`."""
+        return False
+
+    def has_paper(self, id: str) -> bool:
+        """See `System`: a file of scores does not say what it left out, and what it must have is checked as it is read."""
+        return True
+
+    def has_query(self, query: Query) -> bool:
+        """See `System`: a query that is not there was not answered."""
+        return True
 
     @cached_property
     def _scores(self) -> Scores:
@@ -220,6 +321,8 @@ class _Chosen:
 class StoredSpace:
     """Vectors made elsewhere, of papers and of queries."""
 
+    index = None
+
     def __init__(self, papers: StoredVectors, queries: StoredVectors | None, material: Material) -> None:
         self._papers, self._queries = papers, queries or papers
         self._material = material
@@ -261,10 +364,10 @@ class StoredSpace:
 
 
 class IndexSpace:
-    """The vectors of an index, and its encoder for queries; these are kept beside the index, for the next run."""
+    """The vectors of an index, and its encoder for queries; those encoded once are remembered."""
 
     def __init__(self, index: Index) -> None:
-        self._index = index
+        self.index = index
         if index.manifest.metric is None:
             raise InvalidRequest(f"{index.path} has no vectors (it was built with --dense none); evaluate it with --mode bm25")
         self.metric: Metric = index.manifest.metric
@@ -279,7 +382,7 @@ class IndexSpace:
 
     @cached_property
     def _all(self) -> list[str]:
-        return [id for shard in self._index.shards for id in shard.ids.to_pylist()]
+        return [id for shard in self.index.shards for id in shard.ids.to_pylist()]
 
     @cached_property
     def _rows(self) -> dict[str, int]:
@@ -291,24 +394,19 @@ class IndexSpace:
 
     def matrices(self) -> Sequence[Vectors]:
         """See `Space`."""
-        return [shard.vectors for shard in self._index.vectors]
+        return [shard.vectors for shard in self.index.vectors]
 
     def papers(self, ids: Sequence[str]) -> tuple[list[str], npt.NDArray[Any]]:
         """See `Space`."""
         found = [id for id in ids if id in self._rows]
-        rows = np.array([self._rows[id] for id in found], np.int64)
-        out = np.empty((len(rows), self._index.vectors[0].dim), np.float32)
-        for shard in self._index.vectors:
-            own = (rows >= shard.first) & (rows < shard.first + shard.papers)
-            out[own] = shard.vectors[rows[own] - shard.first]
-        return found, out
+        return found, at(self.index.vectors, np.array([self._rows[id] for id in found], np.int64))
 
     def queries(self, task: Task) -> tuple[list[str], npt.NDArray[Any]]:
         """See `Space`. A paper that stands in the index is not encoded again where that would make no difference."""
         asked = list(task.queries)
         if all(self._is_stored(query) for query in task.queries.values()):
             return self.papers(asked)
-        return asked, self._index.encode(list(task.queries.values()))
+        return asked, self.index.encode(list(task.queries.values()), remember=True)
 
     def _is_stored(self, query: Query) -> bool:
-        return query.paper is not None and query.id in self._rows and self._index.encoder.symmetric
+        return query.paper is not None and query.id in self._rows and self.index.encoder.symmetric

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import CorruptData, UnknownName
+from ..errors import CorruptData, InvalidRequest, UnknownName
 from ..files import read_json, sync_file, write_json, write_whole
 from .postings import Postings, read_postings
 
@@ -35,19 +36,32 @@ Kamphuis et al., "Which BM25 Do You Mean?", ECIR 2020, and `okapi` is rank_bm25'
 BLOCK = 1 << 21
 """Postings weighted at a time while building, which bounds the build's memory."""
 
+TITLE_ROWS, TITLE_STARTS = "titles.indices.npy", "titles.indptr.npy"
+"""Beside bm25s's files: the papers with a term in their title, and where each term's begin."""
+
+K3 = 3.0
+"""Saturates how often a term stands in a query; measured, see docs/quality.md."""
+
 Scores = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class Bm25Parameters:
-    """How BM25 weighs terms: `k1` saturates term frequency, `b` normalises length, `delta` is for bm25l and bm25+."""
+    """How BM25 weighs terms: `k1` saturates term frequency, `b` normalises length, `delta` is for bm25l and bm25+.
+
+    A term in a title counts `title` times (BM25F with one length normalisation; Robertson, Zaragoza and Taylor, CIKM
+    2004). The defaults were measured, see docs/quality.md.
+    """
 
     variant: str = "lucene"
     k1: float = 1.2
     b: float = 0.75
     delta: float = 0.5
+    title: float = 2.0
 
     def __post_init__(self) -> None:
+        if not (self.k1 >= 0 and 0 <= self.b <= 1 and self.title >= 0):
+            raise InvalidRequest(f"BM25 wants k1 >= 0, 0 <= b <= 1 and a title weight >= 0, not {self.k1}, {self.b} and {self.title}")
         if self.variant not in VARIANTS:
             raise UnknownName("BM25 variant", self.variant, VARIANTS)
 
@@ -69,11 +83,11 @@ def build(directory: Path, shards: Sequence[tuple[Path, int]], parameters: Bm25P
     for part, papers in opened:
         own = np.fromiter((vocabulary[term] for term in part.terms), np.int64, len(part.terms))
         frequency[own] += np.diff(part.offsets)
-        lengths[first : first + papers] = np.bincount(part.rows, part.counts, papers)
+        lengths[first : first + papers] = np.bincount(part.rows, _weighted(part, slice(None), parameters), papers)
         numbers.append(own)
         first += papers
 
-    mean_length = float(lengths.mean()) if len(lengths) else 0.0
+    mean_length = (float(lengths.mean()) if len(lengths) else 0.0) or 1.0  # nothing but titles that count nothing
     known, back = np.unique(frequency, return_inverse=True)
     idf = np.array([inverse(count, N=len(lengths)) for count in known.tolist()])[back].reshape(-1)
     absent = np.zeros(len(vocabulary))
@@ -92,8 +106,13 @@ def build(directory: Path, shards: Sequence[tuple[Path, int]], parameters: Bm25P
             low, high = int(part.offsets[terms.start]), int(part.offsets[terms.stop])
             sizes = np.diff(part.offsets[terms.start : terms.stop + 1])
             term = np.repeat(own[terms], sizes)
-            rows, counts = part.rows[low:high].astype(np.int64) + first, part.counts[low:high].astype(np.float64)
-            weights = idf[term] * weigh(counts, lengths[rows], mean_length, parameters.k1, parameters.b, parameters.delta)
+            rows, counts = part.rows[low:high].astype(np.int64) + first, _weighted(part, slice(low, high), parameters)
+            # a term that counts nothing weighs nothing, also where k1 is 0 and it would be 0 / 0
+            weights = (
+                (counts > 0)
+                * idf[term]
+                * weigh(np.maximum(counts, 1e-30), lengths[rows], mean_length, parameters.k1, parameters.b, parameters.delta)
+            )
             inner = np.arange(high - low) - np.repeat(part.offsets[terms.start : terms.stop] - low, sizes)
             places = free[term] + inner
             data[places], indices[places] = weights - absent[term], rows
@@ -102,6 +121,7 @@ def build(directory: Path, shards: Sequence[tuple[Path, int]], parameters: Bm25P
     data.flush()
     indices.flush()
     np.save(directory / "indptr.csc.index.npy", starts)
+    _write_titles(directory, [(part, own, papers) for (part, papers), own in zip(opened, numbers, strict=True)], len(vocabulary))
     if absent.any():
         np.save(directory / "nonoccurrence_array.index.npy", absent.astype(np.float32))
     write_whole(directory / "vocab.index.json", json.dumps(vocabulary, ensure_ascii=False).encode())
@@ -110,6 +130,27 @@ def build(directory: Path, shards: Sequence[tuple[Path, int]], parameters: Bm25P
     write_json(directory / "params.index.json", params)
     for file in directory.iterdir():
         sync_file(file)
+
+
+def _write_titles(directory: Path, parts: Sequence[tuple[Postings, npt.NDArray[np.int64], int]], vocabulary: int) -> None:
+    """Which papers have a term in their title, by the term's number: `parts` has each shard's postings, numbers and papers."""
+    terms, rows, first = [], [], 0
+    for part, own, papers in parts:
+        places = np.flatnonzero(part.titles)
+        terms.append(own[np.searchsorted(part.offsets, places, side="right") - 1])
+        rows.append(part.rows[places] + np.int32(first))
+        first += papers
+    term, row = np.concatenate([np.empty(0, np.int64), *terms]), np.concatenate([np.empty(0, np.int32), *rows])
+    order = np.argsort(term, kind="stable")
+    np.save(directory / TITLE_ROWS, row[order].astype(np.int32))
+    starts = np.zeros(vocabulary + 1, np.int64)
+    np.cumsum(np.bincount(term, minlength=vocabulary), out=starts[1:])
+    np.save(directory / TITLE_STARTS, starts)
+
+
+def _weighted(part: Postings, places: slice, parameters: Bm25Parameters) -> npt.NDArray[np.float64]:
+    """How often terms stand in papers, those in titles counted by their weight."""
+    return part.counts[places] + (parameters.title - 1.0) * part.titles[places]
 
 
 def _new(path: Path, dtype: npt.DTypeLike, size: int) -> Any:
@@ -141,10 +182,13 @@ class Bm25:
             self._starts = np.load(directory / "indptr.csc.index.npy")
             absent = directory / "nonoccurrence_array.index.npy"
             self._absent = np.load(absent) if absent.exists() else None
+            self._title_rows = np.load(directory / TITLE_ROWS, mmap_mode="r")
+            self._title_starts = np.load(directory / TITLE_STARTS)
         except (OSError, ValueError) as error:
             raise CorruptData(f"the BM25 index {directory} cannot be read: {error}") from error
         postings = max(int(self._starts[-1]), 1) if len(self._starts) else 0
         whole = len(self._starts) == len(self._vocabulary) + 1 and len(self._data) == len(self._indices) == postings
+        whole = whole and len(self._title_starts) == len(self._starts) and len(self._title_rows) == self._title_starts[-1]
         if not whole or params.get("num_docs") != papers:
             raise CorruptData(f"the BM25 index {directory} does not fit its manifest; rebuild the index with --overwrite")
         self._papers = papers
@@ -161,7 +205,55 @@ class Bm25:
                 scores += np.float32(weight) * self._absent[number]
         return scores, matched
 
+    def title_shares(self, terms: Iterable[str]) -> npt.NDArray[np.float64]:
+        """How much of each paper's title the terms say: the share of its terms' inverse document frequencies, (papers,)."""
+        said = np.zeros(self._papers)
+        for number in sorted({self._vocabulary[term] for term in terms if term in self._vocabulary}):
+            said[self._title_rows[self._title_starts[number] : self._title_starts[number + 1]]] += self._rarity[number]
+        return said / self._title_weights
+
+    @cached_property
+    def _rarity(self) -> npt.NDArray[np.float64]:
+        """Each term's inverse document frequency in Lucene's form, which is positive for every term."""
+        frequency = np.diff(self._starts)
+        rarity: npt.NDArray[np.float64] = np.log1p((self._papers - frequency + 0.5) / (frequency + 0.5))
+        return rarity
+
+    @cached_property
+    def _title_weights(self) -> npt.NDArray[np.float64]:
+        """The sum of a title's terms' inverse document frequencies; for a paper without a title one that makes its share 0."""
+        weights = np.zeros(self._papers)
+        np.add.at(weights, self._title_rows, np.repeat(self._rarity, np.diff(self._title_starts)))
+        weights[weights == 0] = np.inf
+        return weights
+
+    def rows_with(self, terms: Iterable[str]) -> npt.NDArray[np.int32]:
+        """The papers that have all of the terms, by row."""
+        found: npt.NDArray[np.int32] | None = None
+        for term in terms:
+            number = self._vocabulary.get(term)
+            part = self._indices[self._starts[number] : self._starts[number + 1]] if number is not None else self._indices[:0]
+            found = np.asarray(part) if found is None else np.intersect1d(found, part, assume_unique=True)
+        return np.empty(0, np.int32) if found is None else found
+
+    def weights(self, terms: Mapping[str, float], row: int) -> dict[str, float]:
+        """What each of the query's terms adds to one paper's score, of those that the paper has; the greatest first."""
+        found = {}
+        for term, weight in terms.items():
+            number = self._vocabulary.get(term)
+            if number is None:
+                continue
+            low, high = int(self._starts[number]), int(self._starts[number + 1])
+            at = low + int(np.searchsorted(self._indices[low:high], row))
+            if at < high and self._indices[at] == row:
+                found[term] = weight * float(self._data[at])
+        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
 
 def weigh_terms(terms: Sequence[str]) -> dict[str, float]:
-    """A query's terms with how often each occurs: BM25 adds a repeated term's score that many times."""
-    return {term: float(count) for term, count in Counter(terms).items()}
+    """A query's terms with their weights: 1 for a term that stands there once, and for others less than how often they do.
+
+    The weight is BM25's own for queries, (k3 + 1) n / (k3 + n) (Robertson et al., "Okapi at TREC-3", 1994); it matters
+    where a whole paper is the query.
+    """
+    return {term: (K3 + 1) * count / (K3 + count) for term, count in Counter(terms).items()}

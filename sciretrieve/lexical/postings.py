@@ -1,7 +1,8 @@
 """A shard's postings: which of its papers have a term, and how often. Immutable, and free of corpus-wide statistics.
 
-One Arrow IPC file, memory-mapped when read, a row a term in code-point order: `term`, `rows` (int32, rising),
-`counts` (uint16, capped at 65,535).
+One Arrow IPC file, memory-mapped when read, a row a term in code-point order: `term`, `rows` (int32, rising), and for
+each of these how often the term stands in the paper: `counts` (uint16, capped at 65,535), and of those `titles` in its
+title (uint8, capped at 255).
 """
 
 from __future__ import annotations
@@ -40,26 +41,39 @@ class PostingsBuilder:
     def __init__(self, analyzer: Analyzer) -> None:
         self._analyzer = analyzer
         self._numbers = _TermNumbers(analyzer)
-        self._parts: list[tuple[Ints, Ints, Ints]] = []  # (term numbers, rows, counts) of each batch
+        self._parts: list[tuple[Ints, Ints, Ints, Ints]] = []  # (term numbers, rows, counts, counts in titles) of each batch
         self._papers = 0
 
-    def add(self, texts: Sequence[str]) -> None:
-        """Add the next papers' texts."""
+    def add(self, titles: Sequence[str], abstracts: Sequence[str]) -> None:
+        """Add the next papers."""
+        in_titles, in_abstracts = self._pairs(titles), self._pairs(abstracts)
+        self._papers += len(titles)
+        pairs, inverse = np.unique(np.concatenate([in_titles, in_abstracts]), return_inverse=True)
+        counts, of_titles = (np.bincount(part, minlength=len(pairs)) for part in (inverse, inverse[: len(in_titles)]))
+        self._parts.append(
+            (
+                (pairs & 0xFFFFFFFF).astype(np.int32),
+                (pairs >> 32).astype(np.int32),
+                np.minimum(counts, 0xFFFF).astype(np.uint16),
+                np.minimum(of_titles, 0xFF).astype(np.uint8),
+            )
+        )
+
+    def _pairs(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
+        """The terms of the next papers' texts, each with its paper's row in the upper half of the number."""
         numbers = self._numbers
         per_paper = [[numbers[word] for word in self._analyzer.words(text)] for text in texts]
         lengths = [len(terms) for terms in per_paper]
         terms = np.fromiter((term for paper in per_paper for term in paper), np.int64, sum(lengths))
         rows = np.repeat(np.arange(self._papers, self._papers + len(texts)), lengths)
-        self._papers += len(texts)
-        pairs, counts = np.unique((rows << 32 | terms)[terms >= 0], return_counts=True)
-        part = (pairs & 0xFFFFFFFF).astype(np.int32), (pairs >> 32).astype(np.int32), np.minimum(counts, 0xFFFF).astype(np.uint16)
-        self._parts.append(part)
+        pairs: npt.NDArray[np.int64] = (rows << 32 | terms)[terms >= 0]
+        return pairs
 
     def write(self, path: Path) -> None:
         """Write the postings of all papers added."""
         names = sorted(self._numbers.terms)
-        empty = np.empty(0, np.int32)
-        terms, rows, counts = (np.concatenate(part) for part in zip((empty, empty, empty.astype(np.uint16)), *self._parts, strict=True))
+        none = tuple(np.empty(0, kind) for kind in (np.int32, np.int32, np.uint16, np.uint8))
+        terms, rows, counts, titles = (np.concatenate(part) for part in zip(none, *self._parts, strict=True))
         place = np.empty(len(names), np.int32)  # term number -> place in code-point order
         place[[self._numbers.terms[name] for name in names]] = np.arange(len(names), dtype=np.int32)
         order = np.argsort(place[terms], kind="stable")  # rows stay in rising order within a term
@@ -70,6 +84,7 @@ class PostingsBuilder:
                 "term": pa.array(names, pa.string()),
                 "rows": pa.ListArray.from_arrays(pa.array(offsets), pa.array(rows[order])),
                 "counts": pa.ListArray.from_arrays(pa.array(offsets), pa.array(counts[order])),
+                "titles": pa.ListArray.from_arrays(pa.array(offsets), pa.array(titles[order])),
             }
         )
         with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
@@ -84,12 +99,15 @@ class Postings:
     offsets: Ints
     rows: Ints
     counts: Ints
+    titles: Ints
 
 
 def read_postings(path: Path) -> Postings:
     """Memory-map the postings that `PostingsBuilder.write` wrote."""
     table = pa.ipc.open_file(pa.memory_map(str(path))).read_all().combine_chunks()
     if not table.num_rows:
-        return Postings([], np.zeros(1, np.int32), np.empty(0, np.int32), np.empty(0, np.uint16))
-    rows, counts = table["rows"].chunk(0), table["counts"].chunk(0)
-    return Postings(table["term"].to_pylist(), rows.offsets.to_numpy(), rows.values.to_numpy(), counts.values.to_numpy())
+        return Postings([], np.zeros(1, np.int32), np.empty(0, np.int32), np.empty(0, np.uint16), np.empty(0, np.uint8))
+    rows, counts, titles = (table[name].chunk(0) for name in ("rows", "counts", "titles"))
+    return Postings(
+        table["term"].to_pylist(), rows.offsets.to_numpy(), rows.values.to_numpy(), counts.values.to_numpy(), titles.values.to_numpy()
+    )

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -68,9 +69,19 @@ def test_every_format_has_the_same_hits(index: sr.Index) -> None:
 
 
 def test_filters_and_explanations(index: sr.Index) -> None:
-    out = answer("search", "star", "-i", index.path, "--filter", "year >= 2020", "--explain", "-k", "3")
-    assert out.count("↳ dense") == 3
-    assert all(int(line.split()[2]) >= 2020 for line in out.splitlines()[::3])
+    out = answer("search", "star telescope", "-i", index.path, "--filter", "year >= 2020", "--explain", "-k", "3", COLUMNS="200")
+    hits = re.split(r"^ +(?=\d+ +-?\d\.\d{3} )", out, flags=re.MULTILINE)[1:]
+    expected = index.search("star telescope", 3, filter="year >= 2020").hits
+    assert len(hits) == len(expected) == 3
+    for number, (text, hit) in enumerate(zip(hits, expected, strict=True), 1):
+        rank, _, year, *_ = text.split()
+        assert (int(rank), int(year)) == (number, hit.paper.year)
+        assert int(year) >= 2020
+        dense, bm25 = hit.scores["dense"], hit.scores["bm25"]
+        assert re.search(rf"↳ dense rank [\d,]+ \({dense:.4f}\) · BM25 rank [\d,]+ \({bm25:.4f}\)", text)
+        assert re.search(r"↳ words: (star|telescope) \d+\.\d", text)
+        sentence = re.search(r"“(.*)”", text)
+        assert sentence is None if not hit.paper.abstract else sentence and sentence[1] in hit.paper.abstract
 
 
 def test_no_hit_is_no_error(index: sr.Index) -> None:

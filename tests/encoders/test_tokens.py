@@ -56,3 +56,24 @@ def test_padding_has_the_models_own_id_and_never_passes_its_positions() -> None:
 
 def test_no_texts_make_no_batches() -> None:
     assert tokenise(TOKENIZER, []).batches == ()
+    assert tokenise(TOKENIZER, []).truncated == 0
+
+
+SHORT, WHOLE = (open_tokenizer(obtain(MINILM.parts["base"], "minilm") / "tokenizer.json", length) for length in (12, 100_000))
+one_text = st.lists(st.sampled_from(["graph", "unbelievable", "漢字", "-", "x1y2"]), max_size=14).map(" ".join)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(one_text | st.tuples(one_text, one_text), max_size=12))
+def test_texts_that_are_read_in_part_are_counted(texts: list[str | tuple[str, str]]) -> None:
+    """Cut by what the same tokenizer gives without a limit; two texts that are read together are cut as one."""
+    lengths = [len(WHOLE.encode(*([text] if isinstance(text, str) else text)).ids) for text in texts]
+    tokens = tokenise(SHORT, texts)
+    assert tokens.truncated == sum(length > 12 for length in lengths)
+    read = {place: int(own.sum()) for batch in tokens.batches for place, own in zip(batch.places.tolist(), batch.mask, strict=True)}
+    assert read == {place: min(length, 12) for place, length in enumerate(lengths)}
+
+
+@pytest.mark.parametrize(("words", "cut"), [(9, 0), (10, 0), (11, 1), (12, 1), (100, 1)])
+def test_a_text_that_just_fits_is_not_cut(words: int, cut: int) -> None:
+    assert tokenise(SHORT, ["word " * words]).truncated == cut

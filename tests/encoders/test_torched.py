@@ -66,7 +66,7 @@ def test_a_batch_that_does_not_fit_is_halved(encoder: TextEncoder) -> None:
     import torch
 
     model = TorchModel(encoder.spec, "", encoder.folders, prepared(encoder), "cpu", "fp32")
-    whole, sizes = model._model, []
+    whole, sizes = model._model("fp32"), []
 
     def small(ids: Any, mask: Any) -> Any:
         sizes.append(len(ids))
@@ -74,14 +74,14 @@ def test_a_batch_that_does_not_fit_is_halved(encoder: TextEncoder) -> None:
             raise torch.OutOfMemoryError("CUDA out of memory")
         return whole(ids, mask)
 
-    model._model = small
+    model._models = {"fp32": small}
     np.testing.assert_allclose(model.run(encoder.tokenise(PAPERS)), encoder.encode_papers(PAPERS), atol=1e-4)
     assert max(sizes) > 3
 
     def none(ids: Any, mask: Any) -> Any:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
-    model._model = none
+    model._models = {"fp32": none}
     with pytest.raises(InvalidRequest, match="not the memory for one text"):
         model.run(encoder.tokenise(PAPERS[:4]))
 

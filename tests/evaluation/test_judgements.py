@@ -42,7 +42,7 @@ def test_runs_in_two_forms(tmp_path: Path) -> None:
         (read_qrels, "q.tsv", "a\tb\t0.5\n", "line 1: the grade '0.5' is no whole number"),
         (read_qrels, "q.tsv", "query\tdocument\tscore\n", "holds no judgements"),
         (read_qrels, "q.json", '{"a": {"b": 1', "is no whole JSON"),
-        (read_qrels, "q.json", '{"a": 1}', "'a' holds no object of documents"),
+        (read_qrels, "q.json", '{"a": 1}', "'a' holds no object"),
         (read_scores, "r.trec", "q Q0 d 1 nan t\n", "line 1: the score is NaN"),
         (read_scores, "r.trec", "q Q0 d 1 x t\n", "line 1: the score 'x' is no number"),
         (read_scores, "r.trec", "q Q0 d 1 1 t\nq Q0 d 2 1 t\n", "line 2: document 'd' stands there twice for query 'q'"),

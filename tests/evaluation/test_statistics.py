@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import stats
 
-from sciretrieve.evaluation.statistics import compare, holm, interval, randomisation
+from sciretrieve.evaluation.statistics import compare, holm, interval, interval_over_tasks, randomisation
 
 
 def test_the_interval_is_the_percentile_bootstraps() -> None:
@@ -16,6 +18,34 @@ def test_the_interval_is_the_percentile_bootstraps() -> None:
     assert interval(values) == interval(values[::-1])
     assert interval(np.ones(5)) == (1.0, 1.0)
     assert interval(np.empty(0)) == (0.0, 0.0)
+
+
+def mean_of_means(*tasks: Any, axis: int) -> Any:
+    return np.mean([task.mean(axis=axis) for task in tasks], axis=0)
+
+
+@pytest.mark.parametrize("sizes", [(40,), (200, 30), (5, 80, 150, 12)])
+def test_the_interval_over_tasks_resamples_each_task_among_its_own(sizes: tuple[int, ...]) -> None:
+    chance = np.random.default_rng(5)
+    tasks = [chance.beta(1 + at, 3, size) for at, size in enumerate(sizes)]
+    theirs = stats.bootstrap(
+        tasks, mean_of_means, method="percentile", n_resamples=10_000, vectorized=True, rng=np.random.default_rng(1)
+    ).confidence_interval
+    low, high = interval_over_tasks(tasks)
+    assert (low, high) == pytest.approx((theirs.low, theirs.high), abs=6e-3)
+    assert low < np.mean([task.mean() for task in tasks]) < high
+    assert interval_over_tasks([task[::-1] for task in tasks]) == (low, high)
+    narrow = interval_over_tasks(tasks, 0.5)
+    assert low < narrow[0] < narrow[1] < high
+
+
+def test_tasks_are_resampled_apart() -> None:
+    # were the same queries drawn in both tasks, the mean of a task and its mirror would never move
+    values = np.random.default_rng(6).uniform(size=50)
+    low, high = interval_over_tasks([values, 1 - values])
+    assert high - low > 0.05
+    assert interval_over_tasks([np.ones(4), np.zeros(7)]) == (0.5, 0.5)
+    assert interval_over_tasks([values]) == interval(values)
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.02, 0.1])

@@ -1,7 +1,9 @@
-"""BM25 against rank_bm25 and against bm25s itself, whatever the sharding."""
+"""BM25 against rank_bm25, bm25s itself and NumPy over dense matrices, whatever the sharding."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,25 +11,37 @@ from typing import Any
 import bm25s
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi, BM25Plus
 
-from sciretrieve.errors import CorruptData, UnknownName
+from sciretrieve.errors import CorruptData, InvalidRequest, UnknownName
 from sciretrieve.lexical import Analyzer, Bm25, Bm25Parameters, PostingsBuilder, build
 from sciretrieve.lexical import bm25 as module
 from sciretrieve.lexical.bm25 import VARIANTS, weigh_terms
 from sciretrieve.lexical.postings import read_postings
 from tests.made_up import made_up_papers
 
-TEXTS = [f"{paper['title']} {paper['abstract']} of {paper['id']} the" for paper in made_up_papers(200, seed=7)] + ["", "the of and"]
+PAPERS = [
+    *((paper["title"], f"{paper['abstract']} of {paper['id']} the") for paper in made_up_papers(200, seed=7)),
+    ("", ""),
+    ("the of", "and"),
+    ("graph graph of the graph", ""),
+    ("", "galaxy"),
+]
+TEXTS = [f"{title} {title} {abstract}" for title, abstract in PAPERS]
+"""What the papers are to a BM25 that knows no titles: those count twice."""
 QUERY = "graph networks of molecules, molecules and star dust; unheardof"
 
 
 def index_of(folder: Path, sizes: list[int], parameters: Bm25Parameters) -> Bm25:
+    assert sum(sizes) == len(PAPERS)
     shards, first = [], 0
     for number, size in enumerate(sizes):
         builder = PostingsBuilder(Analyzer())
         for start in range(first, first + size, 50):
-            builder.add(TEXTS[start : min(start + 50, first + size)])
+            titles, abstracts = zip(*PAPERS[start : min(start + 50, first + size)], strict=True)
+            builder.add(titles, abstracts)
         builder.write(folder / f"{number}.arrow")
         shards.append((folder / f"{number}.arrow", size))
         first += size
@@ -39,45 +53,149 @@ def scores(index: Bm25, query: str = QUERY) -> Any:
     return index.scores(weigh_terms(Analyzer().terms(query)))[0]
 
 
+def weighed(score: Callable[[list[str]], Any], query: str = QUERY) -> Any:
+    """The query's score from an oracle that takes every term to weigh 1: term by term, those said n times 4n / (3 + n) times."""
+    return sum(4 * count / (3 + count) * np.asarray(score([term]), np.float64) for term, count in Counter(Analyzer().terms(query)).items())
+
+
 @pytest.mark.parametrize(("k1", "b"), [(1.2, 0.75), (0.9, 0.4), (2.0, 0.0), (1.5, 0.99)])
 def test_okapi_is_rank_bm25s_okapi(tmp_path: Path, k1: float, b: float) -> None:
-    analyzer = Analyzer()
-    oracle = BM25Okapi([analyzer.terms(text) for text in TEXTS], k1=k1, b=b, epsilon=0)
+    oracle = BM25Okapi([Analyzer().terms(text) for text in TEXTS], k1=k1, b=b, epsilon=0)
     ours = scores(index_of(tmp_path, [len(TEXTS)], Bm25Parameters("okapi", k1, b)))
-    np.testing.assert_allclose(ours, oracle.get_scores(analyzer.terms(QUERY)), atol=1e-4)
+    np.testing.assert_allclose(ours, weighed(oracle.get_scores), atol=1e-4)
     assert ours.max() > 1
 
 
 def test_plus_is_rank_bm25s_plus(tmp_path: Path) -> None:
-    analyzer = Analyzer()
-    oracle = BM25Plus([analyzer.terms(text) for text in TEXTS], k1=1.2, b=0.75, delta=0.5)
+    oracle = BM25Plus([Analyzer().terms(text) for text in TEXTS], k1=1.2, b=0.75, delta=0.5)
     ours = scores(index_of(tmp_path, [len(TEXTS)], Bm25Parameters("bm25+", 1.2, 0.75, 0.5)))
-    np.testing.assert_allclose(ours, oracle.get_scores(analyzer.terms(QUERY)), atol=1e-4)
+    np.testing.assert_allclose(ours, weighed(oracle.get_scores), atol=1e-4)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_bm25s_reads_the_index_and_agrees(tmp_path: Path, variant: str) -> None:
-    ours = scores(index_of(tmp_path, [150, 52], Bm25Parameters(variant)))
+    ours = scores(index_of(tmp_path, [150, len(PAPERS) - 150], Bm25Parameters(variant)))
     loaded = bm25s.BM25.load(tmp_path / "bm25", mmap=True)
-    np.testing.assert_allclose(ours, loaded.get_scores(Analyzer().terms(QUERY)), atol=1e-5)
+    np.testing.assert_allclose(ours, weighed(loaded.get_scores), atol=1e-5)
 
 
 @pytest.mark.parametrize("variant", ["lucene", "robertson", "atire", "bm25l", "bm25+"])
 def test_bm25s_builds_the_same_from_the_same_terms(tmp_path: Path, variant: str) -> None:
-    analyzer = Analyzer()
     oracle = bm25s.BM25(k1=1.2, b=0.75, method=variant)
-    oracle.index([analyzer.terms(text) for text in TEXTS], show_progress=False)
+    oracle.index([Analyzer().terms(text) for text in TEXTS], show_progress=False)
     ours = scores(index_of(tmp_path, [len(TEXTS)], Bm25Parameters(variant)))
-    np.testing.assert_allclose(ours, oracle.get_scores(analyzer.terms(QUERY)), atol=1e-4)
+    np.testing.assert_allclose(ours, weighed(oracle.get_scores), atol=1e-4)
 
 
-@pytest.mark.parametrize("sizes", [[100, 102], [1, 200, 1], [67, 67, 68]])
+def counted() -> tuple[list[str], Any, Any]:
+    """All terms, and how often each stands in each title and abstract: (papers, terms) each."""
+    terms = sorted({term for title, abstract in PAPERS for term in Analyzer().terms(f"{title} {abstract}")})
+    titles, abstracts = (np.zeros((len(PAPERS), len(terms))) for _ in range(2))
+    for row, texts in enumerate(PAPERS):
+        for matrix, text in zip((titles, abstracts), texts, strict=True):
+            for term in Analyzer().terms(text):
+                matrix[row, terms.index(term)] += 1
+    return terms, titles, abstracts
+
+
+@pytest.mark.parametrize("title", [0, 0.0, 1, 1.0, 2, 3.5])
+@pytest.mark.parametrize("variant", ["lucene", "okapi"])
+def test_a_term_in_a_title_counts_by_its_weight(tmp_path: Path, variant: str, title: float) -> None:
+    k1, b = 1.2, 0.75
+    terms, titles, abstracts = counted()
+    counts = abstracts + title * titles
+    lengths = counts.sum(axis=1)
+    holding = ((titles + abstracts) > 0).sum(axis=0)
+    ratio = (len(PAPERS) - holding + 0.5) / (holding + 0.5)
+    part = counts / (counts + k1 * (1 - b + b * lengths / lengths.mean())[:, None])
+    whole = np.log(1 + ratio) * part if variant == "lucene" else np.log(ratio) * (k1 + 1) * part
+    weights = np.array([{"molecul": 1.6}.get(term, 1.0 if term in Analyzer().terms(QUERY) else 0.0) for term in terms])
+    assert sorted(weights)[-1] == 1.6
+    index = index_of(tmp_path, [90, len(PAPERS) - 90], Bm25Parameters(variant, k1, b, title=title))
+    np.testing.assert_allclose(scores(index), whole @ weights, atol=1e-4)
+
+
+def test_the_weight_of_titles_moves_papers(tmp_path: Path) -> None:
+    orders = []
+    for title in (0.0, 1.0, 2.0, 3.5):
+        (tmp_path / str(title)).mkdir()
+        found = scores(index_of(tmp_path / str(title), [len(PAPERS)], Bm25Parameters(title=title)), "graph")
+        orders.append(tuple(np.argsort(-found, kind="stable")[:40].tolist()))
+    assert len(set(orders)) == 4
+
+
+@given(st.lists(st.sampled_from(["graph", "star", "dust"]), max_size=12))
+def test_a_querys_term_weighs_less_than_how_often_it_stands_there(terms: list[str]) -> None:
+    assert weigh_terms(terms) == pytest.approx({term: 4 * terms.count(term) / (3 + terms.count(term)) for term in terms})
+
+
+@pytest.mark.parametrize("sizes", [[100, 104], [1, 202, 1], [67, 67, 70]])
 def test_the_sharding_changes_nothing(tmp_path: Path, sizes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("one", "many"):
         (tmp_path / name).mkdir()
-    whole = scores(index_of(tmp_path / "one", [len(TEXTS)], Bm25Parameters()))
+    one = index_of(tmp_path / "one", [len(TEXTS)], Bm25Parameters())
     monkeypatch.setattr(module, "BLOCK", 64)
-    assert (scores(index_of(tmp_path / "many", sizes, Bm25Parameters())) == whole).all()
+    many = index_of(tmp_path / "many", sizes, Bm25Parameters())
+    assert scores(one).any()
+    assert (scores(many) == scores(one)).all()
+    terms = Analyzer().terms(QUERY)
+    assert one.title_shares(terms).any()
+    np.testing.assert_allclose(many.title_shares(terms), one.title_shares(terms), rtol=1e-12)
+    assert many.rows_with(["graph", "network"]).tolist() == one.rows_with(["graph", "network"]).tolist()
+    for row in (0, 1, 99, 100, len(PAPERS) - 2):
+        assert many.weights(weigh_terms(terms), row) == one.weights(weigh_terms(terms), row)
+
+
+QUERIES = ["graph", QUERY, "star galaxy telescope orbit", "graph graph graph network", "unheardof", "the of", ""]
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_title_shares(tmp_path: Path, query: str) -> None:
+    said = set(Analyzer().terms(query))
+    everywhere = [set(Analyzer().terms(f"{title} {abstract}")) for title, abstract in PAPERS]
+
+    def rarity(term: str) -> float:
+        holding = sum(term in terms for terms in everywhere)
+        return math.log(1 + (len(PAPERS) - holding + 0.5) / (holding + 0.5))
+
+    expected = []
+    for title, _ in PAPERS:
+        terms = set(Analyzer().terms(title))
+        total = sum(map(rarity, terms))
+        expected.append(sum(map(rarity, terms & said)) / total if total else 0.0)
+    shares = index_of(tmp_path, [70, len(PAPERS) - 70], Bm25Parameters()).title_shares(Analyzer().terms(query))
+    np.testing.assert_allclose(shares, expected, atol=1e-12)
+    assert (shares <= 1 + 1e-12).all()
+
+
+def test_a_title_that_is_said_wholly_has_the_share_1(tmp_path: Path) -> None:
+    shares = index_of(tmp_path, [len(PAPERS)], Bm25Parameters()).title_shares(Analyzer().terms(f"{PAPERS[5][0]} and more"))
+    assert shares[5] == pytest.approx(1)
+    assert shares[len(PAPERS) - 4] == 0  # without a title
+
+
+@pytest.mark.parametrize("query", [*QUERIES, "graph network node", "star vaccine", "graph unheardof"])
+def test_rows_with_all_terms(tmp_path: Path, query: str) -> None:
+    terms = Analyzer().terms(query)
+    rows = index_of(tmp_path, [70, len(PAPERS) - 70], Bm25Parameters()).rows_with(terms)
+    texts = [set(Analyzer().terms(f"{title} {abstract}")) for title, abstract in PAPERS]
+    assert rows.tolist() == [row for row, held in enumerate(texts) if terms and set(terms) <= held]
+
+
+@pytest.mark.parametrize("variant", ["lucene", "okapi", "robertson"])
+def test_weights_are_what_each_term_adds(tmp_path: Path, variant: str) -> None:
+    index = index_of(tmp_path, [70, len(PAPERS) - 70], Bm25Parameters(variant))
+    terms = weigh_terms(Analyzer().terms(QUERY))
+    total, _ = index.scores(terms)
+    alone = {term: index.scores({term: weight}) for term, weight in terms.items()}
+    some = 0
+    for row in range(len(PAPERS)):
+        found = index.weights(terms, row)
+        assert found == pytest.approx({term: float(own[row]) for term, (own, there) in alone.items() if there[row]})
+        assert list(found.values()) == sorted(found.values(), reverse=True)
+        assert sum(found.values()) == pytest.approx(float(total[row]), abs=1e-5)
+        some += len(found) > 1
+    assert some > 10
 
 
 def test_matched_says_which_papers_share_a_term(tmp_path: Path) -> None:
@@ -93,26 +211,40 @@ def test_unknown_and_empty_queries_match_nothing(tmp_path: Path) -> None:
         found, matched = index.scores(weigh_terms(Analyzer().terms(query)))
         assert not matched.any()
         assert not found.any()
+        assert index.weights(weigh_terms(Analyzer().terms(query)), 3) == {}
 
 
 def test_an_index_without_any_term(tmp_path: Path) -> None:
     builder = PostingsBuilder(Analyzer())
-    builder.add(["", "the"])
+    builder.add(["", "the"], ["", "of"])
     builder.write(tmp_path / "empty.arrow")
     build(tmp_path / "bm25", [(tmp_path / "empty.arrow", 2)], Bm25Parameters())
-    assert not Bm25(tmp_path / "bm25", 2).scores({"graph": 1.0})[1].any()
+    index = Bm25(tmp_path / "bm25", 2)
+    assert not index.scores({"graph": 1.0})[1].any()
+    assert index.title_shares(["graph"]).tolist() == [0, 0]
+    assert index.rows_with(["graph"]).tolist() == []
 
 
 def test_postings_come_back_as_they_went_in(tmp_path: Path) -> None:
     builder = PostingsBuilder(Analyzer())
-    builder.add(["graph star graph", "star"])
-    builder.add(["", "graph"])
+    builder.add(["graph star graph", "star"], ["star", ""])
+    builder.add(["", "dust"], ["graph", ""])
     builder.write(tmp_path / "p.arrow")
     postings = read_postings(tmp_path / "p.arrow")
-    assert postings.terms == ["graph", "star"]
-    assert postings.offsets.tolist() == [0, 2, 4]
-    assert postings.rows.tolist() == [0, 3, 0, 1]
-    assert postings.counts.tolist() == [2, 1, 1, 1]
+    assert postings.terms == ["dust", "graph", "star"]
+    assert postings.offsets.tolist() == [0, 1, 3, 5]
+    assert postings.rows.tolist() == [3, 0, 2, 0, 1]
+    assert postings.counts.tolist() == [1, 2, 1, 2, 1]
+    assert postings.titles.tolist() == [1, 2, 0, 1, 1]
+
+
+def test_counts_end_where_their_numbers_do(tmp_path: Path) -> None:
+    builder = PostingsBuilder(Analyzer())
+    builder.add(["graph " * 300, "dust"], ["star " * 70_000, "dust"])
+    builder.write(tmp_path / "p.arrow")
+    postings = read_postings(tmp_path / "p.arrow")
+    assert postings.counts.tolist() == [2, 300, 65_535]
+    assert postings.titles.tolist() == [1, 255, 0]
 
 
 def _truncate(path: Path) -> None:
@@ -121,12 +253,26 @@ def _truncate(path: Path) -> None:
 
 @pytest.mark.parametrize("damage", [_truncate, Path.unlink, lambda path: path.write_bytes(b"x")], ids=["cut", "gone", "other"])
 @pytest.mark.parametrize(
-    "name", ["data.csc.index.npy", "indices.csc.index.npy", "indptr.csc.index.npy", "vocab.index.json", "params.index.json"]
+    "name",
+    [
+        *("data.csc.index.npy", "indices.csc.index.npy", "indptr.csc.index.npy", "vocab.index.json", "params.index.json"),
+        *("titles.indices.npy", "titles.indptr.npy"),
+    ],
 )
 def test_a_damaged_index_is_refused(tmp_path: Path, name: str, damage: Callable[[Path], None]) -> None:
     index_of(tmp_path, [len(TEXTS)], Bm25Parameters())
     damage(tmp_path / "bm25" / name)
     with pytest.raises(CorruptData):
+        Bm25(tmp_path / "bm25", len(TEXTS))
+
+
+@pytest.mark.parametrize("name", ["titles.indices.npy", "titles.indptr.npy"])
+@pytest.mark.parametrize("keep", [slice(0), slice(-1), slice(-100)], ids=["none", "one-less", "a-hundred-less"])
+def test_titles_of_another_index_are_refused(tmp_path: Path, name: str, keep: slice) -> None:
+    index_of(tmp_path, [len(TEXTS)], Bm25Parameters())
+    path = tmp_path / "bm25" / name
+    np.save(path, np.load(path)[keep])
+    with pytest.raises(CorruptData, match="does not fit"):
         Bm25(tmp_path / "bm25", len(TEXTS))
 
 
@@ -139,3 +285,14 @@ def test_an_index_of_other_papers_is_refused(tmp_path: Path) -> None:
 def test_an_unknown_variant_names_the_near_one() -> None:
     with pytest.raises(UnknownName, match="did you mean 'lucene'"):
         Bm25Parameters("lucen")
+
+
+BAD = {"k1": (-0.1, math.nan), "b": (-0.1, 1.1, math.nan), "title": (-0.5, math.nan)}
+
+
+@pytest.mark.parametrize("settings", [{name: value} for name, values in BAD.items() for value in values], ids=str)
+def test_bad_parameters_are_refused(settings: dict[str, float]) -> None:
+    with pytest.raises(InvalidRequest, match="BM25 wants k1 >= 0, 0 <= b <= 1 and a title weight >= 0"):
+        Bm25Parameters(**settings)  # type: ignore[arg-type]
+    Bm25Parameters(k1=0, b=0, title=0)
+    Bm25Parameters(b=1)

@@ -13,12 +13,15 @@ PACKAGE = Path(__file__).parents[2] / "sciretrieve"
 LAYERS = [
     {"errors", "types"},
     {"files", "streams", "topk", "schema", "fusion"},
-    {"protocols", "filters", "manifest", "lexical"},
+    {"protocols", "filters", "manifest", "lexical", "operators", "faceting", "clustering"},
     {"runs", "corpora", "encoders", "dense", "demo"},
-    {"shards", "search"},
+    {"shards", "search", "reranking", "grouping", "diversity"},
+    {"narrowing"},
     {"index"},
-    {"indexing", "encoding", "exporting", "outputs"},
+    {"indexing", "encoding", "exporting", "explaining"},
+    {"overview", "outputs"},
     {"evaluation"},
+    {"tuning"},
     {"commands"},
     {"__main__"},
 ]

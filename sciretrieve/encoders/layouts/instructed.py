@@ -53,7 +53,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
             texts, length = input_ids.shape
             states = self.bert.embeddings(input_ids)
             seen = torch.cat([torch.ones_like(ids).expand(texts, -1).to(attention_mask.device), attention_mask], dim=1)
-            mask = additive_mask(seen, -10_000.0).to(states.dtype)
+            mask = additive_mask(seen).to(states.dtype)
             for number, layer in enumerate(self.bert.encoder.layer):
                 context = torch.cat([getattr(self, f"context_{number}").expand(texts, -1, -1), states], dim=1)
                 attention = layer.attention.self

@@ -153,9 +153,12 @@ def states_of(model: Any) -> Any:
     return States().eval()
 
 
-def additive_mask(attention_mask: Any, masked: float) -> Any:
-    """(texts, length) of ones and zeros to (texts, 1, 1, length) of 0 and `masked`, to be added to attention scores."""
-    return (1.0 - attention_mask[:, None, None, :].float()) * masked
+def additive_mask(attention_mask: Any) -> Any:
+    """(texts, length) of ones and zeros to (texts, 1, 1, length) of 0 and -10,000, to be added to attention scores.
+
+    The number is that of the first BERT, whose code the models written here were trained with.
+    """
+    return (1.0 - attention_mask[:, None, None, :].float()) * -10_000.0
 
 
 def _first_line(error: Exception) -> str:

@@ -70,7 +70,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
 
         def forward(self, input_ids: Any, attention_mask: Any) -> Any:
             states = self.bert.embeddings(input_ids)
-            mask = additive_mask(attention_mask, -10_000.0).to(states.dtype)
+            mask = additive_mask(attention_mask).to(states.dtype)
             for number, layer in enumerate(self.bert.encoder.layer):
                 states = layer(states, mask)[0]
                 if number in pairs:

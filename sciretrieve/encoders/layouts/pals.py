@@ -30,7 +30,6 @@ from .plain import check_vocabulary
 
 HEADS = 6
 """Attention heads of a PAL, whatever the model's own."""
-MASKED = -10_000.0
 OTHER_FORMS = ("houlsby", "top", "lhuc", "bert_lay_top")
 
 
@@ -84,7 +83,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
             self.pals = torch.nn.ModuleList([Pal() for _ in range(config.num_hidden_layers)])
 
         def forward(self, input_ids: Any, attention_mask: Any) -> Any:
-            mask = additive_mask(attention_mask, MASKED)
+            mask = additive_mask(attention_mask)
             states = self.bert.embeddings(input_ids)
             mask = mask.to(states.dtype)
             for layer, pal in zip(self.bert.encoder.layer, self.pals, strict=True):

@@ -32,9 +32,12 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
     return Loaded(states_of(model), tokenizer, separator, positions_of(config))
 
 
-def check_complete(report: Mapping[str, Any], folder: Path) -> None:
-    """Refuse weights that lack some of the model: transformers fills those with random numbers, and only warns."""
-    if missing := [name for name in report["missing_keys"] if "pooler." not in name and not name.endswith("position_ids")]:
+def check_complete(report: Mapping[str, Any], folder: Path, *, unused: tuple[str, ...] = ("pooler.", "position_ids")) -> None:
+    """Refuse weights that lack some of the model: transformers fills those with random numbers, and only warns.
+
+    What has one of `unused` in its name has no part in what comes out.
+    """
+    if missing := [name for name in report["missing_keys"] if not any(part in name for part in unused)]:
         raise InvalidRequest(f"the weights in {folder} lack {missing[0]} and {len(missing) - 1} more: they are of another kind of model")
 
 

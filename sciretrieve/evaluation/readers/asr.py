@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ...corpora import open_corpus
 from ...errors import InvalidRequest
+from ...schema import texts_of
 from ...types import Paper, Query
 from ..material import Material, Task
 
@@ -25,8 +26,7 @@ def load(source: Path) -> Material:
     corpus = open_corpus(source)
     papers = []
     for table, _ in corpus.batches():
-        texts = zip(*(table[name].to_pylist() for name in ("id", "title", "abstract")), strict=True)
-        papers += [Paper(*row) for row in texts if row[1].strip() and row[2].strip()]
+        papers += [paper for paper in texts_of(table) if paper.title.strip() and paper.abstract.strip()]
     if not papers:
         raise InvalidRequest(f"{source} has no paper with a title and an abstract, which this benchmark asks for")
     chosen = random.Random(0).sample(papers, min(QUERIES, len(papers)))

@@ -1,4 +1,4 @@
-"""BEIR directories: corpus.jsonl, queries.jsonl, qrels/SPLIT.tsv. TREC-COVID, SciFact, NFCorpus, SciDocs, one's own."""
+"""BEIR directories: corpus.jsonl (or .parquet), queries.jsonl, qrels/SPLIT.tsv. TREC-COVID, SciFact, NFCorpus, SciDocs, one's own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from .files import find, fingerprint, paper_of, rows, text_of
 def load(folder: Path, split: str, benchmark: str) -> Material:
     """The whole corpus against the queries that `qrels/SPLIT.tsv` judges. Raises NotFound, InvalidRequest."""
     corpus = find(folder, "corpus.jsonl", "corpus.parquet", benchmark=benchmark)
-    queries_file = find(folder, "queries.jsonl", benchmark=benchmark)
+    # a folder may have several sets of queries over one corpus: each has a split, and its queries a file of their own
+    queries_file = find(folder, f"queries-{split}.jsonl", "queries.jsonl", benchmark=benchmark)
     judged = find(folder, f"qrels/{split}.tsv", f"{split}.tsv", benchmark=benchmark)
     qrels = read_qrels(judged)
     queries = judged_queries(qrels, {query.id: query for query in read_queries(queries_file)}, judged, queries_file)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ...errors import InvalidRequest, NotFound
-from ...streams import lines
+from ...streams import json_lines
 from ...types import Paper
 
 COMPRESSED = ("", ".gz", ".zst")
@@ -57,15 +56,9 @@ def rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         except (pa.ArrowInvalid, OSError) as error:
             raise InvalidRequest(f"{path} cannot be read as Parquet ({error})") from error
         return
-    for number, line in enumerate(lines(path), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
-        except (ValueError, RecursionError) as error:
-            raise InvalidRequest(f"{path}, line {number}: no JSON ({error}); the file may be cut short") from error
-        if not isinstance(row, dict):
-            raise InvalidRequest(f"{path}, line {number}: no JSON object")
+    for number, row in json_lines(path):
+        if isinstance(row, str):
+            raise InvalidRequest(f"{path}, line {number}: {row}; the file may be cut short")
         yield number, row
 
 

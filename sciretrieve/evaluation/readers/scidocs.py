@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from ...errors import InvalidRequest
-from ...streams import read_text
 from ...types import Paper, Query
-from ..judgements import read_qrels
+from ..judgements import objects_by_id, read_qrels
 from ..material import Material, Task
 from .files import find, fingerprint, paper_of
 
@@ -42,10 +38,4 @@ def load(folder: Path, split: str, benchmark: str, tasks: tuple[str, ...] = tupl
 
 
 def _papers(path: Path) -> dict[str, Paper]:
-    try:
-        value: Any = json.loads(read_text(path))
-    except ValueError as error:
-        raise InvalidRequest(f"{path} is no whole JSON ({error}); it may be cut short") from error
-    if not isinstance(value, dict):
-        raise InvalidRequest(f"{path} holds no JSON object of papers by id")
-    return {str(id): paper_of(row, str(id)) for id, row in value.items() if isinstance(row, dict)}
+    return {str(id): paper_of(row, str(id)) for id, row in objects_by_id(path).items()}

@@ -1,0 +1,126 @@
+"""Groups among the first papers of an answer, each with the words that tell it from the others."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .types import Rows, Vectors
+
+FEWEST = 6
+"""An answer of fewer papers is one group."""
+TIGHTEST, LOOSEST = 6, 25
+"""How many papers a group has on average, at least and at most."""
+SHARP = 1.5
+"""A joining that costs this many times the one before parts groups sharply. Among real papers 1.25 was the most seen."""
+SAME = 1e-3
+"""Unit vectors that are nearer to each other than this are taken for equal."""
+WORDS = 3
+"""How many words label a group."""
+
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A group of papers: their positions in the answer, rising, and up to three words for what they are about."""
+
+    members: tuple[int, ...]
+    label: tuple[str, ...]
+
+
+def clusters(vectors: Vectors, terms: Sequence[Collection[str]], shown: Mapping[str, str], most: int = 8) -> list[Cluster]:
+    """Part the papers of an answer, some 200 at most, into groups: the largest first, equal ones by their first paper.
+
+    `vectors` are the papers' vectors in rank order, (n, dim) float32; `terms` are each paper's distinct index terms. `shown`
+    has the word to show for a term; a term that it lacks labels no group. Same input, same groups.
+
+    Groups come from Ward's linkage of the unit-length vectors (Ward 1963), `most` of them at most. A label has the words with
+    the greatest log-likelihood ratio (Dunning 1993) between the papers inside and outside: it favours words that most papers
+    inside have and few outside. A word labels one group only, unless a group would have no label.
+    """
+    numbers = _numbers(vectors, most)
+    groups = [np.flatnonzero(numbers == number) for number in np.unique(numbers)]
+    groups.sort(key=lambda members: (-len(members), members[0]))
+    return [Cluster(tuple(members.tolist()), label) for members, label in zip(groups, _labels(groups, terms, shown), strict=True)]
+
+
+def _numbers(vectors: Vectors, most: int) -> npt.NDArray[np.integer[Any]]:
+    """The number of each paper's group, shape (n,)."""
+    if len(vectors) < FEWEST or most < 2:
+        return np.zeros(len(vectors), np.int64)
+    from scipy.cluster.hierarchy import fcluster, linkage  # slow to import
+
+    points = vectors.astype(np.float64)
+    lengths = np.linalg.norm(points, axis=1, keepdims=True)
+    tree = linkage(points / np.where(lengths > 0, lengths, 1), "ward")
+    numbers: npt.NDArray[np.integer[Any]] = fcluster(tree, _how_many(tree[:, 2], most), "maxclust")
+    return numbers
+
+
+def _how_many(heights: npt.NDArray[np.float64], most: int) -> int:
+    """The number of groups after which the next joining costs the most over the one before; the least such number.
+
+    Where no such leap is sharp, papers shade into each other, and the greatest leap would as soon make two groups of a hundred
+    papers as eight of twenty-five: then only numbers that give groups of a useful size compete. `heights` are those of the
+    tree's joinings, shape (n - 1,).
+    """
+    papers = len(heights) + 1
+    high = min(most, max(2, papers // TIGHTEST))
+    low = min(high, max(2, papers // LOOSEST))
+    leaps = {number: float((heights[1 - number] + SAME) / (heights[-number] + SAME)) for number in range(2, high + 1)}
+    sharpest = max(leaps, key=leaps.__getitem__)
+    return sharpest if leaps[sharpest] >= SHARP else max(range(low, high + 1), key=leaps.__getitem__)
+
+
+def _labels(groups: Sequence[Rows], terms: Sequence[Collection[str]], shown: Mapping[str, str]) -> list[tuple[str, ...]]:
+    """The label of each group. Groups choose their words together, the clearest choice first."""
+    # terms that show as one word count as one, so that no label can repeat it
+    words_of = [{shown[term] for term in own if term in shown} for own in terms]
+    words = sorted(set().union(*words_of))
+    column = {word: at for at, word in enumerate(words)}
+    has = np.zeros((len(terms), len(words)), np.bool_)
+    for paper, own in enumerate(words_of):
+        has[paper, [column[word] for word in own]] = True
+    inside = np.array([has[members].sum(axis=0) for members in groups], np.int64).reshape(len(groups), len(words))
+    sizes = np.array([len(members) for members in groups], np.int64)[:, None]
+    contrast = _contrast(inside, sizes)
+
+    chosen: list[list[int]] = [[] for _ in groups]
+    taken: set[int] = set()
+    # a word of one paper says little of a group; the sort is stable, so equal words stay in the alphabet's order
+    fit = (contrast >= 0) & (inside >= np.minimum(2, sizes))
+    for at in np.lexsort((-inside.ravel(), -contrast.ravel())).tolist():
+        group, word = divmod(at, len(words))
+        if fit[group, word] and word not in taken and len(chosen[group]) < WORDS:
+            chosen[group].append(word)
+            taken.add(word)
+    for group, picked in enumerate(chosen):
+        if not picked:
+            ranked = np.lexsort((-inside[group], -contrast[group])).tolist()
+            picked += [word for word in ranked if inside[group, word]][:WORDS]
+    return [tuple(words[word] for word in picked) for picked in chosen]
+
+
+def _contrast(inside: Counts, sizes: Counts) -> npt.NDArray[np.float64]:
+    """Dunning's log-likelihood ratio of each word and group, (groups, words); -1 where the word is not commoner inside.
+
+    It is of the table of papers inside and outside, with and without the word. `inside` counts the papers of a group that
+    have the word, (groups, words); `sizes` all its papers, (groups, 1). With one group nothing is outside, and all are 0.
+    """
+    papers, having = sizes.sum(), inside.sum(axis=0)
+    outside, others = having - inside, papers - sizes
+    cells = (inside, sizes - inside, outside, others - outside)
+    ratio = 2 * (sum(map(_x_log_x, cells)) - sum(map(_x_log_x, (sizes, others, having, papers - having))) + _x_log_x(papers))
+    commoner = (inside * others > outside * sizes) | (others == 0)
+    # counts of one proportion give the last digits at random: rounded, they tie
+    return np.where(commoner, np.round(np.maximum(ratio, 0), 9), -1.0)
+
+
+def _x_log_x(counts: Counts) -> npt.NDArray[np.float64]:
+    amounts = counts.astype(np.float64)
+    return amounts * np.log(np.maximum(amounts, 1))

@@ -1,0 +1,137 @@
+"""`sciretrieve why-not`, `duplicates` and `tune`: looking into an index's answers, and fitting them to one's judgements."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import NotFound
+from .console import Console, say
+from .options import (
+    Count,
+    Debug,
+    Filter,
+    Fusion,
+    IndexPath,
+    ModeOption,
+    PlainFormat,
+    QueryEncoder,
+    Quiet,
+    chosen_index,
+    open_index,
+)
+
+AsText = Annotated[PlainFormat, typer.Option("--format", "-f", help="How to print it.")]
+
+
+def why_not(
+    id: Annotated[str, typer.Argument(metavar="ID", help="The paper that was expected.")],
+    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="The query as it was typed.")],
+    index: IndexPath = None,
+    encoder: QueryEncoder = None,
+    k: Count = 10,
+    mode: ModeOption = None,
+    filter: Filter = None,
+    fusion: Fusion = None,
+    format: AsText = PlainFormat.table,
+    debug: Debug = False,
+) -> None:
+    """Tell where an expected paper was lost, and what would bring it in."""
+    from ..explaining import why_not as tell
+
+    text = " ".join(query)
+    opened = open_index(index, encoder)
+    told = tell(opened, id, text, k=k, mode=mode.value if mode else None, filter=filter, fusion=fusion.value if fusion else None)
+    if format == PlainFormat.json:
+        say([json.dumps({"schema": 1, "query": text, "k": k, **asdict(told)}, ensure_ascii=False, indent=2)])
+        return
+    paper = opened.papers([id])[0]
+    lines = [f"{paper.title or '(no title)'} ({id})"]
+    lines += [f"  {reason}" for reason in told.failed]
+    for name, rank in told.ranks.items():
+        place = getattr(told.explanation, name, None)
+        score = f", score {place.score:.4f}" if place is not None else ""
+        lines.append(f"  {name:<7} {f'rank {rank:,}{score}' if rank is not None else _absent(name)}")
+    words = ", ".join(f"{word} {weight:.1f}" for word, weight in told.explanation.words.items())
+    lines.append(f"  words   {words or 'none of the query'}")
+    lines += [f"  → {remedy}" for remedy in told.remedies]
+    say(lines)
+
+
+def _absent(mode: str) -> str:
+    return "not answered: it shares no word with the query" if mode == "bm25" else "not among what the halves propose"
+
+
+def duplicates(
+    index: IndexPath = None,
+    format: AsText = PlainFormat.table,
+    debug: Debug = False,
+) -> None:
+    """List papers of one title and first author, such as a preprint and its journal version.
+
+    Case, accents, LaTeX and punctuation make no difference.
+    """
+    from ..grouping import groups_of
+    from ..index import Index
+
+    opened = Index(chosen_index(index))
+    found = groups_of(shard.columns(["id", "title", "authors"]) for shard in opened.shards)
+    if format == PlainFormat.json:
+        rows = [{"title": title, "papers": ids} for title, ids in found]
+        say([json.dumps({"schema": 1, "index": str(opened.path), "groups": rows}, ensure_ascii=False, indent=1)])
+        return
+    say(line for title, ids in found for line in (title, *(f"    {id}" for id in ids)))
+    Console(False).note(f"{len(found):,} groups, {sum(len(ids) for _, ids in found):,} of {len(opened):,} papers")
+
+
+def tune(
+    queries: Annotated[Path, typer.Option("--queries", metavar="FILE", help="Judged queries: .jsonl, .tsv, or a BEIR directory.")],
+    qrels: Annotated[Path, typer.Option("--qrels", metavar="FILE", help="Their judgements: TREC's or BEIR's columns, or JSON.")],
+    index: IndexPath = None,
+    encoder: QueryEncoder = None,
+    measure: Annotated[str, typer.Option("--measure", "-m", metavar="M", help="What to make as great as possible.")] = "nDCG@10",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be chosen.")] = False,
+    format: AsText = PlainFormat.table,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Fit hybrid search to your own judgements.
+
+    Finds the best alpha, depth, k1 and b by cross-validation, and writes them to the index if queries that had no part in
+    the choice gain by it. No paper is encoded again.
+    """
+    from ..corpora import read_queries
+    from ..evaluation.judgements import read_qrels
+    from ..tuning import tune as fit
+
+    if not queries.exists():
+        raise NotFound(f"there are no queries at {queries}")
+    opened, console = open_index(index, encoder), Console(quiet)
+    try:
+        told = fit(opened, read_queries(queries), read_qrels(qrels), measure=measure, write=not dry_run, progress=console)
+    except KeyboardInterrupt:
+        console.close()
+        console.note("stopped; the index is as it was")
+        raise typer.Exit(130) from None
+    finally:
+        console.close()
+    if format == PlainFormat.json:
+        say([json.dumps({"schema": 1, "index": str(opened.path), **asdict(told)}, ensure_ascii=False, indent=1)])
+        return
+    pair = told.difference
+    rows = {"now": (told.before, told.before_mean), "best": (told.after, told.held_out)}
+    for name, (setting, mean) in rows.items():
+        fused, bm25 = setting.fusion, setting.bm25
+        said = f"alpha {fused.alpha}, depth {fused.depth}, k1 {bm25.k1}, b {bm25.b}"
+        say([f"{name:<5} {measure} {100 * mean:6.2f}{' on held-out queries' * (name == 'best')}   {said}"])
+    say(
+        [
+            f"gain  {100 * pair.difference:+.2f}, 95 % interval {100 * pair.low:+.2f} to {100 * pair.high:+.2f}, "
+            f"p {pair.p_randomisation:.3f}, {told.queries:,} queries",
+            "written to the index" if told.written else "not written: " + ("a dry run" if dry_run else "held-out queries gain nothing"),
+        ]
+    )

@@ -1,0 +1,43 @@
+"""Answers that do not say the same thing ten times: maximal marginal relevance over the first papers of a ranking."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .fusion import unit
+from .runs import Ranking
+from .types import Vectors
+
+RELEVANCE = 0.7
+"""The weight of relevance against novelty (Carbonell and Goldstein, SIGIR 1998, leave it to the user; 0.7 is usual)."""
+
+
+def diverse(ranking: Ranking, vectors: Vectors, k: int) -> Ranking:
+    """Choose k of a ranking's papers one by one, each for its relevance less its likeness to those chosen before.
+
+    Args:
+        ranking: the candidates.
+        vectors: theirs, (n, dim) float32; likeness is their cosine.
+        k: how many are wanted.
+
+    Returns:
+        The chosen papers in the order they were chosen. Scores are the marginal relevances, which never rise.
+    """
+    x = vectors.astype(np.float64)
+    x /= np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-12)
+    relevance = RELEVANCE * unit(np.asarray(ranking.scores, np.float64))
+    likeness = np.zeros(len(x))
+    left = np.ones(len(x), bool)
+    chosen: list[int] = []
+    scores: list[float] = []
+    while len(chosen) < min(k, len(x)):
+        # rounded, so that the last bits of a product do not choose; the first of equals is the better ranked
+        marginal = np.where(left, np.round(relevance - (1 - RELEVANCE) * likeness, 9), -np.inf)
+        best = int(marginal.argmax())
+        chosen.append(best)
+        scores.append(min(float(marginal[best]), scores[-1] if scores else np.inf))
+        left[best] = False
+        likeness = np.maximum(likeness, x @ x[best])
+    parts = {name: values[chosen] for name, values in ranking.parts.items()}
+    also = [ranking.also[at] for at in chosen] if ranking.also else ()
+    return Ranking(ranking.query, [ranking.ids[at] for at in chosen], np.array(scores), ranking.rows[chosen], parts, also)

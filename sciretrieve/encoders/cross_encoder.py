@@ -1,0 +1,93 @@
+"""Cross-encoders: models that read a query and a paper together and give one score, too slow for more than a few papers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ..types import Paper, Query
+from .catalogue import CATALOGUE, MODEL_FILES, TITLE_ABSTRACT, same
+from .encoder import TextEncoder
+from .prepared import Precision
+from .resolving import USUAL_LENGTH, is_path, settings_in
+from .sources import REPOSITORY, obtain
+from .specs import Asked, EncoderSpec, Part
+from .torched import Device
+
+CLASSIFIER = "ForSequenceClassification"
+"""How transformers calls the classes of models whose answer is one list of labels for a whole text, or pair."""
+
+
+class CrossEncoder:
+    """A reranker. To what runs it, it is an encoder of pairs, whose vectors have one dimension."""
+
+    def __init__(self, encoder: TextEncoder) -> None:
+        self._encoder = encoder
+
+    @property
+    def name(self) -> str:
+        """What it was asked for by."""
+        return self._encoder.name
+
+    @property
+    def precision(self) -> str:
+        """The arithmetic that it runs in: "bf16" or "fp32"."""
+        return self._encoder.precision
+
+    def score(self, query: Query, papers: Sequence[Paper]) -> npt.NDArray[np.float64]:
+        """How well each paper answers the query, shape (n,) float64; greater is better, the scale is the model's own.
+
+        A paper in place of a text query is read as its title and abstract. Of what is too long together, the longer of
+        the two is cut at its end.
+
+        Raises:
+            InvalidRequest: the model is of a kind that gives no score, or does not run on this device so.
+            CorruptData: its files are damaged.
+            Unavailable: its files, or the cache, are away.
+        """
+        pairs = [(query.words.strip(), f"{paper.title} {paper.abstract}".strip()) for paper in papers]
+        return self._encoder.encode_pairs(pairs)[:, 0].astype(np.float64)
+
+
+def open_cross_encoder(name: str, *, precision: Precision = "auto", device: Device = "auto") -> CrossEncoder | None:
+    """The cross-encoder in a folder or at a hub id; None where that, or the name, means something else.
+
+    Its files are downloaded now, and compiled when it first scores.
+
+    Args:
+        name: a folder or a hub id with a model whose config.json names a class …ForSequenceClassification.
+        precision: "bf16", "fp32", or "auto": bf16 where the machine computes in it.
+        device: "cpu", "cuda", or "auto": a GPU where there is one.
+
+    Raises:
+        InvalidRequest: there is no such folder or device, or the folder lacks a file.
+        Unavailable: files cannot be had.
+        CorruptData: config.json or tokenizer_config.json is damaged.
+    """
+    if name in CATALOGUE or not (is_path(name) or REPOSITORY.fullmatch(name)):
+        return None
+    source = str(Path(name).expanduser().resolve()) if is_path(name) else name
+    # a small file, which says whether the weights are wanted at all
+    config = settings_in(obtain(Part(source, ("config.json",)), name) / "config.json")
+    if not any(str(kind).endswith(CLASSIFIER) for kind in config.get("architectures") or ()):
+        return None
+    part = Part(source, MODEL_FILES)
+    told = settings_in(obtain(part, name) / "tokenizer_config.json", {}).get("model_max_length")
+    # 10^30 stands for "not known" there
+    known = isinstance(told, int) and 0 < told <= (config.get("max_position_embeddings") or USUAL_LENGTH)
+    spec = EncoderSpec(
+        name=name,
+        about="a cross-encoder",
+        layout="cross",
+        parts={"base": part},
+        sides=same(TITLE_ABSTRACT),
+        pooling="cls",
+        normalise=False,
+        metric="ip",
+        max_length=told if known else USUAL_LENGTH,
+        citation=source if is_path(name) else f"https://huggingface.co/{name}",
+    )
+    return CrossEncoder(TextEncoder(spec, Asked(name), precision, device))

@@ -1,0 +1,81 @@
+"""Cross-encoders: classifiers of pairs of texts, of the kind that transformers reads, whose answer is a pair's score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ...errors import InvalidRequest
+from ..specs import EncoderSpec
+from .loading import Loaded, open_config, open_tokenizer, positions_of, reading
+from .plain import check_complete, check_vocabulary
+
+LABELS = 2
+"""The most labels that make one score: how much the second, "relevant", is ahead of the first."""
+
+
+def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
+    """The classifier as a model of one state a pair, of one dimension: the score, before any softmax or sigmoid.
+
+    Raises:
+        CorruptData: the weights cannot be read.
+        InvalidRequest: they lack some of the model; it gives more than two labels, or was not made to read pairs.
+    """
+    import torch
+    from transformers import AutoModelForSequenceClassification
+
+    folder = folders["base"]
+    with reading(folder):
+        config = open_config(folder)
+        if config.num_labels > LABELS:
+            raise InvalidRequest(
+                f"the model in {folder} gives {config.num_labels} labels, and no score; "
+                "take a cross-encoder with one label, or with two (not relevant, relevant)"
+            )
+        model, report = AutoModelForSequenceClassification.from_pretrained(
+            folder, local_files_only=True, output_loading_info=True, dtype=torch.float32
+        )
+        tokenizer, separator = open_tokenizer(folder, config)
+    # unlike an encoder's, a classifier's pooler has a part in what comes out
+    check_complete(report, folder, unused=("position_ids",))
+    check_vocabulary(tokenizer, config, folder)
+    typed = _is_typed(tokenizer, separator, config, folder)
+    separator_id = tokenizer.token_to_id(separator)
+
+    class Scores(torch.nn.Module):  # type: ignore[misc]
+        trimmable = True  # a BERT's score comes from its first token alone; see `trimming`
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+
+        def forward(self, input_ids: Any, attention_mask: Any) -> Any:
+            types = {}
+            if typed:
+                # worked out here, so that a pair is ids and mask, as a text is; what is padding counts for nothing
+                here = (input_ids == separator_id).long()
+                types["token_type_ids"] = (here.cumsum(1) - here).clamp(max=1)
+            logits = self.model(input_ids=input_ids, attention_mask=attention_mask, **types).logits.float()
+            scores = logits[:, 1:] - logits[:, :1] if config.num_labels == LABELS else logits
+            return scores[:, None]
+
+    return Loaded(Scores().eval(), tokenizer, separator, positions_of(config))
+
+
+def _is_typed(tokenizer: Any, separator: str, config: Any, folder: Path) -> bool:
+    """Whether the model is told which of two texts a token is of: 0 up to the first separator and with it, 1 after it.
+
+    Raises:
+        InvalidRequest: it has no separator, or is told otherwise.
+    """
+    pair = tokenizer.encode("a query", "a paper")
+    if not separator or separator not in pair.tokens:
+        raise InvalidRequest(f"the tokenizer in {folder} puts no separator between two texts, so the model is no cross-encoder")
+    border = pair.tokens.index(separator)
+    told = [number for number, attended in zip(pair.type_ids, pair.attention_mask, strict=True) if attended]
+    if (getattr(config, "type_vocab_size", 0) or 0) < 2 or not any(told):
+        return False
+    if told != [int(place > border) for place in range(len(told))]:
+        raise InvalidRequest(f"the tokenizer in {folder} numbers two texts in another way than BERT's, which is not supported")
+    return True

@@ -1,0 +1,104 @@
+"""An encoder that encodes each text once on this machine: its vectors are remembered in the cache, by the text's hash."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from ..protocols import Encoder
+from ..types import Paper, Query, Vectors
+from . import cache
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+LOG = logging.getLogger(__name__)
+Item = TypeVar("Item", Paper, Query)
+Done = TypeVar("Done")
+AT_ONCE = 512
+"""Texts that are looked up, or kept, at a time."""
+
+
+class Remembered:
+    """What an encoder gives for papers and queries, looked up before it is computed.
+
+    For work that meets the same texts again: the queries of a benchmark, the candidates of a reranker. Where the cache
+    cannot be written everything is computed anew, and that is all.
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+
+    def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
+        """As the encoder's own: shape (n, dim), float32."""
+        return self._recalled(papers, [_key("paper", paper) for paper in papers], self._encoder.encode_papers)
+
+    def encode_queries(self, queries: Sequence[Query]) -> Vectors:
+        """As the encoder's own: shape (n, dim), float32."""
+        keys = [_key("query", Paper("", query.text)) if query.paper is None else _key("asked", query.paper) for query in queries]
+        return self._recalled(queries, keys, self._encoder.encode_queries)
+
+    def _recalled(self, items: Sequence[Item], keys: Sequence[bytes], encode: Callable[[Sequence[Item]], Vectors]) -> Vectors:
+        identity = self._encoder.identity()
+        if identity["layout"] == "vectors":  # these go by id, and stand in a file already
+            return encode(items)
+        vectors = np.empty((len(items), self._encoder.dim), np.float32)
+        for start in range(0, len(items), AT_ONCE):
+            part = slice(start, start + AT_ONCE)
+            vectors[part] = self._some(items[part], keys[part], encode)
+        return vectors
+
+    def _some(self, items: Sequence[Item], keys: Sequence[bytes], encode: Callable[[Sequence[Item]], Vectors]) -> Vectors:
+        known = self._ask(keys)
+        wanted = {key: at for at, key in enumerate(keys) if key not in known}
+        if wanted:
+            made = encode([items[at] for at in wanted.values()])
+            new = {key: row.tobytes() for key, row in zip(wanted, made, strict=True)}
+            self._keep(new)
+            known |= new
+        return np.stack([np.frombuffer(known[key], np.float32) for key in keys])
+
+    def _ask(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        marks = ",".join("?" * len(keys))
+        return self._with_store(lambda store: dict(store.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", keys)), {})
+
+    def _keep(self, vectors: Mapping[bytes, bytes]) -> None:
+        def insert(store: Connection) -> None:
+            with store:
+                store.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", list(vectors.items()))
+
+        self._with_store(insert, None)
+
+    def _with_store(self, work: Callable[[Connection], Done], otherwise: Done) -> Done:
+        """Work on the table of vectors; `otherwise`, and a word in the log, where it cannot be had."""
+        import sqlite3
+
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with closing(sqlite3.connect(self._path, timeout=60)) as store:
+                store.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID")
+                return work(store)
+        except (OSError, sqlite3.Error) as error:
+            LOG.info("vectors are not remembered: %s cannot be used (%s)", self._path, error)
+            return otherwise
+
+    @cached_property
+    def _path(self) -> Path:
+        """A file for each encoder, by all that decides its vectors."""
+        identity = {key: value for key, value in self._encoder.identity().items() if key not in ("name", "asked")}
+        content = json.dumps([identity, self._encoder.precision], sort_keys=True)
+        readable = re.sub(r"[^\w.-]+", "-", self._encoder.name).strip("-")[-60:]
+        return cache.vectors_directory() / f"{readable}-{hashlib.sha256(content.encode()).hexdigest()[:16]}" / "vectors.sqlite"
+
+
+def _key(kind: str, paper: Paper) -> bytes:
+    return hashlib.sha256("\0".join((kind, paper.title, paper.abstract)).encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,254 @@
+"""Why a paper stands where it stands: its rank and score in each half, the words it shares, its sentence nearest to the query.
+
+And why it does not stand where it was expected: where it was lost, and what would bring it in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from . import filters, operators
+from .dense import vectors as dense
+from .dense.exact import score
+from .index import Index
+from .lexical import Analyzer
+from .search import Probe
+from .types import Mask, Mode, Paper, Query, Rows
+
+SENTENCE_END = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')\]])|(?<=[.!?][\"')\]]{2}))\s+(?=[\"'(\[]*[A-Z0-9])")
+NO_END = re.compile(r"(?:\b(?:e\.g|i\.e|cf|al|vs|Fig|Figs|Eq|Eqs|Ref|Refs|Dr|No|approx|resp|ca)\.|\b[A-Z]\.)[\"')\]]*$")
+TRIED = 8
+"""Words of a paper's title that are tried for bringing it into an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a paper stands in one half of a search: its rank among the papers that may answer, from 1, and its score."""
+
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a paper stands where it stands.
+
+    Attributes:
+        id: the paper's.
+        dense, bm25: its place in each half; None where the index lacks the half, or no word is shared.
+        title: how much of its title the query says, from 0 to 1, by the rarity of the words.
+        words: the query's words that it has, as they were typed, with what each adds to its BM25 score; the greatest first.
+        sentence: the sentence of its abstract nearest to the query, "" without an abstract.
+    """
+
+    id: str
+    dense: Place | None
+    bm25: Place | None
+    title: float
+    words: Mapping[str, float]
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """Where an expected paper was lost.
+
+    Attributes:
+        explanation: its place in each half.
+        ranks: mode -> its rank there; None where it is beyond what the halves propose, or has no word of the query.
+        failed: the conditions of the filter, and the demands of the query, that it fails, in words.
+        remedies: what would bring it in, each a sentence; the least change first.
+    """
+
+    explanation: Explanation
+    ranks: Mapping[Mode, int | None]
+    failed: tuple[str, ...]
+    remedies: tuple[str, ...]
+
+
+def explain(index: Index, query: str | Query, ids: Sequence[str], *, filter: str | None = None) -> list[Explanation]:
+    """Explain papers' places for a query; ranks are among all papers that pass the filter and meet the query's demands.
+
+    Raises:
+        NotFound: an id is not in the index.
+        InvalidRequest: as `Index.search`.
+    """
+    probe = index.probes([query], index.modes[0], filter)[0]
+    return _explained(index, probe, index.rows(ids))
+
+
+def why_not(
+    index: Index,
+    id: str,
+    query: str | Query,
+    *,
+    k: int = 10,
+    mode: Mode | None = None,
+    filter: str | None = None,
+    fusion: str | None = None,
+) -> Absence:
+    """Tell where a paper that was expected among the first k was lost, and what would bring it in.
+
+    Raises: as `explain`.
+    """
+    chosen = mode or index.modes[0]
+    probe = index.probes([query], index.modes[0], filter)[0]
+    row = int(index.rows([id])[0])
+    failed, others = _failed(index, query, row, filter)
+    # a paper that may not answer is placed as if it might, for that is one of the remedies
+    open_probe = replace(probe, mask=others) if failed else probe
+    explanation = _explained(index, open_probe, index.rows([id]))[0]
+    ranks = {name: _rank(index, open_probe, row, name, fusion) for name in index.modes}
+    return Absence(explanation, ranks, tuple(failed), tuple(_remedies(index, open_probe, row, k, chosen, ranks, failed, fusion)))
+
+
+def _explained(index: Index, probe: Probe, rows: Rows, sentence: bool = True) -> list[Explanation]:
+    papers = index.papers_at(rows)
+    by_meaning: list[Place | None] = [None] * len(papers)
+    if probe.vector is not None:
+        near = dense.score_rows(index.vectors, probe.vector, rows)
+        by_meaning = [
+            Place(*place) for place in zip(dense.ranks(index.vectors, probe.vector, near, probe.mask), near.tolist(), strict=True)
+        ]
+    by_words, titles, words = _by_words(index, probe, rows)
+    nearest = _nearest_sentences(index, probe, papers) if sentence else [""] * len(papers)
+    parts = zip(papers, by_meaning, by_words, titles, words, nearest, strict=True)
+    return [Explanation(paper.id, *others) for paper, *others in parts]
+
+
+def _by_words(index: Index, probe: Probe, rows: Rows) -> tuple[list[Place | None], list[float], list[dict[str, float]]]:
+    """Papers' places in BM25, how much of their titles the query says, and the words that they share with it."""
+    if (bm25 := index.bm25) is None:
+        return [None] * len(rows), [0.0] * len(rows), [{} for _ in rows]
+    typed = typed_words(index.analyzer, probe.query.words)
+    scores, _ = bm25.scores(probe.terms)
+    passing = np.sort(scores if probe.mask is None else scores[probe.mask])
+    found = scores[rows]
+    ranks = len(passing) - np.searchsorted(passing, found, side="right") + 1
+    shared = [bm25.weights(probe.terms, row) for row in rows.tolist()]
+    places = [Place(rank, score) if own else None for rank, score, own in zip(ranks.tolist(), found.tolist(), shared, strict=True)]
+    return places, bm25.title_shares(probe.terms)[rows].tolist(), [{typed[term]: own[term] for term in own} for own in shared]
+
+
+def typed_words(analyzer: Analyzer, text: str) -> dict[str, str]:
+    """Term -> the word of the text that it first came from."""
+    words: dict[str, str] = {}
+    for word in analyzer.words(text):
+        term = analyzer.term(word)
+        if term is not None:
+            words.setdefault(term, word)
+    return words
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text. An abbreviation or an initial ends none."""
+    found: list[str] = []
+    for part in SENTENCE_END.split(" ".join(text.split())):
+        if found and NO_END.search(found[-1]):
+            found[-1] += " " + part
+        elif part:
+            found.append(part)
+    return found
+
+
+def _nearest_sentences(index: Index, probe: Probe, papers: Sequence[Paper]) -> list[str]:
+    """The sentence of each abstract nearest to the query: by vectors, or without those by the query's words in it."""
+    parts = [sentences(paper.abstract) for paper in papers]
+    listed = [part for own in parts for part in own]
+    if not listed:
+        return [""] * len(papers)
+    if probe.vector is not None and index.manifest.metric is not None and index.encoder.identity()["layout"] != "vectors":
+        near = score(probe.vector, index.encoder.encode_papers([Paper("", part) for part in listed]), index.manifest.metric)
+    else:
+        near = np.array([sum(probe.terms.get(term, 0.0) for term in set(index.analyzer.terms(part))) for part in listed])
+    ends = np.cumsum([len(own) for own in parts]).tolist()
+    return [own[int(near[end - len(own) : end].argmax())] if own else "" for own, end in zip(parts, ends, strict=True)]
+
+
+def _failed(index: Index, query: str | Query, row: int, filter: str | None) -> tuple[list[str], Mask]:
+    """What of the filter and of the query's demands a paper fails; and which papers pass all that it does not fail."""
+    paper = index.papers_at(np.array([row]))[0]
+    failed, others = [], np.ones(len(index), bool)
+    for part in filters.conjuncts(filters.parse(filter)) if filter else []:
+        mask = index.narrower.passing(part)
+        if mask[row]:
+            others &= mask
+        else:
+            has = ", ".join(f"its {column} is {filters.value_of(paper, column)}" for column in sorted(part.columns()))
+            failed.append(f"it fails the filter's {part}: {has}")
+    demands = operators.parse(query, index.columns.names).demands if isinstance(query, str) else ()
+    for demand in demands:
+        meeting = index.narrower.mask(None, [demand])
+        assert meeting is not None
+        if meeting[row]:
+            others &= meeting
+        else:
+            failed.append(f"it does not meet the query's {demand}")
+    return failed, others
+
+
+def _rank(index: Index, probe: Probe, row: int, mode: Mode, fusion: str | None) -> int | None:
+    """A paper's rank in a search in some mode; None where that does not answer with it."""
+    joined = index.fusion(fusion, None)
+    if mode == "hybrid":
+        (proposed,) = index.searcher.candidates([probe], joined.depth)
+        rows = index.searcher.fused(proposed, len(proposed.rows), joined).rows
+    else:
+        place = getattr(_explained(index, probe, np.array([row]), sentence=False)[0], mode)
+        if place is None:
+            return None
+        k = place.rank
+        # of equal scores, the lesser id is answered first
+        while row not in (rows := index.searcher.search([probe], k, mode, joined)[0].rows):
+            k *= 2
+    found = np.flatnonzero(rows == row)
+    return int(found[0]) + 1 if len(found) else None
+
+
+def _remedies(
+    index: Index,
+    probe: Probe,
+    row: int,
+    k: int,
+    chosen: Mode,
+    ranks: Mapping[Mode, int | None],
+    failed: Sequence[str],
+    fusion: str | None,
+) -> list[str]:
+    here = ranks[chosen]
+    if failed:
+        place = "it would not be among the candidates" if here is None else f"it would be number {here}"
+        found = [f"without that, {place}"]
+    else:
+        if here is not None and here <= k:
+            return [f"nothing is missing: it is number {here} of the answer"]
+        # a k beyond the fusion's depth has the halves propose more, and what they propose may go before it
+        shown = here is not None and row in index.searcher.search([probe], here, chosen, index.fusion(fusion, None))[0].rows
+        found = [f"-k {here} would show it"] if shown else []
+    for mode, rank in () if failed else ranks.items():
+        if mode != chosen and rank is not None and rank <= k:
+            found.append(f"--mode {mode} shows it at rank {rank}")
+    if (here is None or here > k) and (better := _with_a_word(index, probe, row, k, chosen, fusion)):
+        found.append(better)
+    return found or ["no change of the mode or by one word of its title brings it in: the query is about something else than this paper"]
+
+
+def _with_a_word(index: Index, probe: Probe, row: int, k: int, mode: Mode, fusion: str | None) -> str:
+    """The word of the paper's title that, added to the query, brings it highest among the first k; "" if none does."""
+    paper = index.papers_at(np.array([row]))[0]
+    said = set(index.analyzer.terms(probe.query.words))
+    missing = {term: word for term, word in typed_words(index.analyzer, paper.title).items() if term not in said}
+    if (bm25 := index.bm25) is not None:  # the rarest first
+        missing = dict(sorted(missing.items(), key=lambda item: len(bm25.rows_with([item[0]]))))
+    best: tuple[int, str] | None = None
+    for word in list(missing.values())[:TRIED]:
+        words = f"{probe.query.words} {word}"
+        again = replace(index.probes([Query(probe.query.id, words)], mode, None)[0], mask=probe.mask)
+        rank = _rank(index, again, row, mode, fusion)
+        if rank is not None and rank <= k and (best is None or rank < best[0]):
+            best = rank, word
+    return f"with the word {best[1]!r} added it is number {best[0]}" if best else ""

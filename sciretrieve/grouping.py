@@ -1,0 +1,96 @@
+"""Near-duplicates: which papers are one work, such as a preprint and its journal version, by title and first author."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from .lexical.analysis import fold
+from .runs import Ranking
+from .types import Paper
+
+MARKS = re.compile(r"[\W_]+")
+BLANKS = re.compile(r"[\s.]+")
+SUFFIXES = frozenset({"jr", "sr", "ii", "iii", "iv"})
+
+TELLING = 25
+"""A title of more letters and digits than this tells a paper by itself. "Introduction" and "Book reviews" do not."""
+
+
+def key(title: str, authors: Sequence[str]) -> tuple[str, str] | None:
+    """What papers that are one work share: the title and the first author's family name, both in bare letters and digits.
+
+    Case, accents, LaTeX marks, punctuation and white space make no difference, and a Greek letter is its name. The family
+    name is "" for a paper without authors. None for a paper whose title has no letter or digit.
+    """
+    bare = MARKS.sub("", fold(title))
+    return (bare, _family(authors[0]) if authors else "") if bare else None
+
+
+def groups(papers: Sequence[Paper]) -> list[list[int]]:
+    """Positions of papers that are one work: every position once, groups in order of their first member.
+
+    Papers with equal keys are one work. A paper without authors belongs to the papers of its title only if that title is
+    longer than `TELLING` and they all name one first author; else it could join papers of different authors. If they name
+    several, the papers without authors are one work by themselves. A paper without authors and with a short title, or
+    without a key, is alone.
+    """
+    alone: list[list[int]] = []
+    members: dict[tuple[str, str], list[int]] = {}
+    for at, paper in enumerate(papers):
+        found = key(paper.title, paper.authors)
+        if found is None:
+            alone.append([at])
+        else:
+            members.setdefault(found, []).append(at)
+
+    named: dict[str, list[str]] = {title: [] for title, family in members if not family}
+    for title, family in members:
+        if family and title in named:
+            named[title].append(family)
+    for title, families in named.items():
+        if len(title) <= TELLING:
+            alone += [[at] for at in members.pop((title, ""))]
+        elif len(families) == 1:
+            without = members.pop((title, ""))
+            members[title, families[0]] = sorted(members[title, families[0]] + without)
+    return sorted([*members.values(), *alone], key=lambda group: group[0])
+
+
+def groups_of(tables: Iterable[pa.Table]) -> list[tuple[str, list[str]]]:
+    """The works of more than one paper among tables with id, title and authors: a title, and the papers' ids."""
+    papers = [
+        Paper(id, title, authors=tuple(authors or ()))
+        for table in tables
+        for id, title, authors in zip(*(_column(table, name) for name in ("id", "title", "authors")), strict=True)
+    ]
+    return [(papers[work[0]].title, [papers[at].id for at in work]) for work in groups(papers) if len(work) > 1]
+
+
+def _column(table: pa.Table, name: str) -> list[Any]:
+    values: list[Any] = table[name].to_pylist() if name in table.column_names else [None] * len(table)
+    return values
+
+
+def grouped(ranking: Ranking, papers: Sequence[Paper], k: int) -> Ranking:
+    """The ranking's first k works, each by its best ranked paper, with the others in `also`. `papers` are the ranking's."""
+    works = groups(papers)[:k]
+    first = [work[0] for work in works]
+    return Ranking(
+        ranking.query,
+        [ranking.ids[at] for at in first],
+        ranking.scores[first],
+        ranking.rows[first],
+        {name: values[first] for name, values in ranking.parts.items()},
+        [[ranking.ids[at] for at in work[1:]] for work in works],
+    )
+
+
+def _family(author: str) -> str:
+    """The last word of "Ada Lovelace", or of what is before the comma in "van Beethoven, Ludwig"; not an initial, not Jr."""
+    words = [bare for word in BLANKS.split(fold(author).partition(",")[0]) if (bare := MARKS.sub("", word))]
+    full = (word for word in reversed(words) if len(word) > 1 and word not in SUFFIXES)
+    return next(full, words[-1] if words else "")

@@ -1,0 +1,74 @@
+"""Which papers may answer a query: those that pass its filter and meet what it demands, as one truth value a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from . import filters
+from .lexical import Analyzer, Bm25
+from .operators import TEXT_COLUMNS, Demand
+from .schema import conform, integers
+from .shards import Shard
+from .types import Mask, Rows
+
+
+@dataclass(frozen=True)
+class Narrower:
+    """What narrowing needs of an index: shards, their common columns, and how text becomes terms."""
+
+    shards: Sequence[Shard]
+    columns: pa.Schema
+    analyzer: Callable[[], Analyzer]
+    bm25: Callable[[], Bm25 | None]
+
+    def mask(self, filter: str | None, demands: Iterable[Demand] = ()) -> Mask | None:
+        """Which papers may answer, by row; None for all of them. Raises InvalidRequest for a filter that cannot be read."""
+        found = None if filter is None else self.passing(filters.parse(filter))
+        for demand in demands:
+            meets = self._meeting(demand)
+            found = meets if found is None else found & meets
+        return found
+
+    def _meeting(self, demand: Demand) -> Mask:
+        if demand.column is None or demand.column in TEXT_COLUMNS:
+            looked_for = bool(self.analyzer().terms(demand.text))  # stop words are in no index: none can be left out either
+            said = self._saying(demand.text, TEXT_COLUMNS if demand.column is None else (demand.column,))
+            return said ^ (demand.absent and looked_for)
+        return self.passing(filters.matching(demand.column, demand.text, self.columns.field(demand.column).type)) ^ demand.absent
+
+    def passing(self, expression: filters.Expression) -> Mask:
+        """Which papers pass a filter, by row."""
+        schema = pa.schema([self.columns.field(name) for name in sorted(expression.columns() & set(self.columns.names))])
+        tables = (conform(shard.columns(schema.names), schema) for shard in self.shards)
+        masks = [filters.mask(expression, dict(zip(schema.names, table.columns, strict=True)), self.columns.names) for table in tables]
+        return np.concatenate(masks)
+
+    def _saying(self, text: str, columns: Sequence[str]) -> Mask:
+        """Which papers have the terms of a text one after the other in one of the columns."""
+        terms = self.analyzer().terms(text)
+        mask = np.ones(sum(map(len, self.shards)), bool)
+        if not terms:  # stop words only: nothing that could be looked for
+            return mask
+        bm25 = self.bm25()
+        rows = np.flatnonzero(mask) if bm25 is None else bm25.rows_with(terms).astype(np.int64)
+        mask[:] = False
+        if len(terms) == 1 and bm25 is not None and columns == TEXT_COLUMNS:
+            mask[rows] = True
+        else:
+            mask[[row for row, texts in self._texts(rows, columns) if any(self._has(one, terms) for one in texts)]] = True
+        return mask
+
+    def _has(self, text: str, terms: Sequence[str]) -> bool:
+        there = self.analyzer().terms(text)
+        return any(there[at : at + len(terms)] == terms for at in range(len(there) - len(terms) + 1))
+
+    def _texts(self, rows: Rows, columns: Sequence[str]) -> Iterable[tuple[int, tuple[str, ...]]]:
+        for shard in self.shards:
+            own = rows[(rows >= shard.first) & (rows < shard.first + len(shard))]
+            if len(own):
+                table = shard.columns(columns).take(integers(own - shard.first))
+                yield from zip(own.tolist(), zip(*(table[name].to_pylist() for name in columns), strict=True), strict=True)

@@ -1,0 +1,73 @@
+"""Ordering the first papers of an answer anew, by a second encoder or by a cross-encoder. A run in, a run out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from . import topk
+from .dense.exact import score
+from .encoders import Device, Precision, load_encoder
+from .encoders.remembered import Remembered
+from .fusion import Scores
+from .protocols import Encoder, Reranker
+from .runs import Ranking, Run
+from .types import Paper, Query
+
+RERANKED = 100
+"""How many papers are ordered anew unless something else is asked for."""
+
+
+class EncoderReranker:
+    """A second encoder, by the similarity that it was trained for. Papers are encoded on the fly, and remembered."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+        self._remembered = Remembered(encoder)
+
+    @property
+    def name(self) -> str:
+        """The encoder's name."""
+        return self._encoder.name
+
+    def score(self, query: Query, papers: Sequence[Paper]) -> Scores:
+        """See `protocols.Reranker`."""
+        return score(self._remembered.encode_queries([query])[0], self._remembered.encode_papers(papers), self._encoder.metric)
+
+
+def open_reranker(name: str, *, precision: Precision = "auto", device: Device = "auto") -> Reranker:
+    """What orders papers anew: an encoder as `load_encoder` takes it, or a folder or hub id with a cross-encoder.
+
+    Raises: as `load_encoder`.
+    """
+    from .encoders.cross_encoder import open_cross_encoder
+
+    crossed = open_cross_encoder(name, precision=precision, device=device)
+    return crossed or EncoderReranker(load_encoder(name, precision=precision, device=device))
+
+
+def reranked(run: Run, reranker: Reranker, k: int, depth: int) -> Run:
+    """The run with the first `depth` papers of each ranking ordered by the reranker, the others after them; the first k of all."""
+    return replace(run, rankings=tuple(_one(ranking, reranker, run, k, depth) for ranking in run.rankings))
+
+
+def above(given: Scores, rest: Scores) -> Scores:
+    """Scores of papers that were ordered anew, then of those that were not, falling: these keep their distances, below all others."""
+    return np.concatenate([given, rest - rest[0] - 1 + given.min(initial=0.0)]) if len(rest) else given
+
+
+def _one(ranking: Ranking, reranker: Reranker, run: Run, k: int, depth: int) -> Ranking:
+    first, count = min(depth, len(ranking)), len(ranking)
+    given = reranker.score(ranking.query, run.source.papers_at(ranking.rows[:first])) if first else np.empty(0)
+    scores = above(given, ranking.scores[first:])
+    order = np.concatenate([topk.order(ranking.ids[:first], given), np.arange(first, count)])[:k]
+    parts: Mapping[str, Scores] = {**ranking.parts, "rerank": np.concatenate([given, np.full(count - first, np.nan)])}
+    return Ranking(
+        ranking.query,
+        [ranking.ids[at] for at in order],
+        scores[order],
+        ranking.rows[order],
+        {name: values[order] for name, values in parts.items()},
+    )

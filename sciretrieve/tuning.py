@@ -1,0 +1,159 @@
+"""Fitting hybrid search to one's own judgements: alpha, depth, k1 and b by cross-validation, written to the index.
+
+What is promised is measured on queries that had no part in the choice: each fifth of the queries is scored with what was
+best for the other four. What is written is what was best for all.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from . import lexical
+from .errors import InvalidRequest
+from .evaluation.judgements import Qrels
+from .evaluation.measures import Evaluator, parse_measure
+from .evaluation.statistics import Comparison, compare
+from .fusion import Fusion
+from .index import Index
+from .indexing import refit
+from .lexical import Bm25, Bm25Parameters
+from .protocols import Progress, Silent
+from .search import Candidates, Searcher
+from .types import Query
+
+ALPHAS = tuple(round(0.1 * step, 1) for step in range(1, 10))
+DEPTHS = (100, 1000)
+LENGTHS = ((0.9, 0.4), (1.2, 0.5), (1.2, 0.75), (1.5, 0.75), (2.0, 0.75), (1.5, 0.9))
+"""Pairs of k1 and b that are tried besides the index's own."""
+FOLDS = 5
+FEWEST = 20
+"""Judged queries below which a choice would be chance."""
+ANSWERED = 100
+"""Papers that a ranking is scored by at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One way to search: BM25's parameters and the fusion's."""
+
+    bm25: Bm25Parameters
+    fusion: Fusion
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """What came out.
+
+    Attributes:
+        measure: what was made as great as possible.
+        queries: how many queries were judged.
+        before: the index's setting, and `before_mean` its mean.
+        after: the best setting on all queries.
+        held_out: the mean over queries that had no part in the choice: what to expect of `after`.
+        difference: `held_out` against `before`, query by query.
+        written: whether `after` was written to the index; not if it would be no better on held-out queries.
+    """
+
+    measure: str
+    queries: int
+    before: Setting
+    before_mean: float
+    after: Setting
+    held_out: float
+    difference: Comparison
+    written: bool
+
+
+def tune(
+    index: Index, queries: Sequence[Query], qrels: Qrels, *, measure: str = "nDCG@10", write: bool = True, progress: Progress | None = None
+) -> Tuned:
+    """Find the best setting for judged queries, and write it to the index if it is better on held-out ones.
+
+    Raises:
+        InvalidRequest: too few judged queries, or an index without both halves.
+        IndexBusy: another process writes the index.
+    """
+    facts = index.manifest.lexical
+    if "hybrid" not in index.modes or facts is None:
+        raise InvalidRequest(f"{index.path} has not both vectors and BM25, so there is nothing to tune")
+    judged = [query for query in queries if query.id in qrels]
+    if len(judged) < FEWEST:
+        raise InvalidRequest(f"{len(judged)} of the queries are judged, and a choice by fewer than {FEWEST} would be chance; judge more")
+    own = Setting(Bm25Parameters(**{name: facts[name] for name in ("variant", "k1", "b", "delta", "title")}), index.fusion(None, None))
+    settings = _grid(own)
+    values = _values(index, judged, qrels, settings, measure, progress or Silent())
+
+    folds = np.random.default_rng(0).permutation(len(judged)) % FOLDS
+    held = np.empty(len(judged))
+    for fold in range(FOLDS):
+        best = values[:, folds != fold].mean(axis=1).argmax()
+        held[folds == fold] = values[best, folds == fold]
+    chosen = settings[int(values.mean(axis=1).argmax())]
+    better = bool(chosen != own and held.mean() > values[0].mean())
+    if better and write:
+        refit(index.path, chosen.bm25, chosen.fusion)
+    difference = compare(values[0], held)
+    return Tuned(measure, len(judged), own, float(values[0].mean()), chosen, float(held.mean()), difference, better and write)
+
+
+def _grid(own: Setting) -> list[Setting]:
+    """All settings to try, the index's own first: of equals the first is taken."""
+    pairs = dict.fromkeys([(own.bm25.k1, own.bm25.b), *LENGTHS])
+    depths = dict.fromkeys([own.fusion.depth, *DEPTHS])
+    fusions = [own.fusion, *(replace(own.fusion, alpha=alpha, depth=depth) for depth, alpha in product(depths, ALPHAS))]
+    return [Setting(replace(own.bm25, k1=k1, b=b), fusion) for (k1, b), fusion in product(pairs, dict.fromkeys(fusions))]
+
+
+def _values(
+    index: Index, queries: Sequence[Query], qrels: Qrels, settings: Sequence[Setting], measure: str, progress: Progress
+) -> npt.NDArray[np.float64]:
+    """Each setting's value for each query, (settings, queries), from 0 to 1."""
+    wanted = parse_measure(measure)
+    evaluator = Evaluator({query.id: qrels[query.id] for query in queries}, [wanted])
+    probes = index.probes(queries, "hybrid", None)
+    values = np.zeros((len(settings), len(queries)))
+    by_bm25: dict[Bm25Parameters, list[int]] = {}
+    for number, setting in enumerate(settings):
+        by_bm25.setdefault(setting.bm25, []).append(number)
+    deepest = max(setting.fusion.depth for setting in settings)
+    progress.start(len(by_bm25) * len(queries))
+    with tempfile.TemporaryDirectory(prefix="tuning-", dir=index.path) as scratch:
+        for at, (parameters, numbers) in enumerate(by_bm25.items()):
+            searcher = Searcher(index.vectors, index.bm25 if not at else _rebuilt(index, Path(scratch) / str(at), parameters), index.ids)
+            for place, found in enumerate(searcher.candidates(probes, deepest)):
+                shallow = {depth: _within(found, depth) for depth in {settings[number].fusion.depth for number in numbers}}
+                for number in numbers:
+                    fusion = settings[number].fusion
+                    ranking = searcher.fused(shallow[fusion.depth], max(ANSWERED, wanted.cutoff), fusion)
+                    values[number, place] = _value(evaluator, ranking.query.id, ranking.ids, str(wanted))
+                progress.advance(1)
+    return values
+
+
+def _value(evaluator: Evaluator, query: str, ids: Sequence[str], measure: str) -> float:
+    """One ranking's value; its order is told by falling numbers, so that scores which float32 cannot tell apart do no harm."""
+    found: Mapping[str, Mapping[str, float]] = evaluator.per_query({query: {id: float(-rank) for rank, id in enumerate(ids)}})
+    return found[query][measure] if query in found else 0.0
+
+
+def _within(found: Candidates, depth: int) -> Candidates:
+    """The candidates that each half would have proposed among its first `depth`."""
+    if len(found.rows) <= depth:
+        return found
+    kept = np.zeros(len(found.rows), bool)
+    for scores in (found.dense, found.bm25):
+        edge = np.partition(scores, len(scores) - depth)[len(scores) - depth]
+        kept |= (scores >= edge) & np.isfinite(scores)
+    return Candidates(found.probe, found.rows[kept], found.dense[kept], found.bm25[kept], found.titles[kept])
+
+
+def _rebuilt(index: Index, folder: Path, parameters: Bm25Parameters) -> Bm25:
+    lexical.build(folder, [(shard.directory / "postings.arrow", len(shard)) for shard in index.shards], parameters)
+    return Bm25(folder, len(index))

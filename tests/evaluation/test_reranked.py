@@ -1,0 +1,161 @@
+"""Benchmarks with a reranker: the first answers ordered by the encoder's own similarity, the others after them as they were."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sciretrieve.encoders import load_encoder
+from sciretrieve.errors import InvalidRequest
+from sciretrieve.evaluation import evaluate
+from sciretrieve.evaluation.benchmarking import replay
+from sciretrieve.types import Paper, Query
+from tests.evaluation.made_up_benchmarks import write_lines, write_text
+from tests.made_up import TOPICS, made_up_papers
+
+PAPERS = {
+    row["id"]: Paper(row["id"], f"{row['title']} {number}", row["abstract"]) for number, row in enumerate(made_up_papers(60, seed=11))
+}
+IDS = list(PAPERS)
+CHANCE = np.random.default_rng(3)
+
+
+def similarity(query: Query, ids: Sequence[str]) -> dict[str, float]:
+    encoder = load_encoder("minilm", precision="fp32")
+    vectors = encoder.encode_papers([PAPERS[id] for id in ids]).astype(np.float64)
+    asked = encoder.encode_queries([query])[0].astype(np.float64)
+    return dict(zip(ids, (vectors @ asked / np.linalg.norm(vectors, axis=1) / np.linalg.norm(asked)).tolist(), strict=True))
+
+
+def run_of(folder: Path) -> dict[str, list[tuple[str, float]]]:
+    """A TREC run as it was written: query -> documents and scores in rank order."""
+    found: dict[str, list[tuple[str, float]]] = {}
+    for line in (folder / "run.trec").read_text().splitlines():
+        query, _, id, rank, score, _ = line.split()
+        found.setdefault(query, []).append((id, float(score)))
+        assert int(rank) == len(found[query])
+    return found
+
+
+def reciprocal_rank(order: Sequence[str], relevant: set[str]) -> float:
+    return next((1 / rank for rank, id in enumerate(order, 1) if id in relevant), 0.0)
+
+
+def check(plain: Path, ours: Path, queries: dict[str, Query], depth: int) -> dict[str, list[str]]:
+    """That a run is the plain one ordered anew. Returns its rankings."""
+    before, after = run_of(plain), run_of(ours)
+    assert before.keys() == after.keys() == queries.keys()
+    moved = 0
+    for id, query in queries.items():
+        old = [other for other, _ in sorted(before[id], key=lambda item: (-item[1], item[0]))]
+        given = similarity(query, old[:depth])
+        first = sorted(given, key=lambda other: (-given[other], other))
+        names, scores = [other for other, _ in after[id]], [score for _, score in after[id]]
+        # two papers whose similarities are one to the last digit or so may stand in either order
+        assert [round(given[other], 4) for other in names[:depth]] == pytest.approx([round(given[other], 4) for other in first], abs=2e-4)
+        assert set(names[:depth]) == set(first)
+        assert dict(after[id][:depth]) == pytest.approx(given, abs=1e-4)
+        assert (np.diff(scores) <= 0).all()
+        kept = dict(before[id])
+        assert sorted(names[depth:]) == sorted(old[depth:])
+        # the others are as far apart as they were; trec_eval orders equal ones by falling id
+        assert np.diff(scores[depth:]) == pytest.approx(np.diff([kept[other] for other in names[depth:]]), abs=2e-5)
+        if names[depth:]:
+            assert scores[depth] < scores[depth - 1]
+        moved += first != old[:depth]
+    assert moved > len(queries) / 2
+    return {id: [other for other, _ in answer] for id, answer in after.items()}
+
+
+@pytest.fixture
+def beir(tmp_path: Path) -> tuple[Path, dict[str, Query], dict[str, set[str]]]:
+    """A BEIR folder of the made-up papers, with queries of two words on each topic."""
+    queries = {
+        f"q{number}{topic}": Query(f"q{number}{topic}", " ".join(CHANCE.choice(words, 2, replace=False)))
+        for topic, words in TOPICS.items()
+        for number in range(3)
+    }
+    relevant = {id: {str(other) for other in CHANCE.choice(IDS, 5, replace=False)} for id in queries}
+    folder = tmp_path / "data"
+    write_lines(folder / "corpus.jsonl", ({"_id": id, "title": paper.title, "text": paper.abstract} for id, paper in PAPERS.items()))
+    write_lines(folder / "queries.jsonl", ({"_id": id, "text": query.text} for id, query in queries.items()))
+    lines = "".join(f"{query}\t{other}\t1\n" for query, ids in relevant.items() for other in sorted(ids))
+    write_text(folder / "qrels/test.tsv", f"query-id\tcorpus-id\tscore\n{lines}")
+    return folder, queries, relevant
+
+
+@pytest.mark.parametrize("depth", [1, 6, 100])
+def test_a_whole_corpus(tmp_path: Path, beir: Any, depth: int) -> None:
+    _, queries, relevant = beir
+    asked: dict[str, Any] = {"mode": "bm25", "precision": "fp32", "measures": ("MRR", "R@5")}
+    evaluate("beir:data", None, output=tmp_path / "plain", **asked)
+    report = evaluate("beir:data", None, output=tmp_path / "ours", rerank="minilm", rerank_depth=depth, **asked)
+    if depth > 1:
+        orders = check(tmp_path / "plain", tmp_path / "ours", queries, depth)
+    else:  # ordering one paper anew changes no ranking
+        orders = {id: [other for other, _ in row] for id, row in run_of(tmp_path / "ours").items()}
+        for id, row in run_of(tmp_path / "plain").items():
+            assert set(orders[id]) == {other for other, _ in row}
+            assert orders[id][0] == min(row, key=lambda item: (-item[1], item[0]))[0]
+    ours = report.as_json()
+    assert ours["measures"]["MRR"] == pytest.approx(np.mean([reciprocal_rank(orders[id], ids) for id, ids in relevant.items()]))
+    assert ours["measures"]["R@5"] == pytest.approx(np.mean([len(set(orders[id][:5]) & ids) / 5 for id, ids in relevant.items()]))
+    told = "\n".join(report.lines())
+    assert f"BM25, first {depth} by minilm" in told
+    assert f"then the reranker's for the first {depth}" in told
+
+
+def test_candidates(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    asked = IDS[:8]
+    grades: dict[str, dict[str, int]] = {}
+    for id in asked:
+        others = [str(other) for other in CHANCE.choice([other for other in IDS if other != id], 12, replace=False)]
+        grades[id] = {other: int(CHANCE.random() < 0.3) for other in others}
+    lines = "".join(f"{query} 0 {other} {grade}\n" for query, row in grades.items() for other, grade in row.items())
+    for task in ("coview", "coread", "cite", "cocite"):
+        write_text(data / task / "test.qrel", lines)
+    metadata = {id: {"paper_id": id, "title": paper.title, "abstract": paper.abstract} for id, paper in PAPERS.items()}
+    write_text(data / "paper_metadata_view_cite_read.json", json.dumps(metadata))
+    wanted: dict[str, Any] = {"mode": "bm25", "precision": "fp32", "task": "cite", "measures": ("MRR",)}
+    evaluate("scidocs-rerank", data, output=tmp_path / "plain", **wanted)
+    report = evaluate("scidocs-rerank", data, output=tmp_path / "ours", rerank="minilm", rerank_depth=7, **wanted)
+    queries = {id: Query(id, paper=PAPERS[id]) for id in asked}
+    orders = check(tmp_path / "plain", tmp_path / "ours", queries, 7)
+    assert all(sorted(orders[id]) == sorted(grades[id]) for id in asked)
+    relevant = {id: {other for other, grade in row.items() if grade} for id, row in grades.items()}
+    expected = np.mean([reciprocal_rank(orders[id], relevant[id]) for id in asked])
+    assert report.as_json()["measures"]["MRR"] == pytest.approx(expected)
+
+
+def test_over_the_same_encoder_little_changes(tmp_path: Path, beir: Any) -> None:
+    plain = evaluate("beir:data", precision="fp32", output=tmp_path / "plain").as_json()
+    ours = evaluate("beir:data", precision="fp32", rerank="minilm", rerank_depth=20, output=tmp_path / "ours").as_json()
+    assert ours["measures"] == pytest.approx(plain["measures"], abs=0.01)
+    before, after = run_of(tmp_path / "plain"), run_of(tmp_path / "ours")
+    for id in beir[1]:
+        # the index may encode queries in another precision than the reranker, and neighbours change places
+        assert dict(after[id][:20]) == pytest.approx(dict(before[id][:20]), abs=2e-3)
+        assert [other for other, _ in after[id][20:]] == [other for other, _ in before[id][20:]]
+
+
+def test_the_receipt_has_what_makes_it_again(tmp_path: Path, beir: Any) -> None:
+    evaluate("beir:data", mode="bm25", precision="fp32", rerank="minilm", rerank_depth=4, output=tmp_path / "out")
+    report, differing = replay(tmp_path / "out" / "receipt.json")
+    assert differing == []
+    assert report.facts["rerank"] == "minilm"
+    assert report.facts["rerank_depth"] == 4
+
+
+def test_sets_of_papers_cannot_be_reranked(tmp_path: Path) -> None:
+    write_lines(tmp_path / "evaluation.jsonl", ({"doc_id": id, "title": paper.title, "abstract": "x"} for id, paper in PAPERS.items()))
+    write_lines(tmp_path / "reviewer_metadata.jsonl", [{"r_id": "r1", "papers": IDS[5:8]}])
+    for kind in ("hard", "soft"):
+        write_lines(tmp_path / f"test_{kind}_qrel.jsonl", [{"query_id": IDS[0], "cand_id": "r1", "score": 1}])
+    with pytest.raises(InvalidRequest, match="no reranker can order them"):
+        evaluate("reviewer-matching", tmp_path, rerank="minilm", precision="fp32")
