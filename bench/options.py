@@ -16,8 +16,8 @@ import numpy as np
 from reporting import arguments, report, taking_turns
 
 import sciretrieve as sr
-from sciretrieve import overview
-from sciretrieve.explaining import explain, why_not
+from sciretrieve.answers import overview
+from sciretrieve.answers.explaining import explain, why_not
 
 
 def main() -> None:

@@ -16,18 +16,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .answers.explaining import explain, why_not
     from .corpora import ColumnMap, Corpus, open_corpus
     from .encoders import load_encoder
     from .encoding import encode
     from .errors import SciretrieveError
     from .evaluation import evaluate
-    from .explaining import explain, why_not
     from .fusion import Fusion
     from .index import Index
     from .index import Index as open  # noqa: A004, N813
     from .indexing import build
     from .lexical import Bm25Parameters
-    from .reranking import open_reranker
+    from .ranking.reranking import open_reranker
     from .runs import Ranking, Run
     from .tuning import tune
     from .types import Hit, Paper, Query
@@ -71,13 +71,13 @@ _HOMES = {
     "build": "indexing",
     "encode": "encoding",
     "evaluate": "evaluation",
-    "explain": "explaining",
+    "explain": "answers.explaining",
     "load_encoder": "encoders",
     "open": "index",
     "open_corpus": "corpora",
-    "open_reranker": "reranking",
+    "open_reranker": "ranking.reranking",
     "tune": "tuning",
-    "why_not": "explaining",
+    "why_not": "answers.explaining",
 }
 
 

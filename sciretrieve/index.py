@@ -11,21 +11,21 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from . import operators
 from .dense import VectorShard
 from .dense.vectors import at
-from .diversity import diverse
 from .encoders import check_golden, reopen_encoder
 from .encoders.remembered import Remembered
 from .errors import EncoderMismatch, InvalidRequest, NotFound, UnknownName
 from .fusion import Fusion
-from .grouping import grouped
 from .lexical import Analyzer, Bm25
 from .lexical.bm25 import weigh_terms
 from .manifest import Manifest, read_manifest
-from .narrowing import Narrower
+from .narrowing import operators
+from .narrowing.masks import Narrower
 from .protocols import Encoder, Reranker
-from .reranking import RERANKED, reranked
+from .ranking.diversity import diverse
+from .ranking.grouping import grouped
+from .ranking.reranking import RERANKED, reranked
 from .runs import Run
 from .schema import common_schema
 from .search import Probe, Searcher, rocchio, rocchio_terms
@@ -120,17 +120,17 @@ class Index:
 
         Args:
             query: a text, a `Query`, or several of either. Texts are numbered from "1", and may have operators as people
-                type them, see `sciretrieve.operators`; a `Query` is taken as it is.
+                type them, see `sciretrieve.narrowing.operators`; a `Query` is taken as it is.
             k: how many papers are wanted for each query.
             mode: "hybrid", "dense" or "bm25"; by default the best that the index has.
-            filter: which papers may be answered, see `sciretrieve.filters`. Dense and hybrid answer with min(k, papers
+            filter: which papers may be answered, see `sciretrieve.narrowing.filters`. Dense and hybrid answer with min(k, papers
                 that pass); BM25 with those of them that share a term with the query.
             fusion: how hybrid joins its halves, "blend", "convex" or "rrf"; by default as the index is tuned, else "blend".
             alpha: the dense half's share in it, from 0 to 1.
             reranker: what orders the first papers anew, see `sciretrieve.open_reranker`.
             depth: how many papers it does that to.
-            group: whether papers of one title and first author are answered as one, see `sciretrieve.grouping`.
-            diversify: whether papers that are like those before them are put off, see `sciretrieve.diversity`.
+            group: whether papers of one title and first author are answered as one, see `sciretrieve.ranking.grouping`.
+            diversify: whether papers that are like those before them are put off, see `sciretrieve.ranking.diversity`.
 
         Raises:
             InvalidRequest: an empty query, a k below 1, a filter that cannot be read, or a mode the index lacks.

@@ -16,9 +16,9 @@ from .schema import plain
 from .types import Hit, Paper
 
 if TYPE_CHECKING:
-    from .clustering import Cluster
-    from .explaining import Explanation
-    from .faceting import Facet
+    from .answers.clustering import Cluster
+    from .answers.explaining import Explanation
+    from .answers.faceting import Facet
 
 Lines = Iterator[str]
 

@@ -122,16 +122,17 @@ def _values(
     by_bm25: dict[Bm25Parameters, list[int]] = {}
     for number, setting in enumerate(settings):
         by_bm25.setdefault(setting.bm25, []).append(number)
-    deepest = max(setting.fusion.depth for setting in settings)
+    answered = max(ANSWERED, wanted.cutoff)  # a search never proposes fewer than it answers with
+    deepest = max(answered, *(setting.fusion.depth for setting in settings))
     progress.start(len(by_bm25) * len(queries))
-    with tempfile.TemporaryDirectory(prefix="tuning-", dir=index.path) as scratch:
+    with tempfile.TemporaryDirectory(prefix="sciretrieve-tuning-") as scratch:
         for at, (parameters, numbers) in enumerate(by_bm25.items()):
             searcher = Searcher(index.vectors, index.bm25 if not at else _rebuilt(index, Path(scratch) / str(at), parameters), index.ids)
             for place, found in enumerate(searcher.candidates(probes, deepest)):
-                shallow = {depth: _within(found, depth) for depth in {settings[number].fusion.depth for number in numbers}}
+                shallow = {depth: _within(found, max(depth, answered)) for depth in {settings[number].fusion.depth for number in numbers}}
                 for number in numbers:
                     fusion = settings[number].fusion
-                    ranking = searcher.fused(shallow[fusion.depth], max(ANSWERED, wanted.cutoff), fusion)
+                    ranking = searcher.fused(shallow[fusion.depth], answered, fusion)
                     values[number, place] = _value(evaluator, ranking.query.id, ranking.ids, str(wanted))
                 progress.advance(1)
     return values

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from pybtex.database import parse_string
 
 from sciretrieve import outputs
-from sciretrieve.clustering import Cluster
-from sciretrieve.explaining import Explanation, Place
-from sciretrieve.faceting import Facet
+from sciretrieve.answers.clustering import Cluster
+from sciretrieve.answers.explaining import Explanation, Place
+from sciretrieve.answers.faceting import Facet
 from sciretrieve.types import Hit, Paper
 
 HITS = [

@@ -75,7 +75,7 @@ def search(
     """Find papers by meaning and by words.
 
     Words may have operators: "graph networks" must stand there so, -survey must not, title:attention and author:kipf must
-    stand in that field. Write -- before a query that begins with a minus.
+    stand in that field. Put the query in quotes, and -- before one that begins with a minus.
     """
     text = sys.stdin.read().strip() if query == ["-"] else " ".join(query)
     start = time.perf_counter()
@@ -228,7 +228,7 @@ def _since(filter: str | None, since: int | None) -> str | None:
 def _reranker(name: str | None, console: Console) -> Reranker | None:
     if name is None:
         return None
-    from ..reranking import open_reranker
+    from ..ranking.reranking import open_reranker
 
     return open_reranker(name, device="cpu")
 
@@ -259,11 +259,11 @@ def _view(
 
     explanations, counts, groups = [], [], []
     if explained is not None:
-        from ..explaining import explain
+        from ..answers.explaining import explain
 
         explanations = explain(index, explained, run.rankings[0].ids, filter=filter)
     if facets or cluster:
-        from .. import overview
+        from ..answers import overview
 
         if facets:
             counts = overview.facets_of(index, ask(FACETED, True), [name.strip() for name in facets.split(",") if name.strip()])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,6 +25,9 @@ from .options import (
     open_index,
 )
 
+if TYPE_CHECKING:
+    from ..tuning import Tuned
+
 AsText = Annotated[PlainFormat, typer.Option("--format", "-f", help="How to print it.")]
 
 
@@ -41,7 +44,7 @@ def why_not(
     debug: Debug = False,
 ) -> None:
     """Tell where an expected paper was lost, and what would bring it in."""
-    from ..explaining import why_not as tell
+    from ..answers.explaining import why_not as tell
 
     text = " ".join(query)
     opened = open_index(index, encoder)
@@ -75,8 +78,8 @@ def duplicates(
 
     Case, accents, LaTeX and punctuation make no difference.
     """
-    from ..grouping import groups_of
     from ..index import Index
+    from ..ranking.grouping import groups_of
 
     opened = Index(chosen_index(index))
     found = groups_of(shard.columns(["id", "title", "authors"]) for shard in opened.shards)
@@ -86,6 +89,12 @@ def duplicates(
         return
     say(line for title, ids in found for line in (title, *(f"    {id}" for id in ids)))
     Console(False).note(f"{len(found):,} groups, {sum(len(ids) for _, ids in found):,} of {len(opened):,} papers")
+
+
+def _why_unwritten(told: Tuned) -> str:
+    if told.after == told.before:
+        return "the index has the best setting already"
+    return "held-out queries gain nothing" if told.held_out <= told.before_mean else "a dry run"
 
 
 def tune(
@@ -132,6 +141,6 @@ def tune(
         [
             f"gain  {100 * pair.difference:+.2f}, 95 % interval {100 * pair.low:+.2f} to {100 * pair.high:+.2f}, "
             f"p {pair.p_randomisation:.3f}, {told.queries:,} queries",
-            "written to the index" if told.written else "not written: " + ("a dry run" if dry_run else "held-out queries gain nothing"),
+            "written to the index" if told.written else f"not written: {_why_unwritten(told)}",
         ]
     )

@@ -22,7 +22,7 @@ from ..index import Index
 from ..indexing import build
 from ..manifest import MANIFEST
 from ..protocols import Progress, Silent
-from ..reranking import RERANKED, open_reranker
+from ..ranking.reranking import RERANKED, open_reranker
 from ..types import METRICS, Metric, Mode, Paper
 from . import evaluating
 from .catalogue import Benchmark, find_benchmark

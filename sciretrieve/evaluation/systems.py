@@ -21,7 +21,7 @@ from ..encoders.stored import StoredVectors
 from ..errors import InvalidRequest
 from ..index import Index
 from ..protocols import Reranker
-from ..reranking import above
+from ..ranking.reranking import above
 from ..types import Metric, Mode, Paper, Query, Vectors
 from . import full_corpus
 from .judgements import Scores, read_pair_scores, read_scores

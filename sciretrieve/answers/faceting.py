@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .errors import InvalidRequest, UnknownName
-from .schema import integers
-from .types import Rows
+from ..errors import InvalidRequest, UnknownName
+from ..schema import integers
+from ..types import Rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import sciretrieve as sr
 from sciretrieve.encoders import CrossEncoder, load_encoder
 from sciretrieve.protocols import Encoder, Reranker
-from sciretrieve.reranking import EncoderReranker, open_reranker, reranked
+from sciretrieve.ranking.reranking import EncoderReranker, open_reranker, reranked
 from sciretrieve.runs import Ranking, Run
 from sciretrieve.types import Metric, Mode, Paper, Query, Rows
 from tests.made_up import made_up_papers

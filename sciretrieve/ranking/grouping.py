@@ -8,9 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from .lexical.analysis import fold
-from .runs import Ranking
-from .types import Paper
+from ..lexical.analysis import fold
+from ..runs import Ranking
+from ..types import Paper
 
 MARKS = re.compile(r"[\W_]+")
 BLANKS = re.compile(r"[\s.]+")

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciretrieve import filters
 from sciretrieve.errors import InvalidRequest, UnknownName
+from sciretrieve.narrowing import filters
 
 ROWS: list[dict[str, Any]] = [
     {"id": "a", "year": 1999, "impact": 1.5, "venue": "ACL", "open": True, "authors": ["Ada Lovelace"], "day": "1999-05-01"},

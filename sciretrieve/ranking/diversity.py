@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .fusion import unit
-from .runs import Ranking
-from .types import Vectors
+from ..fusion import unit
+from ..runs import Ranking
+from ..types import Vectors
 
 RELEVANCE = 0.7
 """The weight of relevance against novelty (Carbonell and Goldstein, SIGIR 1998, leave it to the user; 0.7 is usual)."""

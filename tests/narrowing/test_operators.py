@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciretrieve.operators import Demand, Typed, parse
+from sciretrieve.narrowing.operators import Demand, Typed, parse
 
 COLUMNS = ("id", "title", "abstract", "year", "venue", "authors", "doi")
 

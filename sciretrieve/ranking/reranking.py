@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import topk
-from .dense.exact import score
-from .encoders import Device, Precision, load_encoder
-from .encoders.remembered import Remembered
-from .fusion import Scores
-from .protocols import Encoder, Reranker
-from .runs import Ranking, Run
-from .types import Paper, Query
+from .. import topk
+from ..dense.exact import score
+from ..encoders import Device, Precision, load_encoder
+from ..encoders.remembered import Remembered
+from ..fusion import Scores
+from ..protocols import Encoder, Reranker
+from ..runs import Ranking, Run
+from ..types import Paper, Query
 
 RERANKED = 100
 """How many papers are ordered anew unless something else is asked for."""
@@ -42,7 +42,7 @@ def open_reranker(name: str, *, precision: Precision = "auto", device: Device = 
 
     Raises: as `load_encoder`.
     """
-    from .encoders.cross_encoder import open_cross_encoder
+    from ..encoders.cross_encoder import open_cross_encoder
 
     crossed = open_cross_encoder(name, precision=precision, device=device)
     return crossed or EncoderReranker(load_encoder(name, precision=precision, device=device))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciretrieve.clustering import Cluster, clusters
+from sciretrieve.answers.clustering import Cluster, clusters
 from sciretrieve.types import Vectors
 
 STEMS = ("alpha", "beta", "gamma", "delta", "common")

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import random
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sciretrieve as sr
-from sciretrieve.grouping import groups, key
+from sciretrieve.ranking.grouping import groups, key
 from sciretrieve.types import Mode, Paper
 from tests.made_up import write_jsonl
 
@@ -165,7 +164,9 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
             shown = title.upper() if copy % 3 == 1 else title.replace(" ", " - ") if copy % 3 == 2 else title
             author = f"Name{work}, Ada" if copy % 2 else f"Ada Name{work}"
             abstract = "graph " * chance.randint(0, 9) + "theory " * chance.randint(0, 3)
-            papers.append({"title": shown, "authors": [author, "Someone Else"], "abstract": abstract, "work": work, "year": 2000 + copy % 9})
+            papers.append(
+                {"title": shown, "authors": [author, "Someone Else"], "abstract": abstract, "work": work, "year": 2000 + copy % 9}
+            )
     chance.shuffle(papers)
     for number, paper in enumerate(papers):
         paper["id"] = f"p{number:03d}"

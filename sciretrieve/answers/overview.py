@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..dense.vectors import at
+from ..errors import InvalidRequest, UnknownName
+from ..index import Index
+from ..runs import Run
+from ..schema import concat, integers
 from .clustering import Cluster, clusters
-from .dense.vectors import at
-from .errors import InvalidRequest, UnknownName
 from .explaining import typed_words
 from .faceting import Facet, facets
-from .index import Index
-from .runs import Run
-from .schema import concat, integers
 
 FACETED = 1000
 """How many of the first papers facets count."""

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from . import filters, operators
-from .dense import vectors as dense
-from .dense.exact import score
-from .index import Index
-from .lexical import Analyzer
-from .search import Probe
-from .types import Mask, Mode, Paper, Query, Rows
+from ..dense import vectors as dense
+from ..dense.exact import score
+from ..index import Index
+from ..lexical import Analyzer
+from ..narrowing import filters, operators
+from ..search import Probe
+from ..types import Mask, Mode, Paper, Query, Rows
 
 SENTENCE_END = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')\]])|(?<=[.!?][\"')\]]{2}))\s+(?=[\"'(\[]*[A-Z0-9])")
 NO_END = re.compile(r"(?:\b(?:e\.g|i\.e|cf|al|vs|Fig|Figs|Eq|Eqs|Ref|Refs|Dr|No|approx|resp|ca)\.|\b[A-Z]\.)[\"')\]]*$")

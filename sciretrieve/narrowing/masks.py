@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from ..lexical import Analyzer, Bm25
+from ..schema import conform, integers
+from ..shards import Shard
+from ..types import Mask, Rows
 from . import filters
-from .lexical import Analyzer, Bm25
 from .operators import TEXT_COLUMNS, Demand
-from .schema import conform, integers
-from .shards import Shard
-from .types import Mask, Rows
 
 
 @dataclass(frozen=True)

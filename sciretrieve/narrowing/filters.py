@@ -21,9 +21,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .errors import InvalidRequest, UnknownName
-from .schema import FIELD_NAMES, booleans
-from .types import Mask, Paper
+from ..errors import InvalidRequest, UnknownName
+from ..schema import FIELD_NAMES, booleans
+from ..types import Mask, Paper
 
 GRAMMAR = r"""
 ?start: or

@@ -1,0 +1,1 @@
+"""What is done to a ranking after the search: ordering its first papers anew, near-duplicates as one, variety."""

@@ -1,0 +1,461 @@
+"""Why papers stand where they stand, against counting over all papers; and remedies, each tried by really searching."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import sciretrieve as sr
+from sciretrieve.answers.explaining import Absence, explain, sentences, why_not
+from sciretrieve.errors import InvalidRequest, NotFound
+from sciretrieve.lexical import Analyzer
+from sciretrieve.types import Mode, Paper, Query
+from tests.made_up import made_up_papers, write_jsonl
+
+PAPERS = made_up_papers(300)
+IDS = [paper["id"] for paper in PAPERS]
+Scores = npt.NDArray[np.float64]
+
+
+def bm25_scores(query: str, papers: list[dict[str, Any]]) -> Scores:
+    """BM25 in Lucene's form with k1 1.2 and b 0.75, terms in titles counted twice; 0 without a common term."""
+    terms = Analyzer().terms
+    counted = [Counter(terms(paper["abstract"]) + 2 * terms(paper["title"])) for paper in papers]
+    mean = sum(own.total() for own in counted) / len(counted)
+    scores = np.zeros(len(papers))
+    for term, asked in Counter(terms(query)).items():
+        having = sum(term in own for own in counted)
+        rarity = math.log(1 + (len(papers) - having + 0.5) / (having + 0.5))
+        for at, own in enumerate(counted):
+            saturated = own[term] / (own[term] + 1.2 * (1 - 0.75 + 0.75 * own.total() / mean))
+            scores[at] += 4 * asked / (3 + asked) * rarity * saturated
+    return scores
+
+
+def title_share(query: str, paper: dict[str, Any], papers: list[dict[str, Any]]) -> float:
+    """How much of a title's rarity the query's terms say."""
+    terms = Analyzer().terms
+    texts = [set(terms(f"{one['title']} {one['abstract']}")) for one in papers]
+
+    def rarity(term: str) -> float:
+        having = sum(term in text for text in texts)
+        return math.log(1 + (len(papers) - having + 0.5) / (having + 0.5))
+
+    said = set(terms(query))
+    title = set(terms(paper["title"]))
+    return math.fsum(map(rarity, title & said)) / math.fsum(map(rarity, title))
+
+
+def dense_scores(index: sr.Index, query: str) -> Scores:
+    q = index.encoder.encode_queries([Query("q", query)])[0].astype(np.float64)
+    x = np.concatenate([shard.vectors for shard in index.vectors]).astype(np.float64)
+    found: dict[str, Scores] = {
+        "l2": -np.linalg.norm(x - q, axis=1),
+        "ip": x @ q,
+        "cosine": x @ q / np.linalg.norm(x, axis=1) / np.linalg.norm(q),
+    }
+    return found[str(index.manifest.metric)]
+
+
+def assert_place(rank: int, score: float, at: int, scores: Scores, passing: npt.NDArray[np.bool_]) -> None:
+    """The score is the paper's, and the rank one more than the passing papers with a greater one, up to the last bits."""
+    assert score == pytest.approx(scores[at], abs=1e-5)
+    surely, perhaps = (int((scores[passing] > scores[at] + slack).sum()) for slack in (1e-5, -1e-5))
+    assert surely < rank <= perhaps + 1
+
+
+@pytest.mark.parametrize("query", ["graph networks", "vaccine trial of a planet vaccine"])
+@pytest.mark.parametrize("filter", [None, "year >= 2012"])
+@pytest.mark.parametrize("metric", ["cosine", "l2", "ip"])
+def test_places_are_those_among_all_papers_that_pass(built: Callable[..., Any], metric: str, filter: str | None, query: str) -> None:
+    index = built(shard_size=128, **({} if metric == "cosine" else {"metric": metric}))
+    assert index.manifest.metric == metric
+    assert len(index.shards) == 3
+    passing = np.array([filter is None or (paper["year"] or 0) >= 2012 for paper in PAPERS])
+    near, words = dense_scores(index, query), bm25_scores(query, PAPERS)
+    asked = [id for id, passes in zip(IDS, passing, strict=True) if passes][::9]
+    for why in explain(index, query, asked, filter=filter):
+        at = IDS.index(why.id)
+        assert why.dense is not None
+        assert_place(why.dense.rank, why.dense.score, at, near, passing)
+        assert (why.bm25 is None) == (words[at] == 0) == (not why.words)
+        assert why.title == pytest.approx(title_share(query, PAPERS[at], PAPERS))
+        if why.bm25 is not None:
+            assert_place(why.bm25.rank, why.bm25.score, at, words, passing)
+            assert sum(why.words.values()) == pytest.approx(why.bm25.score, abs=1e-4)
+            assert list(why.words.values()) == sorted(why.words.values(), reverse=True)
+            terms = Analyzer().terms
+            own = set(terms(f"{PAPERS[at]['title']} {PAPERS[at]['abstract']}"))
+            assert set(why.words) == {word for word in query.split() if set(terms(word)) & own}
+    assert [why.id for why in explain(index, query, asked, filter=filter)] == asked
+
+
+def test_words_are_shown_as_they_were_typed(index: sr.Index) -> None:
+    words: set[str] = set()
+    for why in explain(index, "Graphing NETWORK networks", IDS[:60]):
+        words |= set(why.words)
+    assert words == {"graphing", "network"}
+
+
+def test_demands_narrow_who_is_ranked(index: sr.Index) -> None:
+    """Ranks are among the papers that the search could answer with: here, those with the phrase and without the word."""
+    texts = [f"{paper['title']} | {paper['abstract']}" for paper in PAPERS]
+    passing = np.array(["molecules message" in text and "graph" not in text for text in texts])
+    near = dense_scores(index, "nodes molecules message")
+    asked = [id for id, passes in zip(IDS, passing, strict=True) if passes]
+    assert 2 < len(asked) < 60
+    for why in explain(index, 'nodes "molecules message" -graph', asked):
+        assert why.dense is not None
+        assert_place(why.dense.rank, why.dense.score, IDS.index(why.id), near, passing)
+
+
+# sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("  \n ", []),
+        ("no end mark", ["no end mark"]),
+        ("One. Two? Three! Four", ["One.", "Two?", "Three!", "Four"]),
+        ("One\nsentence  of two lines. Another", ["One sentence of two lines.", "Another"]),
+        ("A p of 0.05 was found. It held.", ["A p of 0.05 was found.", "It held."]),
+        ("Trees, e.g. Quercus, and i.e. Oaks. Next.", ["Trees, e.g. Quercus, and i.e. Oaks.", "Next."]),
+        ("As Smith et al. Showed in Fig. 3. Next.", ["As Smith et al. Showed in Fig. 3.", "Next."]),
+        ("By J. R. R. Tolkien. Next.", ["By J. R. R. Tolkien.", "Next."]),
+        ("It ends. it goes on", ["It ends. it goes on"]),
+        ('He said "yes." Then he left (by train.) Now', ['He said "yes."', "Then he left (by train.)", "Now"]),
+        ('It is so. "Why?" they asked. (Nobody knew.)', ["It is so.", '"Why?" they asked.', "(Nobody knew.)"]),
+        ("This was known (Smith et al.) Then not.", ["This was known (Smith et al.) Then not."]),
+        ("It was seen. 40 papers say so.", ["It was seen.", "40 papers say so."]),
+    ],
+)
+def test_sentences(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
+@given(st.text("ab AJ.?!\"')( \n1é", max_size=60) | st.text(max_size=40))
+def test_sentences_lose_nothing(text: str) -> None:
+    found = sentences(text)
+    assert " ".join(found) == " ".join(text.split())
+    assert all(part == part.strip() != "" for part in found)
+
+
+SENTENCES = {
+    "a": ["Graph networks pass messages between nodes.", "The weather in June was cold.", "We thank our readers."],
+    "b": ["A cold June opened the year.", "Messages passed along the edges of a graph tell what a node is."],
+    "c": ["Vaccines protect.", "Fig. 2 shows the doses, e.g. Those of children.", "Trials with antibodies ended early."],
+    "d": ["One sentence only"],
+    "e": [],
+}
+ABSTRACTS = {id: " ".join(parts) for id, parts in SENTENCES.items()}
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., sr.Index]:
+    """Indexes of papers with real sentences."""
+    folder = tmp_path_factory.mktemp("sentences")
+    file = write_jsonl(folder / "p.jsonl", [{"id": id, "title": f"title {id}", "abstract": text} for id, text in ABSTRACTS.items()])
+
+    def build(name: str, **settings: Any) -> sr.Index:
+        return sr.build(file, folder / name, **settings)
+
+    return build
+
+
+@pytest.mark.parametrize("query", ["messages in graph neural networks", "was it cold in early summer?", "immune response after doses"])
+@pytest.mark.parametrize("metric", ["cosine", "l2"])
+def test_the_sentence_is_the_nearest_of_the_abstract(told: Callable[..., sr.Index], metric: str, query: str) -> None:
+    index = told(metric, metric=metric)
+    q = index.encoder.encode_queries([Query("q", query)])[0].astype(np.float64)
+    for why in explain(index, query, list(ABSTRACTS)):
+        own = SENTENCES[why.id]
+        if not own:
+            assert why.sentence == ""
+            continue
+        x = np.concatenate([index.encoder.encode_papers([Paper("", part)]) for part in own]).astype(np.float64)
+        near = -np.linalg.norm(x - q, axis=1) if metric == "l2" else x @ q / np.linalg.norm(x, axis=1)
+        assert near[own.index(why.sentence)] > near.max() - 2e-3
+
+
+def test_the_sentence_answers_the_query(told: Callable[..., sr.Index]) -> None:
+    index = told("cosine", metric="cosine")
+    found = {why.id: why.sentence for why in explain(index, "graph neural networks with message passing", list("abde"))}
+    assert found == {
+        "a": "Graph networks pass messages between nodes.",
+        "b": "Messages passed along the edges of a graph tell what a node is.",
+        "d": "One sentence only",
+        "e": "",
+    }
+
+
+def test_an_index_without_vectors_explains_by_words(told: Callable[..., sr.Index]) -> None:
+    why = {one.id: one for one in explain(told("words", encoder=None), "cold antibodies", list(ABSTRACTS))}
+    assert {id: one.sentence for id, one in why.items() if one.bm25} == {
+        "a": "The weather in June was cold.",
+        "b": "A cold June opened the year.",
+        "c": "Trials with antibodies ended early.",
+    }
+    assert {one.dense for one in why.values()} == {None}
+    assert why["c"].bm25 is not None
+    assert (why["c"].bm25.rank, list(why["c"].words)) == (1, ["antibodies"])
+    assert (why["d"].bm25, why["d"].words, why["d"].title) == (None, {}, 0.0)
+
+
+def test_an_index_without_bm25_explains_by_meaning(built: Callable[..., Any]) -> None:
+    index = built(lexical=None)
+    near = dense_scores(index, "star dust")
+    for why in explain(index, "star dust", IDS[:20]):
+        assert (why.bm25, why.words, why.title) == (None, {}, 0.0)
+        assert why.dense is not None
+        assert_place(why.dense.rank, why.dense.score, IDS.index(why.id), near, np.ones(300, bool))
+
+
+def stored(folder: Path, papers: list[dict[str, Any]], vectors: npt.NDArray[np.floating], **queries: list[float]) -> sr.Index:
+    """An index of papers with these vectors. A text query has the id "1", which `queries` may have as `text`."""
+    named = {paper["id"]: vector.tolist() for paper, vector in zip(papers, vectors, strict=True)}
+    named |= {"1" if id == "text" else id: vector for id, vector in queries.items()}
+    (folder / "v.jsonl").write_text("".join(json.dumps({"paper_id": id, "embedding": vector}) + "\n" for id, vector in named.items()))
+    return sr.build(write_jsonl(folder / "p.jsonl", papers), folder / "index", encoder=f"vectors:{folder / 'v.jsonl'}", shard_size=20)
+
+
+def test_an_index_of_stored_vectors_ranks_by_them_and_reads_by_words(tmp_path: Path) -> None:
+    """Nothing can encode a sentence there, so the query's words choose it."""
+    chance = np.random.default_rng(0)
+    papers = [{"id": f"p{at:02d}", "title": "a title", "abstract": f"First something. Then w{at % 7} and w{at % 5}."} for at in range(40)]
+    vectors = chance.normal(size=(40, 4)).astype(np.float32)
+    index = stored(tmp_path, papers, vectors, q=[1.0, 0.0, -1.0, 0.5])
+    near = -np.linalg.norm(vectors.astype(np.float64) - [1.0, 0.0, -1.0, 0.5], axis=1)
+    for why in explain(index, Query("q", "w1 w3"), [paper["id"] for paper in papers]):
+        at = int(why.id[1:])
+        assert why.dense is not None
+        assert_place(why.dense.rank, why.dense.score, at, near, np.ones(40, bool))
+        assert why.bm25 is None or why.sentence == papers[at]["abstract"].removeprefix("First something. ")
+    absent = why_not(index, papers[int(near.argmin())]["id"], Query("q", "w1"), k=3)
+    assert absent.explanation.dense is not None
+    assert absent.explanation.dense.rank == 40
+    with pytest.raises(InvalidRequest, match="has no vector of '1'"):
+        explain(index, "a text without a vector", ["p00"])
+
+
+def test_papers_that_are_not_there_are_named(index: sr.Index) -> None:
+    for call in (lambda: explain(index, "graph", ["p0000", "nobody"]), lambda: why_not(index, "nobody", "graph")):
+        with pytest.raises(NotFound, match="there is no paper 'nobody'"):
+            call()
+
+
+# why_not: every remedy is tried
+
+
+def position(index: sr.Index, id: str, query: str, k: int, **options: Any) -> int | None:
+    """Where a search answers with a paper, from 1."""
+    ids = list(index.search(query, k, **options).rankings[0].ids)
+    return ids.index(id) + 1 if id in ids else None
+
+
+def assert_true(index: sr.Index, told: Absence, id: str, query: str, k: int, mode: Mode | None, **options: Any) -> set[str]:
+    """What is told of a paper that passes is what searches do; the kinds of remedies."""
+    kinds = set()
+    assert told.remedies
+    for remedy in told.remedies:
+        if found := re.fullmatch(r"nothing is missing: it is number (\d+) of the answer", remedy):
+            kinds.add("there")
+            assert position(index, id, query, k, mode=mode, **options) == int(found[1])
+        elif found := re.fullmatch(r"-k (\d+) would show it", remedy):
+            kinds.add("k")
+            assert position(index, id, query, int(found[1]), mode=mode, **options) == int(found[1]) > k
+        elif found := re.fullmatch(r"--mode (\w+) shows it at rank (\d+)", remedy):
+            kinds.add("mode")
+            assert position(index, id, query, k, **(options | {"mode": found[1]})) == int(found[2])
+        elif found := re.fullmatch(r"with the word '(\w+)' added it is number (\d+)", remedy):
+            kinds.add("word")
+            assert not set(Analyzer().terms(found[1])) & set(Analyzer().terms(query))
+            assert position(index, id, f"{query} {found[1]}", k, mode=mode, **options) == int(found[2])
+        else:
+            kinds.add("none")
+            assert remedy.startswith("no change of the mode or by one word of its title brings it in")
+            assert len(told.remedies) == 1
+    missing = position(index, id, query, k, mode=mode, **options) is None
+    assert ("there" in kinds) == (not missing)
+    for other in index.modes:
+        shows = position(index, id, query, k, **(options | {"mode": other})) is not None
+        assert (f"--mode {other} " in " ".join(told.remedies)) == (missing and shows and other != (mode or index.modes[0]))
+    return kinds
+
+
+PHRASES = st.sampled_from(
+    ["graph networks", "vaccine trial", "orbit of a planet", "market star", '"price" market -risk', "message", "dose dose"]
+)
+
+
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    id=st.sampled_from(IDS),
+    query=PHRASES,
+    k=st.sampled_from([1, 5, 20, 90]),
+    mode=st.sampled_from([None, "hybrid", "dense", "bm25"]),
+    filter=st.sampled_from([None, "year >= 2008"]),
+    fusion=st.sampled_from([None, "rrf"]),
+)
+def test_what_is_told_is_so(
+    index: sr.Index, id: str, query: str, k: int, mode: Mode | None, filter: str | None, fusion: str | None
+) -> None:
+    told = why_not(index, id, query, k=k, mode=mode, filter=filter, fusion=fusion)
+    assume(not told.failed)
+    assert_true(index, told, id, query, k, mode, filter=filter, fusion=fusion)
+    for name, rank in told.ranks.items():
+        assert position(index, id, query, 300, mode=name, filter=filter, fusion=fusion) == rank
+
+
+@pytest.mark.parametrize("query", ["graph networks", "star dust"])
+@pytest.mark.parametrize("depth", [5, 20])
+def test_what_is_told_is_so_where_halves_propose_few(index: sr.Index, tmp_path: Path, depth: int, query: str) -> None:
+    """Where a fusion looks at few candidates, a paper's rank depends on them: a rank within them is the search's."""
+    path = Path(shutil.copytree(index.path, tmp_path / "copy"))
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["fusion"] = {"method": "blend", "alpha": 0.5, "normalisation": "min-max", "title": 0.1, "depth": depth}
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    shallow = sr.open(path)
+    shown = list(shallow.search(query, depth).rankings[0].ids)
+    for id in [*shown[::2], *shallow.search(query, 60).rankings[0].ids[depth::6]]:
+        rank = why_not(shallow, id, query, k=2).ranks["hybrid"]
+        if id in shown:
+            assert rank == shown.index(id) + 1
+        else:
+            assert rank is None or rank > depth
+            for remedy in why_not(shallow, id, query, k=2).remedies:
+                if found := re.fullmatch(r"-k (\d+) would show it", remedy):
+                    assert position(shallow, id, query, int(found[1])) is not None
+    unheard = [id for id in IDS if id not in shallow.search(query, 2 * depth).rankings[0].ids]
+    assert why_not(shallow, unheard[0], query, k=2).ranks["hybrid"] is None
+
+
+@pytest.mark.parametrize("settings", [{"encoder": None}, {"lexical": None}], ids=["BM25", "dense"])
+def test_what_is_told_is_so_in_one_half(built: Callable[..., Any], settings: dict[str, Any]) -> None:
+    index = built(**settings)
+    kinds: set[str] = set()
+    for query in ("graph", "vaccine trial"):
+        for id in IDS[:40:3]:
+            told = why_not(index, id, query, k=5)
+            assert list(told.ranks) == list(index.modes)
+            kinds |= assert_true(index, told, id, query, 5, None)
+    assert kinds >= {"k", "word"}
+
+
+def ten(folder: Path) -> sr.Index:
+    """Ten papers: in meaning p0 is the nearest to every text, p9 the farthest."""
+    papers = [
+        {"id": f"p{at}", "title": f"study{at} shared", "abstract": f"w{at} common", "year": 2000 + at, "venue": "AB"[at % 2]}
+        for at in range(9)
+    ]
+    papers.append({"id": "p9", "title": "zebra quagga", "abstract": "stripes", "venue": "B"})
+    vectors = np.array([[math.cos(at / 7), math.sin(at / 7)] for at in range(10)])
+    return stored(folder, papers, vectors, text=[1.0, 0.0])
+
+
+def test_a_paper_that_is_there(tmp_path: Path) -> None:
+    told = why_not(ten(tmp_path), "p0", "common shared", k=3)
+    assert told.remedies == ("nothing is missing: it is number 1 of the answer",)
+    assert told.ranks == {"hybrid": 1, "dense": 1, "bm25": 1}
+    assert told.failed == ()
+
+
+def test_no_shared_word(tmp_path: Path) -> None:
+    index = ten(tmp_path)
+    told = why_not(index, "p9", "common shared", k=3, mode="bm25")
+    assert told.explanation.bm25 is None
+    assert told.explanation.words == {}
+    assert told.ranks == {"hybrid": 10, "dense": 10, "bm25": None}
+    assert assert_true(index, told, "p9", "common shared", 3, "bm25") == {"word"}
+
+
+def test_a_greater_k_or_another_mode(tmp_path: Path) -> None:
+    index = ten(tmp_path)
+    told = why_not(index, "p8", "w8", k=3, mode="dense")
+    assert told.remedies[:1] == ("-k 9 would show it",)
+    assert "--mode bm25 shows it at rank 1" in told.remedies
+    assert assert_true(index, told, "p8", "w8", 3, "dense") >= {"k", "mode"}
+
+
+def test_a_word_of_its_title(tmp_path: Path) -> None:
+    index = ten(tmp_path)
+    told = why_not(index, "p7", "common", k=1)
+    assert told.remedies[-1] == "with the word 'study7' added it is number 1"
+    assert assert_true(index, told, "p7", "common", 1, None) == {"k", "word"}
+
+
+def test_of_several_words_the_one_that_brings_it_highest(tmp_path: Path) -> None:
+    papers = [{"id": id, "title": title} for id, title in zip("abcd", ("alpha beta", "gamma", "beta gamma", "beta"), strict=True)]
+    index = sr.build(write_jsonl(tmp_path / "p.jsonl", papers), tmp_path / "index", encoder=None)
+    assert [position(index, "a", f"gamma {word}", 4) for word in ("alpha", "beta")] == [1, 4]
+    assert why_not(index, "a", "gamma", k=4).remedies == ("with the word 'alpha' added it is number 1",)
+
+
+def test_in_meaning_stored_vectors_know_no_words(tmp_path: Path) -> None:
+    """No word that is added changes the rank there, so none is told."""
+    assert why_not(ten(tmp_path), "p9", "common", k=3, mode="dense").remedies == ("-k 10 would show it",)
+
+
+def test_nothing_brings_it_in(tmp_path: Path) -> None:
+    papers = [{"id": "a", "title": "graph"}, {"id": "b", "title": "", "abstract": "stripes"}]
+    index = sr.build(write_jsonl(tmp_path / "p.jsonl", papers), tmp_path / "index", encoder=None)
+    assert assert_true(index, why_not(index, "b", "graph"), "b", "graph", 10, None) == {"none"}
+
+
+@pytest.mark.parametrize(
+    ("query", "filter", "failed"),
+    [
+        ("common", "year >= 2007", ["it fails the filter's year >= 2007: its year is 2004"]),
+        ("common", 'year < 2004 and venue == "B"', ["year < 2004: its year is 2004", 'venue == "B": its venue is "A"']),
+        ("common", 'venue == "B" or year == 2001', ['(venue == "B" or year == 2001): its venue is "A", its year is 2004']),
+        ("common", "doi contains '10.'", ['doi contains "10.": its doi is not known']),
+        ('common "w5"', None, ['it does not meet the query\'s "w5"']),
+        ("common -w4", None, ["it does not meet the query's -w4"]),
+        ("common title:study5", None, ["it does not meet the query's title:study5"]),
+        ("common -w4 -w5", "year >= 2007 and year < 2020", ["year >= 2007: its year is 2004", "it does not meet the query's -w4"]),
+    ],
+)
+def test_what_it_fails_is_named(tmp_path: Path, query: str, filter: str | None, failed: list[str]) -> None:
+    index = ten(tmp_path)
+    told = why_not(index, "p4", query, k=10, filter=filter)
+    assert position(index, "p4", query, 10, filter=filter) is None
+    assert len(told.failed) == len(failed)
+    assert all(said.endswith(expected) for said, expected in zip(told.failed, failed, strict=True))
+    assert told.remedies[0].startswith("without that, it would be number ")
+    assert not any(word in " ".join(told.remedies) for word in ("-k", "--mode", "nothing is missing"))
+
+
+def test_without_what_it_fails_the_rest_still_holds(tmp_path: Path) -> None:
+    """It is the second of those of its venue that lack the word, and the fifth of all."""
+    index = ten(tmp_path)
+    told = why_not(index, "p4", "common -w0", k=10, mode="dense", filter='year >= 2007 and venue == "A"')
+    assert told.failed == ("it fails the filter's year >= 2007: its year is 2004",)
+    assert position(index, "p4", "common -w0", 10, mode="dense", filter='venue == "A"') == 2
+    assert told.remedies[0] == "without that, it would be number 2"
+    assert told.ranks["dense"] == 2
+
+
+def test_a_paper_that_fails_and_is_nowhere_near(tmp_path: Path) -> None:
+    told = why_not(ten(tmp_path), "p9", "common", k=3, mode="bm25", filter="year >= 2000")
+    assert told.failed == ("it fails the filter's year >= 2000: its year is not known",)
+    assert told.remedies[0] == "without that, it would not be among the candidates"
+    assert told.remedies[1].startswith("with the word ")
+
+
+def test_a_query_as_a_query_has_no_operators(index: sr.Index) -> None:
+    told = why_not(index, "p0000", Query("q", "graph -networks"), k=300)
+    assert told.failed == ()
+    assert told.remedies[0].startswith("nothing is missing")

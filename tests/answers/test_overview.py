@@ -1,0 +1,87 @@
+"""Facets and groups over an answer: against counting in plain Python, and over shards whose columns differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sciretrieve as sr
+from sciretrieve.answers.overview import clusters_of, facets_of
+from sciretrieve.errors import InvalidRequest, UnknownName
+from sciretrieve.lexical import Analyzer
+from tests.made_up import write_jsonl
+
+
+@pytest.mark.parametrize("k", [1, 40, 300])
+def test_facets_count_the_papers_of_the_answer(index: sr.Index, papers: list[dict[str, Any]], k: int) -> None:
+    run = index.search("graph networks", k, filter="impact > 1")
+    shown = [paper for paper in papers if paper["id"] in set(run.rankings[0].ids)]
+    found = facets_of(index, run, ["topic", "year", "authors"])
+    assert [facet.column for facet in found] == ["topic", "year", "authors"]
+    for facet in found:
+        values = [paper[facet.column] if isinstance(paper[facet.column], list) else [paper[facet.column]] for paper in shown]
+        counts = Counter(value for own in values for value in own if value is not None)
+        assert dict(facet.values) == dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:10])
+        assert facet.others == max(0, len(counts) - 10)
+        assert facet.missing == sum(not any(value is not None for value in own) for own in values)
+
+
+@pytest.mark.parametrize("columns", [["lab"], ["lab", "year"], ["id", "lab"]])
+def test_shards_may_have_different_columns(tmp_path: Path, columns: list[str]) -> None:
+    """A paper of a shard without the column is a paper without a value."""
+    plain = [{"id": f"a{number}", "title": "graph theory", "year": 2000 + number % 3} for number in range(6)]
+    more = [{"id": f"b{number}", "title": "graph theory", "lab": "xy"[number % 2]} for number in range(6)]
+    files = [write_jsonl(tmp_path / "a.jsonl", plain), write_jsonl(tmp_path / "b.jsonl", more)]
+    index = sr.build(files, tmp_path / "index", encoder=None, shard_size=6)
+    assert ["lab" in shard.schema.names for shard in index.shards] == [False, True]
+    found = {facet.column: facet for facet in facets_of(index, index.search("graph", 12), columns)}
+    assert (found["lab"].values, found["lab"].missing) == ((("x", 3), ("y", 3)), 6)
+    if "year" in columns:
+        assert (found["year"].values, found["year"].missing) == (((2000, 2), (2001, 2), (2002, 2)), 6)
+    if "id" in columns:
+        assert (len(found["id"].values), found["id"].others, found["id"].missing) == (10, 2, 0)
+
+
+def test_an_answer_without_papers_has_no_values(index: sr.Index) -> None:
+    (facet,) = facets_of(index, index.search("graph", filter="year > 3000"), ["topic"])
+    assert (facet.values, facet.others, facet.missing) == ((), 0, 0)
+
+
+def test_an_unknown_column_is_answered_with_those_near_to_it(index: sr.Index) -> None:
+    with pytest.raises(UnknownName, match=r"'yaer'.*did you mean 'year'"):
+        facets_of(index, index.search("graph"), ["topic", "yaer"])
+
+
+@pytest.mark.parametrize("k", [1, 5, 120])
+def test_groups_part_the_answer(index: sr.Index, k: int) -> None:
+    run = index.search("star market vaccine graph", k)
+    found = clusters_of(index, run)
+    assert sorted(place for group in found for place in group.members) == list(range(k))
+    assert [len(group.members) for group in found] == sorted((len(group.members) for group in found), reverse=True)
+
+
+def test_groups_are_of_papers_that_are_alike_and_say_so(index: sr.Index) -> None:
+    """The made-up papers have four topics; what was asked for labels none of them."""
+    run = index.search("graph star price", 200)
+    papers = [hit.paper for hit in run.hits]
+    found = clusters_of(index, run)
+    assert len(found) > 1
+    analyzer = Analyzer()
+    for group in found:
+        topics = Counter(papers[place].extra["topic"] for place in group.members)
+        assert topics.most_common(1)[0][1] >= 0.8 * len(group.members)
+        words = {word for place in group.members for word in f"{papers[place].title} {papers[place].abstract}".split()}
+        assert group.label
+        assert set(group.label) <= words
+        assert not {analyzer.term(word) for word in group.label} & set(analyzer.terms("graph star price"))
+
+
+@pytest.mark.parametrize("settings", [{"encoder": None}, {"lexical": None}], ids=["without vectors", "without BM25"])
+def test_groups_need_vectors_and_words(built: Callable[..., Any], settings: dict[str, Any]) -> None:
+    index = built(**settings)
+    with pytest.raises(InvalidRequest, match="needs vectors and BM25"):
+        clusters_of(index, index.search("graph"))

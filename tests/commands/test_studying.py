@@ -1,0 +1,260 @@
+"""`why-not`, `duplicates` and `tune`, and the options of `search` and `similar`, as users run them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sciretrieve as sr
+from sciretrieve.fusion import Fusion
+from tests.made_up import write_jsonl
+
+Result = subprocess.CompletedProcess[str]
+
+
+def sciretrieve(*arguments: str | Path, stdin: str | None = None, **environment: str) -> Result:
+    command = [sys.executable, "-m", "sciretrieve", *map(str, arguments)]
+    return subprocess.run(command, env=os.environ | environment, input=stdin, capture_output=True, text=True, check=False, timeout=300)
+
+
+def answer(*arguments: str | Path, **options: Any) -> str:
+    result = sciretrieve(*arguments, **options)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def asked(*arguments: str | Path) -> Any:
+    """What a command answers with --format json."""
+    return json.loads(answer(*arguments, "-f", "json"))
+
+
+def ids(value: Any) -> list[str]:
+    return [hit["id"] for hit in value["hits"]]
+
+
+# search
+
+
+def test_since_alpha_and_fusion_are_those_of_the_library(index: sr.Index) -> None:
+    query = ("search", "vaccine trial", "-i", index.path, "-k", "7", "--no-group")
+    found = asked(*query, "--since", "2010", "--filter", "venue == 'ACL' or venue == 'PNAS'", "--alpha", "0.9")
+    filter = '(venue == "ACL" or venue == "PNAS") and year >= 2010'
+    assert ids(found) == list(index.search("vaccine trial", 7, filter=filter, alpha=0.9).rankings[0].ids)
+    assert min(hit["year"] for hit in found["hits"]) >= 2010
+    found = asked(*query, "--since", "2010", "--fusion", "rrf")
+    expected = index.search("vaccine trial", 7, filter="year >= 2010", fusion="rrf").rankings[0]
+    assert ids(found) == list(expected.ids)
+    assert [hit["score"] for hit in found["hits"]] == pytest.approx(expected.scores.tolist())
+
+
+@pytest.fixture(scope="module")
+def twins(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
+    """Twelve works about graphs, each as preprint and as article; and one that is alone."""
+    folder = tmp_path_factory.mktemp("twins")
+    papers = [
+        {"id": f"{kind}{number:02d}", "title": title, "authors": ["Ada Lovelace"], "abstract": f"graph {kind}"}
+        for number in range(12)
+        for kind, title in (("arxiv", f"On the {number}th graph theorem"), ("journal", f"On the {number}th Graph-Theorem."))
+    ]
+    papers.append({"id": "alone", "title": "A theorem of its own", "authors": ["Alan Turing"], "abstract": "graph"})
+    return sr.build(write_jsonl(folder / "p.jsonl", papers), folder / "index", encoder=None, shard_size=7)
+
+
+def test_near_duplicates_are_one_unless_told_otherwise(twins: sr.Index) -> None:
+    query = ("search", "graph theorem", "-i", twins.path, "-k", "13")
+    grouped, apart = asked(*query), asked(*query, "--no-group")
+    assert len({id[-2:] for id in ids(grouped)}) == len(grouped["hits"]) == 13
+    assert all(hit["also"] == [other_of(hit["id"])] for hit in grouped["hits"] if hit["id"] != "alone")
+    assert any(other_of(id) in ids(apart) for id in ids(apart))
+    assert not any(hit["also"] for hit in apart["hits"])
+    assert answer(*query).count("  also: ") == 12
+
+
+def other_of(id: str) -> str:
+    return id.replace("arxiv", "journal") if id.startswith("arxiv") else id.replace("journal", "arxiv")
+
+
+def test_duplicates_are_listed(twins: sr.Index) -> None:
+    result = sciretrieve("duplicates", "-i", twins.path)
+    assert (result.returncode, result.stderr) == (0, "12 groups, 24 of 25 papers\n")
+    blocks = re.split(r"\n(?=\S)", result.stdout.rstrip("\n"))
+    assert {tuple(block.split("\n    ")) for block in blocks} == {
+        (f"On the {number}th graph theorem", f"arxiv{number:02d}", f"journal{number:02d}") for number in range(12)
+    }
+    value = asked("duplicates", "-i", twins.path)
+    assert (value["schema"], value["index"]) == (1, str(twins.path))
+    assert sorted(group["papers"] for group in value["groups"]) == [[f"arxiv{at:02d}", f"journal{at:02d}"] for at in range(12)]
+
+
+def test_views_beside_the_hits(index: sr.Index, papers: list[dict[str, Any]]) -> None:
+    """Counts and groups are over the first 1,000 and 200 papers, whatever k is and whatever is done to the hits."""
+    query = ("search", "graph star", "-i", index.path, "-k", "4", "--filter", "impact > 2", "--diverse")
+    value = asked(*query, "--facets", "topic, venue", "--cluster", "--explain")
+    assert ids(value) == list(index.search("graph star", 4, filter="impact > 2", group=True, diversify=True).rankings[0].ids)
+    assert ids(value) != list(index.search("graph star", 4, filter="impact > 2").rankings[0].ids)
+    passing = [paper for paper in papers if paper["impact"] > 2]
+    topics, venues = value["facets"]
+    assert dict(topics["values"]) == Counter(paper["topic"] for paper in passing)
+    assert (dict(venues["values"]), venues["missing"]) == (
+        Counter(paper["venue"] for paper in passing if paper["venue"]),
+        sum(paper["venue"] is None for paper in passing),
+    )
+    grouped = [id for group in value["clusters"] for id in group["papers"]]
+    assert sorted(grouped) == sorted(index.search("graph star", 200, filter="impact > 2").rankings[0].ids)
+    for hit in value["hits"]:
+        why = hit["explanation"]
+        assert why["id"] == hit["id"]
+        assert why["dense"]["score"] == pytest.approx(hit["scores"]["dense"], abs=1e-6)
+        assert set(why["words"]) <= {"graph", "star"}
+        assert why["sentence"] == hit["abstract"]
+    table = answer(*query, "--facets", "topic", "--cluster")
+    assert re.search(r"^topic:\n +\d+  \w+$", table, re.MULTILINE)
+    for group in value["clusters"]:
+        assert f"{len(group['papers']):>4}  {', '.join(group['label'])}\n" in table
+
+
+def test_reranking(index: sr.Index) -> None:
+    query = ("search", "graph networks", "-i", index.path, "-k", "8", "--mode", "bm25", "--no-group")
+    result = sciretrieve(*query, "-f", "json", "--explain", "--rerank", "minilm", "--rerank-depth", "5")
+    assert result.returncode == 0
+    assert re.fullmatch(r"the first 5 papers ordered by minilm, [\d.]+ s in all\n", result.stderr)
+    hits = json.loads(result.stdout)["hits"]
+    plain = list(index.search("graph networks", 8, mode="bm25").rankings[0].ids)
+    assert {hit["id"] for hit in hits[:5]} == set(plain[:5])
+    assert [hit["id"] for hit in hits[5:]] == plain[5:]
+    given = [hit["scores"]["rerank"] for hit in hits]
+    assert given[:5] == sorted(given[:5], reverse=True)
+    assert given[5:] == [None] * 3
+    # it is the encoder of the index, so what it gives is what the dense half says
+    assert given[:5] == pytest.approx([hit["explanation"]["dense"]["score"] for hit in hits[:5]], abs=1e-2)
+
+
+def test_a_query_with_operators(index: sr.Index, papers: list[dict[str, Any]]) -> None:
+    found = asked("search", '"graph" author:hopper -networks', "-i", index.path, "-k", "300", "--no-group")
+
+    def passes(paper: dict[str, Any]) -> bool:
+        text = f"{paper['title']} {paper['abstract']}".split()
+        return "graph" in text and "networks" not in text and "Grace Hopper" in paper["authors"]
+
+    assert set(ids(found)) == {paper["id"] for paper in papers if passes(paper)}
+    assert found["hits"]
+    led = json.loads(answer("search", "-i", index.path, "-k", "300", "--no-group", "-f", "json", "--", "-networks graph"))
+    assert led["query"] == "-networks graph"
+    assert len(ids(led)) > len(ids(found))
+    assert not any("networks" in f"{hit['title']} {hit['abstract']}".split() for hit in led["hits"])
+
+
+def test_similar_takes_the_same_options(index: sr.Index) -> None:
+    value = asked(
+        "similar", "p0000", "-i", index.path, "-k", "5", "--since", "2005", "--alpha", "0.2", "--diverse", "--facets", "year", "--cluster"
+    )
+    options: dict[str, Any] = {"filter": "year >= 2005", "alpha": 0.2}
+    assert ids(value) == list(index.similar(["p0000"], 5, group=True, diversify=True, **options).rankings[0].ids)
+    wide = index.similar(["p0000"], 1000, **options).hits
+    (facet,) = value["facets"]
+    counts = Counter(hit.paper.year for hit in wide)
+    assert all(counts[year] == count for year, count in facet["values"])
+    assert facet["others"] == len(counts) - 10
+    assert {id for group in value["clusters"] for id in group["papers"]} == {hit.id for hit in wide[:200]}
+
+
+# why-not
+
+
+def test_why_not(index: sr.Index) -> None:
+    ranked = list(index.search("graph networks", 300).rankings[0].ids)
+    out = answer("why-not", ranked[49], "graph", "networks", "-i", index.path, "-k", "5")
+    paper = index.papers([ranked[49]])[0]
+    first, *lines = out.splitlines()
+    assert first == f"{paper.title} ({paper.id})"
+    assert [line.split()[:3] for line in lines[:2]] == [["hybrid", "rank", "50"], ["dense", "rank", lines[1].split()[2]]]
+    assert re.fullmatch(r"  dense   rank \d+, score -?\d\.\d{4}", lines[1])
+    assert lines[3].startswith("  words   ")
+    assert "  → -k 50 would show it" in lines
+    told = asked("why-not", ranked[49], "graph", "networks", "-i", index.path, "-k", "5", "--fusion", "rrf")
+    assert (told["schema"], told["query"], told["k"]) == (1, "graph networks", 5)
+    assert told["ranks"]["hybrid"] == list(index.search("graph networks", 300, fusion="rrf").rankings[0].ids).index(ranked[49]) + 1
+    assert told["explanation"]["id"] == ranked[49]
+    absent = next(
+        hit for hit in index.search("graph networks", 300, mode="dense").hits if hit.paper.extra["topic"] == "stars" and hit.paper.year
+    )
+    out = answer("why-not", absent.id, "graph networks", "-i", index.path, "--mode", "bm25", "--filter", "year > 2024")
+    assert f"  it fails the filter's year > 2024: its year is {absent.paper.year}\n" in out
+    assert "  bm25    not answered: it shares no word with the query\n" in out
+    assert "  words   none of the query\n" in out
+    assert "  → without that, it would not be among the candidates\n" in out
+
+
+# tune
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> sr.Index:
+    """An index whose words are right and whose vectors are the opposite; beside it queries.tsv and qrels.tsv for them."""
+    numbers = np.random.default_rng(1)
+    papers = [{"id": f"p{number}", "title": "paper", "abstract": f"word{number} pair{number // 2}"} for number in range(60)]
+    vectors = numbers.normal(size=(60, 5)).tolist()
+    rows = [{"paper_id": paper["id"], "embedding": vector} for paper, vector in zip(papers, vectors, strict=True)]
+    rows += [{"paper_id": f"q{number}", "embedding": [-value for value in vectors[number]]} for number in range(24)]
+    (tmp_path / "queries.tsv").write_text("".join(f"q{number}\tword{number} pair{number // 2}\n" for number in range(24)))
+    (tmp_path / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\n" + "".join(f"q{number}\tp{number}\t1\n" for number in range(24)))
+    (tmp_path / "few.tsv").write_text("q0 0 p0 1\nq1 0 p1 1\n")
+    file = write_jsonl(tmp_path / "v.jsonl", rows)
+    return sr.build(write_jsonl(tmp_path / "p.jsonl", papers), tmp_path / "index", encoder=f"vectors:{file}")
+
+
+def test_tune(judged: sr.Index) -> None:
+    command = ("tune", "-i", judged.path, "--queries", "queries.tsv", "--qrels", "qrels.tsv")
+    manifest = (judged.path / "manifest.json").read_bytes()
+    dry = answer(*command, "--dry-run", "-m", "nDCG@5")
+    now, best, gain, end = dry.splitlines()
+    assert re.fullmatch(r"now   nDCG@5 +\d+\.\d\d   alpha 0\.55, depth 1000, k1 1\.2, b 0\.75", now)
+    assert re.fullmatch(r"best  nDCG@5 +\d+\.\d\d on held-out queries   alpha 0\.\d+, depth \d+, k1 [\d.]+, b [\d.]+", best)
+    assert re.fullmatch(r"gain  \+\d+\.\d\d, 95 % interval [+-][\d.]+ to [+-][\d.]+, p [\d.]+, 24 queries", gain)
+    assert end == "not written: a dry run"
+    assert (judged.path / "manifest.json").read_bytes() == manifest
+
+    told = asked(*command)
+    assert (told["schema"], told["measure"], told["queries"], told["written"]) == (1, "nDCG@10", 24, True)
+    assert told["held_out"] - told["before_mean"] == pytest.approx(told["difference"]["difference"])
+    written = sr.open(judged.path).manifest
+    assert written.fusion == told["after"]["fusion"]
+    assert Fusion(**told["after"]["fusion"]).alpha < 0.55
+    info = asked("info", "-i", judged.path)
+    assert info["manifest"]["fusion"] == told["after"]["fusion"]
+    assert answer(*command).splitlines()[-1] == "not written: held-out queries gain nothing"
+
+
+def test_what_cannot_be_done_is_one_line(index: sr.Index, judged: sr.Index, twins: sr.Index) -> None:
+    search, similar = ("search", "graph", "-i", str(index.path)), ("similar", "p0000", "-i", str(index.path))
+    tune = ("tune", "-i", str(judged.path), "--queries")
+    manifest = (judged.path / "manifest.json").read_bytes()
+    for arguments, words in (
+        ((*search, "--rerank", "minillm"), "unknown encoder 'minillm'; did you mean 'minilm'"),
+        ((*search, "--facets", "yaer"), "unknown column in --facets 'yaer'; did you mean 'year'"),
+        ((*search, "--explain", "-f", "csv"), "--explain is shown with --format table or json, not csv"),
+        ((*similar, "--cluster", "-f", "trec"), "--cluster is shown with --format table or json, not trec"),
+        (("search", "graph", "-i", str(twins.path), "--diverse"), "has no vectors to tell papers' likeness by; leave out --diverse"),
+        (("search", "graph", "-i", str(twins.path), "--cluster"), "needs vectors and BM25 to group papers"),
+        (("search", "-i", str(index.path), "--", "-networks"), "the query is empty"),
+        (("why-not", "nobody", "graph", "-i", str(index.path)), "there is no paper 'nobody'"),
+        (("duplicates", "-i", "nowhere"), "there is no index at nowhere"),
+        ((*tune, "queries.tsv", "--qrels", "few.tsv"), "2 of the queries are judged, and a choice by fewer than 20 would be chance"),
+        ((*tune, "nowhere.tsv", "--qrels", "few.tsv"), "there are no queries at nowhere.tsv"),
+        ((*tune, "queries.tsv", "--qrels", "nowhere.tsv"), "there is no judgements at nowhere.tsv"),
+        (("tune", "-i", str(twins.path), "--queries", "queries.tsv", "--qrels", "qrels.tsv"), "has not both vectors and BM25"),
+    ):
+        result = sciretrieve(*arguments)
+        assert (result.returncode, result.stdout) == (2, ""), (arguments, result)
+        assert words in result.stderr
+        assert re.fullmatch(r"sciretrieve: .*\n", result.stderr)
+    assert (judged.path / "manifest.json").read_bytes() == manifest

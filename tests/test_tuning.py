@@ -1,0 +1,287 @@
+"""Fitting hybrid search: the choice, and what is promised of it, against real searches with every setting and slow folds."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sciretrieve as sr
+from sciretrieve import tuning
+from sciretrieve.errors import IndexBusy, InvalidRequest
+from sciretrieve.evaluation.judgements import Qrels
+from sciretrieve.files import write_lock
+from sciretrieve.fusion import Fusion
+from sciretrieve.lexical import Bm25Parameters
+from sciretrieve.tuning import Tuned, tune
+from sciretrieve.types import Query
+from tests.made_up import write_jsonl
+
+PAPERS, QUERIES = 90, 25
+
+
+def corpus(folder: Path, vectors: str = "random") -> tuple[Path, Path, list[Query], Qrels]:
+    """Papers and queries about them: a file of papers, one of vectors, the queries, and judgements.
+
+    Query i is about paper i, a long abstract that says the query's word three times. Other papers, short ones, say it once:
+    BM25 that pays no heed to length finds the right one, BM25 that does is misled. Vectors are "random", or "right": those of
+    a query and its paper are equal.
+    """
+    chance, numbers = random.Random(5), np.random.default_rng(5)
+    fillers = [f"filler{number}" for number in range(40)]
+    papers: list[dict[str, Any]] = []
+    for number in range(PAPERS):
+        about = [f"word{number}"] * 3 if number < QUERIES else []
+        aside = [f"word{chance.randrange(QUERIES)}" for _ in range(number % 3)] if number >= QUERIES else []
+        words = about + aside + chance.choices(fillers, k=60 if about else 4)
+        chance.shuffle(words)
+        papers.append({"id": f"p{number:03d}", "title": chance.choice(fillers), "abstract": " ".join(words)})
+    queries = [Query(f"q{number}", f"word{number} {chance.choice(fillers)}") for number in range(QUERIES)]
+    qrels = {f"q{number}": {f"p{number:03d}": 2, f"p{QUERIES + number:03d}": 1} for number in range(QUERIES)}
+    of_papers = numbers.normal(size=(PAPERS, 8))
+    of_queries = numbers.normal(size=(QUERIES, 8)) if vectors == "random" else of_papers[:QUERIES]
+    rows = [{"paper_id": paper["id"], "embedding": vector.tolist()} for paper, vector in zip(papers, of_papers, strict=True)]
+    rows += [{"paper_id": query.id, "embedding": vector.tolist()} for query, vector in zip(queries, of_queries, strict=True)]
+    return write_jsonl(folder / "p.jsonl", papers), write_jsonl(folder / f"{vectors}.jsonl", rows), queries, qrels
+
+
+Made = tuple[sr.Index, list[Query], Qrels]
+
+
+def made(folder: Path, vectors: str = "random", name: str = "index", **settings: Any) -> Made:
+    papers, file, queries, qrels = corpus(folder, vectors)
+    return sr.build(papers, folder / name, encoder=f"vectors:{file}", shard_size=40, **settings), queries, qrels
+
+
+@pytest.fixture
+def few_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A grid that can be searched with one by one."""
+    monkeypatch.setattr(tuning, "ALPHAS", (0.1, 0.5, 0.9))
+    monkeypatch.setattr(tuning, "DEPTHS", (4, 25))
+    monkeypatch.setattr(tuning, "LENGTHS", ((1.2, 0.0), (2.0, 0.75)))
+
+
+def ndcg(ids: list[str], judged: Mapping[str, int], cutoff: int) -> float:
+    gained = math.fsum(judged.get(id, 0) / math.log2(rank + 1) for rank, id in enumerate(ids[:cutoff], 1))
+    ideal = math.fsum(grade / math.log2(rank + 1) for rank, grade in enumerate(sorted(judged.values(), reverse=True)[:cutoff], 1))
+    return gained / ideal
+
+
+def searched(folder: Path, index: sr.Index, queries: list[Query], fusion: Fusion, bm25: Bm25Parameters, k: int) -> list[list[str]]:
+    """What an index that was built with these BM25 parameters answers by this fusion."""
+    path = folder / f"by-{bm25.k1}-{bm25.b}"
+    other = sr.build(folder / "p.jsonl", path, encoder=index.manifest.build["settings"]["encoder"], lexical=bm25, shard_size=40)
+    rankings = other.searcher.search(other.probes(queries, "hybrid", None), k, "hybrid", fusion)
+    return [list(ranking.ids) for ranking in rankings]
+
+
+@pytest.mark.usefixtures("few_settings")
+@pytest.mark.parametrize("vectors", ["random", "right"])
+def test_the_choice_and_what_is_promised_of_it(tmp_path: Path, vectors: str) -> None:
+    """Every setting is really searched with, and each fifth of the queries scored by what is best for the other four."""
+    index, queries, qrels = made(tmp_path, vectors)
+    told = tune(index, queries, qrels, measure="nDCG@3", write=False)
+    grid = [
+        (replace(Bm25Parameters(), k1=k1, b=b), fusion)
+        for k1, b in ((1.2, 0.75), (1.2, 0.0), (2.0, 0.75))
+        for fusion in [Fusion()] + [Fusion(alpha=alpha, depth=depth) for depth in (1000, 4, 25) for alpha in (0.1, 0.5, 0.9)]
+    ]
+    table = []
+    for bm25, fusion in grid:
+        answers = searched(tmp_path, index, queries, fusion, bm25, 3)
+        table.append([ndcg(ids, qrels[query.id], 3) for query, ids in zip(queries, answers, strict=True)])
+
+    def mean(setting: int, of: list[int]) -> float:
+        return math.fsum(table[setting][query] for query in of) / len(of)
+
+    def best(of: list[int]) -> int:
+        return max(range(len(grid)), key=lambda setting: (round(mean(setting, of), 12), -setting))
+
+    fold_of = (np.random.default_rng(0).permutation(QUERIES) % 5).tolist()
+    everyone = list(range(QUERIES))
+    held = [table[best([other for other in everyone if fold_of[other] != fold_of[query]])][query] for query in everyone]
+    assert told.before_mean == pytest.approx(mean(0, everyone))
+    assert told.held_out == pytest.approx(math.fsum(held) / QUERIES)
+    assert (told.after.bm25, told.after.fusion) == grid[best(everyone)]
+    assert (told.before.bm25, told.before.fusion) == grid[0]
+    assert told.difference.difference == pytest.approx(told.held_out - told.before_mean)
+    wins = sum(new > old + 1e-9 for new, old in zip(held, table[0], strict=True))
+    assert told.difference.wins == wins
+    assert (told.measure, told.queries, told.written) == ("nDCG@3", QUERIES, False)
+
+
+def test_a_useless_half_loses_its_say(tmp_path: Path) -> None:
+    """Vectors at random: all of the grid is tried, and what is best is written and searched with from then on."""
+    index, queries, qrels = made(tmp_path)
+    folder = index.manifest.lexical["folder"] if index.manifest.lexical else ""
+    told = tune(index, queries, qrels)
+    assert told.written
+    assert told.after.fusion.alpha <= 0.2 < told.before.fusion.alpha
+    assert told.held_out > told.before_mean
+    tuned = sr.open(index.path)
+    assert tuned.manifest.fusion == {
+        "method": "blend",
+        "alpha": told.after.fusion.alpha,
+        "normalisation": "min-max",
+        "title": 0.1,
+        "depth": told.after.fusion.depth,
+    }
+    assert tuned.manifest.generation == index.manifest.generation + 1
+    before, after = (dict(index.manifest.build), dict(tuned.manifest.build))
+    assert before == after
+    assert not list(index.path.glob("tuning-*"))
+    # searches use it, and give way to what is asked for
+    expected = searched(tmp_path, index, queries, told.after.fusion, told.after.bm25, 10)
+    assert [list(ranking.ids) for ranking in tuned.search(queries, 10)] == expected
+    assert [list(ranking.ids) for ranking in tuned.search(queries, 10, alpha=told.after.fusion.alpha)] == expected
+    assert [list(ranking.ids) for ranking in tuned.search(queries, 10, alpha=0.9)] != expected
+    means = [np.mean([ndcg(list(ranking.ids), qrels[ranking.query.id], 10) for ranking in run.search(queries, 10)]) for run in (tuned,)]
+    assert means[0] > told.before_mean
+    # another way to weigh length was better too: BM25 is anew, and the one before is gone
+    assert told.after.bm25.b < 0.75
+    assert tuned.manifest.lexical is not None
+    assert [tuned.manifest.lexical[name] for name in ("k1", "b")] == [told.after.bm25.k1, told.after.bm25.b]
+    assert [f"lexical/{path.name}" for path in (index.path / "lexical").iterdir()] == [tuned.manifest.lexical["folder"]]
+    assert tuned.manifest.lexical["folder"] != folder
+    out = subprocess.run([sys.executable, "-m", "sciretrieve", "info", "-i", index.path], capture_output=True, text=True, check=True).stdout
+    assert f"lucene, k1 {told.after.bm25.k1}, b {told.after.bm25.b}" in out
+    assert "generation 2" in out
+
+
+@pytest.mark.usefixtures("few_settings")
+def test_bm25_is_as_if_built_so(tmp_path: Path) -> None:
+    index, queries, qrels = made(tmp_path, lexical=Bm25Parameters(title=3.0))
+    told = tune(index, queries, qrels)
+    assert told.written
+    assert (told.after.bm25.b, told.after.bm25.title) == (0.0, 3.0)
+    built = sr.build(tmp_path / "p.jsonl", tmp_path / "built", encoder=None, lexical=told.after.bm25, shard_size=1000)
+    for ours, theirs in zip(sr.open(index.path).search(queries, 90, mode="bm25"), built.search(queries, 90, mode="bm25"), strict=True):
+        assert list(ours.ids) == list(theirs.ids)
+        assert ours.scores.tolist() == theirs.scores.tolist()
+
+
+@pytest.mark.usefixtures("few_settings")
+def test_what_is_best_already_stays_as_it_is(tmp_path: Path) -> None:
+    index, queries, qrels = made(tmp_path)
+    first = tune(index, queries, qrels)
+    assert first.written
+    manifest = (index.path / "manifest.json").read_bytes()
+    files = {file: file.stat().st_mtime_ns for file in index.path.rglob("*") if file.is_file() and file.name != ".lock"}
+    again = tune(sr.open(index.path), queries, qrels)
+    assert (again.before, again.after, again.written) == (first.after, first.after, False)
+    assert (index.path / "manifest.json").read_bytes() == manifest
+    assert {file: file.stat().st_mtime_ns for file in index.path.rglob("*") if file.is_file() and file.name != ".lock"} == files
+
+
+def test_a_gain_that_held_out_queries_do_not_see_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Judgements at random: what is best for all of them is chance, which other queries do not repeat."""
+    monkeypatch.setattr(tuning, "LENGTHS", ((1.2, 0.0), (2.0, 0.75)))
+    index, queries, _ = made(tmp_path)
+    manifest = (index.path / "manifest.json").read_bytes()
+    refused = 0
+    for seed in range(3):
+        chance = random.Random(seed)
+        qrels = {query.id: {f"p{chance.randrange(PAPERS):03d}": 1 for _ in range(4)} for query in queries}
+        told = tune(index, queries, qrels, write=False)
+        if told.after != told.before and told.held_out <= told.before_mean:
+            refused += 1
+            assert not tune(index, queries, qrels).written
+            assert (index.path / "manifest.json").read_bytes() == manifest
+    assert refused
+
+
+@pytest.mark.usefixtures("few_settings")
+def test_a_dry_run_only_says(tmp_path: Path) -> None:
+    index, queries, qrels = made(tmp_path)
+    before = {file: file.read_bytes() for file in index.path.rglob("*") if file.is_file()}
+    told = tune(index, queries, qrels, write=False)
+    assert not told.written
+    assert {file: file.read_bytes() for file in index.path.rglob("*") if file.is_file()} == before
+    copy = sr.open(Path(shutil.copytree(index.path, tmp_path / "copy")))
+    assert replace(tune(copy, queries, qrels), written=False) == told
+
+
+@pytest.mark.usefixtures("few_settings")
+def test_only_judged_queries_count(tmp_path: Path) -> None:
+    index, queries, qrels = made(tmp_path)
+    more = [*queries, Query("stranger", "filler1")]
+    told: list[Tuned] = [tune(index, some, qrels | {"unasked": {"p000": 1}}, write=False) for some in (queries, more)]
+    assert told[0] == told[1]
+    assert told[0].queries == QUERIES
+
+
+@pytest.mark.parametrize(
+    ("settings", "count", "words"),
+    [
+        ({}, 19, "19 of the queries are judged, and a choice by fewer than 20"),
+        ({"encoder": None}, 25, "has not both vectors and BM25"),
+        ({"lexical": None}, 25, "has not both vectors and BM25"),
+    ],
+)
+def test_what_cannot_be_tuned_is_refused(tmp_path: Path, settings: dict[str, Any], count: int, words: str) -> None:
+    papers, file, queries, qrels = corpus(tmp_path)
+    index = sr.build(papers, tmp_path / "index", **({"encoder": f"vectors:{file}"} | settings))
+    manifest = (index.path / "manifest.json").read_bytes()
+    with pytest.raises(InvalidRequest, match=words):
+        tune(index, queries, dict(list(qrels.items())[:count]))
+    assert (index.path / "manifest.json").read_bytes() == manifest
+
+
+@pytest.mark.usefixtures("few_settings")
+def test_an_index_that_is_being_written_is_left_alone(tmp_path: Path) -> None:
+    index, queries, qrels = made(tmp_path)
+    manifest = (index.path / "manifest.json").read_bytes()
+    with write_lock(index.path), pytest.raises(IndexBusy):
+        tune(index, queries, qrels)
+    assert (index.path / "manifest.json").read_bytes() == manifest
+    assert tune(index, queries, qrels, write=False).queries == QUERIES
+
+
+@pytest.mark.parametrize("depth", [1, 3, 10, 40, 150])
+@pytest.mark.parametrize("filter", [None, "impact > 5"])
+def test_shallower_candidates_are_those_of_a_shallower_search(index: sr.Index, depth: int, filter: str | None) -> None:
+    """The candidates of the deepest fusion, cut, give the ranking of a search that proposes only so many."""
+    probes = index.probes(["graph networks", "star", "vaccine trial dose of a virus", "welfare"], "hybrid", filter)
+    fusion = Fusion(alpha=0.4, depth=depth)
+    for probe, deep in zip(probes, index.searcher.candidates(probes, 150), strict=True):
+        ours = index.searcher.fused(tuning._within(deep, depth), depth, fusion)
+        theirs = index.searcher.search([probe], depth, "hybrid", fusion)[0]
+        assert list(ours.ids) == list(theirs.ids)
+        np.testing.assert_allclose(ours.scores, theirs.scores, atol=1e-12)
+
+
+def test_progress_is_told(tmp_path: Path, few_settings: None) -> None:
+    class Heard:
+        total, done = 0, 0
+
+        def start(self, total: int | None, done: int = 0) -> None:
+            self.total, self.done = total or 0, done
+
+        def advance(self, papers: int) -> None:
+            self.done += papers
+
+        def note(self, text: str) -> None:
+            raise AssertionError(text)
+
+    index, queries, qrels = made(tmp_path)
+    heard = Heard()
+    tune(index, queries, qrels, write=False, progress=heard)
+    assert heard.done == heard.total == 3 * QUERIES
+
+
+def test_an_unknown_measure_is_refused(tmp_path: Path) -> None:
+    index, queries, qrels = made(tmp_path)
+
+    with pytest.raises(InvalidRequest, match="unknown measure 'ndgc@10'"):
+        tune(index, queries, qrels, measure="ndgc@10")
+    assert json.loads((index.path / "manifest.json").read_text())["fusion"] is None
