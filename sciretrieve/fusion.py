@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import InvalidRequest, UnknownName
+from .types import Mask
 
 Scores: TypeAlias = npt.NDArray[np.float64]
 
@@ -66,17 +67,19 @@ class Fusion:
 
     Attributes:
         method: "rrf"; "convex", a convex combination of the normalised scores; or "blend", which adds to that how much
-            of a paper's title the query says.
+            of a paper's title the query says, and whether the paper has all of its words.
         alpha: the dense half's share in the combination.
         normalisation: one of `NORMALISATIONS`.
         title: the weight, beside 1 for both halves together, of how much of the title the query says, in "blend".
+        complete: the same weight of having all of the query's words.
         depth: how many papers each half proposes. It does not depend on k, so the top 5 are the first 5 of the top 10.
     """
 
     method: str = "blend"
-    alpha: float = 0.55
+    alpha: float = 0.5
     normalisation: str = "min-max"
-    title: float = 0.1
+    title: float = 0.15
+    complete: float = 0.1
     depth: int = 1000
 
     def __post_init__(self) -> None:
@@ -86,15 +89,18 @@ class Fusion:
             raise UnknownName("normalisation", self.normalisation, NORMALISATIONS)
         if not 0 <= self.alpha <= 1:
             raise InvalidRequest(f"--alpha, the dense half's share, lies between 0 and 1, not {self.alpha}")
-        if self.title < 0 or self.depth < 1:
-            raise InvalidRequest("a fusion needs title >= 0 and depth >= 1")
+        if self.title < 0 or self.complete < 0 or self.depth < 1:
+            raise InvalidRequest("a fusion needs title >= 0, complete >= 0 and depth >= 1")
 
-    def join(self, dense: Scores, lexical: Scores, title: Scores) -> Scores:
-        """Candidates' scores in each half (-inf: no word of the query) and shares of their titles, all (n,), to one (n,)."""
+    def join(self, dense: Scores, lexical: Scores, titles: Scores, complete: Mask) -> Scores:
+        """One score for each candidate, (n,), from its scores in each half (-inf: no word of the query), the share of its
+        title that the query says, and whether it has all of the query's words; all (n,)."""
         if self.method == "rrf":
             return rrf(dense, lexical)
         joined = convex(dense, lexical, alpha=self.alpha, normalisation=self.normalisation)
-        return (joined + self.title * title) / (1 + self.title) if self.method == "blend" else joined
+        if self.method == "blend":
+            joined = (joined + self.title * titles + self.complete * complete) / (1 + self.title + self.complete)
+        return joined
 
 
 def rrf(dense: Scores, lexical: Scores) -> Scores:

@@ -171,23 +171,29 @@ class Index:
             NotFound: an id is not in the index.
             InvalidRequest: neither ids nor text, or as in `search`.
         """
+        chosen, joined = self._checked(k, mode), self.fusion(fusion, alpha)
+        probe = self.likeness(ids, text=text, negatives=negatives, mode=chosen, filter=filter)
+        return self._answered([probe], k, chosen, joined, None, 0, group, diversify)
+
+    def likeness(
+        self, ids: Sequence[str], *, text: str | None = None, negatives: Sequence[str] = (), mode: Mode, filter: str | None = None
+    ) -> Probe:
+        """What `similar` searches with. Raises as it does."""
         if not ids and not (text or "").strip():
             raise InvalidRequest("nothing to be similar to; give paper ids, or --text with a title and an abstract")
-        chosen, joined = self._checked(k, mode), self.fusion(fusion, alpha)
         wanted, unwanted, outside = self.rows(ids), self.rows(negatives), []
         if text:
             title, _, abstract = text.partition(". ")
             outside = [Paper("", title, abstract)]
         vector = None
-        if chosen != "bm25":
+        if mode != "bm25":
             vector = rocchio(np.concatenate([self._vectors_at(wanted), self._paper_vectors(outside)]), self._vectors_at(unwanted))
         groups = (*self.papers_at(wanted), *outside), self.papers_at(unwanted)
-        terms = rocchio_terms(*([self._terms(Query("", paper=paper).words, chosen) for paper in group] for group in groups))
+        terms = rocchio_terms(*([self._terms(Query("", paper=paper).words, mode) for paper in group] for group in groups))
         allowed = self.mask(filter)
         allowed = np.ones(len(self), bool) if allowed is None else allowed
         allowed[np.concatenate([wanted, unwanted])] = False
-        probe = Probe(Query(" ".join(ids) or "text"), vector, terms, allowed)
-        return self._answered([probe], k, chosen, joined, None, 0, group, diversify)
+        return Probe(Query(" ".join(ids) or "text"), vector, terms, allowed)
 
     def score(self, query: Query, ids: Sequence[str], *, mode: Mode | None = None, fusion: str | None = None) -> npt.NDArray[np.float64]:
         """Score given papers for a query as a search over just them would, in the order of `ids`, which are distinct.

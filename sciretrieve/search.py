@@ -35,13 +35,14 @@ class Probe:
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """What both halves propose for a probe: rows, their scores in each half (BM25's -inf without a common word), and how
-    much of each title the query says; all (n,)."""
+    much of each title the query says, and whether the paper has all of the query's words that any paper has; all (n,)."""
 
     probe: Probe
     rows: Rows
     dense: Scores
     bm25: Scores
     titles: Scores
+    complete: Mask
 
 
 @dataclass(frozen=True)
@@ -90,11 +91,12 @@ class Searcher:
         meaning = np.empty(len(rows))
         meaning[known] = near[1][np.argsort(near[0])]
         meaning[~known] = dense.score_rows(self.vectors, _vector(probe), rows[~known])
-        return Candidates(probe, rows, meaning, every[rows], self.bm25.title_shares(probe.terms)[rows])
+        complete = np.isin(rows, self.bm25.rows_with(self.bm25.known(probe.terms)), assume_unique=True)
+        return Candidates(probe, rows, meaning, every[rows], self.bm25.title_shares(probe.terms)[rows], complete)
 
     def fused(self, found: Candidates, k: int, fusion: Fusion) -> Ranking:
         """The k best of the candidates."""
-        scores = fusion.join(found.dense, found.bm25, found.titles)
+        scores = fusion.join(found.dense, found.bm25, found.titles, found.complete)
         best = topk.best(scores, k)
         parts = {"dense": found.dense[best], "bm25": found.bm25[best]}
         return self._ranked(found.probe, k, found.rows[best], scores[best], parts)

@@ -152,7 +152,7 @@ def _within(found: Candidates, depth: int) -> Candidates:
     for scores in (found.dense, found.bm25):
         edge = np.partition(scores, len(scores) - depth)[len(scores) - depth]
         kept |= (scores >= edge) & np.isfinite(scores)
-    return Candidates(found.probe, found.rows[kept], found.dense[kept], found.bm25[kept], found.titles[kept])
+    return Candidates(found.probe, found.rows[kept], found.dense[kept], found.bm25[kept], found.titles[kept], found.complete[kept])
 
 
 def _rebuilt(index: Index, folder: Path, parameters: Bm25Parameters) -> Bm25:

@@ -149,17 +149,24 @@ def test_the_theoretical_least_value_is_told_from_the_scores_least() -> None:
 def test_a_paper_that_wins_both_halves_wins(method: str, normalisation: str) -> None:
     dense, lexical = np.array([0.2, 0.9, 0.5]), np.array([-np.inf, 7.0, 3.0])
     fusion = Fusion(method, normalisation=normalisation)
-    assert np.argmax(fusion.join(dense, lexical, np.zeros(3))) == 1
+    assert np.argmax(fusion.join(dense, lexical, np.zeros(3), np.zeros(3, bool))) == 1
 
 
-@given(titled, st.floats(0, 1), st.floats(0, 2))
-def test_join_is_what_the_settings_say(rows: list[tuple[float, float, float]], alpha: float, title: float) -> None:
+@given(titled, st.floats(0, 1), st.floats(0, 2), st.floats(0, 2), st.integers(0, 2**20))
+def test_join_is_what_the_settings_say(
+    rows: list[tuple[float, float, float]], alpha: float, title: float, complete: float, bits: int
+) -> None:
     dense, lexical, shares = halves(rows)
+    whole = np.array([bool(bits >> at & 1) for at in range(len(rows))])
     for normalisation in ("min-max", "theoretical"):
         mixed = np.array(slow_convex(rows, alpha, normalisation))
-        expected = {"rrf": np.array(slow_rrf(rows)), "convex": mixed, "blend": (mixed + title * shares) / (1 + title)}
+        expected = {
+            "rrf": np.array(slow_rrf(rows)),
+            "convex": mixed,
+            "blend": (mixed + title * shares + complete * whole) / (1 + title + complete),
+        }
         for method in METHODS:
-            ours = Fusion(method, alpha, normalisation, title).join(dense, lexical, shares)
+            ours = Fusion(method, alpha, normalisation, title, complete).join(dense, lexical, shares, whole)
             np.testing.assert_allclose(ours, expected[method], rtol=1e-7, atol=1e-9)
 
 
@@ -167,14 +174,20 @@ def test_only_blend_looks_at_titles() -> None:
     dense, lexical = np.array([0.9, 0.8, 0.1]), np.array([3.0, 2.9, -np.inf])
     shares = np.array([0.0, 1.0, 0.0])
     for method, first in (("rrf", 0), ("convex", 0), ("blend", 1)):
-        assert np.argmax(Fusion(method, title=0.5).join(dense, lexical, shares)) == first
-        assert np.argmax(Fusion(method, title=0).join(dense, lexical, shares)) == 0
+        assert np.argmax(Fusion(method, title=0.5).join(dense, lexical, shares, np.zeros(3, bool))) == first
+        assert np.argmax(Fusion(method, title=0).join(dense, lexical, shares, np.zeros(3, bool))) == 0
+
+
+def test_a_paper_with_all_the_words_is_lifted_over_one_a_little_better() -> None:
+    dense, lexical, whole = np.array([0.9, 0.88, 0.1]), np.array([3.0, 2.9, -np.inf]), np.array([False, True, False])
+    assert np.argmax(Fusion().join(dense, lexical, np.zeros(3), whole)) == 1
+    assert np.argmax(Fusion(complete=0).join(dense, lexical, np.zeros(3), whole)) == 0
 
 
 def test_alpha_is_the_dense_halfs_share() -> None:
     dense, lexical = np.array([1.0, 0.0]), np.array([0.0, 9.0])
     for alpha, expected in ((1.0, [1.0, 0.0]), (0.0, [0.0, 1.0]), (0.25, [0.25, 0.75])):
-        assert Fusion("convex", alpha).join(dense, lexical, np.zeros(2)).tolist() == expected
+        assert Fusion("convex", alpha).join(dense, lexical, np.zeros(2), np.zeros(2, bool)).tolist() == expected
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,8 @@ class Explanation:
         id: the paper's.
         dense, bm25: its place in each half; None where the index lacks the half, or no word is shared.
         title: how much of its title the query says, from 0 to 1, by the rarity of the words.
-        words: the query's words that it has, as they were typed, with what each adds to its BM25 score; the greatest first.
+        words: the query's words that it has, as they were typed (of papers as queries, as they stand in it), with what each
+            adds to its BM25 score; the greatest first.
         sentence: the sentence of its abstract nearest to the query, "" without an abstract.
     """
 
@@ -70,14 +71,16 @@ class Absence:
     remedies: tuple[str, ...]
 
 
-def explain(index: Index, query: str | Query, ids: Sequence[str], *, filter: str | None = None) -> list[Explanation]:
+def explain(index: Index, query: str | Query | Probe, ids: Sequence[str], *, filter: str | None = None) -> list[Explanation]:
     """Explain papers' places for a query; ranks are among all papers that pass the filter and meet the query's demands.
+
+    A `Probe`, as `Index.likeness` makes it, has its filter with it.
 
     Raises:
         NotFound: an id is not in the index.
         InvalidRequest: as `Index.search`.
     """
-    probe = index.probes([query], index.modes[0], filter)[0]
+    probe = query if isinstance(query, Probe) else index.probes([query], index.modes[0], filter)[0]
     return _explained(index, probe, index.rows(ids))
 
 
@@ -114,13 +117,15 @@ def _explained(index: Index, probe: Probe, rows: Rows, sentence: bool = True) ->
         by_meaning = [
             Place(*place) for place in zip(dense.ranks(index.vectors, probe.vector, near, probe.mask), near.tolist(), strict=True)
         ]
-    by_words, titles, words = _by_words(index, probe, rows)
+    by_words, titles, words = _by_words(index, probe, rows, papers)
     nearest = _nearest_sentences(index, probe, papers) if sentence else [""] * len(papers)
     parts = zip(papers, by_meaning, by_words, titles, words, nearest, strict=True)
     return [Explanation(paper.id, *others) for paper, *others in parts]
 
 
-def _by_words(index: Index, probe: Probe, rows: Rows) -> tuple[list[Place | None], list[float], list[dict[str, float]]]:
+def _by_words(
+    index: Index, probe: Probe, rows: Rows, papers: Sequence[Paper]
+) -> tuple[list[Place | None], list[float], list[dict[str, float]]]:
     """Papers' places in BM25, how much of their titles the query says, and the words that they share with it."""
     if (bm25 := index.bm25) is None:
         return [None] * len(rows), [0.0] * len(rows), [{} for _ in rows]
@@ -131,7 +136,10 @@ def _by_words(index: Index, probe: Probe, rows: Rows) -> tuple[list[Place | None
     ranks = len(passing) - np.searchsorted(passing, found, side="right") + 1
     shared = [bm25.weights(probe.terms, row) for row in rows.tolist()]
     places = [Place(rank, score) if own else None for rank, score, own in zip(ranks.tolist(), found.tolist(), shared, strict=True)]
-    return places, bm25.title_shares(probe.terms)[rows].tolist(), [{typed[term]: own[term] for term in own} for own in shared]
+    # where papers were asked with and no words, a term is shown as it stands in the paper found
+    said = [typed or typed_words(index.analyzer, f"{paper.title} {paper.abstract}") for paper in papers]
+    words = [{spelt[term]: own[term] for term in own} for spelt, own in zip(said, shared, strict=True)]
+    return places, bm25.title_shares(probe.terms)[rows].tolist(), words
 
 
 def typed_words(analyzer: Analyzer, text: str) -> dict[str, str]:

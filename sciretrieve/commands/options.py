@@ -116,7 +116,7 @@ Fusion: TypeAlias = Annotated[
     FusionName | None, typer.Option("--fusion", help="How hybrid joins dense and BM25 scores; default: as the index is tuned, else blend.")
 ]
 Alpha: TypeAlias = Annotated[
-    float | None, typer.Option("--alpha", metavar="A", min=0.0, max=1.0, help="The dense half's share in hybrid, 0 to 1; default: 0.55.")
+    float | None, typer.Option("--alpha", metavar="A", min=0.0, max=1.0, help="The dense half's share in hybrid, 0 to 1; default: 0.5.")
 ]
 Rerank: TypeAlias = Annotated[
     str | None,

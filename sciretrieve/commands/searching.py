@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ..outputs import View
     from ..protocols import Reranker
     from ..runs import Run
+    from ..search import Probe
 
 CHUNK = 256
 FACETED, CLUSTERED = 1000, 200
@@ -125,6 +126,7 @@ def similar(
     diverse: Diverse = False,
     facets: Facets = None,
     cluster: ClusterOption = False,
+    explain: Explain = False,
     format: Format = FormatName.table,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -137,7 +139,7 @@ def similar(
     wanted = [line.strip() for line in sys.stdin if line.strip()] if ids == ["-"] else list(ids or [])
     start = time.perf_counter()
     opened = open_index(index, encoder)
-    _only_json(format, False, facets, cluster)
+    _only_json(format, explain, facets, cluster)
     narrowed = _since(filter, since)
 
     def ask(count: int, plain: bool) -> Run:
@@ -155,7 +157,10 @@ def similar(
         )
 
     run = ask(k, False)
-    _print(run, run.rankings[0].query.id, start, format, Console(quiet), _view(opened, run, ask, facets, cluster, None, narrowed))
+    asked = None
+    if explain:
+        asked = opened.likeness(wanted, text=text, negatives=negatives or [], mode=mode.value if mode else opened.modes[0], filter=narrowed)
+    _print(run, run.rankings[0].query.id, start, format, Console(quiet), _view(opened, run, ask, facets, cluster, asked, narrowed))
 
 
 def batch(
@@ -251,7 +256,7 @@ def _view(
     ask: Callable[[int, bool], Run],
     facets: str | None,
     cluster: bool,
-    explained: str | None,
+    explained: str | Probe | None,
     filter: str | None,
 ) -> View:
     """What is shown besides the hits; counts and groups are over more papers than are answered."""

@@ -227,13 +227,23 @@ class Bm25:
         weights[weights == 0] = np.inf
         return weights
 
+    def known(self, terms: Iterable[str]) -> list[str]:
+        """Those of the terms that any paper has."""
+        return [term for term in terms if term in self._vocabulary]
+
     def rows_with(self, terms: Iterable[str]) -> npt.NDArray[np.int32]:
-        """The papers that have all of the terms, by row."""
+        """The papers that have all of the terms, by row, rising; none for no terms."""
+        numbers = {self._vocabulary.get(term) for term in terms}
+        if not numbers or None in numbers:
+            return np.empty(0, np.int32)
+        slices = [slice(self._starts[number], self._starts[number + 1]) for number in numbers if number is not None]
         found: npt.NDArray[np.int32] | None = None
-        for term in terms:
-            number = self._vocabulary.get(term)
-            part = self._indices[self._starts[number] : self._starts[number + 1]] if number is not None else self._indices[:0]
-            found = np.asarray(part) if found is None else np.intersect1d(found, part, assume_unique=True)
+        for part in sorted((self._indices[own] for own in slices), key=len):  # the rarest first: what is left only shrinks
+            if found is None:
+                found = np.asarray(part)
+            elif len(found):
+                places = np.minimum(np.searchsorted(part, found), len(part) - 1)
+                found = found[part[places] == found]
         return np.empty(0, np.int32) if found is None else found
 
     def weights(self, terms: Mapping[str, float], row: int) -> dict[str, float]:

@@ -228,7 +228,7 @@ def test_tune(judged: sr.Index) -> None:
     assert told["held_out"] - told["before_mean"] == pytest.approx(told["difference"]["difference"])
     written = sr.open(judged.path).manifest
     assert written.fusion == told["after"]["fusion"]
-    assert Fusion(**told["after"]["fusion"]).alpha < 0.55
+    assert Fusion(**told["after"]["fusion"]).alpha < 0.5
     info = asked("info", "-i", judged.path)
     assert info["manifest"]["fusion"] == told["after"]["fusion"]
     assert answer(*command).splitlines()[-1] == "not written: held-out queries gain nothing"
