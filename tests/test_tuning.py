@@ -133,7 +133,8 @@ def test_a_useless_half_loses_its_say(tmp_path: Path) -> None:
         "method": "blend",
         "alpha": told.after.fusion.alpha,
         "normalisation": "min-max",
-        "title": 0.1,
+        "title": 0.15,
+        "complete": 0.1,
         "depth": told.after.fusion.depth,
     }
     assert tuned.manifest.generation == index.manifest.generation + 1

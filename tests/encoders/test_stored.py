@@ -58,7 +58,7 @@ def test_vectors_are_found_by_id(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("x.jsonl", b'{"paper_id": "a", "embedding": [1, 2]}\n{"paper_id": "b", "embed', "line 2: no JSON"),
+        ("x.jsonl", b'{"paper_id": "a", "embedding": [1, 2]}\n{"paper_id": "b", "embed', "line 2: not valid JSON"),
         (
             "x.jsonl",
             b'{"paper_id": "a", "embedding": [1, 2]}\n{"paper_id": "b", "embedding": [1]}',
@@ -69,7 +69,7 @@ def test_vectors_are_found_by_id(tmp_path: Path, name: str) -> None:
         ("x.jsonl", b'{"paper_id": "a", "embedding": [[1, 2]]}', "line 1: .*no list of numbers"),
         ("x.jsonl", b'{"paper_id": "a", "embedding": []}', "line 1: .*no list of numbers"),
         ("x.jsonl", b'{"paper_id": "a"}', "line 1: expected an object with a paper_id and an embedding"),
-        ("x.jsonl", b"[1, 2]", "line 1: expected an object"),
+        ("x.jsonl", b"[1, 2]", "line 1: not a JSON object"),
         ("x.jsonl", b'{"paper_id": 1, "embedding": [1]}\n{"paper_id": "1", "embedding": [1]}', "line 2: the id '1' stood there already"),
         ("x.jsonl", b"\n", "holds no vectors"),
         ("x.npy", b"no array", r"cannot be read as a \.npy file"),
