@@ -56,6 +56,7 @@ class BuildSettings:
     encoder: str | None = "minilm"
     adapter: str | None = None
     query_adapter: str | None = None
+    bare_titles: bool = False
     metric: Metric | None = None
     dense: str = "auto"
     precision: Precision = "auto"
@@ -82,6 +83,7 @@ def build(
     encoder: str | None = "minilm",
     adapter: str | None = None,
     query_adapter: str | None = None,
+    bare_titles: bool = False,
     metric: Metric | None = None,
     dense: str = "auto",
     precision: Precision = "auto",
@@ -103,6 +105,7 @@ def build(
         encoder: a name of the catalogue, a folder or a hub id with a model, or `vectors:FILE`; None for no vectors.
         adapter: which of the encoder's adapters (experts, instructions) reads papers, or a folder or a hub id with one.
         query_adapter: the same for text queries.
+        bare_titles: whether a paper without an abstract is its title alone to the encoder, see `load_encoder`.
         metric: "l2", "ip" or "cosine"; by default the one that the encoder was trained for.
         dense: "auto", "flat", "hnsw", "ivf", any FAISS factory string, or "none".
         precision: "bf16", "fp32", or "auto": bf16 where the machine computes in it.
@@ -127,7 +130,7 @@ def build(
     opened = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
     if dense == "none":
         encoder = adapter = query_adapter = None
-    settings = BuildSettings(encoder, adapter, query_adapter, metric, dense, precision, device, lexical, shard_size, limit)
+    settings = BuildSettings(encoder, adapter, query_adapter, bare_titles, metric, dense, precision, device, lexical, shard_size, limit)
     directory = Path(into)
     _check_place(directory)
     with write_lock(directory):
@@ -161,6 +164,7 @@ class _Build:
                 settings.encoder,
                 adapter=settings.adapter,
                 query_adapter=settings.query_adapter,
+                bare_titles=settings.bare_titles,
                 precision=settings.precision,
                 device=settings.device,
             )

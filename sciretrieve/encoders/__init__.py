@@ -20,7 +20,13 @@ from .torched import Device
 
 
 def load_encoder(
-    name: str, *, adapter: str | None = None, query_adapter: str | None = None, precision: Precision = "auto", device: Device = "auto"
+    name: str,
+    *,
+    adapter: str | None = None,
+    query_adapter: str | None = None,
+    bare_titles: bool = False,
+    precision: Precision = "auto",
+    device: Device = "auto",
 ) -> Encoder:
     """An encoder, ready to be used; what it needs is downloaded and compiled when it first is.
 
@@ -29,6 +35,8 @@ def load_encoder(
             `vectors:FILE` for vectors made elsewhere.
         adapter: which of its adapters (experts, instructions) reads papers; or a folder or a hub id with one.
         query_adapter: the same for text queries.
+        bare_titles: whether a paper without an abstract is its title alone, as SciRepEval's code reads it, and not the title
+            with the separator behind it, as the model cards' code does.
         precision: "bf16", "fp32", or "auto": bf16 where the machine computes in it.
         device: "cpu", "cuda", or "auto": a GPU where there is one.
 
@@ -39,10 +47,11 @@ def load_encoder(
     """
     if name.startswith(PREFIX):
         return StoredVectors(Path(name.removeprefix(PREFIX)).expanduser())
-    asked = Asked(name, adapter, query_adapter)
+    asked = Asked(name, adapter, query_adapter, bare_titles)
     spec = resolve(asked)
     if spec.members:
-        return Ensemble(spec.name, [TextEncoder(CATALOGUE[member], Asked(member), precision, device) for member in spec.members])
+        members = [Asked(member, bare_titles=bare_titles) for member in spec.members]
+        return Ensemble(spec.name, [TextEncoder(resolve(member), member, precision, device) for member in members])
     return TextEncoder(spec, asked, precision, device)
 
 

@@ -156,7 +156,7 @@ class TextEncoder:
 
     def _tokenise(self, side: Side, values: list[dict[str, str]]) -> Tokens:
         prepared = self._model(side.task).prepared
-        texts = [side.text.format(sep=prepared.separator, **value).strip() for value in values]
+        texts = [side.template(value["title"], value["abstract"]).format(sep=prepared.separator, **value).strip() for value in values]
         return prepared.tokenise(texts, self._budget)
 
     @property

@@ -39,6 +39,8 @@ def resolve(asked: Asked) -> EncoderSpec:
         Unavailable: the hub cannot be reached.
     """
     spec = _base(asked.encoder)
+    if asked.bare_titles:
+        spec = replace(spec, sides=spec.sides.bare())
     if spec.members:
         if asked.adapter or asked.query_adapter:
             raise InvalidRequest(f"{spec.name} is an ensemble, whose adapters cannot be chosen")

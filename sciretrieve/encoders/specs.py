@@ -7,7 +7,7 @@ in place of a query.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
 from ..types import Metric
@@ -25,10 +25,20 @@ SIDES = ("paper", "query", "paper_as_query")
 @dataclass(frozen=True, slots=True)
 class Side:
     """How one side is read: `{title}`, `{abstract}`, `{text}` and `{sep}` (the tokenizer's separator) are filled into
-    `text`; `task` names the adapter, expert or instruction that reads it, "" the model alone."""
+    `text`, or where title or abstract is missing into `alone`, if that is not ""; `task` names the adapter, expert or instruction
+    that reads it, "" the model alone."""
 
     text: str
     task: str = ""
+    alone: str = ""
+
+    def template(self, title: str, abstract: str) -> str:
+        """What is filled in for a paper with this title and abstract."""
+        return self.text if (title and abstract) or not self.alone else self.alone
+
+    def bare(self) -> Side:
+        """The same with a title, or an abstract, alone where the other is missing, without what joins the two."""
+        return replace(self, alone=self.text.replace("{sep}", "").replace("{title} {abstract}", "{title}{abstract}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +48,10 @@ class Sides:
     paper: Side
     query: Side
     paper_as_query: Side
+
+    def bare(self) -> Sides:
+        """The same with `Side.bare` for papers."""
+        return replace(self, paper=self.paper.bare(), paper_as_query=self.paper_as_query.bare())
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -114,6 +128,7 @@ class Asked:
     encoder: str
     adapter: str | None = None
     query_adapter: str | None = None
+    bare_titles: bool = False
 
     def __str__(self) -> str:
         return " with ".join(part for part in (self.encoder, self.adapter, self.query_adapter) if part)
@@ -123,4 +138,5 @@ def sides_from(value: Mapping[str, Any]) -> Sides:
     """Sides from plain JSON values, as `asdict` makes them. Raises KeyError, TypeError or ValueError."""
     if set(value) != {item.name for item in fields(Sides)}:
         raise ValueError("sides")
-    return Sides(**{side: Side(str(value[side]["text"]), str(value[side]["task"])) for side in SIDES})
+    sides = {name: value[name] for name in SIDES}
+    return Sides(**{name: Side(str(side["text"]), str(side["task"]), str(side.get("alone", ""))) for name, side in sides.items()})

@@ -197,7 +197,7 @@ def _system(request: Request, spec: Benchmark, material: Material, progress: Pro
         queries = StoredVectors(Path(request.query_embeddings)) if request.query_embeddings else None
         about = {"embeddings": str(papers.path), "dim": papers.dim} | ({"query_embeddings": str(queries.path)} if queries else {})
         return Dense(papers.path.name, StoredSpace(papers, queries, material), about)
-    index = Index(request.index) if request.index is not None else _index(request, material, progress)
+    index = Index(request.index) if request.index is not None else _index(request, spec, material, progress)
     encoder = index.manifest.encoder
     if request.mode == "dense" and encoder is not None:
         about = {"index": str(index.path), "encoder": {key: value for key, value in encoder.items() if key != "golden"}}
@@ -246,7 +246,7 @@ def _cut(system: System, material: Material) -> list[str]:
     ]
 
 
-def _index(request: Request, material: Material, progress: Progress) -> Index:
+def _index(request: Request, spec: Benchmark, material: Material, progress: Progress) -> Index:
     """The index of a set's papers, built if it is not there yet."""
     name = None if request.mode == "bm25" else request.encoder or "minilm"
     words = [material.name, *(word for word in (name, request.adapter, request.query_adapter) if word)]
@@ -259,6 +259,7 @@ def _index(request: Request, material: Material, progress: Progress) -> Index:
         "encoder": name,
         "adapter": request.adapter if name else None,
         "query_adapter": request.query_adapter if name else None,
+        "bare_titles": spec.protocol.bare_titles,
         "dense": "flat" if name else "none",
         "precision": request.precision,
         "device": request.device,

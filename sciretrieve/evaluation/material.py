@@ -29,6 +29,7 @@ class Protocol:
         depth: how many documents of a whole corpus are ranked.
         average: see `Average`.
         mean_of_measures: whether the benchmark's one figure is the mean of its measures, as SciRepEval's is for reviewers.
+        bare_titles: whether a paper without an abstract is read as its title alone, without the separator (SciRepEval does).
         python_mrr: whether the reciprocal rank is BEIR's: ties in the order of the answer, over all judged queries.
     """
 
@@ -41,6 +42,7 @@ class Protocol:
     depth: int = 1000
     average: Average = "queries"
     mean_of_measures: bool = False
+    bare_titles: bool = False
     python_mrr: bool = False
 
 

@@ -120,6 +120,16 @@ def test_specter2_reads_each_side_with_its_own_adapter(specter2: Path) -> None:
     check(fp32("specter2"), one_adapter(specter2, "specter2"), one_adapter(specter2, "specter2_adhoc_query"))
 
 
+def test_what_is_missing_leaves_no_separator_where_titles_are_bare(specter2: Path) -> None:
+    """SciRepEval's code joins the fields that are not empty; the model card's leaves the separator behind a title."""
+    oracle = one_adapter(specter2, "specter2")
+    joined = ["[SEP]".join(part for part in (item.title, item.abstract) if part) for item in PAPERS]
+    check(fp32("specter2", bare_titles=True), oracle, one_adapter(specter2, "specter2_adhoc_query"), text=joined)
+    vectors = [fp32("specter2", bare_titles=bare).encode_papers(PAPERS[3:4])[0] for bare in (False, True)]
+    assert np.abs(vectors[0] - vectors[1]).max() > 1e-3
+    assert fp32("specter2").identity() != fp32("specter2", bare_titles=True).identity()
+
+
 def test_only_the_first_tokens_of_the_last_layer_are_computed_where_only_they_are_read(specter2: Path) -> None:
     encoder = fp32("specter2")
     encoder.encode_papers(PAPERS)

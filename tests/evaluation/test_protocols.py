@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from sciretrieve.errors import InvalidRequest, NotFound
-from sciretrieve.evaluation import evaluate
+from sciretrieve.evaluation import CATALOGUE, evaluate
 from tests.evaluation.made_up_benchmarks import made_vectors, paper, write_lines, write_text, write_vectors
 
 IDS = [f"p{number:03d}" for number in range(60)]
@@ -500,3 +500,16 @@ def test_papers_without_text_are_told_and_an_index_can_rank_candidates(tmp_path:
         file.write(json.dumps({"_id": "blank", "title": "", "text": ""}) + "\n")
     noted = evaluate("trec-covid", tmp_path / "beir", mode=mode).notes
     assert any("1 papers without any text are no candidates: blank" in note for note in noted)
+
+
+def test_scirepevals_papers_are_read_as_its_code_joins_them(tmp_path: Path) -> None:
+    """Their encoder gets titles alone where there is no abstract; that of other benchmarks does not."""
+    assert {name for name, row in CATALOGUE.items() if row.protocol.bare_titles} == {*SETS, "reviewer-matching"}
+    folder = tmp_path / "data" / "relish"
+    folder.mkdir(parents=True)
+    candidates = [{"doc_id": f"c{at}", "title": f"Title {at}", "abstract": None, "score": at % 2} for at in range(4)]
+    row = {"doc_id": "q", "query": {"doc_id": "q", "title": "Title 1", "abstract": "Words."}, "candidates": candidates}
+    (folder / "evaluation.jsonl").write_text(json.dumps(row) + "\n")
+    report = evaluate("relish", tmp_path / "data", encoder="minilm", cache=str(tmp_path / "cache"))
+    assert report.facts["encoder"]["asked"]["bare_titles"] is True
+    assert report.facts["encoder"]["sides"]["paper"]["alone"] == "{title}{abstract}"
