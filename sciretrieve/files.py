@@ -100,4 +100,8 @@ def write_lock(directory: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise IndexBusy(str(directory)) from error
-        yield
+        try:
+            yield
+        finally:
+            # closing the file is not enough: a child that a library has just forked may still hold it open
+            fcntl.flock(file, fcntl.LOCK_UN)

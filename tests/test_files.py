@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -58,3 +60,16 @@ def test_the_lock_keeps_other_processes_out_and_dies_with_its_holder(tmp_path: P
         process.wait()
     with write_lock(tmp_path):
         pass
+
+
+def test_the_lock_is_given_back_also_while_a_child_holds_the_file(tmp_path: Path) -> None:
+    """A library may fork while the lock is held; its child shares the file, and would share the lock."""
+    with write_lock(tmp_path):
+        child = os.fork()
+        if not child:
+            time.sleep(5)
+            os._exit(0)
+    with write_lock(tmp_path):
+        pass
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
