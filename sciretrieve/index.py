@@ -287,7 +287,7 @@ class Index:
     @cached_property
     def narrower(self) -> Narrower:
         """What says which papers may answer."""
-        return Narrower(self.shards, self.columns, lambda: self.analyzer, lambda: self.bm25)
+        return Narrower(self.shards, lambda: self.columns, lambda: self.analyzer, lambda: self.bm25)
 
     @cached_property
     def analyzer(self) -> Analyzer:
@@ -342,7 +342,7 @@ class Index:
             # the columns' names are read from every shard, which a cold search can do without
             typed = operators.parse(item, self.columns.names if ":" in item else ())
             asked.append(Query(str(number), typed.words))
-            masks.append(self.narrower.mask(filter, typed.demands) if typed.demands else allowed)
+            masks.append(self.narrower.meeting(typed.demands, allowed) if typed.demands else allowed)
         if not all(query.words.strip() for query in asked):
             raise InvalidRequest("the query is empty; give some words, a sentence or a title")
         vectors = list(self.encode(asked)) if mode != "bm25" else [None] * len(asked)

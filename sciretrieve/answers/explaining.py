@@ -190,8 +190,7 @@ def _failed(index: Index, query: str | Query, row: int, filter: str | None) -> t
             failed.append(f"it fails the filter's {part}: {has}")
     demands = operators.parse(query, index.columns.names).demands if isinstance(query, str) else ()
     for demand in demands:
-        meeting = index.narrower.mask(None, [demand])
-        assert meeting is not None
+        meeting = index.narrower.meeting([demand])
         if meeting[row]:
             others &= meeting
         else:

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from ..search import Probe
 
 CHUNK = 256
-FACETED, CLUSTERED = 1000, 200
 
 
 def search(
@@ -81,8 +80,8 @@ def search(
     text = sys.stdin.read().strip() if query == ["-"] else " ".join(query)
     start = time.perf_counter()
     opened, console = open_index(index, encoder), Console(quiet)
-    _only_json(format, explain, facets, cluster)
-    reranker = _reranker(rerank, console)
+    _check_views(format, explain, facets, cluster)
+    reranker = _reranker(rerank)
     narrowed = _since(filter, since)
 
     def ask(count: int, plain: bool) -> Run:
@@ -139,7 +138,7 @@ def similar(
     wanted = [line.strip() for line in sys.stdin if line.strip()] if ids == ["-"] else list(ids or [])
     start = time.perf_counter()
     opened = open_index(index, encoder)
-    _only_json(format, explain, facets, cluster)
+    _check_views(format, explain, facets, cluster)
     narrowed = _since(filter, since)
 
     def ask(count: int, plain: bool) -> Run:
@@ -188,7 +187,7 @@ def batch(
     asked = read_queries(queries)
     opened = open_index(index, encoder)
     console = Console(quiet)
-    reranker = _reranker(rerank, console)
+    reranker = _reranker(rerank)
     lines: list[str] = []
     encoded = 0
     console.start(len(asked), unit="queries")
@@ -230,7 +229,7 @@ def _since(filter: str | None, since: int | None) -> str | None:
     return f"year >= {since}" if filter is None else f"({filter}) and year >= {since}"
 
 
-def _reranker(name: str | None, console: Console) -> Reranker | None:
+def _reranker(name: str | None) -> Reranker | None:
     if name is None:
         return None
     from ..ranking.reranking import open_reranker
@@ -243,7 +242,7 @@ def _note_reranking(run: Run, reranker: Reranker | None, depth: int, start: floa
         console.note(f"the first {depth:,} papers ordered by {reranker.name}, {in_words(time.perf_counter() - start)} in all")
 
 
-def _only_json(format: FormatName, explain: bool, facets: str | None, cluster: bool) -> None:
+def _check_views(format: FormatName, explain: bool, facets: str | None, cluster: bool) -> None:
     """Refuse views in formats that have no place for them."""
     asked = [name for name, on in (("--explain", explain), ("--facets", facets), ("--cluster", cluster)) if on]
     if asked and format not in (FormatName.table, FormatName.json):
@@ -271,9 +270,9 @@ def _view(
         from ..answers import overview
 
         if facets:
-            counts = overview.facets_of(index, ask(FACETED, True), [name.strip() for name in facets.split(",") if name.strip()])
+            counts = overview.facets_of(index, ask(overview.FACETED, True), [name.strip() for name in facets.split(",") if name.strip()])
         if cluster:
-            wide = ask(CLUSTERED, True)
+            wide = ask(overview.CLUSTERED, True)
             groups = [(one, [wide.rankings[0].ids[at] for at in one.members]) for one in overview.clusters_of(index, wide)]
     return View(explanations, counts, groups)
 

@@ -77,6 +77,7 @@ class Remembered:
                 store.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", list(vectors.items()))
 
         self._with_store(insert, None)
+        cache.bound(keep=self._path.parent)
 
     def _with_store(self, work: Callable[[Connection], Done], otherwise: Done) -> Done:
         """Work on the table of vectors; `otherwise`, and a word in the log, where it cannot be had."""

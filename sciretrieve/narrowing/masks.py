@@ -18,19 +18,22 @@ from .operators import TEXT_COLUMNS, Demand
 
 @dataclass(frozen=True)
 class Narrower:
-    """What narrowing needs of an index: shards, their common columns, and how text becomes terms."""
+    """What narrowing needs of an index: shards, their common columns, and how text becomes terms; each read when first needed."""
 
     shards: Sequence[Shard]
-    columns: pa.Schema
+    columns: Callable[[], pa.Schema]
     analyzer: Callable[[], Analyzer]
     bm25: Callable[[], Bm25 | None]
 
-    def mask(self, filter: str | None, demands: Iterable[Demand] = ()) -> Mask | None:
-        """Which papers may answer, by row; None for all of them. Raises InvalidRequest for a filter that cannot be read."""
-        found = None if filter is None else self.passing(filters.parse(filter))
+    def mask(self, filter: str | None) -> Mask | None:
+        """Which papers pass a filter, by row; None for all of them. Raises InvalidRequest for one that cannot be read."""
+        return None if filter is None else self.passing(filters.parse(filter))
+
+    def meeting(self, demands: Iterable[Demand], among: Mask | None = None) -> Mask:
+        """Which papers, `among` some, meet all of the demands, by row."""
+        found = np.ones(sum(map(len, self.shards)), bool) if among is None else among
         for demand in demands:
-            meets = self._meeting(demand)
-            found = meets if found is None else found & meets
+            found = found & self._meeting(demand)
         return found
 
     def _meeting(self, demand: Demand) -> Mask:
@@ -38,13 +41,14 @@ class Narrower:
             looked_for = bool(self.analyzer().terms(demand.text))  # stop words are in no index: none can be left out either
             said = self._saying(demand.text, TEXT_COLUMNS if demand.column is None else (demand.column,))
             return said ^ (demand.absent and looked_for)
-        return self.passing(filters.matching(demand.column, demand.text, self.columns.field(demand.column).type)) ^ demand.absent
+        return self.passing(filters.matching(demand.column, demand.text, self.columns().field(demand.column).type)) ^ demand.absent
 
     def passing(self, expression: filters.Expression) -> Mask:
         """Which papers pass a filter, by row."""
-        schema = pa.schema([self.columns.field(name) for name in sorted(expression.columns() & set(self.columns.names))])
+        columns = self.columns()
+        schema = pa.schema([columns.field(name) for name in sorted(expression.columns() & set(columns.names))])
         tables = (conform(shard.columns(schema.names), schema) for shard in self.shards)
-        masks = [filters.mask(expression, dict(zip(schema.names, table.columns, strict=True)), self.columns.names) for table in tables]
+        masks = [filters.mask(expression, dict(zip(schema.names, table.columns, strict=True)), columns.names) for table in tables]
         return np.concatenate(masks)
 
     def _saying(self, text: str, columns: Sequence[str]) -> Mask:

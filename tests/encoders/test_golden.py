@@ -38,7 +38,7 @@ def test_the_manifest_says_all_of_the_encoder(index: sr.Index) -> None:
         48,
         "l2",
     )
-    assert facts["sides"]["paper"] == {"text": "{title}{sep}{abstract}", "task": "proximity"}
+    assert facts["sides"]["paper"] == {"text": "{title}{sep}{abstract}", "task": "proximity", "alone": ""}
     assert set(facts["files"]) == {"base", "proximity", "adhoc_query"}
     golden = np.load(index.path / facts["golden"]["file"])
     assert golden.shape == (3, 48)
