@@ -19,6 +19,7 @@ from .errors import EncoderMismatch, InvalidRequest, NotFound, UnknownName
 from .fusion import Fusion
 from .lexical import Analyzer, Bm25
 from .lexical.bm25 import weigh_terms
+from .lexical.spelling import Speller
 from .manifest import Manifest, read_manifest
 from .narrowing import operators
 from .narrowing.masks import Narrower
@@ -297,6 +298,12 @@ class Index:
             raise InvalidRequest(f"{self.path} was built with another text analysis than this version's; build it anew with --overwrite")
         return analyzer
 
+    @cached_property
+    def speller(self) -> Speller:
+        """What reads the words of queries; only for an index that has BM25."""
+        assert self.bm25 is not None
+        return Speller(self.analyzer, self.bm25)
+
     def _answered(
         self,
         probes: Sequence[Probe],
@@ -366,7 +373,20 @@ class Index:
         return chosen
 
     def _terms(self, words: str, mode: Mode) -> dict[str, float]:
-        return {} if mode == "dense" else weigh_terms(self.analyzer.terms(words))
+        return {} if mode == "dense" else weigh_terms([term for _, term in self.speller.terms(words)])
+
+    def corrections(self, query: str) -> dict[str, str]:
+        """Words of a query that no paper has, and the terms (stems) that BM25 looks for in their place.
+
+        They are taken for a word not typed to its end or for a slip of a letter; see `lexical.spelling`. What is quoted
+        must stand in a paper as it is, and where there is no BM25 nothing is corrected.
+        """
+        if self.bm25 is None:
+            return {}
+        typed = operators.parse(query, self.columns.names if ":" in query else ())
+        insisted = {word for demand in typed.demands for word in self.analyzer.words(demand.text)}
+        read = self.speller.terms(typed.words)
+        return {word: term for word, term in read if term != self.analyzer.term(word) and word not in insisted}
 
     def encode(self, queries: Sequence[Query], *, remember: bool = False) -> Vectors:
         """Vectors of queries, shape (n, dim), by the encoder that filled the index, which is checked first.

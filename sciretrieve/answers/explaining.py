@@ -136,8 +136,9 @@ def _by_words(
     ranks = len(passing) - np.searchsorted(passing, found, side="right") + 1
     shared = [bm25.weights(probe.terms, row) for row in rows.tolist()]
     places = [Place(rank, score) if own else None for rank, score, own in zip(ranks.tolist(), found.tolist(), shared, strict=True)]
-    # where papers were asked with and no words, a term is shown as it stands in the paper found
-    said = [typed or typed_words(index.analyzer, f"{paper.title} {paper.abstract}") for paper in papers]
+    # a term that was not typed (papers were asked with, or a word was corrected) is shown as it stands in the paper found
+    texts = [f"{paper.title} {paper.abstract}" if own.keys() - typed else "" for paper, own in zip(papers, shared, strict=True)]
+    said = [typed_words(index.analyzer, text) | typed for text in texts]
     words = [{spelt[term]: own[term] for term in own} for spelt, own in zip(said, shared, strict=True)]
     return places, bm25.title_shares(probe.terms)[rows].tolist(), words
 

@@ -100,6 +100,8 @@ def search(
 
     run = ask(k, False)
     _note_reranking(run, reranker, rerank_depth, start, console)
+    for word, meant in (opened.corrections(text) if run.mode != "dense" else {}).items():
+        console.note(f'no paper has "{word}", so "{meant}" was looked for; put it in quotes to insist')
     _print(run, text, start, format, console, _view(opened, run, ask, facets, cluster, text if explain else None, narrowed))
 
 

@@ -8,10 +8,12 @@ brings numba, would cost every cold search more than the search itself.
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -230,6 +232,15 @@ class Bm25:
     def known(self, terms: Iterable[str]) -> list[str]:
         """Those of the terms that any paper has."""
         return [term for term in terms if term in self._vocabulary]
+
+    def beginning_with(self, start: str) -> list[str]:
+        """The terms that papers have which begin so, rising."""
+        low = bisect_left(self._terms, start)
+        return list(takewhile(lambda term: term.startswith(start), islice(self._terms, low, None)))
+
+    @cached_property
+    def _terms(self) -> list[str]:
+        return list(self._vocabulary)  # rising, as `build` wrote them
 
     def rows_with(self, terms: Iterable[str]) -> npt.NDArray[np.int32]:
         """The papers that have all of the terms, by row, rising; none for no terms."""
