@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import pyarrow as pa
 
@@ -38,9 +39,12 @@ class Corpus:
     columns: ColumnMap
     name: str
 
+    textless: ClassVar[bool] = False
+    """Whether papers without any text are kept."""
+
     def batches(self) -> Iterator[tuple[pa.Table, list[Rejected]]]:
         """Yield tables of papers (columns as `schema.PAPER_FIELDS`, then the corpus's own) and what was rejected."""
-        return papers(self._raw(), self.columns)
+        return papers(self._raw(), self.columns, self.textless)
 
     def count(self) -> int | None:
         """How many rows there are, or None where only reading everything would tell."""
@@ -70,7 +74,9 @@ class Corpus:
 
 @dataclass(frozen=True)
 class PaperCorpus(Corpus):
-    """A corpus made of papers, not of files."""
+    """A corpus made of papers, not of files: a benchmark's, all of whose papers are candidates."""
+
+    textless: ClassVar[bool] = True
 
     papers: Callable[[], Iterator[Paper]]
     """Yields the papers, anew each time it is called."""

@@ -65,10 +65,11 @@ class ColumnMap:
         return {field: column for field, column in found.items() if column is not None}
 
 
-def papers(batches: Iterator[RawBatch], columns: ColumnMap) -> Iterator[tuple[pa.Table, list[Rejected]]]:
+def papers(batches: Iterator[RawBatch], columns: ColumnMap, textless: bool) -> Iterator[tuple[pa.Table, list[Rejected]]]:
     """Turn raw batches into tables with the columns of `PAPER_FIELDS` first, and the rows that were rejected.
 
-    Rejected are rows without an id, without both title and abstract, and those whose id an earlier row has.
+    Rejected are rows without an id, those without both title and abstract (unless `textless`), and those whose id an
+    earlier row has.
     """
     seen = SeenIds()
     for batch in batches:
@@ -77,7 +78,7 @@ def papers(batches: Iterator[RawBatch], columns: ColumnMap) -> Iterator[tuple[pa
             continue
         table = _canonical(batch, columns)
         ids = table["id"].to_pylist()
-        empty = pc.and_(pc.equal(table["title"], ""), pc.equal(table["abstract"], "")).to_pylist()
+        empty = pc.and_(not textless, pc.and_(pc.equal(table["title"], ""), pc.equal(table["abstract"], ""))).to_pylist()
         new = iter(seen.add([id for id, blank in zip(ids, empty, strict=True) if id and not blank]))
         rejected = list(batch.rejected)
         for id, blank, number in zip(ids, empty, batch.rows, strict=True):

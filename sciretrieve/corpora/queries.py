@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Container
 from pathlib import Path
 
 from ..errors import InvalidRequest, NotFound
@@ -16,8 +17,8 @@ ID_KEYS = ("_id", "id", "query_id", "qid")
 TEXT_KEYS = ("text", "query", "question", "title")
 
 
-def read_queries(source: str | Path) -> list[Query]:
-    """Read queries in file order.
+def read_queries(source: str | Path, wanted: Container[str] | None = None) -> list[Query]:
+    """Read queries in file order; those with `wanted` ids alone, if there are any, whatever the others are.
 
     `.jsonl` rows have an id (`_id`, `id`, `query_id`) and a `text` or `query`; a row with a `title` and an `abstract`
     and neither of those is a paper as query. `.tsv` rows are id, tab, text. Of any other file each line is a query,
@@ -34,10 +35,11 @@ def read_queries(source: str | Path) -> list[Query]:
         raise NotFound(f"there are no queries at {source}; name a .jsonl, .tsv or .txt file, or a BEIR directory")
     suffixes = {suffix.lower() for suffix in path.suffixes}
     if suffixes & {".jsonl", ".ndjson"}:
-        queries = [_from_row(path, number, row) for number, row in jsonl.rows(path)]
+        queries = [query for number, row in jsonl.rows(path) if (query := _from_row(path, number, row, wanted)) is not None]
     else:
-        queries = [_from_line(path, number, line, ".tsv" in suffixes) for number, line in enumerate(lines(path), 1) if line.strip()]
-    if not queries:
+        listed = [_from_line(path, number, line, ".tsv" in suffixes) for number, line in enumerate(lines(path), 1) if line.strip()]
+        queries = [query for query in listed if wanted is None or query.id in wanted]
+    if not queries and wanted is None:
         raise InvalidRequest(f"{source} holds no queries")
     kept = {query.id: query for query in reversed(queries)}
     if repeated := len(queries) - len(kept):
@@ -45,10 +47,12 @@ def read_queries(source: str | Path) -> list[Query]:
     return [query for query in queries if kept[query.id] is query]
 
 
-def _from_row(path: Path, number: int, row: Row | Rejected) -> Query:
+def _from_row(path: Path, number: int, row: Row | Rejected, wanted: Container[str] | None) -> Query | None:
     if isinstance(row, Rejected):
         raise InvalidRequest(f"{path}, line {number}: {row.reason}")
     id = str(next((row[key] for key in ID_KEYS if row.get(key) is not None), number))
+    if wanted is not None and id not in wanted:
+        return None
     title, abstract = str(row.get("title") or ""), str(row.get("abstract") or "")
     if abstract and not (row.get("text") or row.get("query")):
         return Query(id, paper=Paper(id, title, abstract))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -27,7 +26,7 @@ from ..types import METRICS, Metric, Mode, Paper
 from . import evaluating
 from .catalogue import Benchmark, find_benchmark
 from .evaluating import Result
-from .judgements import read_qrels, read_scores
+from .judgements import is_json, json_of, read_qrels, read_scores
 from .material import Material
 from .measures import Evaluator, parse_measure
 from .reports import Report, versions
@@ -191,7 +190,8 @@ def _check(request: Request) -> None:
 def _system(request: Request, spec: Benchmark, material: Material, progress: Progress) -> System:
     if request.scores is not None:
         path = Path(request.scores)
-        return Given(path, spec.name == "mdcr" and _is_flat(path))
+        paired = spec.name == "mdcr" and path.is_file() and is_json(path)
+        return Given(path, paired and not any(isinstance(row, dict) for row in json_of(path).values()))
     if request.embeddings is not None:
         papers = StoredVectors(Path(request.embeddings))
         queries = StoredVectors(Path(request.query_embeddings)) if request.query_embeddings else None
@@ -228,7 +228,9 @@ def _gaps(system: System, material: Material, spec: Benchmark) -> list[str]:
     for task in material.tasks:
         if absent := [query.id for query in task.queries.values() if not system.has_query(query)]:
             raise InvalidRequest(f"{system.name} lacks {len(absent):,} queries of {task.name}, {absent[0]!r} first; the protocol wants all")
-        wanted = {id for row in (task.candidates or {}).values() for id in row} if task.groups is None else set()
+        wanted = {id for row in (task.candidates or {}).values() for id in row}
+        if task.groups is not None:
+            wanted = {id for name in wanted for id in task.groups[name]}
         if gone := sorted(id for id in wanted if not system.has_paper(id)):
             raise InvalidRequest(f"{system.name} lacks {len(gone):,} candidates of {task.name}, {gone[0]!r} first; the protocol wants all")
     return notes
@@ -269,13 +271,6 @@ def _index(request: Request, spec: Benchmark, material: Material, progress: Prog
         return build(corpus, folder, **settings)
     except IndexExists:  # the benchmark's files, or the encoder's, have changed since
         return build(corpus, folder, **settings, overwrite=True)
-
-
-def _is_flat(path: Path) -> bool:
-    if ".json" not in path.suffixes:
-        return False
-    value = json.loads(path.read_bytes())
-    return isinstance(value, dict) and not any(isinstance(row, dict) for row in value.values())
 
 
 def _keep(output: Path, request: Request, report: Report) -> None:

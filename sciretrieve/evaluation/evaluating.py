@@ -112,9 +112,7 @@ def run_task(
 ) -> TaskResult:
     """Let a system answer a task, and score it. Raises InvalidRequest for scores that are no numbers."""
     result = TaskResult(task.name, asked=len(task.qrels))
-    trec = [measure for measure in wanted if not (protocol.python_mrr and measure.base == "recip_rank")]
-    evaluator = Evaluator(task.qrels, [*trec, *([] if task.candidates is not None else [Measure("judged", 10)])])
-    reciprocal: dict[str, float] = {}
+    evaluator = Evaluator(task.qrels, [*wanted, *([] if task.candidates is not None else [Measure("judged", 10)])])
     judged: list[float] = []
     answered = 0
     answers = system.answers(task, protocol.depth, metric)
@@ -123,22 +121,21 @@ def run_task(
     while some := list(islice(answers, CHUNK)):
         run: Scores = {}
         for query, ids, scores in some:
-            answered += 1
-            run[query] = row = _row(query, ids, scores, protocol, result)
             if task.candidates is not None:
                 result.missing += len(task.candidates.get(query, ())) - len(ids)
-            if len(wanted) > len(trec):
-                reciprocal[query] = _reciprocal_rank(row, task.qrels.get(query, {}))
+            if protocol.skips and not len(ids):
+                continue  # the authors' run has no line of it
+            answered += 1
+            run[query] = row = _row(query, ids, scores, protocol, result)
             writer.write(query, row)
         result.ties += measures.ties(run)
         for query, values in evaluator.per_query(run).items():
             judged.append(values.pop("judged@10", 0.0))
             result.per_query[query] = values
         progress.advance(len(some))
-    if len(wanted) > len(trec):
-        # BEIR's reciprocal rank divides by all judged queries: those without an answer count nothing
+    if evaluator.unanswered:
         for query in task.qrels:
-            result.per_query.setdefault(query, {})["MRR"] = reciprocal.get(query, 0.0)
+            result.per_query.setdefault(query, dict(evaluator.unanswered))
     result.unanswered = len(task.qrels) - answered
     result.judged = float(np.mean(judged)) if judged else 0.0
     return result
@@ -154,7 +151,7 @@ def summarise(tasks: list[TaskResult], protocol: Protocol, wanted: Sequence[Meas
             values = task.values(name)
             means[task.name, name] = float(values.mean()) if len(values) else 0.0
             intervals[task.name, name] = interval(values)
-    rounded = {key: round(100 * value, protocol.decimals) for key, value in means.items()}
+    rounded = {key: _per_cent(value, protocol) for key, value in means.items()}
     for name in names:
         per_task = [task.values(name) for task in tasks]
         if len(tasks) == 1:
@@ -169,11 +166,11 @@ def summarise(tasks: list[TaskResult], protocol: Protocol, wanted: Sequence[Meas
             means["", name] = float(np.mean([means[task.name, name] for task in tasks]))
         if ("", name) not in intervals and all(len(values) for values in per_task):
             intervals["", name] = interval_over_tasks(per_task)
-        rounded["", name] = round(100 * means["", name], protocol.decimals)
+        rounded["", name] = _per_cent(means["", name], protocol)
     overall = list(names)
     if protocol.mean_of_measures:
         means["", "mean"] = float(np.mean([means["", name] for name in names]))
-        rounded["", "mean"] = round(100 * means["", "mean"], protocol.decimals)
+        rounded["", "mean"] = _per_cent(means["", "mean"], protocol)
         overall.append("mean")
     return Result(tasks, means, rounded, intervals, names, overall)
 
@@ -199,6 +196,8 @@ def run(
         progress: hears of queries.
     """
     chosen = [parse_measure(name) for name in wanted or protocol.measures]
+    if protocol.beir_mrr:
+        chosen = [Measure("mrr") if measure.base == "recip_rank" else measure for measure in chosen]
     several = sum(len(material.tasks) for material in materials) > 1
     progress.start(sum(len(task.queries) for material in materials for task in material.tasks))
     results = []
@@ -223,7 +222,7 @@ def _row(
     """One query's answer as trec_eval takes it: Python floats, rounded if the protocol rounds, without the query itself."""
     if not np.isfinite(scores).all():
         bad = ids[int(np.flatnonzero(~np.isfinite(scores))[0])]
-        raise InvalidRequest(f"query {query!r}: the score of {bad!r} is no finite number; look at its vector")
+        raise InvalidRequest(f"query {query!r}: the score of {bad!r} is no finite number; look at its vector, or at the file of scores")
     values = (np.round(scores, protocol.score_decimals) if protocol.score_decimals is not None else scores).tolist()
     row: dict[str, float] = {}
     for id, value in zip(ids, values, strict=True):
@@ -234,23 +233,21 @@ def _row(
     return row
 
 
-def _reciprocal_rank(row: Mapping[str, float], judged: Mapping[str, int]) -> float:
-    """BEIR's: documents by score alone, equal ones in the order of the answer."""
-    for rank, (id, _) in enumerate(sorted(row.items(), key=lambda item: item[1], reverse=True), 1):
-        if judged.get(id, 0) > 0:
-            return 1 / rank
-    return 0.0
+def _per_cent(value: float, protocol: Protocol) -> float:
+    """A figure as the protocol rounds it; see `material.Rounding`."""
+    if protocol.rounding == "numpy":
+        return float(np.round(100 * value, protocol.decimals))
+    return round(100 * (round(value, 5) if protocol.rounding == "beir" else value), protocol.decimals)
 
 
 def _matched_first(answers: Iterator[Answer], system: System, task: Task, metric: Metric | None) -> Iterator[Answer]:
-    """Documents that the task puts first, by their scores among themselves, then the others."""
+    """Documents that the task puts first, by their scores among themselves, then the others; ranks in place of scores."""
     assert task.first is not None
     matched = Task(task.name, task.queries, task.qrels, {query: tuple(sorted(ids)) for query, ids in task.first.items()})
-    for (query, ids, scores), (_, firsts, their_scores) in zip(answers, system.answers(matched, 0, metric), strict=True):
+    for (query, ids, _), (_, firsts, scores) in zip(answers, system.answers(matched, 0, metric), strict=True):
         seen = set(firsts)
-        rest = [at for at, id in enumerate(ids) if id not in seen]
-        lift = 1.0 + (scores.max(initial=0.0) - their_scores.min(initial=0.0) if len(firsts) else 0.0)
-        yield query, [*firsts, *(ids[at] for at in rest)], np.concatenate([their_scores + lift, scores[rest]])
+        ranked = [*(firsts[at] for at in np.argsort(-scores, kind="stable")), *(id for id in ids if id not in seen)]
+        yield query, ranked, np.arange(len(ranked), 0, -1, dtype=np.float64)
 
 
 def _file_name(task: str) -> str:

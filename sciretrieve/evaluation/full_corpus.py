@@ -1,7 +1,8 @@
 """Every query against every paper: matrix products in blocks with a running top k, in memory that does not grow with either.
 
 Products find the candidates; the k best, with a little slack, are scored again in float64 by `dense.exact.score`, so that
-equal vectors get equal scores whatever the blocks were.
+equal vectors get equal scores whatever the blocks were. A query whose k-th paper ties with more papers than were found is
+searched again by `dense.exact.search`, which finds all of them: which of them counts is for a measure to say.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ..dense.exact import score
+from ..dense import exact
+from ..topk import best
 from ..types import Metric, Rows, Vectors
 
 QUERIES = 2048
@@ -25,7 +27,8 @@ Floats = npt.NDArray[np.float32]
 
 
 def top(queries: Vectors, papers: Sequence[Vectors], k: int, metric: Metric) -> Iterator[tuple[Rows, npt.NDArray[np.float64]]]:
-    """The k best papers of each query, in the queries' order: rows and scores, best first, equal scores by rising row.
+    """The k best papers of each query, and all that tie with the last of them, in the queries' order: rows and scores, best
+    first, equal scores by rising row.
 
     Args:
         queries: shape (m, dim).
@@ -39,9 +42,25 @@ def top(queries: Vectors, papers: Sequence[Vectors], k: int, metric: Metric) -> 
         some = np.asarray(queries[start : start + together], np.float32)
         rows = _candidates(some, papers, min(k + SLACK, count), metric)
         for query, found in zip(some, rows, strict=True):
-            exact = score(query, _gathered(papers, found), metric)
-            order = np.lexsort((found, -exact))[:k]
-            yield found[order], exact[order]
+            scores = exact.score(query, _gathered(papers, found), metric)
+            kept = best(scores, k)
+            if len(found) < count and len(kept) == len(found):
+                found, scores = _with_all_ties(query, papers, k, metric)
+                kept = best(scores, k)
+            kept = kept[np.lexsort((found[kept], -scores[kept]))]
+            yield found[kept], scores[kept]
+
+
+def _with_all_ties(query: Floats, papers: Sequence[Vectors], k: int, metric: Metric) -> exact.Found:
+    """The k best of each matrix and what ties with them: rows and scores, in no order."""
+    rows, scores, first = [], [], 0
+    for part in papers:
+        lengths = np.concatenate([np.linalg.norm(part[start : start + PAPERS], axis=1) for start in range(0, len(part), PAPERS)])
+        found, theirs = exact.search(part, lengths.astype(np.float32), query[None, :], k, metric, None)[0]
+        rows.append(found + first)
+        scores.append(theirs)
+        first += len(part)
+    return np.concatenate(rows), np.concatenate(scores)
 
 
 def _candidates(queries: Floats, papers: Sequence[Vectors], k: int, metric: Metric) -> Rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 from collections.abc import Iterator, Mapping
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from ..errors import InvalidRequest, NotFound
-from ..streams import lines, read_text
+from ..streams import lines, open_binary, read_text
 
 Qrels: TypeAlias = dict[str, dict[str, int]]
 """Query id -> document id -> grade."""
@@ -25,8 +26,8 @@ def read_qrels(path: Path) -> Qrels:
         InvalidRequest: a line is no judgement, or stands there twice.
     """
     _check(path, "judgements")
-    if _is_json(path):
-        return {query: {id: _grade(path, 0, grade) for id, grade in row.items()} for query, row in objects_by_id(path).items()}
+    if is_json(path):
+        return {query: {id: grade_of(path, 0, grade) for id, grade in row.items()} for query, row in objects_by_id(path).items()}
     qrels: Qrels = {}
     for number, fields in _rows(path):
         if len(fields) == 3:
@@ -39,7 +40,7 @@ def read_qrels(path: Path) -> Qrels:
             raise InvalidRequest(f"{path}, line {number}: expected 3 columns (query, document, grade) or TREC's 4, found {len(fields)}")
         if id in qrels.setdefault(query, {}):
             raise InvalidRequest(f"{path}, line {number}: query {query!r} and document {id!r} were judged above already")
-        qrels[query][id] = _grade(path, number, grade)
+        qrels[query][id] = grade_of(path, number, grade)
     if not qrels:
         raise InvalidRequest(f"{path} holds no judgements")
     return qrels
@@ -53,7 +54,7 @@ def read_scores(path: Path) -> Scores:
         InvalidRequest: a line is no row of a run, a score is no number, or a document stands there twice for a query.
     """
     _check(path, "run")
-    if _is_json(path):
+    if is_json(path):
         return {query: {id: _score(path, query, score) for id, score in row.items()} for query, row in objects_by_id(path).items()}
     scores: Scores = {}
     for number, fields in _rows(path):
@@ -71,17 +72,31 @@ def read_scores(path: Path) -> Scores:
 def read_pair_scores(path: Path) -> dict[str, float]:
     """Read MDCR's scores, JSON `{"query_candidate": score}`. Raises NotFound, InvalidRequest."""
     _check(path, "scores")
-    return {key: _score(path, key, score) for key, score in _json(path).items()}
+    return {key: _score(path, key, score) for key, score in json_of(path).items()}
 
 
-def json_of(path: Path) -> Any:
-    """A JSON file. Raises InvalidRequest with the line where it breaks off."""
-    return _json(path, object)
+def json_of(path: Path) -> dict[str, Any]:
+    """A file's JSON object. Raises InvalidRequest with the line where it breaks off."""
+    try:
+        value = json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise InvalidRequest(f"{path} is no whole JSON: {error}; it may be cut short") from error
+    if not isinstance(value, dict):
+        raise InvalidRequest(f"{path} holds no JSON object")
+    return value
+
+
+def is_json(path: Path) -> bool:
+    """Whether a file holds a JSON object, by its name or else by how it begins."""
+    if ".json" in path.suffixes:
+        return True
+    with open_binary(path) as stream:
+        return stream.read(64).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
 
 
 def objects_by_id(path: Path) -> dict[str, Mapping[str, Any]]:
     """A JSON file of objects by id. Raises InvalidRequest."""
-    value = _json(path)
+    value = json_of(path)
     if odd := next((key for key, row in value.items() if not isinstance(row, dict)), None):
         raise InvalidRequest(f"{path}: {odd!r} holds no object")
     return dict(value)
@@ -93,23 +108,9 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
             text = line.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise InvalidRequest(f"{path}, line {number}: broken UTF-8 at byte {error.start}") from error
-        fields = text.split("\t") if "\t" in text else text.split()
-        if fields and text.strip():
-            yield number, [field.strip() for field in fields]
-
-
-def _json(path: Path, kind: type = dict) -> Any:
-    try:
-        value = json.loads(read_text(path))
-    except (ValueError, RecursionError) as error:
-        raise InvalidRequest(f"{path} is no whole JSON: {error}; it may be cut short") from error
-    if not isinstance(value, kind):
-        raise InvalidRequest(f"{path} holds no JSON object")
-    return value
-
-
-def _is_json(path: Path) -> bool:
-    return ".json" in path.suffixes
+        if text.strip():
+            # with tabs it is a table, whose ids may hold spaces and quotes, as BEIR's own reader takes them
+            yield number, next(csv.reader([text], delimiter="\t")) if "\t" in text else text.split()
 
 
 def _is_number(text: str) -> bool:
@@ -120,7 +121,8 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _grade(path: Path, line: int, value: Any) -> int:
+def grade_of(path: Path, line: int, value: Any) -> int:
+    """A grade as a whole number. Raises InvalidRequest for what is none."""
     try:
         number = float(value)
         if number != int(number):

@@ -9,6 +9,9 @@ from typing import Literal
 from ..types import Metric, Paper, Query
 from .judgements import Qrels
 
+Rounding = Literal["printed", "numpy", "beir"]
+"""How a figure in per cent is rounded: as it is printed with so many decimals; by NumPy, which may differ in ties; or as BEIR
+does, which first rounds the value from 0 to 1 to five decimals."""
 Average = Literal["queries", "tasks", "rounded tasks"]
 """How a benchmark's figure is made of its tasks' queries: their mean; the mean of the tasks' means; or, as MDCR, the mean
 of the tasks' means after each was rounded."""
@@ -23,27 +26,29 @@ class Protocol:
         metric: how vectors are compared; None takes what the encoder was trained for.
         score_decimals: scores are rounded so before they are ranked (SciDocs: 5); None leaves them.
         decimals: figures are printed, in per cent, so.
+        rounding: see `Rounding`.
         skips: whether queries and candidates without a vector are left out, as the authors' code does; where it would fail,
             they are an error, for a figure over the rest would be another figure.
         drop_self: whether a document with the query's own id is taken out of the answer (BEIR does).
-        depth: how many documents of a whole corpus are ranked.
+        depth: how many documents of a whole corpus are ranked, the query's own not counted.
         average: see `Average`.
         mean_of_measures: whether the benchmark's one figure is the mean of its measures, as SciRepEval's is for reviewers.
         bare_titles: whether a paper without an abstract is read as its title alone, without the separator (SciRepEval does).
-        python_mrr: whether the reciprocal rank is BEIR's: ties in the order of the answer, over all judged queries.
+        beir_mrr: whether the reciprocal rank is BEIR's, see `measures.BEIR`.
     """
 
     measures: tuple[str, ...]
     metric: Metric | None = None
     score_decimals: int | None = None
     decimals: int = 2
+    rounding: Rounding = "printed"
     skips: bool = False
     drop_self: bool = False
     depth: int = 1000
     average: Average = "queries"
     mean_of_measures: bool = False
     bare_titles: bool = False
-    python_mrr: bool = False
+    beir_mrr: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,13 +42,17 @@ SHOWN = {
     "map": "MAP",
     "map_cut": "MAP",
     "recip_rank": "MRR",
+    "mrr": "MRR",
     "P": "P",
     "recall": "R",
     "success": "Success",
     "recall_cap": "R_cap",
 }
-OWN = {"recall_cap", "judged", "hole"}
-"""What trec_eval has not: BEIR's capped recall and holes, and the share of judged documents."""
+BEIR = {"recall_cap", "hole", "mrr"}
+"""What BEIR computes itself (its custom_metrics.py): capped recall, holes, and a reciprocal rank with or without a cutoff.
+Documents are ordered by score as float64, equal ones as they were answered, and unanswered queries count 0."""
+OWN = {*BEIR, "judged"}
+"""What trec_eval has not: BEIR's, and the share of judged documents."""
 TREC_NAME = re.compile(
     r"(map|ndcg|recip_rank|Rprec|bpref|gm_map|infAP|P|recall|success|ndcg_cut|map_cut|relative_P|11pt_avg|binG|G|num_rel|num_ret|num_rel_ret|iprec_at_recall|set_\w+|relstring)"
     r"(?:[_.](\d+(?:\.\d+)?))?"
@@ -89,7 +93,7 @@ def parse_measure(name: str) -> Measure:
     if base and (not at or cut.strip().isdigit()):
         cutoff = int(cut) if at else 0
         if cutoff and base == "recip_rank":
-            raise InvalidRequest(f"{name}: trec_eval has no cutoff for the reciprocal rank; use MRR")
+            return Measure("mrr", cutoff)  # trec_eval's reciprocal rank has no cutoff
         if bool(cutoff) or base not in NEEDS_CUT:
             return Measure(CUT.get(base, base) if cutoff else base, cutoff)
         raise InvalidRequest(f"{name} needs a cutoff, as in {SHOWN.get(base, base)}@10")
@@ -98,7 +102,7 @@ def parse_measure(name: str) -> Measure:
     if text in ("Rprec", "bpref", "recip_rank", "infAP", "num_rel", "num_ret", "num_rel_ret", "set_P", "set_recall", "set_F", "11pt_avg"):
         return Measure(text)
     raise InvalidRequest(
-        f"unknown measure {name!r}; there are nDCG, nDCG@k, MAP, MRR, P@k, R@k, Success@k, Rprec, bpref, R_cap@k, judged@k"
+        f"unknown measure {name!r}; there are nDCG, nDCG@k, MAP, MRR, MRR@k, P@k, R@k, Success@k, Rprec, bpref, R_cap@k, judged@k"
     )
 
 
@@ -109,6 +113,9 @@ class Evaluator:
         import pytrec_eval
 
         self.qrels, self.measures = qrels, tuple(measures)
+        self.unanswered = {str(measure): 0.0 for measure in measures if measure.base in BEIR}
+        """What a query counts that is judged and not answered; measures that it does not count for are not in it."""
+        self._judged = {id for row in qrels.values() for id in row} if any(measure.base == "hole" for measure in measures) else set()
         theirs = {
             measure.key.replace(f"_{measure.cutoff}", f".{measure.cutoff}") if measure.cutoff else measure.base
             for measure in measures
@@ -121,15 +128,27 @@ class Evaluator:
         found: Mapping[str, Mapping[str, float]] = self._evaluator.evaluate(run) if self._evaluator else {}
         result = {}
         for query, row in run.items():
-            if query not in self.qrels:
-                continue
+            if not self.qrels.get(query):
+                continue  # to trec_eval a query without judgements is none
             values = {str(measure): found[query][measure.key] for measure in self.measures if measure.base not in OWN}
-            own = [measure for measure in self.measures if measure.base in OWN]
-            if own:
-                ranked = trec_order(row)
-                values |= {str(measure): _own(measure, ranked, self.qrels[query]) for measure in own}
+            for measure in self.measures:
+                if measure.base == "judged":
+                    top = trec_order(row)[: measure.cutoff]
+                    values[str(measure)] = sum(id in self.qrels[query] for id in top) / max(len(top), 1)
+                elif measure.base in BEIR:
+                    values[str(measure)] = self._beir(measure, row, self.qrels[query])
             result[query] = values
         return result
+
+    def _beir(self, measure: Measure, row: Mapping[str, float], judged: Mapping[str, int]) -> float:
+        top = sorted(row, key=row.__getitem__, reverse=True)[: measure.depth]
+        if measure.base == "hole":  # what is judged for any query is none
+            return sum(id not in self._judged for id in top) / measure.cutoff
+        found = [judged.get(id, 0) > 0 for id in top]
+        if measure.base == "mrr":
+            return 1 / (found.index(True) + 1) if any(found) else 0.0
+        relevant = sum(grade > 0 for grade in judged.values())
+        return sum(found) / min(relevant, measure.cutoff) if relevant else 0.0
 
 
 def _pooled(qrels: Qrels) -> Qrels:
@@ -163,13 +182,3 @@ def means(values: Iterable[Mapping[str, float]], measures: Sequence[Measure]) ->
     """The mean of each measure over queries."""
     rows = list(values)
     return {str(measure): float(np.mean([row[str(measure)] for row in rows])) if rows else 0.0 for measure in measures}
-
-
-def _own(measure: Measure, ranked: Sequence[str], judged: Mapping[str, int]) -> float:
-    top = ranked[: measure.cutoff]
-    if measure.base == "judged":
-        return sum(id in judged for id in top) / max(len(top), 1)
-    if measure.base == "hole":
-        return sum(id not in judged for id in top) / measure.cutoff
-    relevant = {id for id, grade in judged.items() if grade > 0}
-    return sum(id in relevant for id in top) / min(len(relevant), measure.cutoff) if relevant else 0.0

@@ -54,7 +54,8 @@ class System(Protocol):
         """Whether it can answer a query."""
 
     def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
-        """Answer each query of a task, over its candidates where it has some, else over the whole corpus to `depth`."""
+        """Answer each query of a task, over its candidates where it has some, else over the whole corpus to `depth`, not
+        counting a paper with the query's own id."""
 
 
 class Space(Protocol):
@@ -120,8 +121,8 @@ class Dense:
             ids, papers = self.space.ids(), self.space.matrices()
             if task.among is not None or task.standardise:
                 papers, vectors = _prepared(papers, vectors, task.among, task.standardise)
-            for query, (rows, scores) in zip(asked, full_corpus.top(vectors, papers, depth, chosen), strict=True):
-                yield query, [ids[row] for row in rows.tolist()], scores
+            for query, (rows, scores) in zip(asked, full_corpus.top(vectors, papers, depth + 1, chosen), strict=True):
+                yield _to_depth(query, [ids[row] for row in rows.tolist()], scores, depth)
             return
         for query, vector in zip(asked, vectors, strict=True):
             wanted = task.candidates.get(query, ())
@@ -140,6 +141,14 @@ class Dense:
                 names.append(name)
                 scores.append(np.sort(score(vector, matrix, "cosine"))[::-1][:REVIEWER_PAPERS].mean())
         return query, names, np.array(scores)
+
+
+def _to_depth(query: str, ids: Sequence[str], scores: npt.NDArray[np.float64], depth: int) -> Answer:
+    """The first `depth` papers besides the query's own, and what ties with the last of them."""
+    limit = depth + (query in ids)
+    if len(ids) > limit:
+        limit += int(np.count_nonzero(scores[limit:] == scores[limit - 1]))
+    return query, ids[:limit], scores[:limit]
 
 
 def _prepared(papers: Sequence[Vectors], queries: Vectors, among: int | None, standardise: bool) -> tuple[Sequence[Vectors], Vectors]:
@@ -178,7 +187,7 @@ class Searched:
 
     def has_query(self, query: Query) -> bool:
         """See `System`."""
-        return True
+        return bool(query.words.strip())
 
     def facts(self) -> dict[str, Any]:
         """See `System`."""
@@ -188,15 +197,15 @@ class Searched:
         """See `System`. Its scores are the search's own. A candidate that shares no word with the query is below all that do."""
         if task.groups is not None:
             raise InvalidRequest(f"sets of papers are scored by their vectors, so mode {self.mode} cannot rank them")
+        queries = [query for query in task.queries.values() if self.has_query(query)]
         if task.candidates is None:
-            queries = list(task.queries.values())
             for start in range(0, len(queries), 256):
-                for ranking in self.index.search(queries[start : start + 256], depth, mode=self.mode, fusion=self.fusion):
-                    yield ranking.query.id, ranking.ids, ranking.scores
+                for ranking in self.index.search(queries[start : start + 256], depth + 1, mode=self.mode, fusion=self.fusion):
+                    yield _to_depth(ranking.query.id, ranking.ids, ranking.scores, depth)
             return
-        for id, query in task.queries.items():
-            ids = [other for other in task.candidates.get(id, ()) if other in self._known]
-            yield id, ids, self.index.score(query, ids, mode=self.mode, fusion=self.fusion)
+        for query in queries:
+            ids = [other for other in task.candidates.get(query.id, ()) if other in self._known]
+            yield query.id, ids, self.index.score(query, ids, mode=self.mode, fusion=self.fusion)
 
 
 @dataclass(frozen=True)
@@ -377,8 +386,8 @@ class IndexSpace:
         return id in self._rows
 
     def has_query(self, query: Query) -> bool:
-        """See `Space`: the encoder makes one."""
-        return True
+        """See `Space`: the encoder makes one of whatever has a text, and of a paper that has none."""
+        return query.paper is not None or bool(query.text.strip())
 
     @cached_property
     def _all(self) -> list[str]:
@@ -403,10 +412,11 @@ class IndexSpace:
 
     def queries(self, task: Task) -> tuple[list[str], npt.NDArray[Any]]:
         """See `Space`. A paper that stands in the index is not encoded again where that would make no difference."""
-        asked = list(task.queries)
-        if all(self._is_stored(query) for query in task.queries.values()):
-            return self.papers(asked)
-        return asked, self.index.encode(list(task.queries.values()), remember=True)
+        asked = [query for query in task.queries.values() if self.has_query(query)]
+        ids = [query.id for query in asked]
+        if all(self._is_stored(query) for query in asked):
+            return self.papers(ids)
+        return ids, self.index.encode(asked, remember=True)
 
     def _is_stored(self, query: Query) -> bool:
         return query.paper is not None and query.id in self._rows and self.index.encoder.symmetric

@@ -20,7 +20,7 @@ def load(folder: Path, split: str, benchmark: str) -> Material:
     queries_file = find(folder, f"queries-{split}.jsonl", "queries.jsonl", benchmark=benchmark)
     judged = find(folder, f"qrels/{split}.tsv", f"{split}.tsv", benchmark=benchmark)
     qrels = read_qrels(judged)
-    queries = judged_queries(qrels, {query.id: query for query in read_queries(queries_file)}, judged, queries_file)
+    queries = judged_queries(qrels, {query.id: query for query in read_queries(queries_file, qrels)}, judged, queries_file)
 
     def pool() -> Iterator[Paper]:
         for number, row in rows(corpus):

@@ -30,11 +30,17 @@ def load(folder: Path, split: str, benchmark: str, *, whole_corpus: bool = False
         id = text_of(data, number, row, "paper_id")
         papers.setdefault(id, paper_of(row, id))
     tasks = []
-    for field in [*(name for name in FIELDS if name in value), *(name for name in value if name not in FIELDS)]:
+    for field in FIELDS:
+        if not isinstance(value.get(field), dict):
+            raise InvalidRequest(
+                f"{labels} has no field {field!r}; the benchmark is the mean over all {len(FIELDS)}, so get the file again"
+            )
         queries: dict[str, Query] = {}
         qrels: Qrels = {}
         for id, kinds in value[field].items():
-            row = {str(other): int(kind == "true") for kind in KINDS for other in kinds.get(kind, [])}
+            if missing := [kind for kind in KINDS if not isinstance(kinds.get(kind), list)]:
+                raise InvalidRequest(f"{labels}: {field}, query {id!r} has no list {missing[0]!r}; get the file again")
+            row = {str(other): int(kind == "true") for kind in KINDS for other in kinds[kind]}
             for other in (id, *row):
                 if other not in papers:
                     raise InvalidRequest(f"{labels}: {field}, query {id!r} names paper {other!r}, which {data} has not; get the file again")
@@ -46,4 +52,5 @@ def load(folder: Path, split: str, benchmark: str, *, whole_corpus: bool = False
     def pool() -> Iterator[Paper]:
         yield from papers.values()
 
-    return Material(pool, tuple(tasks), benchmark, fingerprint([data]))
+    notes = [f"{labels} has {name!r} besides, which is no field of the benchmark" for name in value if name not in FIELDS]
+    return Material(pool, tuple(tasks), benchmark, fingerprint([data]), notes)

@@ -23,13 +23,12 @@ def load(folder: Path, split: str, benchmark: str, tasks: tuple[str, ...] = tupl
     for task in tasks:
         qrels = read_qrels(find(folder, f"{task}/{split}.qrel", benchmark=benchmark))
         if missing := [id for id in qrels if id not in papers]:
-            notes.append(f"{TASKS[task]}: {len(missing)} queries have no metadata and are left out, as the authors do: {missing[0]} …")
-        queries = {id: Query(id, paper=papers[id]) for id in qrels if id in papers}
+            notes.append(f"{TASKS[task]}: {len(missing)} queries have no metadata; only vectors made elsewhere answer them: {missing[0]} …")
         gone = {id for row in qrels.values() for id in row if id not in papers}
         if gone:
-            notes.append(f"{TASKS[task]}: {len(gone)} candidates have no metadata; they stay in the judgements and out of the run")
-        candidates = {id: tuple(other for other in row if other in papers) for id, row in qrels.items() if id in papers}
-        loaded.append(Task(TASKS[task], queries, qrels, candidates))
+            notes.append(f"{TASKS[task]}: {len(gone)} candidates have no metadata; without a vector they are in the judgements alone")
+        queries = {id: Query(id, paper=papers.get(id)) for id in qrels}
+        loaded.append(Task(TASKS[task], queries, qrels, {id: tuple(row) for id, row in qrels.items()}))
 
     def pool() -> Iterator[Paper]:
         yield from papers.values()

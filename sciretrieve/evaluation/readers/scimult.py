@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from ...errors import InvalidRequest
 from ...types import Paper, Query
-from ..judgements import Qrels
+from ..judgements import Qrels, grade_of
 from ..material import Material, Task
 from .files import find, fingerprint, paper_of, rows, text_of
 
 SEARCH_SETS = ("Search", "TRECCOVID_SciRepEval", "TRECCOVID_BEIR", "SciFact", "NFCorpus")
 RERANKED = {"Search", "TRECCOVID_SciRepEval"}
 """The search sets whose queries are scored over their own candidates; the others over the whole corpus."""
+AGAIN = " (again)"
+"""What the id of a positive that is listed once more ends with."""
 MAPLE_SETS = ("CSConference", "ChemistryMeSH", "Geography", "Psychology")
 
 
@@ -29,8 +33,8 @@ def load_links(folder: Path, task: str, benchmark: str) -> Material:
             raise InvalidRequest(f"{path}, line {number}: paper {id!r} has no list {task!r}")
         if positives:
             queries[id] = Query(id, paper=paper_of(row, id))
-            qrels[id] = {str(other): 1 for other in positives}
-    return Material(_pool(path, "paper"), (Task(task, queries, qrels),), benchmark, fingerprint([path]))
+            qrels[id] = _listed(positives)
+    return Material(_pool(path, "paper"), (Task(task, queries, qrels),), benchmark, fingerprint([path]), _repeats(qrels))
 
 
 def load_patients(folder: Path, benchmark: str) -> Material:
@@ -39,14 +43,18 @@ def load_patients(folder: Path, benchmark: str) -> Material:
     asked = find(folder, "PMCPatientsPPR_queries_test.json", benchmark=benchmark)
     queries: dict[str, Query] = {}
     qrels: Qrels = {}
+    unjudged = 0
     for number, row in rows(asked):
         positives = row.get("patient")
         if not isinstance(positives, list):
             raise InvalidRequest(f"{asked}, line {number}: no list of patients")
         if positives:
             queries[str(number)] = Query(str(number), paper=paper_of(row, ""))
-            qrels[str(number)] = {str(other): 1 for other in positives}
-    return Material(_pool(patients, "patient"), (Task("PPR", queries, qrels),), benchmark, fingerprint([patients]))
+            qrels[str(number)] = _listed(positives)
+        else:
+            unjudged += 1
+    notes = _repeats(qrels) + ([f"{unjudged} queries without a positive are left out"] if unjudged else [])
+    return Material(_pool(patients, "patient"), (Task("PPR", queries, qrels),), benchmark, fingerprint([patients]), notes)
 
 
 def load_search(folder: Path, name: str, benchmark: str) -> Material:
@@ -61,7 +69,7 @@ def load_search(folder: Path, name: str, benchmark: str) -> Material:
         if not isinstance(grades, dict):
             raise InvalidRequest(f"{asked}, line {number}: query {id!r} has no object of scores")
         queries[id] = Query(id, text_of(asked, number, row, "query"))
-        qrels[id] = {str(paper): int(grade) for paper, grade in grades.items()}
+        qrels[id] = {str(paper): grade_of(asked, number, grade) for paper, grade in grades.items()}
     candidates = {id: tuple(row) for id, row in qrels.items()} if name in RERANKED else None
     return Material(_pool(papers, "paper"), (Task(name, queries, qrels, candidates),), f"{benchmark}-{name}", fingerprint([papers]))
 
@@ -75,13 +83,16 @@ def load_labels(folder: Path, name: str, benchmark: str) -> Material:
     qrels: Qrels = {}
     matched: dict[str, set[str]] = {}
     matches = [row.get("candidate") or [] for _, row in rows(matched_file)]
+    known = {text_of(labels, number, row, "label") for number, row in rows(labels)}
     for at, (number, row) in enumerate(rows(asked)):
         if at >= len(matches):
             raise InvalidRequest(f"{matched_file} has {len(matches)} lines, fewer than the papers of {asked}")
         id = str(row.get("paper", number))
+        if id in queries:
+            raise InvalidRequest(f"{asked}, line {number}: paper {id!r} stands above already")
         queries[id] = Query(id, paper=paper_of(row, id))
-        qrels[id] = {str(label): 1 for label in row.get("label") or []}
-        matched[id] = {str(label) for label in matches[at]}
+        qrels[id] = _listed(row.get("label") or [])
+        matched[id] = {str(label) for label in matches[at]} & known
         if not qrels[id]:
             raise InvalidRequest(f"{asked}, line {number}: paper {id!r} has no label")
 
@@ -95,7 +106,22 @@ def load_labels(folder: Path, name: str, benchmark: str) -> Material:
             )
 
     tasks = (Task(name, queries, qrels, first=matched), Task(f"{name}, without matching", queries, qrels))
-    return Material(pool, tasks, f"{benchmark}-{name}", fingerprint([labels]))
+    return Material(pool, tasks, f"{benchmark}-{name}", fingerprint([labels]), _repeats(qrels))
+
+
+def _listed(positives: Iterable[Any]) -> dict[str, int]:
+    """Positives as judgements. The authors divide by how many are listed: one that is repeated is another, never found."""
+    counts = Counter(str(other) for other in positives)
+    return {id + AGAIN * time: 1 for id, count in counts.items() for time in range(count)}
+
+
+def _repeats(qrels: Qrels) -> list[str]:
+    repeated = sum(id.endswith(AGAIN) for row in qrels.values() for id in row)
+    return (
+        [f"{repeated:,} positives are listed again for the same query; the authors' recall counts them, and so does ours"]
+        if repeated
+        else []
+    )
 
 
 def _pool(path: Path, key: str) -> Callable[[], Iterator[Paper]]:

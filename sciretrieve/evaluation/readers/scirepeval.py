@@ -8,7 +8,7 @@ from typing import Any
 
 from ...errors import InvalidRequest, NotFound
 from ...types import Paper, Query
-from ..judgements import Qrels
+from ..judgements import Qrels, grade_of
 from ..material import Material, Task
 from .files import find, fingerprint, paper_of, rows, text_of
 
@@ -39,16 +39,21 @@ def load(folder: Path, configuration: str, benchmark: str, *, extra: tuple[str, 
     judged = [path for path in _first(places, JUDGEMENTS) if path not in texts]
     qrels = _judgements(judged) if judged else own
     notes = [] if judged else ["no file of judgements: the candidates' own scores are taken"]
-    known = {id: row for id, row in qrels.items() if id in queries}
-    if len(known) < len(qrels):
-        notes.append(f"{len(qrels) - len(known)} judged queries have no text and are left out, as the authors do")
-    candidates = {id: tuple(other for other in row if other in papers) for id, row in known.items()}
-    task = Task("test", {id: queries[id] for id in known}, qrels, candidates)
+    # the authors keep one vector an id: a judged paper whose text stands among the queries is a candidate too, and the reverse
+    papers |= {other: paper for row in qrels.values() for other in row if other not in papers and (paper := _asked_with(queries, other))}
+    if missing := [id for id in qrels if id not in queries and id not in papers]:
+        notes.append(f"{len(missing)} judged queries have no text; only vectors made elsewhere answer them: {missing[0]} …")
+    asked = {id: queries.get(id) or Query(id, paper=papers.get(id)) for id in qrels}
+    task = Task("test", asked, qrels, {id: tuple(row) for id, row in qrels.items()})
 
     def pool() -> Iterator[Paper]:
         yield from papers.values()
 
     return Material(pool, (task,), benchmark, fingerprint(texts), notes)
+
+
+def _asked_with(queries: Mapping[str, Query], id: str) -> Paper | None:
+    return queries[id].paper if id in queries else None
 
 
 def load_reviewers(folder: Path, benchmark: str) -> Material:
@@ -78,9 +83,11 @@ def load_reviewers(folder: Path, benchmark: str) -> Material:
         if missing := next((id for id in hard if id not in papers), None):
             raise InvalidRequest(f"{path}: query {missing!r} has no text in {texts[0]}")
         tasks.append(Task(kind, {id: Query(id, paper=papers[id]) for id in hard}, qrels, candidates, groups))
-    needed = {id for members in groups.values() for id in members}
-    if missing := next((id for id in sorted(needed) if id not in papers), None):
-        raise InvalidRequest(f"{reviewers}: paper {missing!r} of a reviewer has no text in {texts[0]}")
+    for reviewer in sorted({reviewer for row in hard.values() for reviewer in row if reviewer in groups}):
+        if not groups[reviewer]:
+            raise InvalidRequest(f"{reviewers}: reviewer {reviewer!r} is judged and has no papers")
+        if missing := next((id for id in groups[reviewer] if id not in papers), None):
+            raise InvalidRequest(f"{reviewers}: paper {missing!r} of reviewer {reviewer!r} has no text in {texts[0]}")
 
     def pool() -> Iterator[Paper]:
         yield from papers.values()
@@ -104,7 +111,7 @@ def _add(
         other = text_of(path, number, candidate, "doc_id", "corpus_id", "paper_id")
         papers.setdefault(other, _paper(candidate, other, extra))
         if candidate.get("score") is not None:
-            own.setdefault(id, {}).setdefault(other, int(candidate["score"]))
+            own.setdefault(id, {}).setdefault(other, grade_of(path, number, candidate["score"]))
 
 
 def _paper(row: Mapping[str, Any], id: str, extra: tuple[str, ...]) -> Paper:
@@ -119,10 +126,7 @@ def _judgements(paths: list[Path]) -> Qrels:
     for path in paths:
         for number, row in rows(path):
             query, other = text_of(path, number, row, "query_id"), text_of(path, number, row, "cand_id", "candidate_id")
-            try:
-                grade = int(row["score"])
-            except (KeyError, TypeError, ValueError) as error:
-                raise InvalidRequest(f"{path}, line {number}: no score that is a whole number") from error
+            grade = grade_of(path, number, row.get("score"))
             qrels.setdefault(query, {}).setdefault(other, grade)  # of a row that stands there twice the first counts
     return qrels
 
