@@ -207,6 +207,8 @@ class Index:
             InvalidRequest: as in `search`.
         """
         chosen = self._checked(1, mode)
+        if not ids:
+            return np.empty(0)
         rows = self.rows(ids)
         mask = np.zeros(len(self), bool)
         mask[rows] = True

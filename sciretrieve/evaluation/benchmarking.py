@@ -144,6 +144,8 @@ def evaluate_request(request: Request, output: Path | None, progress: Progress) 
     system = next(iter(systems.values()))
     metric = request.metric or spec.protocol.metric
     if isinstance(first, Dense):
+        if metric is None and request.embeddings is not None:
+            notes.append("the protocol names no score, nor does a file of vectors: minus Euclidean distance is taken, see --metric")
         metric = metric or first.space.metric
     score = {"ip": "inner product", "l2": "minus Euclidean distance", "cosine": "cosine"}
     how = score[metric] if isinstance(first, Dense) and metric else "the system's own"
@@ -298,10 +300,12 @@ def score_run(run: Path, qrels: Path, names: Sequence[str]) -> dict[str, Any]:
     """
     wanted = [parse_measure(name) for name in names]
     judged = read_qrels(qrels)
-    found = Evaluator(judged, wanted).per_query(read_scores(run))
+    evaluator = Evaluator(judged, wanted)
+    found = evaluator.per_query(read_scores(run))
     if not found:
         raise InvalidRequest(f"{run} answers none of the queries that {qrels} judges; are they of one collection?")
-    values = {str(measure): np.array([row[str(measure)] for row in found.values()]) for measure in wanted}
+    counted = [*found.values(), *(evaluator.unanswered for query in judged if query not in found)]
+    values = {name: np.array([row[name] for row in counted if name in row]) for name in map(str, wanted)}
     return {
         "schema": 1,
         "measures": {name: float(numbers.mean()) for name, numbers in values.items()},

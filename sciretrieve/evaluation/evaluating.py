@@ -210,7 +210,7 @@ def run(
                 result = run_task(system, task, protocol, metric or protocol.metric, chosen, writer, progress)
             finally:
                 writer.close()
-            if not result.per_query:
+            if result.unanswered == result.asked:
                 raise InvalidRequest(f"{system.name} answered none of the queries of {task.name}; are these the ids of this benchmark?")
             results.append(result)
     return summarise(results, protocol, chosen)
@@ -244,9 +244,10 @@ def _matched_first(answers: Iterator[Answer], system: System, task: Task, metric
     """Documents that the task puts first, by their scores among themselves, then the others; ranks in place of scores."""
     assert task.first is not None
     matched = Task(task.name, task.queries, task.qrels, {query: tuple(sorted(ids)) for query, ids in task.first.items()})
-    for (query, ids, _), (_, firsts, scores) in zip(answers, system.answers(matched, 0, metric), strict=True):
-        seen = set(firsts)
-        ranked = [*(firsts[at] for at in np.argsort(-scores, kind="stable")), *(id for id in ids if id not in seen)]
+    for (query, ids, scores), (_, firsts, theirs) in zip(answers, system.answers(matched, 0, metric), strict=True):
+        first = measures.trec_order(dict(zip(firsts, theirs.tolist(), strict=True)))
+        rest = measures.trec_order({id: score for id, score in zip(ids, scores.tolist(), strict=True) if id not in task.first[query]})
+        ranked = [*first, *rest]
         yield query, ranked, np.arange(len(ranked), 0, -1, dtype=np.float64)
 
 

@@ -25,6 +25,16 @@ def test_judgements_in_three_forms(tmp_path: Path, name: str, text: str) -> None
     assert read_qrels(tmp_path / name) == {"q1": {first: 2, "d2": -1}, "q2": {"d1": 0}}
 
 
+def test_tables_are_read_as_beirs_own_reader_takes_them(tmp_path: Path) -> None:
+    (tmp_path / "q.tsv").write_text('query-id\tcorpus-id\tscore\nq\t"d""9"\t1\nq\t d 1\xa0\t2\r\n')
+    assert read_qrels(tmp_path / "q.tsv") == {"q": {'d"9': 1, " d 1\xa0": 2}}
+
+
+def test_json_is_known_by_how_it_begins(tmp_path: Path) -> None:
+    (tmp_path / "scores").write_text('\ufeff {"q": {"d": 1}}')
+    assert read_scores(tmp_path / "scores") == {"q": {"d": 1.0}}
+
+
 def test_runs_in_two_forms(tmp_path: Path) -> None:
     (tmp_path / "run.trec").write_text("q1 Q0 d1 1 0.5 tag\nq1 Q0 d2 2 -3e-1 tag\n")
     (tmp_path / "run.json").write_text('{"q1": {"d1": 0.5, "d2": -0.3}}')

@@ -23,6 +23,7 @@ NAMES = {
     "AP@100": "map_cut_100",
     "MRR": "recip_rank",
     "recip_rank": "recip_rank",
+    "MRR@10": "mrr_10",
     "P@5": "P_5",
     "P.5": "P_5",
     "R@100": "recall_100",
@@ -41,7 +42,7 @@ def test_names(name: str, key: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("nDCG@x", "unknown measure"), ("fame", "unknown"), ("P", "needs a cutoff"), ("MRR@10", "no cutoff")]
+    ("name", "words"), [("nDCG@x", "unknown measure"), ("fame", "unknown"), ("P", "needs a cutoff"), ("hole", "needs a cutoff")]
 )
 def test_bad_names(name: str, words: str) -> None:
     with pytest.raises(InvalidRequest, match=words):
@@ -77,11 +78,39 @@ def test_values_are_trec_evals(run: Any, qrels: Any) -> None:
         assert found[query]["MRR"] == pytest.approx(rank)
 
 
+def evaluated(qrels: Any, run: Any, *names: str) -> dict[str, dict[str, float]]:
+    return Evaluator(qrels, [parse_measure(name) for name in names]).per_query(run)
+
+
 def test_beirs_own_measures() -> None:
     qrels = {"q": {"a": 1, "b": 2, "c": 0, "d": 1}}
     run = {"q": {"x": 5.0, "a": 4.0, "c": 3.0, "b": 2.0}}
-    values = Evaluator(qrels, [parse_measure(name) for name in ("R_cap@2", "R_cap@100", "judged@2", "hole@10")]).per_query(run)["q"]
-    assert values == {"R_cap@2": 0.5, "R_cap@100": 2 / 3, "judged@2": 0.5, "hole@10": 0.1}
+    values = evaluated(qrels, run, "R_cap@2", "R_cap@100", "judged@2", "hole@10", "MRR@1", "MRR@2")["q"]
+    assert values == {"R_cap@2": 0.5, "R_cap@100": 2 / 3, "judged@2": 0.5, "hole@10": 0.1, "MRR@1": 0.0, "MRR@2": 0.5}
+
+
+def test_what_is_judged_for_any_query_is_no_hole() -> None:
+    assert evaluated({"q": {"a": 1}, "r": {"b": 0}}, {"q": {"b": 2.0, "c": 1.0}}, "hole@2", "judged@2")["q"] == {
+        "hole@2": 0.5,
+        "judged@2": 0.0,
+    }
+
+
+def test_beirs_measures_order_by_the_score_itself_and_ties_as_answered() -> None:
+    qrels = {"q": {"a": 1}}
+    tied, close = {"q": {"a": 1.0, "b": 1.0}}, {"q": {"b": 1.0, "a": 1.0 + 1e-12}}
+    names = ("R_cap@1", "MRR@5", "MRR")
+    assert evaluated(qrels, tied, *names)["q"] == {"R_cap@1": 1.0, "MRR@5": 1.0, "MRR": 0.5}
+    assert evaluated(qrels, close, *names)["q"] == {"R_cap@1": 1.0, "MRR@5": 1.0, "MRR": 0.5}
+
+
+def test_an_unanswered_query_counts_nothing_for_beirs_measures_alone() -> None:
+    evaluator = Evaluator({"q": {"a": 1}}, [parse_measure(name) for name in ("R_cap@5", "hole@5", "MRR@5", "MRR", "judged@5", "nDCG")])
+    assert evaluator.unanswered == {"R_cap@5": 0.0, "hole@5": 0.0, "MRR@5": 0.0}
+
+
+def test_a_query_without_judgements_is_none() -> None:
+    assert set(evaluated({"q": {"a": 1}, "empty": {}}, {"q": {"a": 1.0}, "empty": {"a": 1.0}}, "nDCG", "R_cap@5")) == {"q"}
 
 
 def test_ties_are_counted_after_float32() -> None:

@@ -14,8 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+import sciretrieve as sr
 from sciretrieve.errors import InvalidRequest, NotFound
 from sciretrieve.evaluation import CATALOGUE, evaluate
+from sciretrieve.evaluation.evaluating import TaskResult, summarise
+from sciretrieve.evaluation.material import Protocol
+from sciretrieve.evaluation.measures import parse_measure
+from sciretrieve.evaluation.readers.mdcr import FIELDS
 from tests.evaluation.made_up_benchmarks import made_vectors, paper, write_lines, write_text, write_vectors
 
 IDS = [f"p{number:03d}" for number in range(60)]
@@ -122,6 +127,23 @@ def test_scidocs_reranking_rounds_distances_and_skips_what_has_no_vector(tmp_pat
         assert ours["missing_candidates"] > 0
 
 
+def test_scidocs_never_looks_at_metadata_where_there_are_vectors(tmp_path: Path) -> None:
+    """A query none of whose candidates has a vector has no line in the authors' run, and so leaves the mean."""
+    lines = "p000 0 p001 1\np000 0 p002 0\np003 0 gone 1\np003 0 lost 0\nbare 0 p004 0\nbare 0 alone 1\n"
+    for task in ("coview", "coread", "cite", "cocite"):
+        write_text(tmp_path / task / "test.qrel", lines)
+    write_text(tmp_path / "paper_metadata_view_cite_read.json", json.dumps({id: paper(id) for id in IDS}))
+    vectors = {**VECTORS, "bare": VECTORS["p004"] + 1, "alone": VECTORS["p004"]}
+    report = evaluate("scidocs-rerank", tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors)), task="cite").as_json()
+    first = 1.0 if l2(VECTORS["p000"], VECTORS["p001"]) > l2(VECTORS["p000"], VECTORS["p002"]) else 0.5
+    tied = 0.5  # p004 and alone are as near: the greater id comes first
+    assert report["measures"]["MAP"] == mean([first, tied])
+    assert report["counts"]["cite"]["unanswered_queries"] == 1
+    assert report["counts"]["cite"]["missing_candidates"] == 2
+    texts = evaluate("scidocs-rerank", tmp_path, mode="bm25", task="cite", cache=str(tmp_path / "cache")).as_json()
+    assert texts["counts"]["cite"]["unanswered_queries"] == 2
+
+
 def test_one_task_of_several(tmp_path: Path) -> None:
     scidocs(tmp_path, ["coview", "coread", "cite", "cocite"])
     vectors = str(write_vectors(tmp_path / "v.jsonl", VECTORS))
@@ -202,10 +224,10 @@ def test_zero_shot_patients_are_numbered_by_line(tmp_path: Path) -> None:
 def mdcr(folder: Path) -> dict[str, dict[str, dict[str, list[str]]]]:
     kinds = ("bm25", "scincl", "specter", "graph", "most_cited", "random", "true")
     value: dict[str, dict[str, dict[str, list[str]]]] = {}
-    for field in ("Art", "Biology", "Physics"):
+    for field in FIELDS:
         value[field] = {
             str(query): {kind: [str(other) for other in CHANCE.choice(IDS, 4, replace=False)] for kind in kinds}
-            for query in CHANCE.choice(IDS, 6, replace=False)
+            for query in CHANCE.choice(IDS, 4, replace=False)
         }
     write_text(folder / "mdcr_test.json", json.dumps(value))
     write_lines(folder / "mdcr_test_data.jsonl", (paper(id) for id in IDS))
@@ -220,8 +242,8 @@ def mdcr_expected(value: dict[str, dict[str, dict[str, list[str]]]], score: Call
             grades = {other: 0 for kind, ids in kinds.items() if kind != "true" for other in ids} | dict.fromkeys(kinds["true"], 1)
             order = ranked({other: score(query, other) for other in grades})
             rows.append((average_precision(order, grades), ndcg(order, grades), recall(order, grades, 5)))
-        found[field] = {name: round(100 * mean([row[at] for row in rows]), 4) for at, name in enumerate(("MAP", "nDCG", "R@5"))}
-    found["AVG"] = {name: round(mean([row[name] for row in found.values()]), 4) for name in ("MAP", "nDCG", "R@5")}
+        found[field] = {name: float(np.round(100 * mean([row[at] for row in rows]), 4)) for at, name in enumerate(("MAP", "nDCG", "R@5"))}
+    found["AVG"] = {name: float(np.round(mean([row[name] for row in found.values()]), 4)) for name in ("MAP", "nDCG", "R@5")}
     return found
 
 
@@ -296,6 +318,38 @@ def test_beir_takes_the_query_itself_out(tmp_path: Path, name: str) -> None:
         assert report["rounded"]["R_cap@100"] == round(100 * mean(capped), 2)
 
 
+def test_beir_ranks_as_deep_besides_the_query_itself(tmp_path: Path) -> None:
+    ids = [f"d{at:04d}" for at in range(1100)]
+    write_lines(tmp_path / "data/corpus.jsonl", ({"_id": id, "text": "x"} for id in ids))
+    write_lines(
+        tmp_path / "data/queries.jsonl", [{"_id": "d0000", "text": "x"}, {"_id": "q", "text": "x"}, {"_id": "unjudged", "text": ""}]
+    )
+    write_text(tmp_path / "data/qrels/test.tsv", "query-id\tcorpus-id\tscore\nd0000\td0001\t1\nq\td0001\t1\n")
+    vectors = np.random.default_rng(3).normal(size=(1101, 6)).astype(np.float32)
+    path = write_vectors(tmp_path / "v.jsonl", dict(zip([*ids, "q"], vectors, strict=True)))
+    report = evaluate("trec-covid", tmp_path / "data", embeddings=str(path), output=tmp_path / "out")
+    run = json.loads((tmp_path / "out/run.json").read_text())
+    assert {query: len(row) for query, row in run.items()} == {"d0000": 1000, "q": 1000}
+    assert any("the protocol names no score" in note for note in report.notes)
+
+
+def test_a_run_of_other_queries_is_refused(tmp_path: Path) -> None:
+    beir(tmp_path / "data")
+    scores = write_text(tmp_path / "run.json", '{"another": {"p001": 1}}')
+    with pytest.raises(InvalidRequest, match="answered none of the queries"):
+        evaluate("trec-covid", tmp_path / "data", scores=str(scores))
+
+
+@pytest.mark.parametrize(
+    ("rounding", "value", "expected"),
+    [("printed", 5e-5, 0.01), ("numpy", 5e-5, 0.0), ("printed", 0.1230450001, 12.3), ("beir", 0.1230450001, 12.31)],
+)
+def test_figures_are_rounded_as_their_authors_do(rounding: Any, value: float, expected: float) -> None:
+    task = TaskResult("t", {"q": {"MAP": value}})
+    result = summarise([task], Protocol(("MAP",), rounding=rounding), [parse_measure("MAP")])
+    assert result.rounded["", "MAP"] == expected
+
+
 def test_a_judged_query_without_text_stops_the_evaluation(tmp_path: Path) -> None:
     beir(tmp_path / "data")
     with (tmp_path / "data/qrels/test.tsv").open("a") as file:
@@ -337,6 +391,68 @@ def test_scirepevals_re_ranking(tmp_path: Path, name: str, folder: str, parquet:
     compute = average_precision if measure == "MAP" else ndcg
     values = [compute(ranked({other: l2(VECTORS[query], VECTORS[other]) for other in row}), row) for query, row in qrels.items()]
     assert figures(report) == {measure: round(100 * mean(values), 2)}
+
+
+def relish(folder: Path, rows: Sequence[Any], judged: Sequence[tuple[str, str, Any]]) -> Path:
+    write_lines(folder / "relish/evaluation.jsonl", rows)
+    write_lines(folder / "relish/test_qrel.jsonl", ({"query_id": a, "cand_id": b, "score": c} for a, b, c in judged))
+    return folder
+
+
+def test_scirepeval_has_one_vector_for_a_paper_on_either_side(tmp_path: Path) -> None:
+    row = {
+        "doc_id": "p001",
+        "query": paper("p001", "doc_id"),
+        "candidates": [{**paper(id, "doc_id"), "score": 0} for id in ("p002", "p005")],
+    }
+    other = {"doc_id": "p006", "query": paper("p006", "doc_id"), "candidates": [{**paper("p002", "doc_id"), "score": 0}]}
+    judged = [
+        ("p001", "p002", 0),
+        ("p001", "p006", 1),
+        ("p005", "p001", 1),
+        ("p005", "p002", 0),
+        ("unread", "p002", 1),
+        ("p006", "unread", 1),
+    ]
+    data = relish(tmp_path / "data", [row, other], judged)
+    vectors = {**VECTORS, "unread": VECTORS["p009"]}
+    report = evaluate("relish", data, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors))).as_json()
+    qrels: dict[str, dict[str, int]] = {}
+    for query, id, grade in judged:
+        qrels.setdefault(query, {})[id] = grade
+    values = [ndcg(ranked({id: l2(vectors[query], vectors[id]) for id in grades}), grades) for query, grades in qrels.items()]
+    assert report["measures"]["nDCG"] == pytest.approx(mean(values))
+    texts = evaluate("relish", data, mode="dense", cache=str(tmp_path / "cache")).as_json()
+    assert (texts["counts"]["test"]["unanswered_queries"], texts["counts"]["test"]["missing_candidates"]) == (2, 1)
+
+
+@pytest.mark.parametrize("grade", [1.7, None, math.inf, "high"])
+def test_a_grade_that_is_no_whole_number_is_refused(tmp_path: Path, grade: Any) -> None:
+    row = {"doc_id": "p001", "query": paper("p001", "doc_id"), "candidates": [{**paper("p002", "doc_id"), "score": 0}]}
+    data = relish(tmp_path / "data", [row], [("p001", "p002", grade)])
+    with pytest.raises(InvalidRequest, match=r"test_qrel\.jsonl, line 1: the grade .* is no whole number"):
+        evaluate("relish", data)
+
+
+def reviewers(folder: Path, papers: Mapping[str, Sequence[str]]) -> Path:
+    write_lines(folder / "evaluation.jsonl", (paper(id, "doc_id") for id in IDS))
+    write_lines(folder / "reviewer_metadata.jsonl", ({"r_id": id, "papers": listed} for id, listed in papers.items()))
+    for kind in ("hard", "soft"):
+        rows = [{"query_id": "p000", "cand_id": id, "score": int(id == "r1")} for id in ("r1", "r2")]
+        write_lines(folder / f"test_{kind}_qrel.jsonl", rows)
+    return folder
+
+
+def test_every_paper_of_a_judged_reviewer_is_wanted(tmp_path: Path) -> None:
+    vectors = str(write_vectors(tmp_path / "v.jsonl", {id: vector for id, vector in VECTORS.items() if id != "p007"}))
+    known = reviewers(tmp_path / "a", {"r1": ["p001"], "r2": ["p002"], "r3": ["nowhere"]})
+    assert evaluate("reviewer-matching", known, embeddings=vectors).as_json()["queries"] == 2
+    with pytest.raises(InvalidRequest, match=r"v\.jsonl lacks 1 candidates of hard, 'p007' first"):
+        evaluate("reviewer-matching", reviewers(tmp_path / "b", {"r1": ["p001"], "r2": ["p007"]}), embeddings=vectors)
+    with pytest.raises(InvalidRequest, match="reviewer 'r2' is judged and has no papers"):
+        evaluate("reviewer-matching", reviewers(tmp_path / "c", {"r1": ["p001"], "r2": []}), embeddings=vectors)
+    with pytest.raises(InvalidRequest, match="paper 'nowhere' of reviewer 'r2' has no text"):
+        evaluate("reviewer-matching", reviewers(tmp_path / "d", {"r1": ["p001"], "r2": ["nowhere"]}), embeddings=vectors)
 
 
 def test_reviewer_matching(tmp_path: Path) -> None:
@@ -389,6 +505,38 @@ def test_scimults_search_sets(tmp_path: Path) -> None:
     ).as_json()
     assert [row["rounded"]["nDCG@10"] for row in report["per_task"].values()] == [round(100 * value, 2) for value in expected]
     assert report["measures"]["nDCG@10"] == pytest.approx(mean(expected))
+
+
+def test_a_positive_that_is_listed_twice_counts_twice(tmp_path: Path) -> None:
+    rows = [{**paper(id, "paper"), "cite": [], "co-cite": []} for id in IDS]
+    rows[0]["cite"] = ["p001", "p001", "p002"]
+    write_lines(tmp_path / "SciDocs_papers_test.json", rows)
+    report = evaluate("scidocs-cite", tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS)))
+    assert report.as_json()["measures"]["R@100"] == pytest.approx(2 / 3)
+    assert any("1 positives are listed again" in note for note in report.notes)
+
+
+def maple(folder: Path, papers: Sequence[str], label: Mapping[str, Sequence[str]], matched: Mapping[str, Sequence[str]]) -> None:
+    for name in ("CSConference", "ChemistryMeSH", "Geography", "Psychology"):
+        write_lines(folder / f"{name}_label.json", ({"label": f"l{at}", "name": ["n"], "definition": "d"} for at in range(40)))
+        write_lines(folder / f"{name}_papers_test.json", ({**paper(id, "paper"), "label": label[id]} for id in papers))
+        write_lines(folder / f"{name}_matched.json", ({"candidate": matched[id]} for id in papers))
+
+
+def test_a_matched_label_that_is_none_of_the_set_is_no_candidate(tmp_path: Path) -> None:
+    vectors = made_vectors([f"l{at}" for at in range(40)], 3)
+    many = [f"x{at}" for at in range(20)]
+    maple(tmp_path, ["p000"], {"p000": ["l7"]}, {"p000": [*many, "l7"]})
+    whole = {**{id: 1e-5 * vector for id, vector in vectors.items()}, **dict.fromkeys(many, vectors["l0"])}
+    asked = write_vectors(tmp_path / "q.jsonl", VECTORS)
+    report = evaluate("maple", tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", whole)), query_embeddings=str(asked))
+    assert report.as_json()["per_task"]["Geography"]["measures"]["R@20"] == 1.0
+
+
+def test_a_paper_of_maple_stands_once(tmp_path: Path) -> None:
+    maple(tmp_path, ["p000", "p000"], {"p000": ["l7"]}, {"p000": []})
+    with pytest.raises(InvalidRequest, match=r"papers_test\.json, line 2: paper 'p000' stands above already"):
+        evaluate("maple", tmp_path, mode="bm25")
 
 
 def test_maple_puts_labels_matched_by_name_first(tmp_path: Path) -> None:
@@ -450,6 +598,13 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match=r"mdcr_test\.json is no whole JSON"):
         evaluate("mdcr", tmp_path)
     write_text(tmp_path / "mdcr_test.json", json.dumps({"Art": {"a": {"bm25": ["gone"], "true": ["a"]}}}))
+    with pytest.raises(InvalidRequest, match=r"Art, query 'a' has no list 'graph'; get the file again"):
+        evaluate("mdcr", tmp_path)
+    kinds = {kind: ["a"] for kind in ("bm25", "scincl", "specter", "graph", "most_cited", "random", "true")}
+    write_text(tmp_path / "mdcr_test.json", json.dumps({"Art": {"a": kinds}}))
+    with pytest.raises(InvalidRequest, match=r"has no field 'Biology'; the benchmark is the mean over all 19"):
+        evaluate("mdcr", tmp_path)
+    write_text(tmp_path / "mdcr_test.json", json.dumps({"Art": {"a": {**kinds, "bm25": ["gone"]}}}))
     with pytest.raises(InvalidRequest, match=r"query 'a' names paper 'gone', which .* has not"):
         evaluate("mdcr", tmp_path)
 
@@ -485,20 +640,24 @@ def test_a_folder_with_several_benchmarks_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["bm25", "hybrid", "dense"])
-def test_papers_without_text_are_told_and_an_index_can_rank_candidates(tmp_path: Path, mode: Any) -> None:
+def test_papers_without_text_are_candidates_as_any(tmp_path: Path, mode: Any) -> None:
     data = tmp_path / "data"
     rows = [
         {"doc_id": "q1", "query": "title of p001", "candidates": [{**paper(id, "doc_id"), "score": int(id == "p001")} for id in IDS[:9]]}
     ]
     rows[0]["candidates"].append({"doc_id": "empty", "title": "", "abstract": None, "score": 0})  # type: ignore[attr-defined]
     write_lines(data / "relish" / "evaluation.jsonl", rows)
-    report = evaluate("relish", data, mode=mode).as_json()
-    assert report["counts"]["test"]["missing_candidates"] == 1
+    report = evaluate("relish", data, mode=mode, output=tmp_path / "out").as_json()
+    assert report["counts"]["test"]["missing_candidates"] == 0
+    assert "empty" in json.loads((tmp_path / "out" / "run.json").read_text())["q1"]
     assert report["measures"]["nDCG"] > 0.4
     beir(tmp_path / "beir")
     with (tmp_path / "beir" / "corpus.jsonl").open("a") as file:
         file.write(json.dumps({"_id": "blank", "title": "", "text": ""}) + "\n")
-    noted = evaluate("trec-covid", tmp_path / "beir", mode=mode).notes
+    assert not evaluate("trec-covid", tmp_path / "beir", mode=mode).notes
+    # an index of one's own was made without them
+    own = sr.build(tmp_path / "beir", tmp_path / "own")
+    noted = evaluate("trec-covid", tmp_path / "beir", index=str(own.path), mode=mode).notes
     assert any("1 papers without any text are no candidates: blank" in note for note in noted)
 
 
