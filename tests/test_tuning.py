@@ -6,8 +6,6 @@ import json
 import math
 import random
 import shutil
-import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +23,7 @@ from sciretrieve.fusion import Fusion
 from sciretrieve.lexical import Bm25Parameters
 from sciretrieve.tuning import Tuned, tune
 from sciretrieve.types import Query
+from tests.command_line import answer
 from tests.made_up import write_jsonl
 
 PAPERS, QUERIES = 90, 25
@@ -154,7 +153,7 @@ def test_a_useless_half_loses_its_say(tmp_path: Path) -> None:
     assert [tuned.manifest.lexical[name] for name in ("k1", "b")] == [told.after.bm25.k1, told.after.bm25.b]
     assert [f"lexical/{path.name}" for path in (index.path / "lexical").iterdir()] == [tuned.manifest.lexical["folder"]]
     assert tuned.manifest.lexical["folder"] != folder
-    out = subprocess.run([sys.executable, "-m", "sciretrieve", "info", "-i", index.path], capture_output=True, text=True, check=True).stdout
+    out = answer("info", "-i", index.path)
     assert f"lucene, k1 {told.after.bm25.k1}, b {told.after.bm25.b}" in out
     assert "generation 2" in out
 

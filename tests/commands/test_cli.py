@@ -19,19 +19,7 @@ import pytest
 import pytrec_eval
 
 import sciretrieve as sr
-
-Result = subprocess.CompletedProcess[str]
-
-
-def sciretrieve(*arguments: str | Path, stdin: str | None = None, **environment: str) -> Result:
-    command = [sys.executable, "-m", "sciretrieve", *map(str, arguments)]
-    return subprocess.run(command, env=os.environ | environment, input=stdin, capture_output=True, text=True, check=False, timeout=300)
-
-
-def answer(*arguments: str | Path, **options: Any) -> str:
-    result = sciretrieve(*arguments, **options)
-    assert result.returncode == 0, result.stderr
-    return result.stdout
+from tests.command_line import answer, sciretrieve
 
 
 def test_search_prints_a_table_within_80_columns(index: sr.Index) -> None:
@@ -259,3 +247,13 @@ def test_nothing_changes_in_an_index_that_is_searched(built: Callable[..., Any],
     answer("search", "star", "-i", path)
     answer("info", "-i", path)
     assert {file: file.stat().st_mtime_ns for file in path.rglob("*")} == before
+
+
+def test_a_corrected_word_is_told(index: sr.Index) -> None:
+    result = sciretrieve("search", "grahps", "networ", "-i", index.path, "-k", "3", "--mode", "bm25")
+    assert re.findall(r'no paper has "(\w+)", so "(\w+)" was looked for; put it in quotes to insist', result.stderr) == [
+        ("grahps", "graph"),
+        ("networ", "network"),
+    ]
+    assert result.stdout == answer("search", "graphs", "networks", "-i", index.path, "-k", "3", "--mode", "bm25")
+    assert sciretrieve("search", "grahps", "-i", index.path, "--mode", "dense").stderr == ""

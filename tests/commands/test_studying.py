@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -16,20 +13,8 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.fusion import Fusion
+from tests.command_line import answer, sciretrieve
 from tests.made_up import write_jsonl
-
-Result = subprocess.CompletedProcess[str]
-
-
-def sciretrieve(*arguments: str | Path, stdin: str | None = None, **environment: str) -> Result:
-    command = [sys.executable, "-m", "sciretrieve", *map(str, arguments)]
-    return subprocess.run(command, env=os.environ | environment, input=stdin, capture_output=True, text=True, check=False, timeout=300)
-
-
-def answer(*arguments: str | Path, **options: Any) -> str:
-    result = sciretrieve(*arguments, **options)
-    assert result.returncode == 0, result.stderr
-    return result.stdout
 
 
 def asked(*arguments: str | Path) -> Any:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import http.server
 import json
-import os
 import shutil
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +15,7 @@ from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.sources import files_of, hashes_of, locate, obtain
 from sciretrieve.encoders.specs import Part
 from sciretrieve.errors import CorruptData, InvalidRequest, Unavailable
+from tests.command_line import Result, sciretrieve
 from tests.toy_weights import write_adapters, write_bert
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -76,9 +74,9 @@ def hub(tmp_path: Path) -> Iterator[tuple[Path, str]]:
     server.server_close()
 
 
-def run(address: str, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(address: str, home: Path, *arguments: str) -> Result:
     """The command line with that hub, in a home of its own."""
-    environment = os.environ | {
+    environment = {
         "HF_ENDPOINT": address,
         "HF_HOME": str(home / "hub"),
         "SCIRETRIEVE_CACHE": str(home / "cache"),
@@ -86,7 +84,7 @@ def run(address: str, home: Path, *arguments: str) -> subprocess.CompletedProces
         "HF_HUB_DISABLE_XET": "1",
         "HF_HUB_DISABLE_TELEMETRY": "1",
     }
-    return subprocess.run([sys.executable, "-m", "sciretrieve", *arguments], env=environment, capture_output=True, text=True, check=False)
+    return sciretrieve(*arguments, **environment)
 
 
 def test_specter2_is_downloaded_once_and_searched_offline(hub: tuple[Path, str], tmp_path: Path, corpus: Path) -> None:
