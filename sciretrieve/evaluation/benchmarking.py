@@ -30,8 +30,9 @@ from .judgements import is_json, json_of, read_qrels, read_scores
 from .material import Material
 from .measures import Evaluator, parse_measure
 from .reports import Report, versions
+from .spaces import IndexSpace, StoredSpace
 from .statistics import interval
-from .systems import Dense, Given, IndexSpace, Reranked, Searched, StoredSpace, System
+from .systems import Dense, Given, Reranked, Searched, System
 
 CACHE = Path("indexes") / "benchmarks"
 

@@ -1,0 +1,158 @@
+"""Papers and queries as vectors: those of a file, made elsewhere, or those of an index and its encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ..dense.vectors import at
+from ..encoders.stored import StoredVectors
+from ..errors import InvalidRequest
+from ..index import Index
+from ..types import Metric, Query, Vectors
+from .material import Material, Task
+
+
+class Space(Protocol):
+    """Papers and queries as vectors."""
+
+    @property
+    def index(self) -> Index | None:
+        """The index that they stand in, if they do."""
+
+    @property
+    def metric(self) -> Metric:
+        """How they compare unless a protocol says otherwise."""
+
+    def has_paper(self, id: str) -> bool:
+        """Whether there is a vector of a paper."""
+
+    def has_query(self, query: Query) -> bool:
+        """Whether there is, or can be made, a vector of a query."""
+
+    def ids(self) -> Sequence[str]:
+        """All papers, in the order of `matrices`."""
+
+    def matrices(self) -> Sequence[Vectors]:
+        """All papers' vectors, (n, dim) each."""
+
+    def papers(self, ids: Sequence[str]) -> tuple[list[str], npt.NDArray[Any]]:
+        """Those of the papers that there are vectors of, and the vectors."""
+
+    def queries(self, task: Task) -> tuple[list[str], npt.NDArray[Any]]:
+        """Those of a task's queries that there are vectors of, and the vectors."""
+
+
+class _Chosen:
+    """Rows of a matrix in another order, as float32, read when they are asked for: it may be larger than memory."""
+
+    dtype = np.dtype(np.float32)
+
+    def __init__(self, matrix: npt.NDArray[Any], rows: npt.NDArray[np.int64]) -> None:
+        self._matrix, self._rows = matrix, rows
+        self.shape = (len(rows), matrix.shape[1])
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, key: Any) -> Vectors:
+        return np.asarray(self._matrix[self._rows[key]], np.float32)
+
+
+class StoredSpace:
+    """Vectors made elsewhere, of papers and of queries."""
+
+    index = None
+
+    def __init__(self, papers: StoredVectors, queries: StoredVectors | None, material: Material) -> None:
+        self._papers, self._queries = papers, queries or papers
+        self._material = material
+        self.metric: Metric = papers.metric
+        if self._queries.dim != papers.dim:
+            raise InvalidRequest(f"{self._queries.path} has vectors of {self._queries.dim}, and {papers.path} of {papers.dim}")
+
+    def has_paper(self, id: str) -> bool:
+        """See `Space`."""
+        return id in self._papers.rows
+
+    def has_query(self, query: Query) -> bool:
+        """See `Space`."""
+        return query.id in self._queries.rows
+
+    @cached_property
+    def _pool(self) -> list[str]:
+        known = self._papers.rows
+        return [id for id in dict.fromkeys(paper.id for paper in self._material.pool()) if id in known]
+
+    def ids(self) -> Sequence[str]:
+        """See `Space`."""
+        return self._pool
+
+    def matrices(self) -> Sequence[Vectors]:
+        """See `Space`."""
+        rows = self._papers.rows
+        return [_Chosen(self._papers.matrix, np.array([rows[id] for id in self._pool], np.int64))]  # type: ignore[list-item]
+
+    def papers(self, ids: Sequence[str]) -> tuple[list[str], npt.NDArray[Any]]:
+        """See `Space`."""
+        found = [id for id in ids if id in self._papers.rows]
+        return found, self._papers.exact(found)
+
+    def queries(self, task: Task) -> tuple[list[str], npt.NDArray[Any]]:
+        """See `Space`."""
+        found = [id for id in task.queries if id in self._queries.rows]
+        return found, self._queries.exact(found)
+
+
+class IndexSpace:
+    """The vectors of an index, and its encoder for queries; those encoded once are remembered."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        if index.manifest.metric is None:
+            raise InvalidRequest(f"{index.path} has no vectors (it was built with --dense none); evaluate it with --mode bm25")
+        self.metric: Metric = index.manifest.metric
+
+    def has_paper(self, id: str) -> bool:
+        """See `Space`."""
+        return id in self._rows
+
+    def has_query(self, query: Query) -> bool:
+        """See `Space`: the encoder makes one of whatever has a text, and of a paper that has none."""
+        return query.paper is not None or bool(query.text.strip())
+
+    @cached_property
+    def _all(self) -> list[str]:
+        return [id for shard in self.index.shards for id in shard.ids.to_pylist()]
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {id: row for row, id in enumerate(self._all)}
+
+    def ids(self) -> Sequence[str]:
+        """See `Space`."""
+        return self._all
+
+    def matrices(self) -> Sequence[Vectors]:
+        """See `Space`."""
+        return [shard.vectors for shard in self.index.vectors]
+
+    def papers(self, ids: Sequence[str]) -> tuple[list[str], npt.NDArray[Any]]:
+        """See `Space`."""
+        found = [id for id in ids if id in self._rows]
+        return found, at(self.index.vectors, np.array([self._rows[id] for id in found], np.int64))
+
+    def queries(self, task: Task) -> tuple[list[str], npt.NDArray[Any]]:
+        """See `Space`. A paper that stands in the index is not encoded again where that would make no difference."""
+        asked = [query for query in task.queries.values() if self.has_query(query)]
+        ids = [query.id for query in asked]
+        if all(self._is_stored(query) for query in asked):
+            return self.papers(ids)
+        return ids, self.index.encode(asked, remember=True)
+
+    def _is_stored(self, query: Query) -> bool:
+        return query.paper is not None and query.id in self._rows and self.index.encoder.symmetric
