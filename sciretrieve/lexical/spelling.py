@@ -14,7 +14,8 @@ from .analysis import Analyzer
 from .bm25 import Bm25
 
 SHORTEST_START, SHORTEST_SLIP = 4, 5
-"""Letters that a word must have to be taken for the beginning of another, or for another with a slip."""
+"""Letters that a word must have to be taken for the beginning of another; and that a term, and what it is taken for, must
+have for a slip: shorter ones are too near to others."""
 
 LEAST_PAPERS = 2
 """Papers that must have a term for it to be what was meant: what one paper alone has is often misspelt itself."""
@@ -44,8 +45,8 @@ class Speller:
         begun = self.bm25.beginning_with(term) if last and len(word) >= SHORTEST_START else []
         if found := self._commonest(other for other in begun if other.isalpha()):
             return found
-        slips = {self.analyzer.term(other) for other in _slips(word)} if len(word) >= SHORTEST_SLIP else set()
-        return self._commonest(other for other in slips if other is not None) or term
+        slips = {self.analyzer.term(other) for other in _slips(word)} if len(term) >= SHORTEST_SLIP else set()
+        return self._commonest(other for other in slips if other is not None and len(other) >= SHORTEST_SLIP) or term
 
     def _commonest(self, terms: Iterable[str]) -> str | None:
         papers = {term: len(self.bm25.rows_with([term])) for term in self.bm25.known(terms)}

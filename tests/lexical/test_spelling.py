@@ -57,7 +57,7 @@ def test_the_commonest_of_what_is_in_question_is_meant(made_up: tuple[Index, Cou
     for at, word in enumerate(typed):
         if word not in papers:
             begun = [other for other in common if other.startswith(word)] if at == len(typed) - 1 and len(word) >= 4 else []
-            slips = [other for other in common if distance(word, other) == 1] if len(word) >= 5 else []
+            slips = [other for other in common if distance(word, other) == 1 and len(other) >= 5] if len(word) >= 5 else []
             if among := begun or slips:
                 expected[word] = min(among, key=lambda other: (-common[other], other))
     assert index.corrections(" ".join(typed)) == expected
