@@ -64,6 +64,7 @@ class Task:
         first: query id -> documents that come before all others, whatever their scores (labels matched by name).
         among: only the first so many papers of the pool are candidates; None for all.
         standardise: whether vectors are first standardised over the candidates, dimension by dimension.
+        single: whether a distance is the float32 root of its float32 square, as scikit-learn's is for float32 vectors.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Task:
     first: Mapping[str, set[str]] | None = None
     among: int | None = None
     standardise: bool = False
+    single: bool = False
 
 
 @dataclass(frozen=True)

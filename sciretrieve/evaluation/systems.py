@@ -99,7 +99,10 @@ class Dense:
                 yield self._groups(query, vector, wanted, task.groups)
                 continue
             found, matrix = self.space.papers(wanted)
-            yield query, found, score(vector, matrix, chosen) if found else np.empty(0)
+            scores = score(vector, matrix, chosen) if found else np.empty(0)
+            if task.single and chosen == "l2":
+                scores = -np.sqrt(np.square(scores).astype(np.float32)).astype(np.float64)
+            yield query, found, scores
 
     def _groups(self, query: str, vector: npt.NDArray[Any], wanted: Sequence[str], groups: Mapping[str, Sequence[str]]) -> Answer:
         """Sets of papers, each scored by the mean cosine of its papers nearest to the query."""

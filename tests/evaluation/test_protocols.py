@@ -426,6 +426,25 @@ def test_scirepeval_has_one_vector_for_a_paper_on_either_side(tmp_path: Path) ->
     assert (texts["counts"]["test"]["unanswered_queries"], texts["counts"]["test"]["missing_candidates"]) == (2, 1)
 
 
+def test_scirepevals_distances_are_scikit_learns(tmp_path: Path) -> None:
+    """For float32 vectors it rounds the squares to float32, then takes float32 roots; which orders near neighbours otherwise."""
+    chance = np.random.default_rng(1)
+    ids = [f"c{at:02d}" for at in range(60)]
+    near = (1 + 1e-7 * chance.normal(size=(60, 8))).astype(np.float32)
+    vectors = {"q": np.zeros(8, np.float32), **dict(zip(ids, near, strict=True))}
+    row = {"doc_id": "q", "query": paper("q", "doc_id"), "candidates": [{**paper(id, "doc_id"), "score": 0} for id in ids]}
+    grades = {id: int(chance.random() < 0.2) for id in ids}
+    data = relish(tmp_path / "data", [row], [("q", id, grade) for id, grade in grades.items()])
+    squares = {id: float((vector.astype(np.float64) ** 2).sum()) for id, vector in zip(ids, near, strict=True)}
+    theirs = ranked({id: -float(np.sqrt(np.float32(square))) for id, square in squares.items()})
+    assert theirs != ranked({id: -math.sqrt(square) for id, square in squares.items()})
+    report = evaluate("relish", data, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors))).as_json()
+    assert report["measures"]["nDCG"] == pytest.approx(ndcg(theirs, grades), abs=1e-12)
+    assert ndcg(theirs, grades) != pytest.approx(
+        ndcg(ranked({id: -math.sqrt(square) for id, square in squares.items()}), grades), abs=1e-12
+    )
+
+
 @pytest.mark.parametrize("grade", [1.7, None, math.inf, "high"])
 def test_a_grade_that_is_no_whole_number_is_refused(tmp_path: Path, grade: Any) -> None:
     row = {"doc_id": "p001", "query": paper("p001", "doc_id"), "candidates": [{**paper("p002", "doc_id"), "score": 0}]}

@@ -47,7 +47,7 @@ def load(folder: Path, split: str, benchmark: str, *, whole_corpus: bool = False
             queries[id] = Query(id, paper=papers[id])
             qrels[id] = {other: grade for other, grade in row.items() if grade or not whole_corpus}
         candidates = None if whole_corpus else {id: tuple(row) for id, row in qrels.items()}
-        tasks.append(Task(field, queries, qrels, candidates))
+        tasks.append(Task(field, queries, qrels, candidates, single=not whole_corpus))
 
     def pool() -> Iterator[Paper]:
         yield from papers.values()

@@ -44,7 +44,7 @@ def load(folder: Path, configuration: str, benchmark: str, *, extra: tuple[str, 
     if missing := [id for id in qrels if id not in queries and id not in papers]:
         notes.append(f"{len(missing)} judged queries have no text; only vectors made elsewhere answer them: {missing[0]} …")
     asked = {id: queries.get(id) or Query(id, paper=papers.get(id)) for id in qrels}
-    task = Task("test", asked, qrels, {id: tuple(row) for id, row in qrels.items()})
+    task = Task("test", asked, qrels, {id: tuple(row) for id, row in qrels.items()}, single=True)
 
     def pool() -> Iterator[Paper]:
         yield from papers.values()
