@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,8 @@ PREFIX = "vectors:"
 ID_NAMES = ("paper_id", "doc_id", "id", "_id", "corpus_id", "query_id")
 VECTOR_NAMES = ("embedding", "vector", "embeddings")
 WINDOW = 4096
+Table: TypeAlias = tuple[dict[str, int], npt.NDArray[np.floating], set[str]]
+"""Rows by id, the vectors, (n, dim), and the ids whose vector is empty."""
 
 
 class StoredVectors:
@@ -49,13 +51,18 @@ class StoredVectors:
         return self._table[0]
 
     @property
+    def empty(self) -> Set[str]:
+        """Ids whose vector is an empty list, as SciDocs' files may have it: they are known, and have none."""
+        return self._table[2]
+
+    @property
     def matrix(self) -> npt.NDArray[np.floating]:
         """All vectors, in the file's order."""
         return self._table[1]
 
     def exact(self, ids: Sequence[str]) -> npt.NDArray[np.floating]:
         """Vectors as precise as the file has them, (n, dim). Raises KeyError for an id without one."""
-        rows, vectors = self._table
+        rows, vectors, _ = self._table
         return np.asarray(vectors[[rows[id] for id in ids]]) if len(ids) else np.empty((0, self.dim), np.float32)
 
     @property
@@ -75,7 +82,7 @@ class StoredVectors:
 
     def encode(self, tokens: list[str]) -> Vectors:
         """The vectors of the papers with these ids. Raises InvalidRequest where one has none."""
-        rows, vectors = self._table
+        rows, vectors, _ = self._table
         try:
             return np.ascontiguousarray(vectors[[rows[id] for id in tokens]], np.float32)
         except KeyError:
@@ -97,8 +104,8 @@ class StoredVectors:
         return self.encode([query.id for query in queries])
 
     @cached_property
-    def _table(self) -> tuple[dict[str, int], npt.NDArray[np.floating]]:
-        """Rows by id, and the vectors, (n, dim): on disk, however many there are."""
+    def _table(self) -> Table:
+        """See `Table`; the vectors stay on disk, however many there are."""
         suffixes = [suffix.lower() for suffix in self.path.suffixes]
         if ".npy" in suffixes:
             return self._from_npy()
@@ -108,7 +115,7 @@ class StoredVectors:
             return _gathered(self.path, _jsonl(self.path))
         raise InvalidRequest(f"{self.path} is of no format that vectors are read from (.jsonl, .npy with ids beside it, .parquet)")
 
-    def _from_npy(self) -> tuple[dict[str, int], npt.NDArray[np.floating]]:
+    def _from_npy(self) -> Table:
         try:
             vectors = np.load(self.path, mmap_mode="r", allow_pickle=False)
         except (ValueError, OSError) as error:
@@ -132,15 +139,21 @@ class StoredVectors:
             if not np.isfinite(block).all():
                 bad = start + int(np.flatnonzero(~np.isfinite(block).all(axis=1))[0])
                 raise InvalidRequest(f"{self.path}, row {bad}: the vector of {ids[bad]!r} has values that are no numbers")
-        return rows, vectors
+        return rows, vectors, set()
 
 
-def _gathered(path: Path, found: Iterator[tuple[int, str, Any]]) -> tuple[dict[str, int], npt.NDArray[np.floating]]:
+def _gathered(path: Path, found: Iterator[tuple[int, str, Any]]) -> Table:
     """Check vectors one by one and write them to a file without a name, which goes when nobody maps it any more."""
     rows: dict[str, int] = {}
+    empty: set[str] = set()
     dim = 0
     with tempfile.TemporaryFile() as file:
         for number, id, values in found:
+            if id in rows or id in empty:
+                raise InvalidRequest(f"{path}, line {number}: the id {id!r} stood there already")
+            if isinstance(values, list) and not values:
+                empty.add(id)
+                continue
             try:
                 vector = np.asarray(values, np.float64)
             except (TypeError, ValueError):
@@ -150,14 +163,12 @@ def _gathered(path: Path, found: Iterator[tuple[int, str, Any]]) -> tuple[dict[s
             dim = dim or len(vector)
             if len(vector) != dim:
                 raise InvalidRequest(f"{path}, line {number}: the vector of {id!r} has {len(vector)} numbers, those before it {dim}")
-            if id in rows:
-                raise InvalidRequest(f"{path}, line {number}: the id {id!r} stood there already")
             rows[id] = len(rows)
             file.write(vector.tobytes())
         if not rows:
             raise InvalidRequest(f"{path} holds no vectors")
         file.flush()
-        return rows, np.memmap(file, np.float64, "r", shape=(len(rows), dim))
+        return rows, np.memmap(file, np.float64, "r", shape=(len(rows), dim)), empty
 
 
 def _jsonl(path: Path) -> Iterator[tuple[int, str, Any]]:

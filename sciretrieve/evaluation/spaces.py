@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -33,6 +33,10 @@ class Space(Protocol):
 
     def has_query(self, query: Query) -> bool:
         """Whether there is, or can be made, a vector of a query."""
+
+    @property
+    def empty(self) -> Set[str]:
+        """Papers that are known to have no vector."""
 
     def ids(self) -> Sequence[str]:
         """All papers, in the order of `matrices`."""
@@ -83,6 +87,11 @@ class StoredSpace:
         """See `Space`."""
         return query.id in self._queries.rows
 
+    @property
+    def empty(self) -> Set[str]:
+        """See `Space`."""
+        return self._papers.empty
+
     @cached_property
     def _pool(self) -> list[str]:
         known = self._papers.rows
@@ -124,6 +133,11 @@ class IndexSpace:
     def has_query(self, query: Query) -> bool:
         """See `Space`: the encoder makes one of whatever has a text, and of a paper that has none."""
         return query.paper is not None or bool(query.text.strip())
+
+    @property
+    def empty(self) -> Set[str]:
+        """See `Space`."""
+        return frozenset()
 
     @cached_property
     def _all(self) -> list[str]:

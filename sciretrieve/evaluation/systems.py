@@ -28,6 +28,8 @@ from .spaces import Space
 
 Answer: TypeAlias = tuple[str, Sequence[str], npt.NDArray[np.float64]]
 """A query's id, documents, and their scores; in a whole corpus best first."""
+LAST = -1e30
+"""Less than any score, also as float32, and still a number."""
 REVIEWER_PAPERS = 3
 """A reviewer's score is the mean over so many of their papers, those nearest to the query (SciRepEval, App. A)."""
 
@@ -102,7 +104,9 @@ class Dense:
             scores = score(vector, matrix, chosen) if found else np.empty(0)
             if task.single and chosen == "l2":
                 scores = -np.sqrt(np.square(scores).astype(np.float32)).astype(np.float64)
-            yield query, found, scores
+            # SciDocs' code gives an empty vector minus infinity, so that it stands last, and is no gap
+            last = [id for id in wanted if id in self.space.empty]
+            yield query, [*found, *last], np.concatenate([scores, np.full(len(last), LAST)])
 
     def _groups(self, query: str, vector: npt.NDArray[Any], wanted: Sequence[str], groups: Mapping[str, Sequence[str]]) -> Answer:
         """Sets of papers, each scored by the mean cosine of its papers nearest to the query."""

@@ -127,6 +127,18 @@ def test_scidocs_reranking_rounds_distances_and_skips_what_has_no_vector(tmp_pat
         assert ours["missing_candidates"] > 0
 
 
+def test_a_candidate_with_an_empty_vector_is_last_and_a_query_with_one_left_out(tmp_path: Path) -> None:
+    for task in ("coview", "coread", "cite", "cocite"):
+        write_text(tmp_path / task / "test.qrel", "p000 0 p001 0\np000 0 p002 0\np000 0 p003 1\np004 0 p001 1\n")
+    write_text(tmp_path / "paper_metadata_view_cite_read.json", json.dumps({id: paper(id) for id in IDS}))
+    empty: list[float] = []
+    rows = [{"paper_id": id, "embedding": empty if id in ("p003", "p004") else VECTORS[id].tolist()} for id in IDS]
+    report = evaluate("scidocs-rerank", tmp_path, embeddings=str(write_lines(tmp_path / "v.jsonl", rows)), task="cite").as_json()
+    assert report["measures"]["MAP"] == pytest.approx(1 / 3)
+    counts = report["counts"]["cite"]
+    assert (counts["unanswered_queries"], counts["missing_candidates"]) == (1, 0)
+
+
 def test_scidocs_never_looks_at_metadata_where_there_are_vectors(tmp_path: Path) -> None:
     """A query none of whose candidates has a vector has no line in the authors' run, and so leaves the mean."""
     lines = "p000 0 p001 1\np000 0 p002 0\np003 0 gone 1\np003 0 lost 0\nbare 0 p004 0\nbare 0 alone 1\n"
