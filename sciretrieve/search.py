@@ -92,7 +92,7 @@ class Searcher:
         meaning[known] = near[1][np.argsort(near[0])]
         meaning[~known] = dense.score_rows(self.vectors, _vector(probe), rows[~known])
         complete = np.isin(rows, self.bm25.rows_with(self.bm25.known(probe.terms)), assume_unique=True)
-        return Candidates(probe, rows, meaning, every[rows], self.bm25.title_shares(probe.terms)[rows], complete)
+        return Candidates(probe, rows, meaning, every[rows], self.bm25.title_shares(probe.terms, rows), complete)
 
     def fused(self, found: Candidates, k: int, fusion: Fusion) -> Ranking:
         """The k best of the candidates."""

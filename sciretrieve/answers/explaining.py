@@ -140,7 +140,7 @@ def _by_words(
     texts = [f"{paper.title} {paper.abstract}" if own.keys() - typed else "" for paper, own in zip(papers, shared, strict=True)]
     said = [typed_words(index.analyzer, text) | typed for text in texts]
     words = [{spelt[term]: own[term] for term in own} for spelt, own in zip(said, shared, strict=True)]
-    return places, bm25.title_shares(probe.terms)[rows].tolist(), words
+    return places, bm25.title_shares(probe.terms, rows).tolist(), words
 
 
 def typed_words(analyzer: Analyzer, text: str) -> dict[str, str]:
@@ -248,7 +248,7 @@ def _remedies(
 def _with_a_word(index: Index, probe: Probe, row: int, k: int, mode: Mode, fusion: str | None) -> str:
     """The word of the paper's title that, added to the query, brings it highest among the first k; "" if none does."""
     paper = index.papers_at(np.array([row]))[0]
-    said = set(index.analyzer.terms(probe.query.words))
+    said = {*index.analyzer.terms(probe.query.words), *probe.terms}  # also what its words were taken for
     missing = {term: word for term, word in typed_words(index.analyzer, paper.title).items() if term not in said}
     if (bm25 := index.bm25) is not None:  # the rarest first
         missing = dict(sorted(missing.items(), key=lambda item: len(bm25.rows_with([item[0]]))))

@@ -18,7 +18,7 @@ TEXT_KEYS = ("text", "query", "question", "title")
 
 
 def read_queries(source: str | Path, wanted: Container[str] | None = None) -> list[Query]:
-    """Read queries in file order; those with `wanted` ids alone, if there are any, whatever the others are.
+    """Read queries in file order; those with `wanted` ids alone, where given: of JSON Lines the others need no text.
 
     `.jsonl` rows have an id (`_id`, `id`, `query_id`) and a `text` or `query`; a row with a `title` and an `abstract`
     and neither of those is a paper as query. `.tsv` rows are id, tab, text. Of any other file each line is a query,

@@ -151,7 +151,7 @@ def _gathered(path: Path, found: Iterator[tuple[int, str, Any]]) -> Table:
         for number, id, values in found:
             if id in rows or id in empty:
                 raise InvalidRequest(f"{path}, line {number}: the id {id!r} stood there already")
-            if isinstance(values, list) and not values:
+            if isinstance(values, list | np.ndarray) and not len(values):
                 empty.add(id)
                 continue
             try:

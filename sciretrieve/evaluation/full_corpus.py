@@ -8,6 +8,7 @@ searched again by `dense.exact.search`, which finds all of them: which of them c
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +39,7 @@ def top(queries: Vectors, papers: Sequence[Vectors], k: int, metric: Metric) -> 
     """
     count = sum(len(part) for part in papers)
     together = max(1, min(QUERIES, KEPT // max(k, 1)))
+    lengths = cache(lambda: [_lengths(part) for part in papers])
     for start in range(0, len(queries), together):
         some = np.asarray(queries[start : start + together], np.float32)
         rows = _candidates(some, papers, min(k + SLACK, count), metric)
@@ -45,18 +47,22 @@ def top(queries: Vectors, papers: Sequence[Vectors], k: int, metric: Metric) -> 
             scores = exact.score(query, _gathered(papers, found), metric)
             kept = best(scores, k)
             if len(found) < count and len(kept) == len(found):
-                found, scores = _with_all_ties(query, papers, k, metric)
+                found, scores = _with_all_ties(query, papers, lengths(), k, metric)
                 kept = best(scores, k)
             kept = kept[np.lexsort((found[kept], -scores[kept]))]
             yield found[kept], scores[kept]
 
 
-def _with_all_ties(query: Floats, papers: Sequence[Vectors], k: int, metric: Metric) -> exact.Found:
-    """The k best of each matrix and what ties with them: rows and scores, in no order."""
+def _lengths(papers: Vectors) -> Floats:
+    blocks = [np.linalg.norm(papers[start : start + PAPERS], axis=1) for start in range(0, len(papers), PAPERS)]
+    return np.concatenate([np.empty(0), *blocks]).astype(np.float32)
+
+
+def _with_all_ties(query: Floats, papers: Sequence[Vectors], lengths: Sequence[Floats], k: int, metric: Metric) -> exact.Found:
+    """The k best of each matrix, whose vectors have these lengths, and what ties with them: rows and scores, in no order."""
     rows, scores, first = [], [], 0
-    for part in papers:
-        lengths = np.concatenate([np.linalg.norm(part[start : start + PAPERS], axis=1) for start in range(0, len(part), PAPERS)])
-        found, theirs = exact.search(part, lengths.astype(np.float32), query[None, :], k, metric, None)[0]
+    for part, own in zip(papers, lengths, strict=True):
+        found, theirs = exact.search(part, own, query[None, :], k, metric, None)[0]
         rows.append(found + first)
         scores.append(theirs)
         first += len(part)

@@ -120,11 +120,17 @@ class Dense:
 
 
 def _to_depth(query: str, ids: Sequence[str], scores: npt.NDArray[np.float64], depth: int) -> Answer:
-    """The first `depth` papers besides the query's own, and what ties with the last of them."""
+    """The first `depth` papers besides the query's own; of those that tie at the end, by falling id, as trec_eval ranks them.
+
+    Answers are so bounded, however many papers tie.
+    """
     limit = depth + (query in ids)
-    if len(ids) > limit:
-        limit += int(np.count_nonzero(scores[limit:] == scores[limit - 1]))
-    return query, ids[:limit], scores[:limit]
+    if len(ids) <= limit:
+        return query, ids, scores
+    start = int(np.count_nonzero(scores > scores[limit - 1]))
+    stop = start + int(np.count_nonzero(scores == scores[limit - 1]))
+    tied = sorted(ids[start:stop], key=lambda id: (id == query, id.encode()), reverse=True)  # the query's own does not count
+    return query, [*ids[:start], *tied][:limit], scores[:limit]
 
 
 def _prepared(papers: Sequence[Vectors], queries: Vectors, among: int | None, standardise: bool) -> tuple[Sequence[Vectors], Vectors]:

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from ..errors import CorruptData, InvalidRequest, UnknownName
 from ..files import read_json, sync_file, write_json, write_whole
+from ..types import Rows
 from .postings import Postings, read_postings
 
 VARIANTS: Mapping[str, tuple[str, str]] = {
@@ -207,12 +208,12 @@ class Bm25:
                 scores += np.float32(weight) * self._absent[number]
         return scores, matched
 
-    def title_shares(self, terms: Iterable[str]) -> npt.NDArray[np.float64]:
-        """How much of each paper's title the terms say: the share of its terms' inverse document frequencies, (papers,)."""
+    def title_shares(self, terms: Iterable[str], rows: Rows) -> npt.NDArray[np.float64]:
+        """How much of papers' titles the terms say: the share of its terms' inverse document frequencies, (rows,)."""
         said = np.zeros(self._papers)
         for number in sorted({self._vocabulary[term] for term in terms if term in self._vocabulary}):
             said[self._title_rows[self._title_starts[number] : self._title_starts[number + 1]]] += self._rarity[number]
-        return said / self._title_weights
+        return said[rows] / self._title_weights[rows]
 
     @cached_property
     def _rarity(self) -> npt.NDArray[np.float64]:

@@ -1,7 +1,7 @@
 """The terms of a query, with what was meant by words that no paper has: unfinished ones, and slips of a letter.
 
-A word that any paper has is never touched, so a query that is spelt right means what it says. What this brings, and
-that it costs nothing on real queries, is in docs/quality.md.
+A word that any paper has is never touched, so a query that is spelt right means what it says. What this brings,
+and costs, is in docs/quality.md.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.encoders import load_encoder
+from sciretrieve.encoders.stored import StoredVectors
 from sciretrieve.errors import EncoderMismatch, InvalidRequest, NotFound
 from sciretrieve.types import Paper, Query, Vectors
 from tests.made_up import made_up_papers
@@ -143,3 +144,16 @@ def test_a_corpus_with_papers_that_have_no_vector_is_refused(corpus: Path, tmp_p
     with pytest.raises(InvalidRequest, match="has no vector of 'p0001', nor of 298 others"):
         sr.build(corpus, tmp_path / "few", encoder=f"vectors:{path}")
     assert not (tmp_path / "few").exists()
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.parquet"])
+def test_an_empty_vector_is_known_to_be_none(tmp_path: Path, name: str) -> None:
+    rows = [{"paper_id": "a", "embedding": [1.0, 2.0]}, {"paper_id": "b", "embedding": []}]
+    if name == "x.jsonl":
+        write_lines(tmp_path / name, rows)
+    else:
+        pq.write_table(pa.Table.from_pylist(rows), tmp_path / name)
+    found = StoredVectors(tmp_path / name)
+    assert (set(found.rows), found.empty) == ({"a"}, {"b"})
+    with pytest.raises(InvalidRequest, match="has no vector of 'b'"):
+        found.encode(["a", "b"])

@@ -345,6 +345,20 @@ def test_beir_ranks_as_deep_besides_the_query_itself(tmp_path: Path) -> None:
     assert any("the protocol names no score" in note for note in report.notes)
 
 
+def test_however_many_papers_tie_the_greatest_ids_fill_the_depth(tmp_path: Path) -> None:
+    ids = [f"d{at:04d}" for at in range(1500)]
+    write_lines(tmp_path / "data/corpus.jsonl", ({"_id": id, "text": "x"} for id in ids))
+    write_lines(tmp_path / "data/queries.jsonl", [{"_id": "d0003", "text": "x"}, {"_id": "q", "text": "x"}])
+    write_text(tmp_path / "data/qrels/test.tsv", "query-id\tcorpus-id\tscore\nd0003\td0001\t1\nq\td0001\t1\n")
+    near = {id: [1.0, 0.0] if id in ("d0000", "d0001") else [0.5, 0.0] for id in ids}
+    rows = [{"paper_id": id, "embedding": vector} for id, vector in {**near, "q": [1.0, 0.0]}.items()]
+    vectors = str(write_lines(tmp_path / "v.jsonl", rows))
+    evaluate("trec-covid", tmp_path / "data", embeddings=vectors, metric="ip", output=tmp_path / "out")
+    run = json.loads((tmp_path / "out/run.json").read_text())
+    expected = {"d0000", "d0001", *ids[-998:]}
+    assert {query: set(row) for query, row in run.items()} == {"d0003": expected, "q": expected}
+
+
 def test_a_run_of_other_queries_is_refused(tmp_path: Path) -> None:
     beir(tmp_path / "data")
     scores = write_text(tmp_path / "run.json", '{"another": {"p001": 1}}')
@@ -436,6 +450,10 @@ def test_scirepeval_has_one_vector_for_a_paper_on_either_side(tmp_path: Path) ->
     assert report["measures"]["nDCG"] == pytest.approx(mean(values))
     texts = evaluate("relish", data, mode="dense", cache=str(tmp_path / "cache")).as_json()
     assert (texts["counts"]["test"]["unanswered_queries"], texts["counts"]["test"]["missing_candidates"]) == (2, 1)
+    # judgements say which papers are candidates: other ones, another index
+    relish(tmp_path / "data", [row, other], [("p006", "p001", 1), ("p001", "p002", 0)])
+    again = evaluate("relish", data, mode="dense", cache=str(tmp_path / "cache")).as_json()
+    assert (again["counts"]["test"]["unanswered_queries"], again["counts"]["test"]["missing_candidates"]) == (0, 0)
 
 
 def test_scirepevals_distances_are_scikit_learns(tmp_path: Path) -> None:

@@ -40,7 +40,8 @@ def load(folder: Path, configuration: str, benchmark: str, *, extra: tuple[str, 
     qrels = _judgements(judged) if judged else own
     notes = [] if judged else ["no file of judgements: the candidates' own scores are taken"]
     # the authors keep one vector an id: a judged paper whose text stands among the queries is a candidate too, and the reverse
-    papers |= {other: paper for row in qrels.values() for other in row if other not in papers and (paper := _asked_with(queries, other))}
+    asked_with = {id: query.paper for id, query in queries.items() if query.paper is not None}
+    papers |= {other: asked_with[other] for row in qrels.values() for other in row if other in asked_with and other not in papers}
     if missing := [id for id in qrels if id not in queries and id not in papers]:
         notes.append(f"{len(missing)} judged queries have no text; only vectors made elsewhere answer them: {missing[0]} …")
     asked = {id: queries.get(id) or Query(id, paper=papers.get(id)) for id in qrels}
@@ -49,11 +50,7 @@ def load(folder: Path, configuration: str, benchmark: str, *, extra: tuple[str, 
     def pool() -> Iterator[Paper]:
         yield from papers.values()
 
-    return Material(pool, (task,), benchmark, fingerprint(texts), notes)
-
-
-def _asked_with(queries: Mapping[str, Query], id: str) -> Paper | None:
-    return queries[id].paper if id in queries else None
+    return Material(pool, (task,), benchmark, fingerprint([*texts, *judged]), notes)
 
 
 def load_reviewers(folder: Path, benchmark: str) -> Material:
