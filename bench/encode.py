@@ -28,8 +28,8 @@ from sciretrieve import Paper, open_corpus
 from sciretrieve.demo import CORPUS
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.catalogue import MINILM
-from sciretrieve.encoders.encoder import TextEncoder
 from sciretrieve.encoders.sources import obtain
+from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.types import Vectors
 
 HERE = Path(__file__).parent

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from .answers.explaining import explain, why_not
     from .corpora import ColumnMap, Corpus, open_corpus
     from .encoders import load_encoder
-    from .encoding import encode
     from .errors import SciretrieveError
     from .evaluation import evaluate
     from .fusion import Fusion
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from .runs import Ranking, Run
     from .tuning import tune
     from .types import Hit, Paper, Query
+    from .vector_files import encode
 
 __all__ = [
     "Bm25Parameters",
@@ -69,7 +69,7 @@ _HOMES = {
     "Run": "runs",
     "SciretrieveError": "errors",
     "build": "indexing",
-    "encode": "encoding",
+    "encode": "vector_files",
     "evaluate": "evaluation",
     "explain": "answers.explaining",
     "load_encoder": "encoders",

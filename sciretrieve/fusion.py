@@ -7,15 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from .errors import InvalidRequest, UnknownName
-from .types import Mask
-
-Scores: TypeAlias = npt.NDArray[np.float64]
+from .types import Mask, Scores
 
 RRF_K = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009, section 2)."""

@@ -8,14 +8,11 @@ from typing import Any
 from urllib.parse import quote
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from .errors import MissingExtra
 from .protocols import PaperSource
-from .types import Hit, Query, Rows
-
-Scores = npt.NDArray[np.float64]
+from .types import Hit, Query, Rows, Scores
 
 
 @dataclass(frozen=True, slots=True)

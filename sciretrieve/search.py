@@ -12,10 +12,10 @@ from . import topk
 from .dense import VectorShard
 from .dense import vectors as dense
 from .dense.exact import Found
-from .fusion import Fusion, Scores
+from .fusion import Fusion
 from .lexical import Bm25
 from .runs import Ranking
-from .types import Mask, Mode, Query, Rows, Vectors
+from .types import Mask, Mode, Query, Rows, Scores, Vectors
 
 BATCH = 256
 """Queries whose candidates are held at a time."""

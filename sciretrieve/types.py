@@ -15,6 +15,9 @@ Vectors: TypeAlias = npt.NDArray[np.float32]
 Rows: TypeAlias = npt.NDArray[np.int64]
 """Positions of papers in an index, counted over all its shards in order."""
 
+Scores: TypeAlias = npt.NDArray[np.float64]
+"""One score a paper, greater is better, shape (n,)."""
+
 Mask: TypeAlias = npt.NDArray[np.bool_]
 """One truth value a paper, by row: whether a filter lets it through."""
 

@@ -19,7 +19,7 @@ import pytest
 import sciretrieve as sr
 from sciretrieve import indexing
 from sciretrieve.corpora import ColumnMap
-from sciretrieve.encoders.encoder import TextEncoder
+from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.errors import BadPaper, IndexBusy, IndexExists, InvalidRequest, UnknownName
 from sciretrieve.files import describe, write_lock
 from sciretrieve.protocols import Silent

@@ -78,7 +78,7 @@ def encode(
     """
     from ..corpora import ColumnMap
     from ..encoders import load_encoder
-    from ..encoding import encode as run
+    from ..vector_files import encode as run
 
     console = Console(quiet)
     model = load_encoder(encoder, adapter=adapter, query_adapter=query_adapter, precision=precision.value, device=device.value)

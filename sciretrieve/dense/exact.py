@@ -7,15 +7,13 @@ with a little slack and scored again, row by row, in float64: answers are the sa
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from ..topk import best
-from ..types import Mask, Metric, Rows, Vectors
+from ..types import Mask, Metric, Rows, Scores, Vectors
 
 BLOCK_ROWS = 16_384
 BLOCK_QUERIES = 256
 
-Scores = npt.NDArray[np.float64]
 Found = tuple[Rows, Scores]
 """Rows of a shard and their scores, greater is better, in no order."""
 

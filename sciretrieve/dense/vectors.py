@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import CorruptData
 from ..topk import best
-from ..types import Mask, Metric, Rows, Vectors
+from ..types import Mask, Metric, Rows, Scores, Vectors
 from . import exact
 from .ann import Ann
 from .exact import Found
@@ -97,7 +97,7 @@ def at(shards: Sequence[VectorShard], rows: Rows) -> Vectors:
     return vectors
 
 
-def ranks(shards: Sequence[VectorShard], query: Vectors, scores: exact.Scores, mask: Mask | None) -> list[int]:
+def ranks(shards: Sequence[VectorShard], query: Vectors, scores: Scores, mask: Mask | None) -> list[int]:
     """The ranks, from 1, that papers of these scores have among all (that pass) for one query, exactly."""
     above = np.zeros(len(scores), np.int64)
     for shard in shards:
@@ -110,7 +110,7 @@ def ranks(shards: Sequence[VectorShard], query: Vectors, scores: exact.Scores, m
     return ranked
 
 
-def score_rows(shards: Sequence[VectorShard], query: Vectors, rows: Rows) -> exact.Scores:
+def score_rows(shards: Sequence[VectorShard], query: Vectors, rows: Rows) -> Scores:
     """Exact scores of the given rows (counted over all shards) for one query."""
     scores = np.empty(len(rows))
     for shard in shards:

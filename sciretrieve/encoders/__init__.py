@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from ..protocols import Encoder
+from .artifact import Precision
 from .catalogue import CATALOGUE
 from .cross_encoder import CrossEncoder, open_cross_encoder
-from .encoder import TextEncoder, from_identity
 from .ensemble import Ensemble
 from .golden import check_golden, golden_vectors
-from .prepared import Precision
 from .resolving import resolve
 from .specs import Asked, EncoderSpec
 from .stored import PREFIX, StoredVectors
-from .torched import Device
+from .text_encoder import TextEncoder, from_identity
+from .torch_runtime import Device
 
 
 def load_encoder(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..types import Metric, Paper, Query, Vectors
-from .encoder import TextEncoder
+from .text_encoder import TextEncoder
 from .tokens import Tokens
 
 

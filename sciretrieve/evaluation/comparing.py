@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidRequest
-from .benchmarking import read, texts
 from .catalogue import find_benchmark
 from .judgements import Qrels, read_qrels, read_scores
 from .measures import Evaluator, parse_measure
+from .requests import read, texts
 from .statistics import Comparison, compare, holm, interval
 
 

@@ -14,7 +14,7 @@ from ..streams import lines, open_binary, read_text
 
 Qrels: TypeAlias = dict[str, dict[str, int]]
 """Query id -> document id -> grade."""
-Scores: TypeAlias = dict[str, dict[str, float]]
+RunScores: TypeAlias = dict[str, dict[str, float]]
 """Query id -> document id -> score, greater is better."""
 
 
@@ -46,7 +46,7 @@ def read_qrels(path: Path) -> Qrels:
     return qrels
 
 
-def read_scores(path: Path) -> Scores:
+def read_scores(path: Path) -> RunScores:
     """Read a run: TREC's six columns (the rank is not looked at), or JSON `{query: {document: score}}`.
 
     Raises:
@@ -56,7 +56,7 @@ def read_scores(path: Path) -> Scores:
     _check(path, "run")
     if is_json(path):
         return {query: {id: _score(path, query, score) for id, score in row.items()} for query, row in objects_by_id(path).items()}
-    scores: Scores = {}
+    scores: RunScores = {}
     for number, fields in _rows(path):
         if len(fields) != 6:
             raise InvalidRequest(f"{path}, line {number}: a TREC run has 6 columns, this line {len(fields)}; ids may hold no white space")

@@ -13,11 +13,11 @@ import pyarrow.parquet as pq
 from ..errors import InvalidRequest, NotFound, SciretrieveError
 from ..files import read_json, write_json
 from ..protocols import Progress
-from .benchmarking import Request, evaluate_request, read
 from .catalogue import find_benchmark
 from .judgements import read_scores
 from .measures import Evaluator, Measure
 from .page import Cell, page
+from .requests import Request, evaluate_request, read
 
 DEPTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 OF_BENCHMARKS = {"name", "data", "split", "task", "metric", "measures"}

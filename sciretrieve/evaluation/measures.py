@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidRequest
-from .judgements import Qrels, Scores
+from .judgements import Qrels, RunScores
 
 ALIASES = {
     "ndcg": "ndcg",
@@ -123,7 +123,7 @@ class Evaluator:
         }
         self._evaluator: Any = pytrec_eval.RelevanceEvaluator(_pooled(qrels), theirs) if theirs else None
 
-    def per_query(self, run: Scores) -> dict[str, dict[str, float]]:
+    def per_query(self, run: RunScores) -> dict[str, dict[str, float]]:
         """Query id -> measure as written -> value, for each query of the run that is judged."""
         found: Mapping[str, Mapping[str, float]] = self._evaluator.evaluate(run) if self._evaluator else {}
         result = {}
@@ -168,7 +168,7 @@ def trec_order(row: Mapping[str, float]) -> list[str]:
     return [ids[at] for at in order]
 
 
-def ties(run: Scores) -> int:
+def ties(run: RunScores) -> int:
     """How many documents of a run have the same score, as float32, as another of their query."""
     total = 0
     for row in run.values():

@@ -8,8 +8,8 @@ from typing import Any
 
 from ..manifest import library_versions
 from .catalogue import Benchmark
-from .evaluating import Result
 from .published import Row, rows
+from .scoring import Result
 
 LIBRARIES = ("pytrec_eval-terrier", "numpy", "bm25s", "faiss-cpu", "openvino", "tokenizers")
 

@@ -22,7 +22,7 @@ from ..protocols import Reranker
 from ..ranking.reranking import above
 from ..types import Metric, Mode, Paper, Query, Vectors
 from . import full_corpus
-from .judgements import Scores, read_pair_scores, read_scores
+from .judgements import RunScores, read_pair_scores, read_scores
 from .material import Material, Task
 from .spaces import Space
 
@@ -35,7 +35,7 @@ REVIEWER_PAPERS = 3
 
 
 class System(Protocol):
-    """Answers tasks. What it lacks is asked before anything is scored, see `benchmarking`."""
+    """Answers tasks. What it lacks is asked before anything is scored, see `requests`."""
 
     @property
     def name(self) -> str:
@@ -269,7 +269,7 @@ class Given:
         return True
 
     @cached_property
-    def _scores(self) -> Scores:
+    def _scores(self) -> RunScores:
         return read_scores(self.path)
 
     @cached_property

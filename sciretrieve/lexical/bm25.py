@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from ..errors import CorruptData, InvalidRequest, UnknownName
 from ..files import read_json, sync_file, write_json, write_whole
-from ..types import Rows
+from ..types import Mask, Rows
 from .postings import Postings, read_postings
 
 VARIANTS: Mapping[str, tuple[str, str]] = {
@@ -44,8 +44,6 @@ TITLE_ROWS, TITLE_STARTS = "titles.indices.npy", "titles.indptr.npy"
 
 K3 = 3.0
 """Saturates how often a term stands in a query; measured, see docs/quality.md."""
-
-Scores = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +194,7 @@ class Bm25:
             raise CorruptData(f"the BM25 index {directory} does not fit its manifest; rebuild the index with --overwrite")
         self._papers = papers
 
-    def scores(self, terms: Mapping[str, float]) -> tuple[Scores, npt.NDArray[np.bool_]]:
+    def scores(self, terms: Mapping[str, float]) -> tuple[npt.NDArray[np.float32], Mask]:
         """Score every paper for weighted query terms: a float32 score a paper, and whether it has any of the terms."""
         scores, matched = np.zeros(self._papers, np.float32), np.zeros(self._papers, bool)
         for number, weight in sorted((self._vocabulary[term], weight) for term, weight in terms.items() if term in self._vocabulary):

@@ -11,10 +11,9 @@ from .. import topk
 from ..dense.exact import score
 from ..encoders import Device, Precision, load_encoder
 from ..encoders.remembered import Remembered
-from ..fusion import Scores
 from ..protocols import Encoder, Reranker
 from ..runs import Ranking, Run
-from ..types import Paper, Query
+from ..types import Paper, Query, Scores
 
 RERANKED = 100
 """How many papers are ordered anew unless something else is asked for."""

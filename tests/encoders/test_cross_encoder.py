@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from sciretrieve.encoders import CrossEncoder, open_cross_encoder
-from sciretrieve.encoders.encoder import TextEncoder
-from sciretrieve.encoders.prepared import PAIRS, Precision, Prepared, guard
-from sciretrieve.encoders.torched import TorchModel
+from sciretrieve.encoders.artifact import PAIRS, Artifact, Precision, guard
+from sciretrieve.encoders.text_encoder import TextEncoder
+from sciretrieve.encoders.torch_runtime import TorchModel
 from sciretrieve.errors import CorruptData, InvalidRequest, Unavailable
 from sciretrieve.files import read_json
 from sciretrieve.types import Paper, Query, Vectors
@@ -129,17 +129,17 @@ def test_a_berts_last_layer_is_trimmed_and_both_have_a_graph(toys: Path) -> None
     for kind, trimmed in (("bert", True), ("roberta", False)):
         encoder = opened(f"toy/{kind}")
         encoder.score(QUERIES[0], PAPERS[:1])
-        prepared = text_encoder(encoder)._model("").prepared
-        assert (prepared.dim, prepared.has_graph, prepared.trimmed) == (1, True, trimmed)
+        artifact = text_encoder(encoder)._model("").artifact
+        assert (artifact.dim, artifact.has_graph, artifact.trimmed) == (1, True, trimmed)
 
 
 def test_torch_gives_what_openvino_gives(toys: Path) -> None:
     encoder = opened("toy/bert")
     inner = text_encoder(encoder)
     pairs = [(QUERIES[0].words, paper.title) for paper in PAPERS]
-    prepared = inner._model("").prepared
-    model = TorchModel(inner.spec, "", inner.folders, prepared, "cpu", "fp32")
-    np.testing.assert_allclose(model.run(prepared.tokenise(pairs, 128)), inner.encode_pairs(pairs), atol=1e-4)
+    artifact = inner._model("").artifact
+    model = TorchModel(inner.spec, "", inner.folders, artifact, "cpu", "fp32")
+    np.testing.assert_allclose(model.run(artifact.tokenise(pairs, 128)), inner.encode_pairs(pairs), atol=1e-4)
 
 
 def test_a_papers_score_does_not_depend_on_the_others(toys: Path) -> None:
@@ -223,7 +223,7 @@ def test_settings_that_are_none(toys: Path, tmp_path: Path) -> None:
 def test_a_precision_must_keep_how_scores_lie_to_each_other(toys: Path, tmp_path: Path) -> None:
     encoder = opened("toy/bert")
     encoder.score(QUERIES[0], PAPERS[:1])
-    copy = Prepared(Path(shutil.copytree(text_encoder(encoder)._model("").prepared.folder, tmp_path / "copy")))
+    copy = Artifact(Path(shutil.copytree(text_encoder(encoder)._model("").artifact.folder, tmp_path / "copy")))
     expected = np.load(copy.folder / "probe.npy")
     assert expected.shape == (len(PAIRS), 1)
 

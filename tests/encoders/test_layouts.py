@@ -133,10 +133,10 @@ def test_what_is_missing_leaves_no_separator_where_titles_are_bare(specter2: Pat
 def test_only_the_first_tokens_of_the_last_layer_are_computed_where_only_they_are_read(specter2: Path) -> None:
     encoder = fp32("specter2")
     encoder.encode_papers(PAPERS)
-    assert encoder._model("proximity").prepared.trimmed
+    assert encoder._model("proximity").artifact.trimmed
     minilm = fp32("minilm")
     minilm.encode_papers(PAPERS)
-    assert not minilm._model("").prepared.trimmed
+    assert not minilm._model("").artifact.trimmed
 
 
 def test_specter2_with_other_adapters(specter2: Path) -> None:
@@ -302,9 +302,9 @@ def unchecked(name: str, **options: Any) -> Any:
     """A row whose files have known digests, which random weights have not: the same row without them."""
     import dataclasses
 
-    from sciretrieve.encoders.encoder import TextEncoder
     from sciretrieve.encoders.resolving import resolve
     from sciretrieve.encoders.specs import Asked
+    from sciretrieve.encoders.text_encoder import TextEncoder
 
     asked = Asked(name, **options)
     spec = resolve(asked)

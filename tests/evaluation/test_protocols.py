@@ -17,10 +17,10 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.errors import InvalidRequest, NotFound
 from sciretrieve.evaluation import CATALOGUE, evaluate
-from sciretrieve.evaluation.evaluating import TaskResult, summarise
 from sciretrieve.evaluation.material import Protocol
 from sciretrieve.evaluation.measures import parse_measure
 from sciretrieve.evaluation.readers.mdcr import FIELDS
+from sciretrieve.evaluation.scoring import TaskResult, summarise
 from tests.evaluation.made_up_benchmarks import made_vectors, paper, write_lines, write_text, write_vectors
 
 IDS = [f"p{number:03d}" for number in range(60)]

@@ -13,7 +13,7 @@ import pytest
 from sciretrieve.encoders import load_encoder
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.evaluation import evaluate
-from sciretrieve.evaluation.benchmarking import replay
+from sciretrieve.evaluation.requests import replay
 from sciretrieve.types import Paper, Query
 from tests.evaluation.made_up_benchmarks import write_lines, write_text
 from tests.made_up import TOPICS, made_up_papers

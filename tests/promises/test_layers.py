@@ -18,7 +18,7 @@ LAYERS = [
     {"shards", "search", "ranking"},
     {"narrowing"},
     {"index"},
-    {"indexing", "encoding", "exporting", "answers"},
+    {"indexing", "vector_files", "exporting", "answers"},
     {"outputs"},
     {"evaluation"},
     {"tuning"},

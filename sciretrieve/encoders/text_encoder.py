@@ -12,13 +12,13 @@ import numpy as np
 
 from ..errors import CorruptData, EncoderMismatch
 from ..types import Metric, Paper, Query, Vectors
-from .compiled import CompiledModel
-from .prepared import Precision, Prepared, folder_for
+from .artifact import Artifact, Precision, folder_for
+from .openvino_runtime import OpenVinoModel
 from .resolving import resolve
 from .sources import Hashes, hashes_of, obtain
 from .specs import Asked, EncoderSpec, Part, Side, sides_from
 from .tokens import BUDGET, Tokens
-from .torched import Device, ManyDevices, TorchModel, check_device, has_cuda
+from .torch_runtime import Device, ManyDevices, TorchModel, check_device, has_cuda
 
 GPU_BUDGET = 65_536
 """Tokens a batch on a GPU."""
@@ -27,7 +27,7 @@ GPU_BUDGET = 65_536
 class Model(Protocol):
     """One task of an encoder, running somewhere."""
 
-    prepared: Prepared
+    artifact: Artifact
     window: int
 
     @property
@@ -72,7 +72,7 @@ class TextEncoder:
     @property
     def dim(self) -> int:
         """The vectors' dimension."""
-        return self._paper_model.prepared.dim
+        return self._paper_model.artifact.dim
 
     @property
     def precision(self) -> str:
@@ -135,7 +135,7 @@ class TextEncoder:
     def encode_pairs(self, pairs: Sequence[tuple[str, str]]) -> Vectors:
         """Encode two texts read together, where the model is a cross-encoder: scores, shape (n, 1) float32."""
         model = self._paper_model
-        return model.run(model.prepared.tokenise(pairs, self._budget))
+        return model.run(model.artifact.tokenise(pairs, self._budget))
 
     @cached_property
     def folders(self) -> dict[str, Path]:
@@ -155,9 +155,9 @@ class TextEncoder:
         return self._model(self.spec.sides.paper.task)
 
     def _tokenise(self, side: Side, values: list[dict[str, str]]) -> Tokens:
-        prepared = self._model(side.task).prepared
-        texts = [side.template(value["title"], value["abstract"]).format(sep=prepared.separator, **value).strip() for value in values]
-        return prepared.tokenise(texts, self._budget)
+        artifact = self._model(side.task).artifact
+        texts = [side.template(value["title"], value["abstract"]).format(sep=artifact.separator, **value).strip() for value in values]
+        return artifact.tokenise(texts, self._budget)
 
     @property
     def _budget(self) -> int:
@@ -176,21 +176,21 @@ class TextEncoder:
         spec = self.spec
         hashes = {role: self.hashes[role] for role in spec.roles(task)}
         folder = folder_for(spec.name, spec.layout, hashes, task, spec.pooling, spec.normalise, spec.max_length)
-        if not Prepared.exists(folder):
-            from .preparing import prepare
+        if not Artifact.exists(folder):
+            from .conversion import convert
 
             whole = self._with_weights()
-            prepare(whole.spec, task, whole.folders, folder)
-        prepared = Prepared(folder)
-        if self._on_gpu or not prepared.has_graph:
+            convert(whole.spec, task, whole.folders, folder)
+        artifact = Artifact(folder)
+        if self._on_gpu or not artifact.has_graph:
             import torch
 
             whole = self._with_weights()
             devices = [f"cuda:{number}" for number in range(torch.cuda.device_count())] if self._on_gpu else ["cpu"]
             if len(devices) > 1:
-                return ManyDevices(whole.spec, task, whole.folders, prepared, devices, self._precision)
-            return TorchModel(whole.spec, task, whole.folders, prepared, devices[0], self._precision)
-        return CompiledModel(prepared, self._precision)
+                return ManyDevices(whole.spec, task, whole.folders, artifact, devices, self._precision)
+            return TorchModel(whole.spec, task, whole.folders, artifact, devices[0], self._precision)
+        return OpenVinoModel(artifact, self._precision)
 
     def _with_weights(self) -> TextEncoder:
         """This encoder with its files at hand, which must be those that an index was built with.

@@ -16,7 +16,7 @@ from ..protocols import Progress
 from ..runs import trec_id
 from ..types import Metric
 from . import measures
-from .judgements import Scores
+from .judgements import RunScores
 from .material import Material, Protocol, Task
 from .measures import Evaluator, Measure, parse_measure
 from .statistics import interval, interval_over_tasks
@@ -119,7 +119,7 @@ def run_task(
     if task.first is not None:
         answers = _matched_first(answers, system, task, metric)
     while some := list(islice(answers, CHUNK)):
-        run: Scores = {}
+        run: RunScores = {}
         for query, ids, scores in some:
             if task.candidates is not None:
                 result.missing += len(task.candidates.get(query, ())) - len(ids)

@@ -11,19 +11,19 @@ import numpy as np
 
 from ..errors import InvalidRequest
 from ..types import Vectors
-from .prepared import Precision, Prepared, guard
+from .artifact import Artifact, Precision, guard
 from .tokens import Tokens
 
 HINTS = {"bf16": "bf16", "fp32": "f32"}
 
 
-class CompiledModel:
-    """A prepared encoder on this machine's CPU. Nothing loads before the first text."""
+class OpenVinoModel:
+    """An encoder of the cache on this machine's CPU. Nothing loads before the first text."""
 
     window = 512
 
-    def __init__(self, prepared: Prepared, asked: Precision) -> None:
-        self.prepared = prepared
+    def __init__(self, artifact: Artifact, asked: Precision) -> None:
+        self.artifact = artifact
         self._asked = asked
         self._requests: dict[str, Any] = {}
 
@@ -34,14 +34,14 @@ class CompiledModel:
         able = "BF16" in self._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
         if self._asked == "bf16" and not able:
             raise InvalidRequest("this CPU has no bf16 arithmetic, which would run several times slower than fp32; use --precision fp32")
-        return guard(self.prepared, "bf16" if able and self._asked != "fp32" else "fp32", self._asked, self._machine, self._probe)
+        return guard(self.artifact, "bf16" if able and self._asked != "fp32" else "fp32", self._asked, self._machine, self._probe)
 
     def run(self, tokens: Tokens) -> Vectors:
         """Encode: (texts, dim) float32."""
         return self._infer(self._request(self.precision), tokens)
 
     def _infer(self, request: Any, tokens: Tokens) -> Vectors:
-        vectors = np.empty((tokens.texts, self.prepared.dim), np.float32)
+        vectors = np.empty((tokens.texts, self.artifact.dim), np.float32)
         for batch in tokens.batches:
             result = request.infer({"input_ids": batch.ids, "attention_mask": batch.mask}, share_inputs=True)
             vectors[batch.places] = result[0]
@@ -71,7 +71,7 @@ class CompiledModel:
         return self._requests[precision]
 
     def _compile(self, precision: str) -> Any:
-        folder: Path = self.prepared.folder
+        folder: Path = self.artifact.folder
         # one synchronous request at a time: the latency hint gives it all cores
         settings = {
             "PERFORMANCE_HINT": "LATENCY",

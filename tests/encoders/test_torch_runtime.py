@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sciretrieve.encoders import load_encoder, torched
-from sciretrieve.encoders.encoder import TextEncoder
-from sciretrieve.encoders.prepared import PROBES, Prepared
-from sciretrieve.encoders.torched import ManyDevices, TorchModel
+from sciretrieve.encoders import load_encoder, torch_runtime
+from sciretrieve.encoders.artifact import PROBES, Artifact
+from sciretrieve.encoders.text_encoder import TextEncoder
+from sciretrieve.encoders.torch_runtime import ManyDevices, TorchModel
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.types import Paper, Query
 from tests.toy_weights import write_bert
@@ -28,12 +28,12 @@ def encoder(models: Path) -> TextEncoder:
     return opened
 
 
-def prepared(encoder: TextEncoder) -> Prepared:
-    return encoder._model("").prepared
+def artifact(encoder: TextEncoder) -> Artifact:
+    return encoder._model("").artifact
 
 
 def test_torch_gives_what_openvino_gives(encoder: TextEncoder) -> None:
-    model = TorchModel(encoder.spec, "", encoder.folders, prepared(encoder), "cpu", "auto")
+    model = TorchModel(encoder.spec, "", encoder.folders, artifact(encoder), "cpu", "auto")
     assert model.precision == "fp32"
     np.testing.assert_allclose(model.run(encoder.tokenise(PAPERS)), encoder.encode_papers(PAPERS), atol=1e-4)
     assert model.run(encoder.tokenise([])).shape == (0, encoder.dim)
@@ -43,7 +43,7 @@ def test_bf16_in_torch_passes_the_guard() -> None:
     opened = load_encoder("minilm", precision="fp32")
     assert isinstance(opened, TextEncoder)
     exact = opened.encode_papers(PAPERS[1:])  # the first is empty, which no paper of a corpus is
-    model = TorchModel(opened.spec, "", opened.folders, prepared(opened), "cpu", "bf16")
+    model = TorchModel(opened.spec, "", opened.folders, artifact(opened), "cpu", "bf16")
     assert model.precision == "bf16"
     ours = model.run(opened.tokenise(PAPERS[1:]))
     assert not np.array_equal(ours, exact)
@@ -51,10 +51,10 @@ def test_bf16_in_torch_passes_the_guard() -> None:
 
 
 def test_several_devices_share_the_batches(encoder: TextEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    tokens = prepared(encoder).tokenise([f"{paper.title} {paper.abstract}" for paper in PAPERS], 128)
+    tokens = artifact(encoder).tokenise([f"{paper.title} {paper.abstract}" for paper in PAPERS], 128)
     assert len(tokens.batches) > 8
-    many = ManyDevices(encoder.spec, "", encoder.folders, prepared(encoder), ["cpu", "cpu"], "fp32")
-    one = TorchModel(encoder.spec, "", encoder.folders, prepared(encoder), "cpu", "fp32")
+    many = ManyDevices(encoder.spec, "", encoder.folders, artifact(encoder), ["cpu", "cpu"], "fp32")
+    one = TorchModel(encoder.spec, "", encoder.folders, artifact(encoder), "cpu", "fp32")
     np.testing.assert_allclose(many.run(tokens), one.run(tokens), atol=1e-5)
     assert len(many._workers) == 2
     assert many.window == 2 * one.window
@@ -65,7 +65,7 @@ def test_several_devices_share_the_batches(encoder: TextEncoder, monkeypatch: py
 def test_a_batch_that_does_not_fit_is_halved(encoder: TextEncoder) -> None:
     import torch
 
-    model = TorchModel(encoder.spec, "", encoder.folders, prepared(encoder), "cpu", "fp32")
+    model = TorchModel(encoder.spec, "", encoder.folders, artifact(encoder), "cpu", "fp32")
     whole, sizes = model._model("fp32"), []
 
     def small(ids: Any, mask: Any) -> Any:
@@ -109,7 +109,7 @@ def test_what_openvino_cannot_take_runs_in_torch(models: Path, monkeypatch: pyte
 
 
 def test_a_device_that_is_not_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torched, "has_cuda", lambda: False)
+    monkeypatch.setattr(torch_runtime, "has_cuda", lambda: False)
     with pytest.raises(InvalidRequest, match="there is no CUDA device that torch can use"):
         load_encoder("minilm", device="cuda")
 

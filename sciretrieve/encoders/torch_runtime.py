@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import InvalidRequest
 from ..types import Vectors
-from .prepared import Precision, Prepared, guard
+from .artifact import Artifact, Precision, guard
 from .specs import EncoderSpec
 from .tokens import Batch, Tokens
 
@@ -47,15 +47,15 @@ class TorchModel:
     window = WINDOW
 
     def __init__(
-        self, spec: EncoderSpec, task: str, folders: Mapping[str, Path], prepared: Prepared, device: str, asked: Precision
+        self, spec: EncoderSpec, task: str, folders: Mapping[str, Path], artifact: Artifact, device: str, asked: Precision
     ) -> None:
         self._spec, self._task, self._folders, self._device, self._asked = spec, task, folders, device, asked
-        self.prepared = prepared
+        self.artifact = artifact
         self._models: dict[str, Any] = {}
 
     @cached_property
     def precision(self) -> Literal["bf16", "fp32"]:
-        """bf16 on a GPU that has it, fp32 elsewhere; see `prepared.guard`."""
+        """bf16 on a GPU that has it, fp32 elsewhere; see `artifact.guard`."""
         import torch
 
         on_gpu = self._device.startswith("cuda")
@@ -64,7 +64,7 @@ class TorchModel:
             raise InvalidRequest("this GPU has no bf16 arithmetic; use --precision fp32")
         wanted: Literal["bf16", "fp32"] = "bf16" if self._asked != "fp32" and (able or self._asked == "bf16") else "fp32"
         name = torch.cuda.get_device_name(self._device) if on_gpu else "CPU"
-        return guard(self.prepared, wanted, self._asked, f"{name}, torch {torch.__version__}", self._probe)
+        return guard(self.artifact, wanted, self._asked, f"{name}, torch {torch.__version__}", self._probe)
 
     def run(self, tokens: Tokens) -> Vectors:
         """Encode: (texts, dim) float32. Batches are sent ahead, and the vectors fetched once at the end."""
@@ -82,11 +82,11 @@ class TorchModel:
     def _load(self, precision: str) -> Any:
         import torch
 
+        from .conversion import load_model, pooled
         from .layouts.trimming import trim
-        from .preparing import load_model, pooled
 
         whole, _, _ = load_model(self._spec, self._task, self._folders)
-        if self.prepared.trimmed:
+        if self.artifact.trimmed:
             trim(whole.model)
         states = whole.model.to(torch.bfloat16 if precision == "bf16" else torch.float32)
         return pooled(states, self._spec.pooling, self._spec.normalise).to(self._device)
@@ -94,7 +94,7 @@ class TorchModel:
     def _forward(self, model: Any, tokens: Tokens) -> Vectors:
         import torch
 
-        vectors = np.empty((tokens.texts, self.prepared.dim), np.float32)
+        vectors = np.empty((tokens.texts, self.artifact.dim), np.float32)
         if not tokens.batches:
             return vectors
         with torch.inference_mode():
@@ -131,11 +131,11 @@ class ManyDevices:
     window = WINDOW
 
     def __init__(
-        self, spec: EncoderSpec, task: str, folders: Mapping[str, Path], prepared: Prepared, devices: list[str], asked: Precision
+        self, spec: EncoderSpec, task: str, folders: Mapping[str, Path], artifact: Artifact, devices: list[str], asked: Precision
     ) -> None:
-        self.prepared = prepared
-        self._first = TorchModel(spec, task, folders, prepared, devices[0], asked)
-        self._arguments = [(spec, task, dict(folders), prepared.folder, device) for device in devices]
+        self.artifact = artifact
+        self._first = TorchModel(spec, task, folders, artifact, devices[0], asked)
+        self._arguments = [(spec, task, dict(folders), artifact.folder, device) for device in devices]
         self.window = WINDOW * len(devices)
 
     @property
@@ -148,7 +148,7 @@ class ManyDevices:
         workers = self._workers
         shares = [replace(tokens, batches=tokens.batches[number :: len(workers)]) for number in range(len(workers))]
         waiting = [worker.submit(_run_here, share) for worker, share in zip(workers, shares, strict=True)]
-        vectors = np.empty((tokens.texts, self.prepared.dim), np.float32)
+        vectors = np.empty((tokens.texts, self.artifact.dim), np.float32)
         for share, future in zip(shares, waiting, strict=True):
             if share.batches:
                 places = np.concatenate([batch.places for batch in share.batches])
@@ -170,7 +170,7 @@ _HERE: dict[str, TorchModel] = {}
 
 
 def _start_here(spec: EncoderSpec, task: str, folders: Mapping[str, Path], folder: Path, device: str, precision: Precision) -> None:
-    _HERE["model"] = TorchModel(spec, task, folders, Prepared(folder), device, precision)
+    _HERE["model"] = TorchModel(spec, task, folders, Artifact(folder), device, precision)
 
 
 def _run_here(tokens: Tokens) -> Vectors:

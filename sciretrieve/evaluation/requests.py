@@ -23,13 +23,13 @@ from ..manifest import MANIFEST
 from ..protocols import Progress, Silent
 from ..ranking.reranking import RERANKED, open_reranker
 from ..types import METRICS, Metric, Mode, Paper
-from . import evaluating
+from . import scoring
 from .catalogue import Benchmark, find_benchmark
-from .evaluating import Result
 from .judgements import is_json, json_of, read_qrels, read_scores
 from .material import Material
 from .measures import Evaluator, parse_measure
 from .reports import Report, versions
+from .scoring import Result
 from .spaces import IndexSpace, StoredSpace
 from .statistics import interval
 from .systems import Dense, Given, Reranked, Searched, System
@@ -141,7 +141,7 @@ def evaluate_request(request: Request, output: Path | None, progress: Progress) 
     if request.rerank is not None:
         reranker = open_reranker(request.rerank, precision=cast(Precision, request.precision), device=request.device)
         systems = {material.name: Reranked(systems[material.name], reranker, request.rerank_depth, material) for material in materials}
-    result = evaluating.run(systems, materials, spec.protocol, request.measures, request.metric, output, progress)
+    result = scoring.run(systems, materials, spec.protocol, request.measures, request.metric, output, progress)
     system = next(iter(systems.values()))
     metric = request.metric or spec.protocol.metric
     if isinstance(first, Dense):

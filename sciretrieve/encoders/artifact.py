@@ -1,4 +1,4 @@
-"""An encoder's folder in the cache, as `preparing` makes it, opened without torch; and the guard over its precision."""
+"""An encoder's folder in the cache, as `conversion` makes it, opened without torch; and the guard over its precision."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .tokens import Text, Tokens, open_tokenizer, tokenise
 LOG = logging.getLogger(__name__)
 Precision = Literal["auto", "bf16", "fp32"]
 FORM = 3
-"""Changes when what `preparing` writes does, so that older folders are not mistaken for it."""
+"""Changes when what `conversion` writes does, so that older folders are not mistaken for it."""
 PROBES = (
     "graph neural networks",
     "Does vitamin D prevent respiratory infections?",
@@ -58,7 +58,7 @@ def folder_for(
     return cache.graphs_directory() / f"{readable}-{hashlib.sha256(content.encode()).hexdigest()[:16]}"
 
 
-class Prepared:
+class Artifact:
     """One task of an encoder, ready in the cache."""
 
     def __init__(self, folder: Path) -> None:
@@ -101,7 +101,7 @@ class Prepared:
 
 
 def guard(
-    prepared: Prepared,
+    artifact: Artifact,
     precision: Literal["bf16", "fp32"],
     asked: Precision,
     machine: str,
@@ -115,14 +115,14 @@ def guard(
     Raises:
         InvalidRequest: the precision asked for does not keep the vectors, or scores.
     """
-    path = prepared.folder / "checked.json"
+    path = artifact.folder / "checked.json"
     checked = read_json(path) if path.exists() else {}
     key = f"{precision} on {machine}"
     if key not in checked:
-        expected = np.load(prepared.folder / "probe.npy")
-        got = probe(precision, prepared.tokenise(probes(prepared.dim), 2048))
+        expected = np.load(artifact.folder / "probe.npy")
+        got = probe(precision, artifact.tokenise(probes(artifact.dim), 2048))
         difference = float(np.abs(got - expected).max())
-        if prepared.dim == 1:
+        if artifact.dim == 1:
             # a number alone has no direction, and one added to all scores ranks nothing anew: so their correlation
             expected, got = (expected - expected.mean()).T, (got - got.mean()).T
         lengths = np.linalg.norm(expected, axis=1) * np.linalg.norm(got, axis=1)
@@ -130,12 +130,12 @@ def guard(
         checked[key] = {"cosine": cosine, "difference": difference}
         write_json(path, checked)
     found = checked[key]
-    what = "scores" if prepared.dim == 1 else "vectors"
+    what = "scores" if artifact.dim == 1 else "vectors"
     if found["cosine"] >= LEAST_COSINE if precision == "bf16" else found["difference"] <= LARGEST_DIFFERENCE:
         return precision
     if precision == "bf16" and asked == "auto":
         LOG.warning("bf16 changes this encoder's %s (cosine %.5f to fp32), so it runs in fp32", what, found["cosine"])
-        return guard(prepared, "fp32", asked, machine, probe)
+        return guard(artifact, "fp32", asked, machine, probe)
     told = f"cosine {found['cosine']:.5f}" if precision == "bf16" else f"a difference of {found['difference']:.1e}"
     advice = "use --precision fp32" if precision == "bf16" else "please report it, with the model's name"
     raise InvalidRequest(f"{precision} does not keep this encoder's {what} on this machine ({told} to plain torch); {advice}")

@@ -21,17 +21,17 @@ from ..errors import Unavailable
 from ..files import sync_file, write_json
 from ..types import Vectors
 from . import cache
+from .artifact import probes
 from .layouts import LOADERS
 from .layouts.loading import silence
 from .layouts.trimming import trim, untrim
-from .prepared import probes
 from .specs import EncoderSpec, Pooling
 from .tokens import open_tokenizer
 
 LOG = logging.getLogger(__name__)
 
 
-def prepare(spec: EncoderSpec, task: str, folders: Mapping[str, Path], target: Path) -> None:
+def convert(spec: EncoderSpec, task: str, folders: Mapping[str, Path], target: Path) -> None:
     """Fill the folder `target` in the cache, whole or not at all.
 
     Raises:
@@ -40,7 +40,7 @@ def prepare(spec: EncoderSpec, task: str, folders: Mapping[str, Path], target: P
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=".preparing-", dir=target.parent))
+        work = Path(tempfile.mkdtemp(prefix=".converting-", dir=target.parent))
     except OSError as error:
         where = target.parent
         raise Unavailable(f"the cache {where} cannot be written ({error.strerror}); name another with $SCIRETRIEVE_CACHE") from error

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 from sciretrieve.encoders import load_encoder
+from sciretrieve.encoders.artifact import Artifact, Precision, guard
 from sciretrieve.encoders.catalogue import MINILM
-from sciretrieve.encoders.compiled import CompiledModel
-from sciretrieve.encoders.encoder import TextEncoder
-from sciretrieve.encoders.prepared import Precision, Prepared, guard
+from sciretrieve.encoders.openvino_runtime import OpenVinoModel
 from sciretrieve.encoders.sources import obtain
 from sciretrieve.encoders.specs import Asked
+from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.errors import CorruptData, InvalidRequest, Unavailable, UnknownName
 from sciretrieve.files import read_json, write_json
 from sciretrieve.types import Paper, Query, Vectors
@@ -118,17 +118,17 @@ def test_bf16_is_refused_where_the_cpu_has_none() -> None:
 
 
 @pytest.fixture
-def prepared() -> Prepared:
+def artifact() -> Artifact:
     encoder = load_encoder("minilm", precision="fp32")
     encode(encoder, ["prepare it"])
     assert isinstance(encoder, TextEncoder)
     model = encoder._model("")
-    assert isinstance(model, CompiledModel)
-    return model.prepared
+    assert isinstance(model, OpenVinoModel)
+    return model.artifact
 
 
-def test_a_precision_is_checked_against_plain_torch_once(prepared: Prepared, tmp_path: Path) -> None:
-    copy = Prepared(Path(shutil.copytree(prepared.folder, tmp_path / "copy")))
+def test_a_precision_is_checked_against_plain_torch_once(artifact: Artifact, tmp_path: Path) -> None:
+    copy = Artifact(Path(shutil.copytree(artifact.folder, tmp_path / "copy")))
     reference = np.load(copy.folder / "probe.npy")
     asked: list[str] = []
 

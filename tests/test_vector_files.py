@@ -12,7 +12,7 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.encoders import load_encoder
-from sciretrieve.encoders.encoder import TextEncoder
+from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.errors import BadPaper, IndexExists, InvalidRequest
 from sciretrieve.protocols import Silent
 from sciretrieve.types import Paper, Query
