@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parents[2] / "sciretrieve"
 
 LAYERS = [
-    {"errors", "types"},
+    {"errors", "once", "types"},
     {"files", "streams", "topk", "schema", "fusion"},
     {"protocols", "manifest", "lexical"},
     {"runs", "corpora", "encoders", "dense", "demo"},

@@ -1,0 +1,43 @@
+"""A property that is computed once for each instance, also where several threads ask for it at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import RLock
+from typing import Any, Generic, TypeVar, overload
+
+Owner = TypeVar("Owner")
+Value = TypeVar("Value")
+
+
+class once(Generic[Owner, Value]):  # noqa: N801 - it is written as a decorator, like `property`
+    """Turns a method into such a property: the first access computes the value, every later one reads it.
+
+    `functools.cached_property` has no lock from Python 3.12 on, and before that one lock for all instances of a class.
+    Here each value has its own: threads that ask for the same value wait for each other, all others do not. An exception
+    is passed on and the next access tries again. Instances need a `__dict__`.
+    """
+
+    def __init__(self, compute: Callable[[Owner], Value]) -> None:
+        self._compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> once[Owner, Value]: ...
+    @overload
+    def __get__(self, instance: Owner, owner: type) -> Value: ...
+    def __get__(self, instance: Owner | None, owner: type) -> once[Owner, Value] | Value:
+        if instance is None:
+            return self
+        values: dict[str, Any] = vars(instance)
+        # `setdefault` is one step to other threads
+        lock = values.setdefault(f"{self._name} lock", RLock())
+        with lock:
+            if self._name not in values:
+                # from here on the instance's attribute hides this descriptor, so reading it takes no lock
+                values[self._name] = self._compute(instance)
+        value: Value = values[self._name]
+        return value
