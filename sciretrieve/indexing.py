@@ -173,8 +173,8 @@ class _Build:
         self.rejections = Rejections(directory / "rejected.jsonl.partial", strict)
         self.done: list[ShardFacts] = []
         self.plan: dict[str, Any] = {}
-        if self.encoder and settings.dense not in ("auto", "flat", "hnsw", "ivf"):
-            check_factory(settings.dense, self.encoder.dim)
+        if self.encoder and self.metric and settings.dense not in ("auto", "flat", "hnsw", "ivf"):
+            check_factory(settings.dense, self.encoder.dim, self.metric)
 
     def prepare(self, resume: bool, overwrite: bool) -> bool:
         """Look at what is there, and start or continue. True if the very index is there already."""
@@ -315,7 +315,10 @@ class _Build:
         assert self.metric is not None
         self.progress.note(f"building the {dense} index of shard {facts.name}")
         temporary = folder / "dense.faiss.tmp"
-        build_ann(temporary, np.load(folder / "vectors.npy", mmap_mode="r"), factory_string(dense, facts.papers), self.metric)
+        vectors = np.load(folder / "vectors.npy", mmap_mode="r")
+        if not build_ann(temporary, vectors, factory_string(dense, facts.papers), self.metric):
+            self.progress.note(f"shard {facts.name} has too few papers for {dense}, so it is searched exactly")
+            return facts
         sync_file(temporary)
         temporary.rename(folder / "dense.faiss")
         return replace(facts, files={**facts.files, "dense.faiss": describe(folder / "dense.faiss")})

@@ -30,31 +30,42 @@ def factory_string(dense: str, papers: int) -> str:
     return {"hnsw": "HNSW32,SQ8", "ivf": f"IVF{lists},SQ8"}.get(dense, dense)
 
 
-def build_ann(path: Path, vectors: Vectors, factory: str, metric: Metric) -> None:
+def build_ann(path: Path, vectors: Vectors, factory: str, metric: Metric) -> bool:
     """Train and fill a FAISS index of `vectors` (n, dim) and write it to `path`.
 
+    Returns:
+        Whether it was written; False where there are too few vectors to train such an index, so that they are to be
+        searched exactly.
+
     Raises:
-        InvalidRequest: FAISS does not take the factory string, or has too few vectors to train it.
+        InvalidRequest: FAISS builds no such index however many vectors there are, see `check_factory`.
     """
     faiss = _faiss()
 
-    kind = faiss.METRIC_L2 if metric == "l2" else faiss.METRIC_INNER_PRODUCT
-    with _translated(f"FAISS cannot build {factory!r} over {len(vectors)} vectors"):
-        index = faiss.index_factory(vectors.shape[1], factory, kind)
+    check_factory(factory, vectors.shape[1], metric)
+    index = _empty(factory, vectors.shape[1], metric)
+    try:
         if not index.is_trained:
             sample = np.random.default_rng(0).choice(len(vectors), min(len(vectors), TRAINING_ROWS), replace=False)
             index.train(_prepared(vectors[np.sort(sample)], metric))
         for first in range(0, len(vectors), 65_536):
             index.add(_prepared(vectors[first : first + 65_536], metric))
-        faiss.write_index(index, str(path))
+    except RuntimeError:
+        return False
+    faiss.write_index(index, str(path))
+    return True
 
 
-def check_factory(factory: str, dim: int) -> None:
-    """Raise InvalidRequest if FAISS does not know the factory string, before hours of encoding."""
+def check_factory(factory: str, dim: int, metric: Metric) -> None:
+    """Raise InvalidRequest if FAISS builds no such index for vectors of `dim`, before hours of encoding."""
+    with _translated(f"FAISS cannot build the index type {factory!r} for {dim} dimensions and the metric {metric}"):
+        _empty(factory, dim, metric)
+
+
+def _empty(factory: str, dim: int, metric: Metric) -> Any:
     faiss = _faiss()
 
-    with _translated(f"FAISS does not know the index type {factory!r}"):
-        faiss.index_factory(dim, factory)
+    return faiss.index_factory(dim, factory, faiss.METRIC_L2 if metric == "l2" else faiss.METRIC_INNER_PRODUCT)
 
 
 class Ann:
