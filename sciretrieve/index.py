@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +22,7 @@ from .lexical.spelling import Speller
 from .manifest import Manifest, read_manifest
 from .narrowing import operators
 from .narrowing.masks import Narrower
+from .once import once
 from .protocols import Encoder, Reranker
 from .ranking.diversity import diverse
 from .ranking.grouping import grouped
@@ -77,12 +77,12 @@ class Index:
         has["hybrid"] = has["dense"] and has["bm25"]
         return tuple(mode for mode in MODES if has[mode])
 
-    @cached_property
+    @once
     def columns(self) -> pa.Schema:
         """The papers' columns, which filters may name and exports have."""
         return common_schema(shard.schema for shard in self.shards)
 
-    @cached_property
+    @once
     def encoder(self) -> Encoder:
         """The encoder that filled the index, from what the manifest says of it.
 
@@ -258,7 +258,7 @@ class Index:
         """Which papers a filter lets through, by row; None for no filter. Raises InvalidRequest."""
         return self.narrower.mask(filter)
 
-    @cached_property
+    @once
     def vectors(self) -> list[VectorShard]:
         """The shards' vectors; empty where the index has none."""
         if self.manifest.encoder is None or self.manifest.metric is None:
@@ -276,23 +276,23 @@ class Index:
             for shard in self.shards
         ]
 
-    @cached_property
+    @once
     def bm25(self) -> Bm25 | None:
         """The BM25 index, or None where there is none."""
         facts = self.manifest.lexical
         return Bm25(self.path / facts["folder"], len(self)) if facts is not None else None
 
-    @cached_property
+    @once
     def searcher(self) -> Searcher:
         """What the three ways to search work on."""
         return Searcher(self.vectors, self.bm25, self.ids)
 
-    @cached_property
+    @once
     def narrower(self) -> Narrower:
         """What says which papers may answer."""
         return Narrower(self.shards, lambda: self.columns, lambda: self.analyzer, lambda: self.bm25)
 
-    @cached_property
+    @once
     def analyzer(self) -> Analyzer:
         """How text becomes terms. Raises InvalidRequest where the index was built with another way than this version's."""
         analyzer, facts = Analyzer(), self.manifest.lexical
@@ -300,7 +300,7 @@ class Index:
             raise InvalidRequest(f"{self.path} was built with another text analysis than this version's; build it anew with --overwrite")
         return analyzer
 
-    @cached_property
+    @once
     def speller(self) -> Speller:
         """What reads the words of queries; only for an index that has BM25."""
         assert self.bm25 is not None

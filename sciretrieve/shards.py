@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from .errors import CorruptData
 from .files import describe, read_json, sync_file, write_json
 from .lexical import Analyzer, PostingsBuilder
 from .manifest import ShardFacts
+from .once import once
 from .protocols import Encoder
 from .schema import concat, integers, papers_of
 from .types import Paper, Rows
@@ -47,7 +48,7 @@ class Shard:
     def __len__(self) -> int:
         return int(self.facts.papers)
 
-    @cached_property
+    @once
     def ids(self) -> pa.StringArray:
         """The papers' ids in row order."""
         path = self.directory / "ids.arrow"
@@ -64,7 +65,7 @@ class Shard:
         ids: list[str] = self.ids.take(integers(rows)).to_pylist()
         return ids
 
-    @cached_property
+    @once
     def _file(self) -> pq.ParquetFile:
         path = self.directory / "papers.parquet"
         try:
@@ -75,7 +76,7 @@ class Shard:
             raise CorruptData(f"{path} has {file.metadata.num_rows} papers where the manifest says {len(self)}")
         return file
 
-    @cached_property
+    @once
     def _starts(self) -> Rows:
         """The first row of each row group, and the end of the last."""
         sizes = [self._file.metadata.row_group(group).num_rows for group in range(self._file.num_row_groups)]
@@ -102,7 +103,7 @@ class Shard:
             found |= dict(zip(inside.tolist(), papers_of(table), strict=True))
         return [found[row] for row in rows.tolist()]
 
-    @cached_property
+    @once
     def _group(self) -> Callable[[int], pa.Table]:
         """Reads a row group, or remembers it: the papers of one answer are often asked for more than once."""
         return lru_cache(GROUPS_KEPT)(lambda group: self._read(partial(self._file.read_row_group, group)))

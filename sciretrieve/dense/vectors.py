@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from ..errors import CorruptData
+from ..once import once
 from ..topk import best
 from ..types import Mask, Metric, Rows, Scores, Vectors
 from . import exact
@@ -33,7 +33,7 @@ class VectorShard:
     first: int
     ann_path: Path | None = None
 
-    @cached_property
+    @once
     def vectors(self) -> Vectors:
         """The vectors as they were encoded, shape (papers, dim), float32."""
         try:
@@ -44,13 +44,13 @@ class VectorShard:
             raise CorruptData(f"{self.path} holds {vectors.dtype}{vectors.shape}, the manifest says float32{(self.papers, self.dim)}")
         return vectors
 
-    @cached_property
+    @once
     def norms(self) -> Vectors:
         """Each vector's Euclidean length, shape (papers,), float32."""
         norms: Vectors = np.sqrt(np.einsum("ij,ij->i", self.vectors, self.vectors))
         return norms
 
-    @cached_property
+    @once
     def ann(self) -> Ann | None:
         """The FAISS index, or None where the shard is searched exactly."""
         return None if self.ann_path is None else Ann(self.ann_path, self.papers, self.dim)

@@ -8,12 +8,12 @@ import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from ..once import once
 from ..protocols import Encoder
 from ..types import Paper, Query, Vectors
 from . import cache
@@ -92,7 +92,7 @@ class Remembered:
             LOG.info("vectors are not remembered: %s cannot be used (%s)", self._path, error)
             return otherwise
 
-    @cached_property
+    @once
     def _path(self) -> Path:
         """A file for each encoder, by all that decides its vectors."""
         identity = {key: value for key, value in self._encoder.identity().items() if key not in ("name", "asked")}

@@ -6,7 +6,6 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Iterator, Sequence, Set
-from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidRequest, NotFound
+from ..once import once
 from ..streams import json_lines
 from ..types import Metric, Paper, Query, Vectors
 
@@ -103,7 +103,7 @@ class StoredVectors:
         """The queries' vectors, by their ids. Raises InvalidRequest where one has none."""
         return self.encode([query.id for query in queries])
 
-    @cached_property
+    @once
     def _table(self) -> Table:
         """See `Table`; the vectors stay on disk, however many there are."""
         suffixes = [suffix.lower() for suffix in self.path.suffixes]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from ..errors import CorruptData, EncoderMismatch
+from ..once import once
 from ..types import Metric, Paper, Query, Vectors
 from .artifact import Artifact, Precision, folder_for
 from .openvino_runtime import OpenVinoModel
@@ -137,13 +137,13 @@ class TextEncoder:
         model = self._paper_model
         return model.run(model.artifact.tokenise(pairs, self._budget))
 
-    @cached_property
+    @once
     def folders(self) -> dict[str, Path]:
         """Where the parts are that the three sides need, by role. Raises Unavailable."""
         roles = dict.fromkeys(role for task in self.spec.sides.tasks for role in self.spec.roles(task))
         return {role: obtain(self.spec.parts[role], self.name) for role in roles}
 
-    @cached_property
+    @once
     def hashes(self) -> Mapping[str, Hashes]:
         """The digests of the files, by role."""
         if self._known is not None:
@@ -163,7 +163,7 @@ class TextEncoder:
     def _budget(self) -> int:
         return GPU_BUDGET if self._on_gpu else BUDGET
 
-    @cached_property
+    @once
     def _on_gpu(self) -> bool:
         return self._device == "cuda" or (self._device == "auto" and has_cuda())
 

@@ -12,10 +12,12 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from threading import local
 from typing import Any
 
 import Stemmer
+
+from ..once import once
 
 WORD = re.compile(r"\d{1,3}(?:,\d{3})+(?![\d,])|\d+(?:\.\d+)+|[^\W_]+(?:[-/_^][^\W_]+)*")
 """A number with its points, or words joined by hyphen, slash, underscore or caret."""
@@ -68,6 +70,13 @@ def fold(text: str) -> str:
     return text.lower()
 
 
+class _Stemmers(local):
+    """A stemmer of its own for each thread: PyStemmer's must not be used by two at once."""
+
+    def __init__(self, language: str) -> None:
+        self.here = Stemmer.Stemmer(language)
+
+
 @dataclass(frozen=True)
 class Analyzer:
     """Turns text into terms. An index's manifest records `spec`, and only an equal analyzer may read the index."""
@@ -79,9 +88,9 @@ class Analyzer:
         spec = {"form": 2, "pattern": WORD.pattern, "stopwords": "lucene-english", "stemmer": f"snowball-{self.language}"}
         object.__setattr__(self, "spec", spec)
 
-    @cached_property
-    def _stemmer(self) -> Stemmer.Stemmer:
-        return Stemmer.Stemmer(self.language)
+    @once
+    def _stemmers(self) -> _Stemmers:
+        return _Stemmers(self.language)
 
     @staticmethod
     def words(text: str) -> Iterator[str]:
@@ -100,7 +109,7 @@ class Analyzer:
 
     def term(self, word: str) -> str | None:
         """The term that stands for a word, or None for a stop word or a single character."""
-        return None if len(word) < 2 or word in STOPWORDS else str(self._stemmer.stemWord(word))
+        return None if len(word) < 2 or word in STOPWORDS else str(self._stemmers.here.stemWord(word))
 
     def terms(self, text: str) -> list[str]:
         """The terms of `text`, in order, with repetitions."""

@@ -12,7 +12,6 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ import numpy.typing as npt
 
 from ..errors import CorruptData, InvalidRequest, UnknownName
 from ..files import read_json, sync_file, write_json, write_whole
+from ..once import once
 from ..types import Mask, Rows
 from .postings import Postings, read_postings
 
@@ -213,14 +213,14 @@ class Bm25:
             said[self._title_rows[self._title_starts[number] : self._title_starts[number + 1]]] += self._rarity[number]
         return said[rows] / self._title_weights[rows]
 
-    @cached_property
+    @once
     def _rarity(self) -> npt.NDArray[np.float64]:
         """Each term's inverse document frequency in Lucene's form, which is positive for every term."""
         frequency = np.diff(self._starts)
         rarity: npt.NDArray[np.float64] = np.log1p((self._papers - frequency + 0.5) / (frequency + 0.5))
         return rarity
 
-    @cached_property
+    @once
     def _title_weights(self) -> npt.NDArray[np.float64]:
         """The sum of a title's terms' inverse document frequencies; for a paper without a title one that makes its share 0."""
         weights = np.zeros(self._papers)
@@ -237,7 +237,7 @@ class Bm25:
         low = bisect_left(self._terms, start)
         return list(takewhile(lambda term: term.startswith(start), islice(self._terms, low, None)))
 
-    @cached_property
+    @once
     def _terms(self) -> list[str]:
         return list(self._vocabulary)  # rising, as `build` wrote them
 
