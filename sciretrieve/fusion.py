@@ -1,6 +1,6 @@
 """Joining the scores of dense and BM25 search into one: pure functions over aligned arrays, and the settings that pick one.
 
-Both halves score the same candidates, the union of what each found, so that no paper is judged by a missing score.
+Both halves score the same candidates, the union of what each proposes, so that no paper is judged by a missing score.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ class Fusion:
     """How hybrid search joins its halves. The defaults were measured: see docs/quality.md.
 
     Attributes:
-        method: "rrf"; "convex", a convex combination of the normalised scores; or "blend", which adds to that how much
-            of a paper's title the query says, and whether the paper has all of its words.
+        method: "rrf"; "convex", a convex combination of the normalised scores; or "blend", which adds to that the title
+            overlap, the share of a paper's title that the query covers, and whether the paper has all of the query's words.
         alpha: the dense half's share in the combination.
         normalisation: one of `NORMALISATIONS`.
-        title: the weight, beside 1 for both halves together, of how much of the title the query says, in "blend".
+        title: the weight, beside 1 for both halves together, of the title overlap in "blend".
         complete: the same weight of having all of the query's words.
         depth: how many papers each half proposes. It does not depend on k, so the top 5 are the first 5 of the top 10.
     """
@@ -88,14 +88,14 @@ class Fusion:
         if self.title < 0 or self.complete < 0 or self.depth < 1:
             raise InvalidRequest("a fusion needs title >= 0, complete >= 0 and depth >= 1")
 
-    def join(self, dense: Scores, lexical: Scores, titles: Scores, complete: Mask) -> Scores:
-        """One score for each candidate, (n,), from its scores in each half (-inf: no word of the query), the share of its
-        title that the query says, and whether it has all of the query's words; all (n,)."""
+    def join(self, dense: Scores, lexical: Scores, title_overlap: Scores, complete: Mask) -> Scores:
+        """One score for each candidate, (n,), from its scores in each half (-inf: no word of the query), its title overlap
+        (0 to 1), and whether it has all of the query's words; all (n,)."""
         if self.method == "rrf":
             return rrf(dense, lexical)
         joined = convex(dense, lexical, alpha=self.alpha, normalisation=self.normalisation)
         if self.method == "blend":
-            joined = (joined + self.title * titles + self.complete * complete) / (1 + self.title + self.complete)
+            joined = (joined + self.title * title_overlap + self.complete * complete) / (1 + self.title + self.complete)
         return joined
 
 
@@ -107,9 +107,9 @@ def rrf(dense: Scores, lexical: Scores) -> Scores:
     """
     total = np.zeros(len(dense))
     for scores in (dense, lexical):
-        found = np.isfinite(scores)
+        scored = np.isfinite(scores)
         better = len(scores) - np.searchsorted(np.sort(scores), scores, side="right")  # papers that score higher
-        total[found] += 1.0 / (RRF_K + 1 + better[found])
+        total[scored] += 1.0 / (RRF_K + 1 + better[scored])
     return total
 
 

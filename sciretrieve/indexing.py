@@ -46,7 +46,7 @@ build was interrupted."""
 FLAT_BYTES = 2 << 30
 """`--dense auto` searches exactly up to this size of vectors (some 0.2 s a query on two cores), beyond it by HNSW."""
 DEFAULT_BM25 = Bm25Parameters()
-LIBRARIES = ("adapters", "bm25s", "faiss-cpu", "numpy", "openvino", "pyarrow", "tokenizers", "torch", "transformers")
+LIBRARIES = ("adapters", "faiss-cpu", "numpy", "openvino", "pyarrow", "PyStemmer", "tokenizers", "torch", "transformers")
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,14 +34,14 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What both halves propose for a probe: rows, their scores in each half (BM25's -inf without a common word), and how
-    much of each title the query says, and whether the paper has all of the query's words that any paper has; all (n,)."""
+    """What both halves propose for a probe, all (n,): rows, their scores in each half (BM25's -inf without a common word),
+    the share of each title that the query covers, and whether the paper has all of the query's words that any paper has."""
 
     probe: Probe
     rows: Rows
     dense: Scores
     bm25: Scores
-    titles: Scores
+    title_overlap: Scores
     complete: Mask
 
 
@@ -56,15 +56,14 @@ class Searcher:
     def search(self, probes: Sequence[Probe], k: int, mode: Mode, fusion: Fusion) -> list[Ranking]:
         """Rank the papers that may answer for each probe; see `Index.search` for what is promised."""
         rankings: list[Ranking] = []
-        for some in _batches(probes):
+        for batch in _batches(probes):
             if mode == "bm25":
-                rankings += [self._bm25(probe, k) for probe in some]
-                continue
-            if mode == "dense":
-                near = zip(some, self._nearest(some, k), strict=True)
-                rankings += [self._ranked(probe, k, rows, scores, {"dense": scores}) for probe, (rows, scores) in near]
-                continue
-            rankings += [self.fused(found, k, fusion) for found in self.candidates(some, max(k, fusion.depth))]
+                rankings += [self._bm25(probe, k) for probe in batch]
+            elif mode == "dense":
+                nearest = zip(batch, self._nearest(batch, k), strict=True)
+                rankings += [self._ranked(probe, k, rows, scores, {"dense": scores}) for probe, (rows, scores) in nearest]
+            else:
+                rankings += [self.fused(candidates, k, fusion) for candidates in self.candidates(batch, max(k, fusion.depth))]
         return rankings
 
     def _nearest(self, probes: Sequence[Probe], k: int) -> list[Found]:
@@ -78,28 +77,28 @@ class Searcher:
 
     def candidates(self, probes: Sequence[Probe], depth: int) -> Iterator[Candidates]:
         """What both halves propose for each probe, the first `depth` of each, scored by both."""
-        for some in _batches(probes):
-            for probe, near in zip(some, self._nearest(some, depth), strict=True):
-                yield self._candidates(probe, near, depth)
+        for batch in _batches(probes):
+            for probe, nearest in zip(batch, self._nearest(batch, depth), strict=True):
+                yield self._candidates(probe, nearest, depth)
 
-    def _candidates(self, probe: Probe, near: Found, depth: int) -> Candidates:
-        """Both halves score the union of what each finds, so that fusion never guesses a score."""
+    def _candidates(self, probe: Probe, nearest: Found, depth: int) -> Candidates:
+        """Both halves score the union of what each proposes, so that fusion never guesses a score."""
         assert self.bm25 is not None
         passing, every = self._lexical(probe)
-        rows = np.union1d(near[0], topk.best(passing, depth))
-        known = np.isin(rows, near[0], assume_unique=True)
+        rows = np.union1d(nearest[0], topk.best(passing, depth))
+        scored = np.isin(rows, nearest[0], assume_unique=True)
         meaning = np.empty(len(rows))
-        meaning[known] = near[1][np.argsort(near[0])]
-        meaning[~known] = dense.score_rows(self.vectors, _vector(probe), rows[~known])
+        meaning[scored] = nearest[1][np.argsort(nearest[0])]
+        meaning[~scored] = dense.score_rows(self.vectors, _vector(probe), rows[~scored])
         complete = np.isin(rows, self.bm25.rows_with(self.bm25.known(probe.terms)), assume_unique=True)
-        return Candidates(probe, rows, meaning, every[rows], self.bm25.title_shares(probe.terms, rows), complete)
+        return Candidates(probe, rows, meaning, every[rows], self.bm25.title_overlap(probe.terms, rows), complete)
 
-    def fused(self, found: Candidates, k: int, fusion: Fusion) -> Ranking:
+    def fused(self, candidates: Candidates, k: int, fusion: Fusion) -> Ranking:
         """The k best of the candidates."""
-        scores = fusion.join(found.dense, found.bm25, found.titles, found.complete)
+        scores = fusion.join(candidates.dense, candidates.bm25, candidates.title_overlap, candidates.complete)
         best = topk.best(scores, k)
-        parts = {"dense": found.dense[best], "bm25": found.bm25[best]}
-        return self._ranked(found.probe, k, found.rows[best], scores[best], parts)
+        parts = {"dense": candidates.dense[best], "bm25": candidates.bm25[best]}
+        return self._ranked(candidates.probe, k, candidates.rows[best], scores[best], parts)
 
     def _lexical(self, probe: Probe) -> tuple[Scores, Scores]:
         """Every paper's BM25 score, -inf where it has no term of the query; and, first, also where it may not answer."""
@@ -111,15 +110,15 @@ class Searcher:
     def _ranked(self, probe: Probe, k: int, rows: Rows, scores: Scores, parts: Mapping[str, Scores]) -> Ranking:
         ids = self.ids(rows)
         order = topk.order(ids, scores)[:k]
-        kept = {name: np.where(np.isfinite(part), part, np.nan)[order] for name, part in parts.items()}
-        return Ranking(probe.query, [ids[at] for at in order], scores[order], rows[order], kept)
+        ordered_parts = {name: np.where(np.isfinite(part), part, np.nan)[order] for name, part in parts.items()}
+        return Ranking(probe.query, [ids[place] for place in order], scores[order], rows[order], ordered_parts)
 
 
 def _batches(probes: Sequence[Probe]) -> Iterator[Sequence[Probe]]:
     """Probes in their order, together as long as the same papers may answer them."""
-    for _, alike in groupby(probes, key=lambda probe: id(probe.mask)):
-        some = list(alike)
-        yield from (some[start : start + BATCH] for start in range(0, len(some), BATCH))
+    for _, group in groupby(probes, key=lambda probe: id(probe.mask)):
+        alike = list(group)
+        yield from (alike[start : start + BATCH] for start in range(0, len(alike), BATCH))
 
 
 def _vector(probe: Probe) -> Vectors:

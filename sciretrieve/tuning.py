@@ -82,77 +82,80 @@ def tune(
     """
     facts = index.manifest.lexical
     if "hybrid" not in index.modes or facts is None:
-        raise InvalidRequest(f"{index.path} has not both vectors and BM25, so there is nothing to tune")
+        raise InvalidRequest(f"{index.path} lacks vectors or BM25, so there is nothing to tune")
     judged = [query for query in queries if query.id in qrels]
     if len(judged) < FEWEST:
         raise InvalidRequest(f"{len(judged)} of the queries are judged, and a choice by fewer than {FEWEST} would be chance; judge more")
-    own = Setting(Bm25Parameters(**{name: facts[name] for name in ("variant", "k1", "b", "delta", "title")}), index.fusion(None, None))
-    settings = _grid(own)
+    current = Setting(Bm25Parameters(**{name: facts[name] for name in ("variant", "k1", "b", "delta", "title")}), index.fusion(None, None))
+    settings = _grid(current)
     values = _values(index, judged, qrels, settings, measure, progress or Silent())
 
     folds = np.random.default_rng(0).permutation(len(judged)) % FOLDS
-    held = np.empty(len(judged))
+    held_out = np.empty(len(judged))
     for fold in range(FOLDS):
         best = values[:, folds != fold].mean(axis=1).argmax()
-        held[folds == fold] = values[best, folds == fold]
+        held_out[folds == fold] = values[best, folds == fold]
     chosen = settings[int(values.mean(axis=1).argmax())]
-    better = bool(chosen != own and held.mean() > values[0].mean())
+    better = bool(chosen != current and held_out.mean() > values[0].mean())
     if better and write:
         refit(index.path, chosen.bm25, chosen.fusion)
-    difference = compare(values[0], held)
-    return Tuned(measure, len(judged), own, float(values[0].mean()), chosen, float(held.mean()), difference, better and write)
+    difference = compare(values[0], held_out)
+    return Tuned(measure, len(judged), current, float(values[0].mean()), chosen, float(held_out.mean()), difference, better and write)
 
 
-def _grid(own: Setting) -> list[Setting]:
+def _grid(current: Setting) -> list[Setting]:
     """All settings to try, the index's own first: of equals the first is taken."""
-    pairs = dict.fromkeys([(own.bm25.k1, own.bm25.b), *LENGTHS])
-    depths = dict.fromkeys([own.fusion.depth, *DEPTHS])
-    fusions = [own.fusion, *(replace(own.fusion, alpha=alpha, depth=depth) for depth, alpha in product(depths, ALPHAS))]
-    return [Setting(replace(own.bm25, k1=k1, b=b), fusion) for (k1, b), fusion in product(pairs, dict.fromkeys(fusions))]
+    pairs = dict.fromkeys([(current.bm25.k1, current.bm25.b), *LENGTHS])
+    depths = dict.fromkeys([current.fusion.depth, *DEPTHS])
+    fusions = [current.fusion, *(replace(current.fusion, alpha=alpha, depth=depth) for depth, alpha in product(depths, ALPHAS))]
+    return [Setting(replace(current.bm25, k1=k1, b=b), fusion) for (k1, b), fusion in product(pairs, dict.fromkeys(fusions))]
 
 
 def _values(
     index: Index, queries: Sequence[Query], qrels: Qrels, settings: Sequence[Setting], measure: str, progress: Progress
 ) -> npt.NDArray[np.float64]:
     """Each setting's value for each query, (settings, queries), from 0 to 1."""
-    wanted = parse_measure(measure)
-    evaluator = Evaluator({query.id: qrels[query.id] for query in queries}, [wanted])
+    chosen = parse_measure(measure)
+    evaluator = Evaluator({query.id: qrels[query.id] for query in queries}, [chosen])
     probes = index.probes(queries, "hybrid", None)
     values = np.zeros((len(settings), len(queries)))
     by_bm25: dict[Bm25Parameters, list[int]] = {}
     for number, setting in enumerate(settings):
         by_bm25.setdefault(setting.bm25, []).append(number)
-    answered = max(ANSWERED, wanted.cutoff)  # a search never proposes fewer than it answers with
+    answered = max(ANSWERED, chosen.cutoff)  # a search never proposes fewer than it answers with
     deepest = max(answered, *(setting.fusion.depth for setting in settings))
     progress.start(len(by_bm25) * len(queries))
     with tempfile.TemporaryDirectory(prefix="sciretrieve-tuning-") as scratch:
-        for at, (parameters, numbers) in enumerate(by_bm25.items()):
-            searcher = Searcher(index.vectors, index.bm25 if not at else _rebuilt(index, Path(scratch) / str(at), parameters), index.ids)
-            for place, found in enumerate(searcher.candidates(probes, deepest)):
-                shallow = {depth: _within(found, max(depth, answered)) for depth in {settings[number].fusion.depth for number in numbers}}
+        for turn, (parameters, numbers) in enumerate(by_bm25.items()):
+            bm25 = _rebuilt(index, Path(scratch) / str(turn), parameters) if turn else index.bm25  # the index's own setting is first
+            searcher = Searcher(index.vectors, bm25, index.ids)
+            depths = {settings[number].fusion.depth for number in numbers}
+            for place, candidates in enumerate(searcher.candidates(probes, deepest)):
+                shallow = {depth: _within(candidates, max(depth, answered)) for depth in depths}
                 for number in numbers:
                     fusion = settings[number].fusion
                     ranking = searcher.fused(shallow[fusion.depth], answered, fusion)
-                    values[number, place] = _value(evaluator, ranking.query.id, ranking.ids, str(wanted))
+                    values[number, place] = _value(evaluator, ranking.query.id, ranking.ids, str(chosen))
                 progress.advance(1)
     return values
 
 
 def _value(evaluator: Evaluator, query: str, ids: Sequence[str], measure: str) -> float:
     """One ranking's value; its order is told by falling numbers, so that scores which float32 cannot tell apart do no harm."""
-    found: Mapping[str, Mapping[str, float]] = evaluator.per_query({query: {id: float(-rank) for rank, id in enumerate(ids)}})
-    return found[query][measure] if query in found else 0.0
+    scored: Mapping[str, Mapping[str, float]] = evaluator.per_query({query: {id: float(-rank) for rank, id in enumerate(ids)}})
+    return scored[query][measure] if query in scored else 0.0
 
 
-def _within(found: Candidates, depth: int) -> Candidates:
+def _within(candidates: Candidates, depth: int) -> Candidates:
     """The candidates that each half would have proposed among its first `depth`."""
-    if len(found.rows) <= depth:
-        return found
-    kept = np.zeros(len(found.rows), bool)
-    for scores in (found.dense, found.bm25):
+    if len(candidates.rows) <= depth:
+        return candidates
+    within = np.zeros(len(candidates.rows), bool)
+    for scores in (candidates.dense, candidates.bm25):
         edge = np.partition(scores, len(scores) - depth)[len(scores) - depth]
-        kept |= (scores >= edge) & np.isfinite(scores)
-    return Candidates(found.probe, found.rows[kept], found.dense[kept], found.bm25[kept], found.titles[kept], found.complete[kept])
+        within |= (scores >= edge) & np.isfinite(scores)
+    arrays = (candidates.rows, candidates.dense, candidates.bm25, candidates.title_overlap, candidates.complete)
+    return Candidates(candidates.probe, *(array[within] for array in arrays))
 
 
 def _rebuilt(index: Index, folder: Path, parameters: Bm25Parameters) -> Bm25:

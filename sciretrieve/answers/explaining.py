@@ -140,7 +140,7 @@ def _by_words(
     texts = [f"{paper.title} {paper.abstract}" if own.keys() - typed else "" for paper, own in zip(papers, shared, strict=True)]
     said = [typed_words(index.analyzer, text) | typed for text in texts]
     words = [{spelt[term]: own[term] for term in own} for spelt, own in zip(said, shared, strict=True)]
-    return places, bm25.title_shares(probe.terms, rows).tolist(), words
+    return places, bm25.title_overlap(probe.terms, rows).tolist(), words
 
 
 def typed_words(analyzer: Analyzer, text: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ from .catalogue import Benchmark
 from .published import Row, rows
 from .scoring import Result
 
-LIBRARIES = ("pytrec_eval-terrier", "numpy", "bm25s", "faiss-cpu", "openvino", "tokenizers")
+LIBRARIES = ("pytrec_eval-terrier", "numpy", "PyStemmer", "faiss-cpu", "openvino", "tokenizers")
 
 
 @dataclass(frozen=True)

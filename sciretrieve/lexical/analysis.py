@@ -19,8 +19,12 @@ import Stemmer
 
 from ..once import once
 
-WORD = re.compile(r"\d{1,3}(?:,\d{3})+(?![\d,])|\d+(?:\.\d+)+|[^\W_]+(?:[-/_^][^\W_]+)*")
-"""A number with its points, or words joined by hyphen, slash, underscore or caret."""
+WORD = re.compile(r"\d{1,3}(?:,\d{3}){1,6}+(?![\d,])|\d+(?:\.\d+)+|[^\W_]+(?:[-/_^][^\W_]+)*")
+"""A number with its points, or words joined by hyphen, slash, underscore or caret.
+
+No number has more than six groups of thousands: without an end, and with steps back, a long list of digits and commas
+would be read again from each of them.
+"""
 JOINT = re.compile(r"[-/_^]")
 
 # Lucene's English stop words, the usual short list of BM25 baselines

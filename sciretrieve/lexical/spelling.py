@@ -17,6 +17,9 @@ SHORTEST_START, SHORTEST_SLIP = 4, 5
 """Letters that a word must have to be taken for the beginning of another; and that a term, and what it is taken for, must
 have for a slip: shorter ones are too near to others."""
 
+LONGEST_SLIP = 40
+"""Letters beyond which a word is a sequence or a code, with no slip in it; all that is one slip away grows with the square."""
+
 LEAST_PAPERS = 2
 """Papers that must have a term for it to be what was meant: what one paper alone has is often misspelt itself."""
 
@@ -45,7 +48,7 @@ class Speller:
         begun = self.bm25.beginning_with(term) if last and len(word) >= SHORTEST_START else []
         if found := self._commonest(other for other in begun if other.isalpha()):
             return found
-        slips = {self.analyzer.term(other) for other in _slips(word)} if len(term) >= SHORTEST_SLIP else set()
+        slips = {self.analyzer.term(other) for other in _slips(word)} if len(term) >= SHORTEST_SLIP and len(word) <= LONGEST_SLIP else set()
         return self._commonest(other for other in slips if other is not None and len(other) >= SHORTEST_SLIP) or term
 
     def _commonest(self, terms: Iterable[str]) -> str | None:

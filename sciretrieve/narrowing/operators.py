@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 ALIASES = {"author": "authors", "journal": "venue"}
 TEXT_COLUMNS = ("title", "abstract")
-TOKEN = re.compile(r'(?:^|(?<=\s))(?P<minus>-)?(?:(?P<field>[^\W\d][\w.-]*):)?(?:"(?P<phrase>[^"]*[^"\s][^"]*)"|(?P<word>[^\s"]\S*))')
+TOKEN = re.compile(r'(?:^|(?<=\s))(?P<minus>-)?(?:(?P<field>[^\W\d][\w.-]*):)?(?:"(?P<phrase>\s*[^"\s][^"]*)"|(?P<word>[^\s"]\S*))')
 
 
 @dataclass(frozen=True, slots=True)

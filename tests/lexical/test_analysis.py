@@ -168,3 +168,19 @@ def test_texts_apart_give_the_terms_of_both(first: str, second: str) -> None:
 def test_the_spec_tells_analyzers_apart() -> None:
     assert Analyzer().spec == Analyzer("english").spec
     assert Analyzer().spec != Analyzer("porter").spec
+
+
+MILLION = 1_000_000
+LONG = ["a", "acgt", "111,", "1.", "a-", "\\' ", "\\text", "$a", '"a', "\u00e9", "a_", "\\'\\", " ", "a1,"]
+
+
+@pytest.mark.parametrize("unit", LONG)
+def test_a_million_characters_are_read_in_one_go(unit: str) -> None:
+    """With steps back, each of these would take hours."""
+    text = unit * (MILLION // len(unit))
+    assert len(Analyzer().terms(text)) <= len(text)
+
+
+def test_a_number_has_seven_groups_of_digits_at_most() -> None:
+    assert Analyzer().terms(",".join(["111"] * 7)) == ["111" * 7]
+    assert Analyzer().terms(",".join(["111"] * 8)) == ["111", "111" * 7]

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi, BM25Plus
 
 from sciretrieve.errors import CorruptData, InvalidRequest, UnknownName
-from sciretrieve.lexical import Analyzer, Bm25, Bm25Parameters, PostingsBuilder, build
-from sciretrieve.lexical import bm25 as module
-from sciretrieve.lexical.bm25 import VARIANTS, weigh_terms
+from sciretrieve.lexical import Analyzer, Bm25, Bm25Parameters, PostingsBuilder, build, building
+from sciretrieve.lexical.bm25 import weigh_terms
 from sciretrieve.lexical.postings import read_postings
+from sciretrieve.lexical.variants import VARIANTS
 from tests.made_up import made_up_papers
 
 PAPERS = [
@@ -135,13 +135,13 @@ def test_the_sharding_changes_nothing(tmp_path: Path, sizes: list[int], monkeypa
     for name in ("one", "many"):
         (tmp_path / name).mkdir()
     one = index_of(tmp_path / "one", [len(TEXTS)], Bm25Parameters())
-    monkeypatch.setattr(module, "BLOCK", 64)
+    monkeypatch.setattr(building, "BLOCK", 64)
     many = index_of(tmp_path / "many", sizes, Bm25Parameters())
     assert scores(one).any()
     assert (scores(many) == scores(one)).all()
     terms = Analyzer().terms(QUERY)
-    assert one.title_shares(terms, ALL).any()
-    np.testing.assert_allclose(many.title_shares(terms, ALL), one.title_shares(terms, ALL), rtol=1e-12)
+    assert one.title_overlap(terms, ALL).any()
+    np.testing.assert_allclose(many.title_overlap(terms, ALL), one.title_overlap(terms, ALL), rtol=1e-12)
     assert many.rows_with(["graph", "network"]).tolist() == one.rows_with(["graph", "network"]).tolist()
     for row in (0, 1, 99, 100, len(PAPERS) - 2):
         assert many.weights(weigh_terms(terms), row) == one.weights(weigh_terms(terms), row)
@@ -151,7 +151,7 @@ QUERIES = ["graph", QUERY, "star galaxy telescope orbit", "graph graph graph net
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_title_shares(tmp_path: Path, query: str) -> None:
+def test_title_overlap(tmp_path: Path, query: str) -> None:
     said = set(Analyzer().terms(query))
     everywhere = [set(Analyzer().terms(f"{title} {abstract}")) for title, abstract in PAPERS]
 
@@ -164,13 +164,13 @@ def test_title_shares(tmp_path: Path, query: str) -> None:
         terms = set(Analyzer().terms(title))
         total = sum(map(rarity, terms))
         expected.append(sum(map(rarity, terms & said)) / total if total else 0.0)
-    shares = index_of(tmp_path, [70, len(PAPERS) - 70], Bm25Parameters()).title_shares(Analyzer().terms(query), ALL)
+    shares = index_of(tmp_path, [70, len(PAPERS) - 70], Bm25Parameters()).title_overlap(Analyzer().terms(query), ALL)
     np.testing.assert_allclose(shares, expected, atol=1e-12)
     assert (shares <= 1 + 1e-12).all()
 
 
 def test_a_title_that_is_said_wholly_has_the_share_1(tmp_path: Path) -> None:
-    shares = index_of(tmp_path, [len(PAPERS)], Bm25Parameters()).title_shares(Analyzer().terms(f"{PAPERS[5][0]} and more"), ALL)
+    shares = index_of(tmp_path, [len(PAPERS)], Bm25Parameters()).title_overlap(Analyzer().terms(f"{PAPERS[5][0]} and more"), ALL)
     assert shares[5] == pytest.approx(1)
     assert shares[len(PAPERS) - 4] == 0  # without a title
 
@@ -222,7 +222,7 @@ def test_an_index_without_any_term(tmp_path: Path) -> None:
     build(tmp_path / "bm25", [(tmp_path / "empty.arrow", 2)], Bm25Parameters())
     index = Bm25(tmp_path / "bm25", 2)
     assert not index.scores({"graph": 1.0})[1].any()
-    assert index.title_shares(["graph"], np.arange(2)).tolist() == [0, 0]
+    assert index.title_overlap(["graph"], np.arange(2)).tolist() == [0, 0]
     assert index.rows_with(["graph"]).tolist() == []
 
 

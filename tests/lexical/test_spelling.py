@@ -108,6 +108,13 @@ def test_names_with_digits_and_short_words_are_left(index: Index, word: str) -> 
     assert index.corrections(f"{word} study") == {}
 
 
+@pytest.mark.parametrize("word", ["acgt" * 25_000, "electrolyt" * 4 + "e", "e" * 1_000_000])
+def test_a_long_token_is_no_slip(index: Index, word: str) -> None:
+    """All that is one letter away from the first would take a thousand gigabytes."""
+    assert index.corrections(f"{word} electrolytes") == {}
+    assert ids(index, f"{word} electrolytes") == ["p0", "p1"]
+
+
 def test_quotes_insist_on_a_word(index: Index) -> None:
     assert index.corrections('"eloctrolyte" membranes') == {}
     assert ids(index, '"eloctrolyte" membranes') == []

@@ -121,3 +121,9 @@ def test_the_words_of_a_query_without_demands_are_its_own(text: str) -> None:
     found = parse(text, COLUMNS)
     if not found.demands:
         assert found.words == " ".join(text.split())
+
+
+@pytest.mark.parametrize("text", ['"' + "a" * 1_000_000, '" ' * 500_000, "a:" * 500_000, '"a' * 500_000, "-a:b " * 200_000])
+def test_a_million_characters_are_read_in_one_go(text: str) -> None:
+    """With steps back, an open quotation mark before so many would take hours."""
+    assert len(parse(text, ("title",)).words) <= len(text)

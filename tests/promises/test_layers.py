@@ -28,7 +28,7 @@ LAYERS = [
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 OWNED = {
     "faiss": {"dense"},
-    "bm25s": {"lexical"},
+    "bm25s": set(),
     "Stemmer": {"lexical"},
     "torch": {"encoders"},
     "transformers": {"encoders"},

@@ -1,0 +1,109 @@
+"""The variants of BM25: how much each gives a term for how often it stands in a paper, and for how rare it is.
+
+Source: Kamphuis, de Vries, Boytsov and Lin, "Which BM25 Do You Mean? A Large-Scale Reproducibility Study of Scoring
+Variants", ECIR 2020, table 1. Lucene's is the accurate form, without the length's rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InvalidRequest, UnknownName
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Bm25Parameters:
+    """How BM25 weighs terms: `k1` saturates term frequency, `b` normalises length, `delta` is for bm25l and bm25+.
+
+    A term in a title counts `title` times (BM25F with one length normalisation; Robertson, Zaragoza and Taylor, CIKM
+    2004). The defaults were measured, see docs/quality.md.
+    """
+
+    variant: str = "lucene"
+    k1: float = 1.2
+    b: float = 0.75
+    delta: float = 0.5
+    title: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not (self.k1 >= 0 and 0 <= self.b <= 1 and self.title >= 0):
+            raise InvalidRequest(f"BM25 wants k1 >= 0, 0 <= b <= 1 and a title weight >= 0, not {self.k1}, {self.b} and {self.title}")
+        if self.variant not in VARIANTS:
+            raise UnknownName("BM25 variant", self.variant, VARIANTS)
+
+    def frequency_weights(self, counts: Floats, lengths: Floats) -> Floats:
+        """What terms get for standing `counts` times in papers of `lengths` times the mean length; all of one shape.
+
+        Above 0 also for a count of 0 in bm25l and bm25+: what every paper gets, whether it has the term or not.
+        """
+        return FREQUENCY_WEIGHTS[VARIANTS[self.variant].frequency](counts, 1 - self.b + self.b * lengths, self)
+
+    def rarities(self, frequencies: Floats, papers: int) -> Floats:
+        """The inverse document frequencies of terms that `frequencies` of so many papers have, at least one; of one shape."""
+        return RARITIES[VARIANTS[self.variant].rarity](frequencies, papers)
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A variant's two formulas, by their names in `FREQUENCY_WEIGHTS` and `RARITIES`, which are bm25s's too."""
+
+    frequency: str
+    rarity: str
+
+
+VARIANTS: Mapping[str, Variant] = {
+    "lucene": Variant("lucene", "lucene"),
+    "robertson": Variant("robertson", "robertson"),
+    "atire": Variant("atire", "atire"),
+    "okapi": Variant("atire", "robertson"),
+    "bm25l": Variant("bm25l", "bm25l"),
+    "bm25+": Variant("bm25+", "bm25+"),
+}
+"""The paper's variants, and `okapi`, which is rank_bm25's BM25Okapi with epsilon 0."""
+
+
+LEAST = 1e-30
+"""What no divisor is below: terms that count nothing, in papers without words, are to weigh nothing, not 0 / 0."""
+
+
+def _saturated(counts: Floats, norms: Floats, parameters: Bm25Parameters) -> Floats:
+    return counts / np.maximum(counts + parameters.k1 * norms, LEAST)
+
+
+def _scaled(counts: Floats, norms: Floats, parameters: Bm25Parameters) -> Floats:
+    return (parameters.k1 + 1) * _saturated(counts, norms, parameters)
+
+
+def _bm25l(counts: Floats, norms: Floats, parameters: Bm25Parameters) -> Floats:
+    shifted = counts / np.maximum(norms, LEAST) + parameters.delta
+    return (parameters.k1 + 1) * shifted / np.maximum(parameters.k1 + shifted, LEAST)
+
+
+def _bm25_plus(counts: Floats, norms: Floats, parameters: Bm25Parameters) -> Floats:
+    return _scaled(counts, norms, parameters) + parameters.delta
+
+
+FREQUENCY_WEIGHTS: Mapping[str, Callable[[Floats, Floats, Bm25Parameters], Floats]] = {
+    "lucene": _saturated,
+    "robertson": _saturated,
+    "atire": _scaled,
+    "bm25l": _bm25l,
+    "bm25+": _bm25_plus,
+}
+"""Each of how often a term stands in papers, of their lengths as `b` normalises them, and of the parameters."""
+
+RARITIES: Mapping[str, Callable[[Floats, int], Floats]] = {
+    "lucene": lambda frequencies, papers: np.log1p((papers - frequencies + 0.5) / (frequencies + 0.5)),
+    # a term that half of the papers have tells nothing, one that more have no less
+    "robertson": lambda frequencies, papers: np.log(np.maximum((papers - frequencies + 0.5) / (frequencies + 0.5), 1.0)),
+    "atire": lambda frequencies, papers: np.log(papers / frequencies),
+    "bm25l": lambda frequencies, papers: np.log((papers + 1) / (frequencies + 0.5)),
+    "bm25+": lambda frequencies, papers: np.log((papers + 1) / frequencies),
+}
+"""Each of how many papers have a term, and of how many papers there are."""
