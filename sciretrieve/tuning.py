@@ -154,8 +154,14 @@ def _within(candidates: Candidates, depth: int) -> Candidates:
     for scores in (candidates.dense, candidates.bm25):
         edge = np.partition(scores, len(scores) - depth)[len(scores) - depth]
         within |= (scores >= edge) & np.isfinite(scores)
-    arrays = (candidates.rows, candidates.dense, candidates.bm25, candidates.title_overlap, candidates.complete)
-    return Candidates(candidates.probe, *(array[within] for array in arrays))
+    return replace(
+        candidates,
+        rows=candidates.rows[within],
+        dense=candidates.dense[within],
+        bm25=candidates.bm25[within],
+        title_overlap=candidates.title_overlap[within],
+        complete=candidates.complete[within],
+    )
 
 
 def _rebuilt(index: Index, folder: Path, parameters: Bm25Parameters) -> Bm25:

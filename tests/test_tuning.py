@@ -224,8 +224,8 @@ def test_only_judged_queries_count(tmp_path: Path) -> None:
     ("settings", "count", "words"),
     [
         ({}, 19, "19 of the queries are judged, and a choice by fewer than 20"),
-        ({"encoder": None}, 25, "has not both vectors and BM25"),
-        ({"lexical": None}, 25, "has not both vectors and BM25"),
+        ({"encoder": None}, 25, "lacks vectors or BM25"),
+        ({"lexical": None}, 25, "lacks vectors or BM25"),
     ],
 )
 def test_what_cannot_be_tuned_is_refused(tmp_path: Path, settings: dict[str, Any], count: int, words: str) -> None:
