@@ -287,6 +287,7 @@ def _facts(row: Benchmark) -> dict[str, object]:
     return {
         "name": row.name,
         "task": row.task,
+        "kind": row.kind,
         "sizes": row.sizes,
         "measures": ", ".join(protocol.measures),
         "score": score[protocol.metric] + rounding,

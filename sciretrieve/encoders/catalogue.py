@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from .specs import EncoderSpec, Layout, Part, Side, Sides
+from .specs import EncoderSpec, Kind, Layout, Part, Side, Sides
 
 MODEL_FILES = (
     "config.json",
@@ -34,6 +34,8 @@ CODES = ("[CLF]", "[QRY]", "[RGN]", "[PRX]")
 """SciRepEval's task formats, in the order of the authors' task ids: classification, ad-hoc query, regression, proximity."""
 SCIMULT_TASKS = ("search", "link_prediction", "classification")
 """SciMult's tasks in the order of its expert numbers (the authors' code calls them single-hop, multi-hop and entity)."""
+SCIMULT_KINDS: Mapping[Kind, str] = {"search": "search", "proximity": "link_prediction", "classification": "classification"}
+"""Queries and candidates of a task are read by its one expert, or with its one instruction (the paper's §3.2 and §3.3, Table 2)."""
 
 
 def same(paper: str, query: str = "{text}", task: str = "") -> Sides:
@@ -63,7 +65,9 @@ def _scimult(name: str, about: str, checkpoint: Part, layout: Layout = "scimult"
     """A model of SciMult. One index holds papers read for one task, so all three sides are search unless told otherwise."""
     base = Part("microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract", VOCABULARY_FILES)
     sides = same("{title} {sep} {abstract}", task=tasks[0] if tasks else "")
-    return EncoderSpec(name, about, layout, {"base": base, "checkpoint": checkpoint}, sides, "cls", False, "ip", 512, ZHANG, tasks)
+    parts = {"base": base, "checkpoint": checkpoint}
+    kinds = SCIMULT_KINDS if tasks else {}
+    return EncoderSpec(name, about, layout, parts, sides, "cls", False, "ip", 512, ZHANG, tasks, kinds=kinds)
 
 
 def _checkpoint(file: str, sha256: str) -> Part:

@@ -18,6 +18,9 @@ Pooling = Literal["mean", "cls", "second"]
 Layout = Literal["transformers", "adapters", "fusion", "pals", "scimult", "instructed", "multi2spe", "cross"]
 """How the files are laid out, and so which module of `layouts` reads them."""
 
+Kind = Literal["search", "proximity", "classification"]
+"""What a benchmark asks: papers for a query, papers related to a paper, labels of a paper."""
+
 SIDES = ("paper", "query", "paper_as_query")
 """The three sides, in the order of golden vectors."""
 
@@ -95,6 +98,8 @@ class EncoderSpec:
         citation: the paper, or the model's home.
         tasks: the tasks that the model knows, in the order of its own files.
         members: for an ensemble, the names of the encoders whose vectors are averaged.
+        kinds: for a model that reads all three sides for one task, the task for each kind of benchmark; empty where the
+            sides are the same for every kind.
     """
 
     name: str
@@ -109,6 +114,7 @@ class EncoderSpec:
     citation: str
     tasks: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
+    kinds: Mapping[Kind, str] = field(default_factory=dict)
 
     def roles(self, task: str) -> tuple[str, ...]:
         """The parts that a task needs: of a set of adapters only its own, of all else every part."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ..encoders.specs import Kind
 from ..errors import InvalidRequest, UnknownName
 from .material import Material, Protocol
 from .readers import asr, beir, mdcr, pmc_patients, scidocs, scimult, scirepeval
@@ -39,6 +40,7 @@ class Benchmark:
     Attributes:
         name: what `evaluate` calls it.
         task: what is asked, in a line.
+        kind: for which of its tasks an encoder reads papers and queries, unless told otherwise.
         sizes: queries and candidates, as published.
         protocol: how it is scored.
         files: what the folder holds, for people.
@@ -53,6 +55,7 @@ class Benchmark:
 
     name: str
     task: str
+    kind: Kind
     sizes: str
     protocol: Protocol
     files: str
@@ -65,12 +68,13 @@ class Benchmark:
     note: str = ""
 
 
-def _scirepeval(name: str, configuration: str, task: str, sizes: str, measure: str, extra: tuple[str, ...] = ()) -> Benchmark:
+def _scirepeval(name: str, configuration: str, task: str, kind: Kind, sizes: str, measure: str, extra: tuple[str, ...] = ()) -> Benchmark:
     """One of SciRepEval's re-ranking sets."""
     base = "https://huggingface.co/datasets/allenai/{}/resolve/main/" + configuration
     return Benchmark(
         name=name,
         task=task,
+        kind=kind,
         sizes=sizes,
         protocol=Protocol((measure,), metric="l2", rounding="numpy", skips=True, bare_titles=True),
         files=f"{configuration}/evaluation*.parquet (or .jsonl) and {configuration}/test*.parquet or test_qrel.jsonl",
@@ -90,6 +94,7 @@ def _link(name: str, task: str, sizes: str) -> Benchmark:
     return Benchmark(
         name=name,
         task=f"{'citations' if task == 'cite' else 'co-citations'} of a paper among all papers of SciDocs",
+        kind="proximity",
         sizes=sizes,
         protocol=Protocol(RECALLS, metric="ip", depth=100),
         files="link_prediction_retrieval/SciDocs_papers_test.json",
@@ -105,6 +110,7 @@ def _pmc(name: str, task: str, sizes: str) -> Benchmark:
     return Benchmark(
         name=name,
         task=f"{'articles' if task == 'PAR' else 'patients'} for a patient's summary",
+        kind="proximity",  # both are links between documents (SciMult, Table 2)
         sizes=sizes,
         protocol=Protocol(("MRR", "P@10", "nDCG@10", "R@1000"), rounding="beir", skips=True, drop_self=True, depth=10_000, beir_mrr=True),
         files=f"queries/SPLIT_queries.jsonl, {task}/{task}_corpus.jsonl, {task}/{task}_SPLIT_qrels.tsv (or corpus.jsonl, qrels_SPLIT.tsv)",
@@ -137,6 +143,7 @@ ROWS = (
     Benchmark(
         name="scidocs-rerank",
         task="papers cited, co-cited, co-read or co-viewed, ranked among 30 candidates",
+        kind="proximity",
         sizes="4 × 1,000 queries, about 30 candidates each",
         protocol=Protocol(("MAP", "nDCG"), metric="l2", score_decimals=5, rounding="numpy", skips=True, average="tasks"),
         files="{cite,cocite,coread,coview}/SPLIT.qrel, paper_metadata_view_cite_read.json",
@@ -151,6 +158,7 @@ ROWS = (
     Benchmark(
         name="pmc-patients-zeroshot",
         task="similar patients, without training on them",
+        kind="proximity",
         sizes="100,327 queries, 155,151 patients",
         protocol=Protocol(RECALLS, metric="ip", depth=100),
         files="link_prediction_retrieval/PMCPatientsPPR_{patients,queries}_test.json",
@@ -163,6 +171,7 @@ ROWS = (
     Benchmark(
         name="mdcr",
         task="papers that a paper cites, among 60 hard candidates, in 19 fields",
+        kind="proximity",
         sizes="19 fields, about 200 queries each, about 60 candidates each",
         protocol=Protocol(("MAP", "nDCG", "R@5"), metric="l2", decimals=4, rounding="numpy", average="rounded tasks"),
         files="mdcr_SPLIT.json, mdcr_SPLIT_data.jsonl",
@@ -176,6 +185,7 @@ ROWS = (
     Benchmark(
         name="mdcr-full",
         task="papers that a paper cites, among all papers of MDCR's data file: our own form, not the authors'",
+        kind="proximity",
         sizes="as mdcr; candidates are all papers of the file",
         protocol=Protocol((*RECALLS, "nDCG@10"), depth=100, average="tasks"),
         files="mdcr_SPLIT.json, mdcr_SPLIT_data.jsonl",
@@ -189,6 +199,7 @@ ROWS = (
     Benchmark(
         name="trec-covid",
         task="papers on 50 questions about COVID-19, whole corpus",
+        kind="search",
         sizes="50 queries, 171,332 papers",
         protocol=Protocol(("nDCG@10", "R_cap@100"), rounding="beir", drop_self=True, beir_mrr=True),
         files="corpus.jsonl, queries.jsonl, qrels/test.tsv",
@@ -197,30 +208,40 @@ ROWS = (
         load=lambda folder, split: [beir.load(folder, split, "trec-covid")],
         downloads=(Download(BEIR_ZIP.format("trec-covid"), "trec-covid.zip", "ce62140cb23feb9becf6270d0d1fe6d1"),),
     ),
-    _scirepeval("trec-covid-scirepeval", "trec_covid", "TREC-COVID's judged papers, re-ranked", "50 queries, 69,318 pairs", "nDCG"),
+    _scirepeval(
+        "trec-covid-scirepeval", "trec_covid", "TREC-COVID's judged papers, re-ranked", "search", "50 queries, 69,318 pairs", "nDCG"
+    ),
     _scirepeval(
         "scirepeval-search",
         "search",
         "clicked papers of real searches, re-ranked",
+        "search",
         "2,637 queries, 10 candidates each",
         "nDCG",
         ("venue", "year"),
     ),
     _scirepeval(
-        "nfcorpus-scirepeval", "nfcorpus", "NFCorpus's judged papers and random ones, re-ranked", "323 queries, 44,634 pairs", "nDCG"
+        "nfcorpus-scirepeval",
+        "nfcorpus",
+        "NFCorpus's judged papers and random ones, re-ranked",
+        "search",
+        "323 queries, 44,634 pairs",
+        "nDCG",
     ),
-    _scirepeval("relish", "relish", "papers judged similar to a paper, re-ranked", "3,190 queries, 191,245 pairs", "nDCG"),
-    _scirepeval("same-author", "same_author", "papers by the same author, re-ranked", "13,585 queries, 123,430 pairs", "MAP"),
+    _scirepeval("relish", "relish", "papers judged similar to a paper, re-ranked", "proximity", "3,190 queries, 191,245 pairs", "nDCG"),
+    _scirepeval("same-author", "same_author", "papers by the same author, re-ranked", "proximity", "13,585 queries, 123,430 pairs", "MAP"),
     _scirepeval(
         "high-influence-citations",
         "high_influence_cite",
         "papers cited four times or more, re-ranked",
+        "proximity",
         "1,199 queries, 58,255 pairs",
         "MAP",
     ),
     Benchmark(
         name="reviewer-matching",
         task="reviewers for a paper, by their own papers",
+        kind="proximity",
         sizes="107 queries, 1,729 pairs",
         protocol=Protocol(("P@5", "P@10"), metric="cosine", rounding="numpy", average="tasks", mean_of_measures=True, bare_titles=True),
         files="evaluation*.parquet (texts), reviewer_metadata.jsonl, test_hard_qrel.jsonl, test_soft_qrel.jsonl",
@@ -232,6 +253,7 @@ ROWS = (
     Benchmark(
         name="scimult-search",
         task="papers for a query: SciMult's five search sets, two re-ranked and three over their whole corpus",
+        kind="search",
         sizes="Search 2,637, TREC-COVID 50 (twice), SciFact 1,109, NFCorpus 3,237 queries",
         protocol=Protocol(("nDCG@10",), metric="ip", depth=100, average="tasks"),
         files="search/{Search,TRECCOVID_SciRepEval,TRECCOVID_BEIR,SciFact,NFCorpus}_{papers,queries}_test.json",
@@ -244,6 +266,7 @@ ROWS = (
     Benchmark(
         name="maple",
         task="fine-grained labels of a paper, retrieved by their names and definitions",
+        kind="classification",
         sizes="four fields",
         protocol=Protocol(RECALLS, metric="ip", depth=100, average="tasks"),
         files="classification_fine/{CSConference,ChemistryMeSH,Geography,Psychology}_{label,papers_test,matched}.json",
@@ -256,6 +279,7 @@ ROWS = (
     Benchmark(
         name="asr",
         task="a paper's title and abstract, found by its title (Task I), also among all titles (Task II)",
+        kind="proximity",
         sizes="1,000 titles of any corpus",
         protocol=Protocol(
             ("MRR", "Success@100", "Success@1", "Success@10"), metric="cosine", drop_self=True, depth=10_000, average="tasks"
@@ -269,6 +293,7 @@ ROWS = (
     Benchmark(
         name="multi-scidocs",
         task="cited and co-cited papers over many fields, among 500 negatives",
+        kind="proximity",
         sizes="up to 5 positives and 500 negatives a query",
         protocol=Protocol(("MAP", "nDCG"), metric="l2", score_decimals=5, rounding="numpy", skips=True, average="tasks"),
         files="{cite,cocite}/SPLIT.qrel, paper_metadata.json",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..manifest import library_versions
+from . import sides
 from .catalogue import Benchmark
 from .published import Row, rows
 from .scoring import Result
@@ -55,6 +56,7 @@ class Report:
             "schema": 1,
             "benchmark": self.benchmark.name,
             "split": self.split,
+            "kind": self.benchmark.kind,
             "measures": {name: result.means["", name] for name in result.overall},
             "rounded": {name: result.rounded["", name] for name in result.overall},
         }
@@ -124,6 +126,7 @@ class Report:
         own = f"dropped ({sum(task.dropped for task in result.tasks):,})" if benchmark.protocol.drop_self else "kept"
         unscored = sum(task.missing for task in result.tasks)
         out.append(f"the query itself, where it is a candidate: {own}; candidates without a score: {unscored:,}")
+        out += sides.lines(self.facts.get("reads", []))
         if any(task.judged for task in result.tasks):
             out.append("judged among the first ten: " + ", ".join(f"{100 * task.judged:.1f} %" for task in result.tasks))
         out += [f"note: {note}" for note in self.notes]

@@ -13,17 +13,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..corpora import PaperCorpus
-from ..encoders import Device, Precision
+from ..encoders import Device, Precision, load_encoder
 from ..encoders.stored import StoredVectors
 from ..errors import IndexExists, InvalidRequest, NotFound
 from ..files import describe, read_json, write_json
 from ..index import Index
 from ..indexing import build
 from ..manifest import MANIFEST
-from ..protocols import Progress, Silent
-from ..ranking.reranking import RERANKED, open_reranker
+from ..protocols import Progress, Reranker, Silent
+from ..ranking.reranking import RERANKED, EncoderReranker, open_reranker
 from ..types import METRICS, Metric, Mode, Paper
-from . import scoring
+from . import scoring, sides
 from .catalogue import Benchmark, find_benchmark
 from .judgements import is_json, json_of, read_qrels, read_scores
 from .material import Material
@@ -136,10 +136,15 @@ def evaluate_request(request: Request, output: Path | None, progress: Progress) 
     for material in materials:
         notes += _gaps(systems[material.name], material, spec)
         notes += _cut(systems[material.name], material)
-    notes += [spec.note] if spec.note else []
     first = next(iter(systems.values()))
+    index = _index_behind(first)
+    encoder = index.manifest.encoder if index is not None and request.mode != "bm25" else None
+    sides_read = sides.sides_read(encoder, materials) if encoder is not None else []
+    if encoder is not None:
+        notes += sides.departures(encoder, spec.kind, sides_read)
+    notes += [spec.note] if spec.note else []
     if request.rerank is not None:
-        reranker = open_reranker(request.rerank, precision=cast(Precision, request.precision), device=request.device)
+        reranker = _reranker(request, spec)
         systems = {material.name: Reranked(systems[material.name], reranker, request.rerank_depth, material) for material in materials}
     result = scoring.run(systems, materials, spec.protocol, request.measures, request.metric, output, progress)
     system = next(iter(systems.values()))
@@ -153,7 +158,7 @@ def evaluate_request(request: Request, output: Path | None, progress: Progress) 
     if system is not first:
         how += f", then the reranker's for the first {request.rerank_depth}"
     overridden = request.metric is not None and request.metric != spec.protocol.metric
-    report = Report(spec, split, how, overridden, system.name, system.facts(), result, notes)
+    report = Report(spec, split, how, overridden, system.name, {**system.facts(), "reads": sides_read}, result, notes)
     if output is not None:
         _keep(output, request, report)
     return report
@@ -209,6 +214,21 @@ def _system(request: Request, spec: Benchmark, material: Material, progress: Pro
     return Searched(name, index, request.mode, request.fusion)
 
 
+def _reranker(request: Request, spec: Benchmark) -> Reranker:
+    """What orders the first answers anew, reading them as this kind of benchmark is read."""
+    assert request.rerank is not None
+    precision = cast(Precision, request.precision)
+    adapter, query_adapter = sides.tasks_for(request.rerank, spec.kind, None, None)
+    if adapter is None:
+        return open_reranker(request.rerank, precision=precision, device=request.device)
+    encoder = load_encoder(request.rerank, adapter=adapter, query_adapter=query_adapter, precision=precision, device=request.device)
+    return EncoderReranker(encoder)
+
+
+def _index_behind(system: System) -> Index | None:
+    return system.index if isinstance(system, Searched) else system.space.index if isinstance(system, Dense) else None
+
+
 def _gaps(system: System, material: Material, spec: Benchmark) -> list[str]:
     """See that a system has what the protocol wants of it, before anything is scored; what may be missing is noted.
 
@@ -241,7 +261,7 @@ def _gaps(system: System, material: Material, spec: Benchmark) -> list[str]:
 
 def _cut(system: System, material: Material) -> list[str]:
     """How many papers the encoder reads only the beginning of."""
-    index = system.index if isinstance(system, Searched) else system.space.index if isinstance(system, Dense) else None
+    index = _index_behind(system)
     if index is None or index.manifest.encoder is None or not index.manifest.truncated:
         return []
     longest = index.manifest.encoder.get("max_length")
@@ -254,7 +274,8 @@ def _cut(system: System, material: Material) -> list[str]:
 def _index(request: Request, spec: Benchmark, material: Material, progress: Progress) -> Index:
     """The index of a set's papers, built if it is not there yet."""
     name = None if request.mode == "bm25" else request.encoder or "minilm"
-    words = [material.name, *(word for word in (name, request.adapter, request.query_adapter) if word)]
+    adapter, query_adapter = sides.tasks_for(name, spec.kind, request.adapter, request.query_adapter) if name else (None, None)
+    words = [material.name, *(word for word in (name, adapter, query_adapter) if word)]
     slug = re.sub(r"[^\w.-]+", "-", "-".join(words if name else [material.name, "bm25"])).strip("-")
     folder = Path(request.cache) / slug
     corpus = PaperCorpus.of(material.name, material.fingerprint, material.pool)
@@ -262,8 +283,8 @@ def _index(request: Request, spec: Benchmark, material: Material, progress: Prog
     progress.note(f"the papers of {material.name} are indexed in {folder}")
     settings: dict[str, Any] = {
         "encoder": name,
-        "adapter": request.adapter if name else None,
-        "query_adapter": request.query_adapter if name else None,
+        "adapter": adapter,
+        "query_adapter": query_adapter,
         "bare_titles": spec.protocol.bare_titles,
         "dense": "flat" if name else "none",
         "precision": request.precision,

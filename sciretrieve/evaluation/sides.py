@@ -1,0 +1,71 @@
+"""How an encoder reads a benchmark: the expert or instruction for its kind, and what a report says of each side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..encoders import CATALOGUE as ENCODERS
+from ..encoders.specs import Kind
+from .material import Material
+
+LABELS = {"paper": "papers", "query": "queries", "paper_as_query": "papers as queries"}
+"""A side -> what a report calls it."""
+
+
+def tasks_for(encoder: str, kind: Kind, adapter: str | None, query_adapter: str | None) -> tuple[str | None, str | None]:
+    """The adapters of papers and of text queries to load an encoder with: those asked for, else its task for this kind.
+
+    None leaves a side as the encoder has it: most read papers and queries in one way whatever the benchmark asks.
+    """
+    task = _task(encoder, kind)
+    return adapter or task, query_adapter or task
+
+
+def sides_read(encoder: Mapping[str, Any], materials: Sequence[Material]) -> list[dict[str, str]]:
+    """For each side that a benchmark uses, the text template and the task (adapter, expert or instruction; "" for none).
+
+    Args:
+        encoder: the identity, as an index's manifest has it; an ensemble has rows for each member, vectors of a file none.
+        materials: the benchmark's sets, read.
+    """
+    queries = [query for material in materials for task in material.tasks for query in task.queries.values()]
+    used = ["paper"]
+    used += ["query"] if any(query.paper is None for query in queries) else []
+    used += ["paper_as_query"] if any(query.paper is not None for query in queries) else []
+    return [
+        {"encoder": str(member["name"]), "side": name, "text": str(sides[name]["text"]), "task": str(sides[name]["task"])}
+        for member, sides in _members(encoder)
+        for name in used
+    ]
+
+
+def departures(encoder: Mapping[str, Any], kind: Kind, read: Sequence[Mapping[str, str]]) -> list[str]:
+    """A note where papers or queries were read for another task than the encoder's authors read this kind of benchmark for."""
+    task = _task(str(encoder.get("asked", {}).get("encoder", "")), kind)
+    others = [side for side in read if task is not None and side["task"] != task]
+    if not others:
+        return []
+    shown = " and ".join(f"{LABELS[side['side']]} for {side['task'] or 'no task'}" for side in others)
+    return [f"this encoder's authors read {kind} benchmarks for {task}; here it read {shown}, so figures do not compare with theirs"]
+
+
+def lines(read: Sequence[Mapping[str, str]]) -> list[str]:
+    """`sides_read` for people."""
+    several = len({side["encoder"] for side in read}) > 1
+    return [
+        (f"{side['encoder']}: " if several else "")
+        + f"{LABELS[side['side']]} are read as {side['text']}"
+        + (f" through {side['task']}" if side["task"] else "")
+        for side in read
+    ]
+
+
+def _task(encoder: str, kind: Kind) -> str | None:
+    return ENCODERS[encoder].kinds.get(kind) if encoder in ENCODERS else None
+
+
+def _members(encoder: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    for member in encoder.get("members", [encoder]):
+        if "sides" in member:
+            yield member, member["sides"]

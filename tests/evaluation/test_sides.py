@@ -1,0 +1,110 @@
+"""Each kind of benchmark is read by the expert that its authors read it with, on random weights in SciMult's layout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sciretrieve as sr
+from sciretrieve.encoders.catalogue import CATALOGUE as ENCODERS
+from sciretrieve.evaluation import CATALOGUE, evaluate
+from sciretrieve.types import Paper, Query
+from tests.evaluation.made_up_benchmarks import paper, write_lines, write_text
+from tests.toy_weights import write_scimult
+
+IDS = [f"p{number}" for number in range(8)]
+ENCODER = "scimult-ffnexpert"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def weights(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """SciMult's feed-forward experts."""
+    folder = tmp_path_factory.mktemp("weights")
+    write_scimult(folder / "microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract", folder / ENCODER / "scimult_ffn.ckpt", 21, experts="ffn")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SCIRETRIEVE_MODELS", str(folder))
+        yield folder
+
+
+def links(folder: Path) -> Path:
+    rows = [{**paper(id, "paper"), "cite": [IDS[at - 1]], "co-cite": []} for at, id in enumerate(IDS)]
+    write_lines(folder / "SciDocs_papers_test.json", rows)
+    return folder
+
+
+def search(folder: Path) -> Path:
+    write_lines(folder / "corpus.jsonl", ({"_id": id, "title": f"title of {id}", "text": f"abstract of {id}"} for id in IDS))
+    write_lines(folder / "queries.jsonl", [{"_id": "q", "text": "graph networks"}])
+    write_text(folder / "qrels/test.tsv", "query-id\tcorpus-id\tscore\nq\tp1\t1\n")
+    return folder
+
+
+def labels(folder: Path) -> Path:
+    for name in ("CSConference", "ChemistryMeSH", "Geography", "Psychology"):
+        write_lines(folder / f"{name}_label.json", ({"label": id, "name": [f"title of {id}"], "definition": "graph"} for id in IDS))
+        write_lines(folder / f"{name}_papers_test.json", [{**paper("q", "paper"), "label": ["p1"]}])
+        write_lines(folder / f"{name}_matched.json", [{"candidate": []}])
+    return folder
+
+
+def measured(name: str, data: Path, **options: Any) -> Any:
+    return evaluate(name, data, encoder=ENCODER, precision="fp32", cache=str(data / "indexes"), **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "options", "task"),
+    [
+        ("scidocs-cite", links, {}, "link_prediction"),
+        ("beir:", search, {}, "search"),
+        ("maple", labels, {"task": "Geography"}, "classification"),
+    ],
+)
+def test_a_benchmark_is_read_by_the_expert_of_its_kind(tmp_path: Path, name: str, make: Any, options: Any, task: str) -> None:
+    data = make(tmp_path)
+    report = measured(f"beir:{data}" if name == "beir:" else name, data, **options)
+    index = sr.open(report.facts["index"])
+    theirs = sr.load_encoder(ENCODER, adapter=task, query_adapter=task, precision="fp32")
+    papers = [index.papers([id])[0] for id in IDS]
+    np.testing.assert_allclose(np.concatenate([shard.vectors for shard in index.vectors]), theirs.encode_papers(papers), atol=1e-5)
+    queries = [Query("text", "graph networks"), Query("paper", paper=Paper("q", "title of q", "abstract of q"))]
+    np.testing.assert_allclose(index.encode(queries), theirs.encode_queries(queries), atol=1e-5)
+    assert task in index.path.name
+    assert {side["task"] for side in report.as_json()["system"]["reads"]} == {task}
+    text = "\n".join(report.lines())
+    assert f"papers are read as {{title}} {{sep}} {{abstract}} through {task}" in text
+    assert "do not compare" not in text
+
+
+def test_another_expert_can_be_asked_for_and_is_told(tmp_path: Path) -> None:
+    report = measured("scidocs-cite", links(tmp_path), adapter="search")
+    assert [(side["side"], side["task"]) for side in report.facts["reads"]] == [("paper", "search"), ("paper_as_query", "search")]
+    assert any("read proximity benchmarks for link_prediction; here it read papers for search" in note for note in report.notes)
+
+
+def test_an_index_of_another_expert_is_told(tmp_path: Path) -> None:
+    own = sr.build(search(tmp_path / "data"), tmp_path / "own", encoder=ENCODER, adapter="link_prediction", precision="fp32")
+    report = evaluate(f"beir:{tmp_path / 'data'}", index=str(own.path))
+    assert any("read search benchmarks for search; here it read papers for link_prediction" in note for note in report.notes)
+
+
+def test_a_reranker_reads_as_the_kind_wants(tmp_path: Path) -> None:
+    data = links(tmp_path)
+    measured("scidocs-cite", data, output=tmp_path / "dense")
+    evaluate("scidocs-cite", data, mode="bm25", rerank=ENCODER, precision="fp32", cache=str(data), output=tmp_path / "reranked")
+    orders = [[line.split()[:3] for line in (tmp_path / name / "run.trec").read_text().splitlines()] for name in ("dense", "reranked")]
+    assert len(orders[0]) == len(IDS) ** 2
+    assert orders[0] == orders[1]
+
+
+def test_every_kind_has_a_task_where_a_model_has_one_for_each() -> None:
+    kinds = {row.kind for row in CATALOGUE.values()}
+    for spec in ENCODERS.values():
+        if spec.kinds:
+            assert set(spec.kinds) == kinds
+            assert set(spec.kinds.values()) <= set(spec.tasks)
+    expected = {"scidocs-cite": "proximity", "mdcr": "proximity", "scimult-search": "search", "maple": "classification"}
+    assert {name: CATALOGUE[name].kind for name in expected} == expected
