@@ -24,15 +24,16 @@ import numpy as np
 from reporting import arguments, report
 
 import sciretrieve as sr
+from sciretrieve.choices import FusionMethod, Mode
 from sciretrieve.corpora import PaperCorpus
 from sciretrieve.errors import IndexExists
 from sciretrieve.evaluation.material import Task
 from sciretrieve.evaluation.measures import Evaluator, parse_measure
 from sciretrieve.evaluation.readers import beir
 from sciretrieve.evaluation.statistics import compare, holm, interval
-from sciretrieve.types import Mode, Query
+from sciretrieve.types import Query
 
-WAYS: dict[str, tuple[Mode, str | None]] = {
+WAYS: dict[str, tuple[Mode, FusionMethod | None]] = {
     "BM25": ("bm25", None),
     "dense": ("dense", None),
     "rrf": ("hybrid", "rrf"),
@@ -87,7 +88,7 @@ def main() -> None:
         for way, (mode, fusion) in WAYS.items():
             found = {}
             # a query that is a paper of the corpus finds itself first, which nobody asked for
-            for ranking in index.search(queries, 101, mode=mode, fusion=fusion):
+            for ranking in index.search(queries, 101, mode=mode, fusion=fusion, group=False):
                 ids = [id for id in ranking.ids if id != ranking.query.id][:100]
                 found[ranking.query.id] = {id: float(-rank) for rank, id in enumerate(ids)}
             scored = evaluator.per_query(found)

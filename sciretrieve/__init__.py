@@ -25,15 +25,18 @@ if TYPE_CHECKING:
     from .index import Index
     from .index import Index as open  # noqa: A004, N813
     from .indexing import build
-    from .lexical import Bm25Parameters
+    from .options import Bm25Parameters, BuildSettings, SearchOptions
     from .ranking.reranking import open_reranker
     from .runs import Ranking, Run
     from .tuning import tune
     from .types import Hit, Paper, Query
+
+    __version__: str
     from .vector_files import encode
 
 __all__ = [
     "Bm25Parameters",
+    "BuildSettings",
     "ColumnMap",
     "Corpus",
     "Fusion",
@@ -44,6 +47,8 @@ __all__ = [
     "Ranking",
     "Run",
     "SciretrieveError",
+    "SearchOptions",
+    "__version__",
     "build",
     "encode",
     "evaluate",
@@ -57,7 +62,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Bm25Parameters": "lexical",
+    "Bm25Parameters": "options",
+    "BuildSettings": "options",
     "ColumnMap": "corpora",
     "Corpus": "corpora",
     "Fusion": "fusion",
@@ -68,6 +74,7 @@ _HOMES = {
     "Ranking": "runs",
     "Run": "runs",
     "SciretrieveError": "errors",
+    "SearchOptions": "options",
     "build": "indexing",
     "encode": "vector_files",
     "evaluate": "evaluation",
@@ -82,6 +89,10 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("sciretrieve")
     if name not in _HOMES:
         raise AttributeError(f"module 'sciretrieve' has no attribute {name!r}")
     return getattr(import_module(f".{_HOMES[name]}", __name__), "Index" if name == "open" else name)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .choices import FUSION_METHODS, FusionMethod, check_choice
 from .errors import InvalidRequest, UnknownName
 from .types import Mask, Scores
 
@@ -54,8 +55,6 @@ NORMALISATIONS: Mapping[str, Callable[[Scores, Scores], tuple[Scores, Scores]]] 
 """Ways to make both halves' scores comparable (Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid
 Retrieval", TOIS 2023, section 3)."""
 
-METHODS = ("blend", "convex", "rrf")
-
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
@@ -71,7 +70,7 @@ class Fusion:
         depth: how many papers each half proposes. It does not depend on k, so the top 5 are the first 5 of the top 10.
     """
 
-    method: str = "blend"
+    method: FusionMethod = "blend"
     alpha: float = 0.5
     normalisation: str = "min-max"
     title: float = 0.15
@@ -79,8 +78,7 @@ class Fusion:
     depth: int = 1000
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise UnknownName("fusion", self.method, METHODS)
+        check_choice("fusion", self.method, FUSION_METHODS)
         if self.normalisation not in NORMALISATIONS:
             raise UnknownName("normalisation", self.normalisation, NORMALISATIONS)
         if not 0 <= self.alpha <= 1:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Unpack
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from .choices import MODES, Filter, FusionMethod, Mode, check_choice
 from .dense import VectorShard
 from .dense.vectors import at
 from .encoders import check_golden, reopen_encoder
 from .encoders.remembered import Remembered
-from .errors import EncoderMismatch, InvalidRequest, NotFound, UnknownName
+from .errors import EncoderMismatch, InvalidRequest, NotFound
 from .fusion import Fusion
 from .lexical import Analyzer, Bm25
 from .lexical.bm25 import weigh_terms
@@ -23,15 +24,16 @@ from .manifest import Manifest, read_manifest
 from .narrowing import operators
 from .narrowing.masks import Narrower
 from .once import once
-from .protocols import Encoder, Reranker
+from .options import SearchKeywords, SearchOptions, changed
+from .protocols import Encoder
 from .ranking.diversity import diverse
 from .ranking.grouping import grouped
-from .ranking.reranking import RERANKED, reranked
+from .ranking.reranking import reranked
 from .runs import Run
 from .schema import common_schema
 from .search import Probe, Searcher, rocchio, rocchio_terms
 from .shards import Shard
-from .types import MODES, Mask, Mode, Paper, Query, Rows, Vectors
+from .types import Mask, Paper, Query, Rows, Scores, Vectors
 
 GROUPED = 10
 """How many more papers are looked at where near-duplicates are grouped; more again where that is not enough."""
@@ -107,15 +109,8 @@ class Index:
         self,
         query: str | Query | Sequence[str | Query],
         k: int = 10,
-        *,
-        mode: Mode | None = None,
-        filter: str | None = None,
-        fusion: str | None = None,
-        alpha: float | None = None,
-        reranker: Reranker | None = None,
-        depth: int = RERANKED,
-        group: bool = False,
-        diversify: bool = False,
+        options: SearchOptions = SearchOptions(),
+        **changes: Unpack[SearchKeywords],
     ) -> Run:
         """Search for one query or many.
 
@@ -123,80 +118,75 @@ class Index:
             query: a text, a `Query`, or several of either. Texts are numbered from "1", and may have operators as people
                 type them, see `sciretrieve.narrowing.operators`; a `Query` is taken as it is.
             k: how many papers are wanted for each query.
-            mode: "hybrid", "dense" or "bm25"; by default the best that the index has.
-            filter: which papers may be answered, see `sciretrieve.narrowing.filters`. Dense and hybrid answer with min(k, papers
-                that pass); BM25 with those of them that share a term with the query.
-            fusion: how hybrid joins its halves, "blend", "convex" or "rrf"; by default as the index is tuned, else "blend".
-            alpha: the dense half's share in it, from 0 to 1.
-            reranker: what orders the first papers anew, see `sciretrieve.open_reranker`.
-            depth: how many papers it does that to.
-            group: whether papers of one title and first author are answered as one, see `sciretrieve.ranking.grouping`.
-            diversify: whether papers that are like those before them are put off, see `sciretrieve.ranking.diversity`.
+            options: how to search.
+            changes: fields of `SearchOptions`, in place of those of `options`: `search("graph networks", filter="year >= 2018")`.
 
         Raises:
             InvalidRequest: an empty query, a k below 1, a filter that cannot be read, or a mode the index lacks.
         """
-        listed = [query] if isinstance(query, str | Query) else list(query)
-        if not listed:
-            raise InvalidRequest("there is no query; give some words, a sentence or a title")
-        if depth < 1:
-            raise InvalidRequest(f"--rerank-depth must be at least 1, not {depth}")
-        chosen, joined = self._checked(k, mode), self.fusion(fusion, alpha)
-        probes = self.probes(listed, chosen, filter)
-        return self._answered(probes, k, chosen, joined, reranker, depth, group, diversify)
+        chosen = changed(options, changes)
+        mode, fusion = self._checked(k, chosen.mode), self.fusion(chosen.fusion, chosen.alpha)
+        return self._answered(self.probes(_listed(query), mode, chosen.filters), k, mode, fusion, chosen)
 
     def similar(
         self,
-        ids: Sequence[str] = (),
+        ids: str | Sequence[str] = (),
         k: int = 10,
+        options: SearchOptions = SearchOptions(),
         *,
         text: str | None = None,
-        negatives: Sequence[str] = (),
-        mode: Mode | None = None,
-        filter: str | None = None,
-        fusion: str | None = None,
-        alpha: float | None = None,
-        group: bool = False,
-        diversify: bool = False,
+        negatives: str | Sequence[str] = (),
+        **changes: Unpack[SearchKeywords],
     ) -> Run:
         """Find papers like the given ones, and unlike `negatives`, combined by Rocchio's formula (see `search.rocchio`).
 
         Args:
-            ids: papers of this index to be like. They, and the negatives, are never among the answers.
+            ids: papers of this index to be like: one id, or several. They, and the negatives, are never among the answers.
             k: how many papers are wanted.
+            options: how to search. A reranker has no query to go by here, and is not asked.
             text: title and abstract of one more paper to be like, which need not be in the index.
             negatives: papers of this index to be unlike.
-            mode, filter, fusion, alpha, group, diversify: as in `search`.
+            changes: fields of `SearchOptions`, in place of those of `options`.
 
         Raises:
             NotFound: an id is not in the index.
             InvalidRequest: neither ids nor text, or as in `search`.
         """
-        chosen, joined = self._checked(k, mode), self.fusion(fusion, alpha)
-        probe = self.likeness(ids, text=text, negatives=negatives, mode=chosen, filter=filter)
-        return self._answered([probe], k, chosen, joined, None, 0, group, diversify)
+        chosen = replace(changed(options, changes), reranker=None)
+        mode, fusion = self._checked(k, chosen.mode), self.fusion(chosen.fusion, chosen.alpha)
+        probe = self.likeness(ids, text=text, negatives=negatives, mode=mode, filter=chosen.filters)
+        return self._answered([probe], k, mode, fusion, chosen)
 
     def likeness(
-        self, ids: Sequence[str], *, text: str | None = None, negatives: Sequence[str] = (), mode: Mode, filter: str | None = None
+        self,
+        ids: str | Sequence[str],
+        *,
+        text: str | None = None,
+        negatives: str | Sequence[str] = (),
+        mode: Mode | None = None,
+        filter: Filter = None,
     ) -> Probe:
         """What `similar` searches with. Raises as it does."""
+        ids, negatives = _ids(ids), _ids(negatives)
         if not ids and not (text or "").strip():
             raise InvalidRequest("nothing to be similar to; give paper ids, or --text with a title and an abstract")
-        wanted, unwanted, outside = self.rows(ids), self.rows(negatives), []
+        mode = self._checked(1, mode)
+        positive_rows, negative_rows, outside = self.rows(ids), self.rows(negatives), []
         if text:
             title, _, abstract = text.partition(". ")
             outside = [Paper("", title, abstract)]
         vector = None
         if mode != "bm25":
-            vector = rocchio(np.concatenate([self._vectors_at(wanted), self._paper_vectors(outside)]), self._vectors_at(unwanted))
-        groups = (*self.papers_at(wanted), *outside), self.papers_at(unwanted)
+            positives = np.concatenate([self._vectors_at(positive_rows), self._paper_vectors(outside)])
+            vector = rocchio(positives, self._vectors_at(negative_rows))
+        groups = (*self.papers_at(positive_rows), *outside), self.papers_at(negative_rows)
         terms = rocchio_terms(*([self._terms(Query("", paper=paper).words, mode) for paper in group] for group in groups))
         allowed = self.mask(filter)
         allowed = np.ones(len(self), bool) if allowed is None else allowed
-        allowed[np.concatenate([wanted, unwanted])] = False
+        allowed[np.concatenate([positive_rows, negative_rows])] = False
         return Probe(Query(" ".join(ids) or "text"), vector, terms, allowed)
 
-    def score(self, query: Query, ids: Sequence[str], *, mode: Mode | None = None, fusion: str | None = None) -> npt.NDArray[np.float64]:
+    def score(self, query: Query, ids: Sequence[str], *, mode: Mode | None = None, fusion: FusionMethod | None = None) -> Scores:
         """Score given papers for a query as a search over just them would, in the order of `ids`, which are distinct.
 
         Papers that the search has no score for (BM25, without a common word) get less than every other: 0, or if there
@@ -218,8 +208,8 @@ class Index:
         least = min(found.values(), default=0.0)
         return np.array([found.get(row, 0.0 if least >= 0 else least - 1) for row in rows.tolist()])
 
-    def papers(self, ids: Sequence[str]) -> list[Paper]:
-        """The papers with the given ids, in that order. Raises NotFound for an id that is not in the index."""
+    def papers(self, ids: str | Sequence[str]) -> list[Paper]:
+        """The papers with the given id, or ids, in that order. Raises NotFound for an id that is not in the index."""
         return self.papers_at(self.rows(ids))
 
     def papers_at(self, rows: Rows) -> list[Paper]:
@@ -231,17 +221,18 @@ class Index:
                 found |= dict(zip(own.tolist(), shard.papers(own - shard.first), strict=True))
         return [found[row] for row in rows.tolist()]
 
-    def rows(self, ids: Sequence[str]) -> Rows:
-        """Where the papers with the given ids stand. Raises NotFound for an id that is not in the index."""
-        found: dict[str, int] = {}
+    def rows(self, ids: str | Sequence[str]) -> Rows:
+        """Where the papers with the given id, or ids, stand. Raises NotFound for an id that is not in the index."""
+        ids = _ids(ids)
+        row_of: dict[str, int] = {}
         for shard in self.shards:
-            left = [id for id in ids if id not in found]
-            if not left:
+            unplaced = [id for id in ids if id not in row_of]
+            if not unplaced:
                 break
-            found |= {id: shard.first + place for id, place in shard.find(left).items()}
-        if missing := [id for id in ids if id not in found]:
+            row_of |= {id: shard.first + place for id, place in shard.find(unplaced).items()}
+        if missing := [id for id in ids if id not in row_of]:
             raise NotFound(f"there is no paper {missing[0]!r} in {self.path}; `sciretrieve search` shows the ids of papers")
-        return np.array([found[id] for id in ids], np.int64)
+        return np.array([row_of[id] for id in ids], np.int64)
 
     def ids(self, rows: Rows) -> list[str]:
         """The ids of the papers at the given rows."""
@@ -254,9 +245,13 @@ class Index:
                 out[own] = shard.ids_at(rows[own] - shard.first)
         return list(out)
 
-    def mask(self, filter: str | None) -> Mask | None:
-        """Which papers a filter lets through, by row; None for no filter. Raises InvalidRequest."""
-        return self.narrower.mask(filter)
+    def mask(self, filter: Filter) -> Mask | None:
+        """Which papers pass a filter, or all of several, by row; None for no filter. Raises InvalidRequest."""
+        passing: Mask | None = None
+        for condition in [filter] if isinstance(filter, str) else filter or ():
+            mask = self.narrower.mask(condition)
+            passing = mask if passing is None or mask is None else passing & mask
+        return passing
 
     @once
     def vectors(self) -> list[VectorShard]:
@@ -306,39 +301,30 @@ class Index:
         assert self.bm25 is not None
         return Speller(self.analyzer, self.bm25)
 
-    def _answered(
-        self,
-        probes: Sequence[Probe],
-        k: int,
-        mode: Mode,
-        fusion: Fusion,
-        reranker: Reranker | None,
-        depth: int,
-        group: bool,
-        diversify: bool,
-    ) -> Run:
-        """Search, and do to the rankings what was asked for; as deep as it takes to have k papers left."""
-        wanted = max(k, DIVERSE * k) if diversify else k
-        deep = wanted + GROUPED if group else wanted
+    def _answered(self, probes: Sequence[Probe], k: int, mode: Mode, fusion: Fusion, options: SearchOptions) -> Run:
+        """Search, and do to the rankings what the options say; as deep as it takes to have k papers left."""
+        if options.diversify and not self.vectors:
+            raise InvalidRequest(f"{self.path} has no vectors to tell papers' likeness by; leave out --diverse")
+        works = DIVERSE * k if options.diversify else k
+        depth = works + GROUPED if options.group else works
         while True:
-            run = Run(tuple(self.searcher.search(probes, max(deep, depth) if reranker else deep, mode, fusion)), mode, self)
-            if reranker is not None:
-                run = reranked(run, reranker, deep, depth)
-            if not group:
+            searched = max(depth, options.rerank_depth) if options.reranker else depth
+            run = Run(tuple(self.searcher.search(probes, searched, mode, fusion)), mode, self)
+            if options.reranker is not None:
+                run = reranked(run, options.reranker, depth, options.rerank_depth)
+            if not options.group:
                 break
-            works = tuple(grouped(ranking, self.papers_at(ranking.rows), wanted) for ranking in run)
-            short = any(len(work) < wanted and len(ranking) >= deep for work, ranking in zip(works, run, strict=True))
-            run = replace(run, rankings=works)
-            if not short:
+            grouped_rankings = tuple(grouped(ranking, self.papers_at(ranking.rows), works) for ranking in run)
+            too_few = any(len(group) < works and len(ranking) >= depth for group, ranking in zip(grouped_rankings, run, strict=True))
+            run = replace(run, rankings=grouped_rankings)
+            if not too_few:
                 break
-            deep *= 2
-        if diversify:
-            if not self.vectors:
-                raise InvalidRequest(f"{self.path} has no vectors to tell papers' likeness by; leave out --diverse")
+            depth *= 2
+        if options.diversify:
             run = replace(run, rankings=tuple(diverse(ranking, at(self.vectors, ranking.rows), k) for ranking in run))
         return run
 
-    def probes(self, queries: Sequence[str | Query], mode: Mode, filter: str | None) -> list[Probe]:
+    def probes(self, queries: Sequence[str | Query], mode: Mode, filter: Filter) -> list[Probe]:
         """Queries made ready: what is typed is taken apart, and all vectors are encoded at once."""
         allowed = self.mask(filter)
         asked: list[Query] = []
@@ -358,7 +344,7 @@ class Index:
         terms = [self._terms(query.words, mode) for query in asked]
         return [Probe(*parts) for parts in zip(asked, vectors, terms, masks, strict=True)]
 
-    def fusion(self, method: str | None, alpha: float | None) -> Fusion:
+    def fusion(self, method: FusionMethod | None, alpha: float | None) -> Fusion:
         """How to join both halves: as the index was tuned, but for what the caller asks."""
         tuned = Fusion(**self.manifest.fusion) if self.manifest.fusion else Fusion()
         return replace(tuned, method=method or tuned.method, alpha=tuned.alpha if alpha is None else alpha)
@@ -367,8 +353,7 @@ class Index:
         if k < 1:
             raise InvalidRequest(f"k must be at least 1, not {k}")
         chosen = self.modes[0] if mode is None else mode
-        if chosen not in MODES:
-            raise UnknownName("mode", chosen, MODES)
+        check_choice("mode", chosen, MODES)
         if chosen not in self.modes:
             lacks = "vectors (it was built with --dense none)" if self.manifest.encoder is None else "BM25 (it was built with --no-lexical)"
             raise InvalidRequest(f"{self.path} has no {lacks}, so it cannot be searched in mode {chosen}; use --mode {self.modes[0]}")
@@ -417,3 +402,19 @@ class Index:
         if not papers:
             return np.empty((0, self.encoder.dim), np.float32)
         return self.encode([Query(paper.id, paper=paper) for paper in papers])
+
+
+def _listed(query: str | Query | Sequence[str | Query]) -> list[str | Query]:
+    """One query or several as a list. Raises InvalidRequest for what is no query, and for none."""
+    queries = [query] if isinstance(query, str | Query) else list(query) if isinstance(query, Sequence) else [query]
+    for item in queries:
+        if not isinstance(item, str | Query):
+            raise InvalidRequest(f"a query is a text or a Query, not a {type(item).__name__}")
+    if not queries:
+        raise InvalidRequest("there is no query; give some words, a sentence or a title")
+    return queries
+
+
+def _ids(ids: str | Sequence[str]) -> Sequence[str]:
+    """One id or several as several: a text is one id, not its letters."""
+    return [ids] if isinstance(ids, str) else ids

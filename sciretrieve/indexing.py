@@ -12,112 +12,65 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
 
 from . import lexical
+from .choices import Metric
 from .corpora import ColumnMap, Corpus, Rejections, open_corpus
 from .dense import build_ann, factory_string
 from .dense.ann import check_factory
-from .encoders import Device, Precision, golden_vectors, load_encoder
+from .encoders import golden_vectors, load_encoder
 from .encoders.ahead import ahead
-from .errors import IndexExists, InvalidRequest, SciretrieveError, UnknownName
+from .errors import IndexExists, InvalidRequest, SciretrieveError
 from .files import describe, read_json, settle, sync_file, write_json, write_lock
 from .fusion import Fusion
 from .index import Index
 from .lexical import Analyzer, Bm25Parameters
 from .manifest import FORMAT, MANIFEST, Manifest, ShardFacts, library_versions, read_manifest
+from .options import BuildKeywords, BuildSettings, changed
 from .protocols import Encoder, Progress, Silent
 from .schema import concat, texts_of
 from .shards import ShardWriter, finished_facts
-from .types import METRICS, Metric
 
-SHARD_SIZE = 100_000
-"""Papers a shard: with 768 dimensions 300 MB of vectors and some 150 MB of text, well within 1 GiB."""
 WINDOW = 512
 """Papers a window where there is no encoder, which has a size of its own. A window is what a crash costs. Windows start at
 a shard's first row, so the batches that the encoder sees, and with them the vectors' last bits, do not depend on where a
 build was interrupted."""
 FLAT_BYTES = 2 << 30
 """`--dense auto` searches exactly up to this size of vectors (some 0.2 s a query on two cores), beyond it by HNSW."""
-DEFAULT_BM25 = Bm25Parameters()
 LIBRARIES = ("adapters", "faiss-cpu", "numpy", "openvino", "pyarrow", "PyStemmer", "tokenizers", "torch", "transformers")
-
-
-@dataclass(frozen=True, slots=True)
-class BuildSettings:
-    """How to build: see `build`. Two builds with equal settings over the same corpus give the same index."""
-
-    encoder: str | None = "minilm"
-    adapter: str | None = None
-    query_adapter: str | None = None
-    bare_titles: bool = False
-    metric: Metric | None = None
-    dense: str = "auto"
-    precision: Precision = "auto"
-    device: Device = "auto"
-    lexical: Bm25Parameters | None = DEFAULT_BM25
-    shard_size: int = SHARD_SIZE
-    limit: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.metric is not None and self.metric not in METRICS:
-            raise UnknownName("metric", self.metric, METRICS)
-        if self.encoder is None and self.lexical is None:
-            raise InvalidRequest("an index needs vectors or BM25; leave out --dense none or --no-lexical")
-        if not 1 <= self.shard_size <= 1_000_000:
-            raise InvalidRequest(f"--shard-size must lie between 1 and 1,000,000, not {self.shard_size}")
-        if self.limit is not None and self.limit < 1:
-            raise InvalidRequest(f"--limit must be at least 1, not {self.limit}")
 
 
 def build(
     corpus: str | Path | Iterable[str | Path] | Corpus,
     into: str | Path,
+    settings: BuildSettings = BuildSettings(),
     *,
-    encoder: str | None = "minilm",
-    adapter: str | None = None,
-    query_adapter: str | None = None,
-    bare_titles: bool = False,
-    metric: Metric | None = None,
-    dense: str = "auto",
-    precision: Precision = "auto",
-    device: Device = "auto",
-    lexical: Bm25Parameters | None = DEFAULT_BM25,
-    shard_size: int = SHARD_SIZE,
-    limit: int | None = None,
     columns: ColumnMap | None = None,
     strict: bool = False,
     resume: bool = True,
     overwrite: bool = False,
     progress: Progress | None = None,
+    **changes: Unpack[BuildKeywords],
 ) -> Index:
     """Build an index of a corpus, or resume a build of the same corpus with the same settings.
 
     Args:
         corpus: files, directories, globs, or an open `Corpus`.
         into: the index's directory.
-        encoder: a name of the catalogue, a folder or a hub id with a model, or `vectors:FILE`; None for no vectors.
-        adapter: which of the encoder's adapters (experts, instructions) reads papers, or a folder or a hub id with one.
-        query_adapter: the same for text queries.
-        bare_titles: whether a paper without an abstract is its title alone to the encoder, see `load_encoder`.
-        metric: "l2", "ip" or "cosine"; by default the one that the encoder was trained for.
-        dense: "auto", "flat", "hnsw", "ivf", any FAISS factory string, or "none".
-        precision: "bf16", "fp32", or "auto": bf16 where the machine computes in it.
-        device: "cpu", "cuda", or "auto": a GPU where there is one. Queries are encoded on the CPU later.
-        lexical: BM25's parameters; None for no BM25.
-        shard_size: papers a shard.
-        limit: stop after so many papers.
+        settings: the encoder, the kind of index, BM25's parameters and so on.
         columns: which columns of the corpus are which; by default recognised by name.
         strict: stop at the first bad row, instead of noting it in rejected.jsonl.
         resume: continue a partial build; False starts anew.
         overwrite: replace an index, or another partial build; the old index serves until the new one is whole.
         progress: hears how far the build is.
+        changes: fields of `BuildSettings`, in place of those of `settings`: `build("papers.bib", "indexes/papers", encoder="specter2")`.
 
     Returns:
         The finished index, opened. An index that is there already, of the same corpus and settings, is just opened.
@@ -128,13 +81,10 @@ def build(
         IndexBusy: another process writes this index.
     """
     opened = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
-    if dense == "none":
-        encoder = adapter = query_adapter = None
-    settings = BuildSettings(encoder, adapter, query_adapter, bare_titles, metric, dense, precision, device, lexical, shard_size, limit)
     directory = Path(into)
     _check_place(directory)
     with write_lock(directory):
-        work = _Build(opened, directory, settings, strict, progress or Silent())
+        work = _Build(opened, directory, changed(settings, changes), strict, progress or Silent())
         if not work.prepare(resume, overwrite):
             try:
                 work.run()

@@ -11,9 +11,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from .choices import METRICS, Metric
 from .errors import CorruptData, NotFound
 from .files import read_json, write_json
-from .types import METRICS, Metric
 
 FORMAT = 1
 MANIFEST = "manifest.json"

@@ -8,7 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from .types import Metric, Paper, Query, Rows, Vectors
+from .choices import Metric
+from .types import Paper, Query, Rows, Vectors
 
 
 class Encoder(Protocol):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from html import escape
 from typing import Any
 from urllib.parse import quote
 
@@ -13,6 +14,9 @@ import pyarrow as pa
 from .errors import MissingExtra
 from .protocols import PaperSource
 from .types import Hit, Query, Rows, Scores
+
+NOTEBOOK_QUERIES, NOTEBOOK_HITS = 5, 10
+"""How much of a run a notebook shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,27 @@ class Run:
     def __iter__(self) -> Iterator[Ranking]:
         return iter(self.rankings)
 
+    def __getitem__(self, number: int) -> Ranking:
+        return self.rankings[number]
+
+    def __repr__(self) -> str:
+        queries = f"{len(self)} {'query' if len(self) == 1 else 'queries'}"
+        return f"<Run of {queries} in mode {self.mode}, {sum(map(len, self.rankings)):,} hits>"
+
+    def _repr_html_(self) -> str:
+        """The first ten hits of each of the first queries, as a notebook shows them."""
+        tables = []
+        for ranking in self.rankings[:NOTEBOOK_QUERIES]:
+            shown = replace(ranking, ids=ranking.ids[:NOTEBOOK_HITS], rows=ranking.rows[:NOTEBOOK_HITS])
+            lines = [
+                f"<tr><td>{hit.rank}</td><td>{hit.score:.3f}</td><td>{hit.paper.year or ''}</td>"
+                f"<td>{escape(hit.paper.title)}</td><td>{escape(hit.id)}</td></tr>"
+                for hit in self.hits_of(shown)
+            ]
+            head = "<tr><th></th><th>score</th><th>year</th><th>title</th><th>id</th></tr>"
+            tables.append(f"<p>{escape(ranking.query.words)}</p><table>{head}{''.join(lines)}</table>")
+        return "".join(tables)
+
     @property
     def hits(self) -> list[Hit]:
         """The hits of the first query, with their papers: what a search for one query is read by."""
@@ -65,8 +90,11 @@ class Run:
             hits.append(Hit(rank, float(ranking.scores[rank - 1]), paper, scores, also))
         return hits
 
-    def to_arrow(self) -> pa.Table:
-        """All rankings as one table: query_id, rank, paper_id, score, and dense and bm25 where those ran."""
+    def to_arrow(self, *, titles: bool = True) -> pa.Table:
+        """All rankings as one table: query_id, rank, paper_id, score, dense and bm25 where those ran, title and year.
+
+        `titles=False` leaves out title and year, which of a long run are slow to read.
+        """
         lengths = [len(ranking) for ranking in self.rankings]
         columns: dict[str, Any] = {
             "query_id": pa.array(np.repeat([ranking.query.id for ranking in self.rankings], lengths).tolist(), pa.string()),
@@ -77,12 +105,16 @@ class Run:
         for name in self.rankings[0].parts:
             parts = np.concatenate([ranking.parts[name] for ranking in self.rankings])
             columns[name] = pa.array(parts, mask=np.isnan(parts))
+        if titles:
+            papers = self.source.papers_at(np.concatenate([ranking.rows for ranking in self.rankings]))
+            columns["title"] = pa.array([paper.title for paper in papers], pa.string())
+            columns["year"] = pa.array([paper.year for paper in papers], pa.int32())
         return pa.table(columns)
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self, *, titles: bool = True) -> Any:
         """`to_arrow` as a pandas data frame. Raises MissingExtra where pandas is not installed."""
         try:
-            return self.to_arrow().to_pandas()
+            return self.to_arrow(titles=titles).to_pandas()
         except ImportError as error:
             raise MissingExtra("pandas", "to_pandas", "pip install pandas") from error
 

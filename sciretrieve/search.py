@@ -9,13 +9,14 @@ from itertools import groupby
 import numpy as np
 
 from . import topk
+from .choices import Mode
 from .dense import VectorShard
 from .dense import vectors as dense
 from .dense.exact import Found
 from .fusion import Fusion
 from .lexical import Bm25
 from .runs import Ranking
-from .types import Mask, Mode, Query, Rows, Scores, Vectors
+from .types import Mask, Query, Rows, Scores, Vectors
 
 BATCH = 256
 """Queries whose candidates are held at a time."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +20,6 @@ Scores: TypeAlias = npt.NDArray[np.float64]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 """One truth value a paper, by row: whether a filter lets it through."""
-
-Mode: TypeAlias = Literal["hybrid", "dense", "bm25"]
-Metric: TypeAlias = Literal["l2", "ip", "cosine"]
-
-MODES: tuple[Mode, ...] = ("hybrid", "dense", "bm25")
-METRICS: tuple[Metric, ...] = ("l2", "ip", "cosine")
 
 
 @dataclass(frozen=True, slots=True)

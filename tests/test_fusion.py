@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sciretrieve.choices import FUSION_METHODS, FusionMethod
 from sciretrieve.errors import InvalidRequest, UnknownName
-from sciretrieve.fusion import METHODS, NORMALISATIONS, Fusion, convex, rrf, unit
+from sciretrieve.fusion import NORMALISATIONS, Fusion, convex, rrf, unit
 
 found = st.floats(-10, 10).map(lambda value: round(value, 2))
 lexical_scores = st.just(-np.inf) | st.floats(0, 30).map(lambda value: round(value, 2))
@@ -144,9 +145,9 @@ def test_the_theoretical_least_value_is_told_from_the_scores_least() -> None:
     assert convex(dense, lexical, alpha=1, normalisation="theoretical").tolist() == pytest.approx([1.5 / 1.75, 1])
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", FUSION_METHODS)
 @pytest.mark.parametrize("normalisation", NORMALISATIONS)
-def test_a_paper_that_wins_both_halves_wins(method: str, normalisation: str) -> None:
+def test_a_paper_that_wins_both_halves_wins(method: FusionMethod, normalisation: str) -> None:
     dense, lexical = np.array([0.2, 0.9, 0.5]), np.array([-np.inf, 7.0, 3.0])
     fusion = Fusion(method, normalisation=normalisation)
     assert np.argmax(fusion.join(dense, lexical, np.zeros(3), np.zeros(3, bool))) == 1
@@ -165,7 +166,7 @@ def test_join_is_what_the_settings_say(
             "convex": mixed,
             "blend": (mixed + title * shares + complete * whole) / (1 + title + complete),
         }
-        for method in METHODS:
+        for method in FUSION_METHODS:
             ours = Fusion(method, alpha, normalisation, title, complete).join(dense, lexical, shares, whole)
             np.testing.assert_allclose(ours, expected[method], rtol=1e-7, atol=1e-9)
 
@@ -173,7 +174,8 @@ def test_join_is_what_the_settings_say(
 def test_only_blend_looks_at_titles() -> None:
     dense, lexical = np.array([0.9, 0.8, 0.1]), np.array([3.0, 2.9, -np.inf])
     shares = np.array([0.0, 1.0, 0.0])
-    for method, first in (("rrf", 0), ("convex", 0), ("blend", 1)):
+    cases: list[tuple[FusionMethod, int]] = [("rrf", 0), ("convex", 0), ("blend", 1)]
+    for method, first in cases:
         assert np.argmax(Fusion(method, title=0.5).join(dense, lexical, shares, np.zeros(3, bool))) == first
         assert np.argmax(Fusion(method, title=0).join(dense, lexical, shares, np.zeros(3, bool))) == 0
 

@@ -14,10 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sciretrieve as sr
+from sciretrieve.choices import Mode
 from sciretrieve.encoders import load_encoder
 from sciretrieve.errors import CorruptData, EncoderMismatch, InvalidRequest, NotFound, UnknownName
 from sciretrieve.lexical import Analyzer
-from sciretrieve.types import Mode, Paper, Query
+from sciretrieve.types import Paper, Query
 from tests.made_up import made_up_papers
 
 PAPERS = made_up_papers(300)
@@ -49,7 +50,7 @@ def shares_a_term(query: str, paper: dict[str, Any]) -> bool:
 )
 def test_the_filter_promise(built: Callable[..., Any], query: str, text: str, k: int, mode: Mode, dense: str) -> None:
     passing = {paper["id"] for paper in PAPERS if FILTERS[text](paper) and (mode != "bm25" or shares_a_term(query, paper))}
-    ids = built(shard_size=128, dense=dense).search(query, k, mode=mode, filter=text).rankings[0].ids
+    ids = built(shard_size=128, dense=dense).search(query, k, mode=mode, filter=text, group=False).rankings[0].ids
     assert len(ids) == len(set(ids)) == min(k, len(passing))
     assert set(ids) <= passing
 
@@ -59,7 +60,7 @@ def test_the_filter_promise(built: Callable[..., Any], query: str, text: str, k:
     query=st.sampled_from(QUERIES), mode=st.sampled_from(["hybrid", "dense", "bm25"]), fusion=st.sampled_from(["blend", "convex", "rrf"])
 )
 def test_the_sharding_changes_nothing(built: Callable[..., Any], query: str, mode: Mode, fusion: str) -> None:
-    one, many = (built(shard_size=size).search(query, 50, mode=mode, fusion=fusion).rankings[0] for size in (1000, 128))
+    one, many = (built(shard_size=size).search(query, 50, mode=mode, fusion=fusion, group=False).rankings[0] for size in (1000, 128))
     # the encoder's batches differ between the two, and with them the last bits of vectors
     if mode == "bm25":
         assert one.ids == many.ids
@@ -70,7 +71,7 @@ def test_the_sharding_changes_nothing(built: Callable[..., Any], query: str, mod
 @pytest.mark.parametrize("mode", ["hybrid", "dense", "bm25"])
 @pytest.mark.parametrize("query", QUERIES)
 def test_fewer_are_the_first_of_more(index: sr.Index, mode: Mode, query: str) -> None:
-    long, short = (index.search(query, k, mode=mode).rankings[0] for k in (200, 7))
+    long, short = (index.search(query, k, mode=mode, group=False).rankings[0] for k in (200, 7))
     assert short.ids == long.ids[:7]
     assert (np.diff(long.scores) <= 0).all()
 
@@ -79,7 +80,9 @@ def test_fewer_are_the_first_of_more(index: sr.Index, mode: Mode, query: str) ->
 def test_equal_scores_stand_in_the_order_of_ids(tmp_path: Path, mode: Mode) -> None:
     rows = [{"id": f"x{number}", "title": "the same title"} for number in (5, 3, 9, 1, 7, 2)]
     (tmp_path / "twins.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    ranking = sr.build(tmp_path / "twins.jsonl", tmp_path / "twins", shard_size=100).search("same title", 4, mode=mode).rankings[0]
+    ranking = (
+        sr.build(tmp_path / "twins.jsonl", tmp_path / "twins", shard_size=100).search("same title", 4, mode=mode, group=False).rankings[0]
+    )
     assert ranking.ids == ["x1", "x2", "x3", "x5"]
 
 
@@ -87,30 +90,30 @@ def test_dense_is_the_cosine_of_the_encoders_vectors(index: sr.Index) -> None:
     query = index.encoder.encode_queries([Query("q", "graph networks")])[0]
     vectors = np.concatenate([shard.vectors for shard in index.vectors])
     expected = dict(zip((paper["id"] for paper in PAPERS), (vectors @ query).tolist(), strict=True))
-    ranking = index.search("graph networks", 300, mode="dense").rankings[0]
+    ranking = index.search("graph networks", 300, mode="dense", group=False).rankings[0]
     np.testing.assert_allclose(ranking.scores, [expected[id] for id in ranking.ids], atol=1e-5)
 
 
 def test_hybrid_shows_what_both_halves_gave(index: sr.Index) -> None:
     halves: dict[str, dict[str, float]] = {}
     for mode in ("dense", "bm25"):
-        ranking = index.search("vaccine trial", 300, mode=mode).rankings[0]
+        ranking = index.search("vaccine trial", 300, mode=mode, group=False).rankings[0]
         halves[mode] = dict(zip(ranking.ids, ranking.scores.tolist(), strict=True))
-    for hit in index.search("vaccine trial", 300).hits:
+    for hit in index.search("vaccine trial", 300, group=False).hits:
         assert hit.scores["dense"] == pytest.approx(halves["dense"][hit.id])
         assert hit.scores["bm25"] == (pytest.approx(halves["bm25"][hit.id]) if hit.id in halves["bm25"] else None)
 
 
 def test_a_batch_answers_as_its_queries_alone(index: sr.Index) -> None:
-    together = index.search(QUERIES, 20, mode="bm25")
+    together = index.search(QUERIES, 20, mode="bm25", group=False)
     assert [ranking.query.id for ranking in together] == ["1", "2", "3", "4", "5"]
     for query, ranking in zip(QUERIES, together, strict=True):
-        assert ranking.ids == index.search(query, 20, mode="bm25").rankings[0].ids
+        assert ranking.ids == index.search(query, 20, mode="bm25", group=False).rankings[0].ids
 
 
 def test_texts_and_papers_as_queries_mix(index: sr.Index) -> None:
     paper = Paper("new", "graph networks nodes", "edges and molecules")
-    run = index.search([Query("a", "vaccine"), Query("b", paper=paper), Query("c", "orbit")], 10)
+    run = index.search([Query("a", "vaccine"), Query("b", paper=paper), Query("c", "orbit")], 10, group=False)
     assert [ranking.query.id for ranking in run] == ["a", "b", "c"]
     topics = [{hit.paper.extra["topic"] for hit in run.hits_of(ranking)[:5]} for ranking in run]
     assert topics == [{"vaccines"}, {"graphs"}, {"stars"}]
@@ -118,7 +121,7 @@ def test_texts_and_papers_as_queries_mix(index: sr.Index) -> None:
 
 def test_hits_carry_the_whole_paper(index: sr.Index) -> None:
     by_id = {paper["id"]: paper for paper in PAPERS}
-    for hit in index.search("market price", 30).hits:
+    for hit in index.search("market price", 30, group=False).hits:
         given = by_id[hit.id]
         for name in ("title", "abstract", "year", "venue"):
             assert getattr(hit.paper, name) == given[name]
@@ -130,7 +133,7 @@ def test_hits_carry_the_whole_paper(index: sr.Index) -> None:
 @pytest.mark.parametrize("mode", ["hybrid", "dense", "bm25"])
 def test_similar_never_returns_what_was_given(index: sr.Index, mode: Mode) -> None:
     given = ["p0000", "p0001", "p0200"]
-    ids = index.similar(given[:2], 300, negatives=given[2:], mode=mode).rankings[0].ids
+    ids = index.similar(given[:2], 300, negatives=given[2:], mode=mode, group=False).rankings[0].ids
     assert not set(ids) & set(given)
     if mode != "bm25":
         assert len(ids) == 297
@@ -138,19 +141,19 @@ def test_similar_never_returns_what_was_given(index: sr.Index, mode: Mode) -> No
 
 def test_similar_finds_the_papers_own_topic_and_negatives_push_away(index: sr.Index) -> None:
     first = {topic: next(paper["id"] for paper in PAPERS if paper["topic"] == topic) for topic in ("graphs", "stars")}
-    hits = index.similar([first["graphs"]], 10).hits
+    hits = index.similar([first["graphs"]], 10, group=False).hits
     assert {hit.paper.extra["topic"] for hit in hits} == {"graphs"}
     stars = [paper["id"] for paper in PAPERS if paper["topic"] == "stars" and paper["id"] != first["stars"]]
 
     def mean_rank(negatives: list[str]) -> float:
-        ids = list(index.similar(list(first.values()), 300, negatives=negatives).rankings[0].ids)
+        ids = list(index.similar(list(first.values()), 300, negatives=negatives, group=False).rankings[0].ids)
         return float(np.mean([ids.index(id) for id in stars[5:]]))
 
     assert mean_rank(stars[:5]) > mean_rank([])
 
 
 def test_similar_to_a_text_that_is_not_in_the_index(index: sr.Index) -> None:
-    hits = index.similar(text="Orbits of planets. A telescope sees dust around a star.", k=5).hits
+    hits = index.similar(text="Orbits of planets. A telescope sees dust around a star.", k=5, group=False).hits
     assert {hit.paper.extra["topic"] for hit in hits} == {"stars"}
 
 
@@ -160,7 +163,7 @@ def test_rocchio_is_the_formula(index: sr.Index) -> None:
     positive, negative = vectors[[0, 1]], vectors[[2]]
     target = positive.mean(axis=0) - 0.2 * negative.mean(axis=0)
     expected = (vectors @ target) / np.linalg.norm(target)
-    ranking = index.similar(ids[:2], 300, negatives=ids[2:3], mode="dense").rankings[0]
+    ranking = index.similar(ids[:2], 300, negatives=ids[2:3], mode="dense", group=False).rankings[0]
     np.testing.assert_allclose(ranking.scores, [expected[ids.index(id)] for id in ranking.ids], atol=1e-5)
 
 
@@ -168,8 +171,11 @@ def test_what_cannot_be_searched_is_refused(index: sr.Index, built: Callable[...
     for call, error, words in (
         (lambda: index.search("  "), InvalidRequest, "empty"),
         (lambda: index.search([]), InvalidRequest, "there is no query"),
+        (lambda: index.search(None), InvalidRequest, "a query is a text or a Query, not a NoneType"),  # type: ignore[arg-type]
+        (lambda: index.similar("10.1145/3341161"), NotFound, "there is no paper '10.1145/3341161'"),
+        (lambda: index.papers("10.1145/3341161"), NotFound, "there is no paper '10.1145/3341161'"),
         (lambda: index.search("x", 0), InvalidRequest, "at least 1"),
-        (lambda: index.search("x", fusion="rff"), UnknownName, "did you mean 'rrf'"),
+        (lambda: index.search("x", fusion="rff"), UnknownName, "did you mean 'rrf'"),  # type: ignore[arg-type]
         (lambda: index.search("x", mode="densse"), UnknownName, "did you mean 'dense'"),  # type: ignore[arg-type]
         (lambda: index.search("x", filter="yaer > 3"), UnknownName, "did you mean 'year'"),
         (lambda: index.search("x", filter="year >"), InvalidRequest, "cannot be read"),
@@ -257,7 +263,7 @@ def test_no_index_says_how_to_build_one(tmp_path: Path) -> None:
 def test_runs_convert(index: sr.Index) -> None:
     run = index.search(QUERIES[:2], 5)
     table = run.to_arrow()
-    assert table.column_names == ["query_id", "rank", "paper_id", "score", "dense", "bm25"]
+    assert table.column_names == ["query_id", "rank", "paper_id", "score", "dense", "bm25", "title", "year"]
     assert table["rank"].to_pylist() == [1, 2, 3, 4, 5] * 2
     assert table["paper_id"].to_pylist() == [id for ranking in run for id in ranking.ids]
     assert len(run.to_pandas()) == 10

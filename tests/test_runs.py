@@ -10,6 +10,7 @@ import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sciretrieve as sr
 from sciretrieve.runs import Ranking, Run, trec_id
 from sciretrieve.types import Paper, Query, Rows
 
@@ -46,3 +47,23 @@ def test_lines_have_six_fields() -> None:
 @pytest.mark.parametrize(("id", "expected"), [("10.1/x", "10.1/x"), ("a b", "a%20b"), ("50% of\tall", "50%25%20of%09all"), ("50%", "50%")])
 def test_ids_without_white_space_stay(id: str, expected: str) -> None:
     assert trec_id(id) == expected
+
+
+def test_a_run_is_read_by_number_and_shown_briefly(index: sr.Index) -> None:
+    run = index.search(["graph networks", "star dust"], 12)
+    assert run[1] is run.rankings[1]
+    assert run[-1].query.words == "star dust"
+    assert repr(run) == "<Run of 2 queries in mode hybrid, 24 hits>"
+    page = run._repr_html_()
+    assert page.count("<table>") == 2
+    assert page.count("<tr><td>") == 20
+    assert run.hits[0].paper.title in page
+    assert run.hits[11].id not in page.split("</table>")[0]
+
+
+def test_a_table_has_titles_unless_they_are_left_out(index: sr.Index) -> None:
+    run = index.search(["graph networks", "star dust"], 3)
+    frame = run.to_pandas()
+    assert frame["title"].tolist() == [hit.paper.title for ranking in run for hit in run.hits_of(ranking)]
+    assert frame["year"].isna().tolist() == [hit.paper.year is None for ranking in run for hit in run.hits_of(ranking)]
+    assert "title" not in run.to_arrow(titles=False).column_names

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sciretrieve.types import Metric, Paper, Query, Vectors
+from sciretrieve.choices import Metric
+from sciretrieve.types import Paper, Query, Vectors
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 

@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..choices import Filter, FusionMethod, Mode
 from ..dense import vectors as dense
 from ..dense.exact import score
 from ..index import Index
 from ..lexical import Analyzer
 from ..narrowing import filters, operators
 from ..search import Probe
-from ..types import Mask, Mode, Paper, Query, Rows
+from ..types import Mask, Paper, Query, Rows
 
 SENTENCE_END = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')\]])|(?<=[.!?][\"')\]]{2}))\s+(?=[\"'(\[]*[A-Z0-9])")
 NO_END = re.compile(r"(?:\b(?:e\.g|i\.e|cf|al|vs|Fig|Figs|Eq|Eqs|Ref|Refs|Dr|No|approx|resp|ca)\.|\b[A-Z]\.)[\"')\]]*$")
@@ -71,7 +72,7 @@ class Absence:
     remedies: tuple[str, ...]
 
 
-def explain(index: Index, query: str | Query | Probe, ids: Sequence[str], *, filter: str | None = None) -> list[Explanation]:
+def explain(index: Index, query: str | Query | Probe, ids: Sequence[str], *, filter: Filter = None) -> list[Explanation]:
     """Explain papers' places for a query; ranks are among all papers that pass the filter and meet the query's demands.
 
     A `Probe`, as `Index.likeness` makes it, has its filter with it.
@@ -91,8 +92,8 @@ def why_not(
     *,
     k: int = 10,
     mode: Mode | None = None,
-    filter: str | None = None,
-    fusion: str | None = None,
+    filter: Filter = None,
+    fusion: FusionMethod | None = None,
 ) -> Absence:
     """Tell where a paper that was expected among the first k was lost, and what would bring it in.
 
@@ -178,11 +179,12 @@ def _nearest_sentences(index: Index, probe: Probe, papers: Sequence[Paper]) -> l
     return [own[int(near[end - len(own) : end].argmax())] if own else "" for own, end in zip(parts, ends, strict=True)]
 
 
-def _failed(index: Index, query: str | Query, row: int, filter: str | None) -> tuple[list[str], Mask]:
+def _failed(index: Index, query: str | Query, row: int, filter: Filter) -> tuple[list[str], Mask]:
     """What of the filter and of the query's demands a paper fails; and which papers pass all that it does not fail."""
     paper = index.papers_at(np.array([row]))[0]
     failed, others = [], np.ones(len(index), bool)
-    for part in filters.conjuncts(filters.parse(filter)) if filter else []:
+    listed = [filter] if isinstance(filter, str) else filter or ()
+    for part in [part for condition in listed for part in filters.conjuncts(filters.parse(condition))]:
         mask = index.narrower.passing(part)
         if mask[row]:
             others &= mask
@@ -199,7 +201,7 @@ def _failed(index: Index, query: str | Query, row: int, filter: str | None) -> t
     return failed, others
 
 
-def _rank(index: Index, probe: Probe, row: int, mode: Mode, fusion: str | None) -> int | None:
+def _rank(index: Index, probe: Probe, row: int, mode: Mode, fusion: FusionMethod | None) -> int | None:
     """A paper's rank in a search in some mode; None where that does not answer with it."""
     joined = index.fusion(fusion, None)
     if mode == "hybrid":
@@ -225,7 +227,7 @@ def _remedies(
     chosen: Mode,
     ranks: Mapping[Mode, int | None],
     failed: Sequence[str],
-    fusion: str | None,
+    fusion: FusionMethod | None,
 ) -> list[str]:
     here = ranks[chosen]
     if failed:
@@ -245,7 +247,7 @@ def _remedies(
     return found or ["no change of the mode or by one word of its title brings it in: the query is about something else than this paper"]
 
 
-def _with_a_word(index: Index, probe: Probe, row: int, k: int, mode: Mode, fusion: str | None) -> str:
+def _with_a_word(index: Index, probe: Probe, row: int, k: int, mode: Mode, fusion: FusionMethod | None) -> str:
     """The word of the paper's title that, added to the query, brings it highest among the first k; "" if none does."""
     paper = index.papers_at(np.array([row]))[0]
     said = {*index.analyzer.terms(probe.query.words), *probe.terms}  # also what its words were taken for

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from . import building, demonstrating, encoding, evaluating, managing, searching, studying
+from .command import Command
 
 app = typer.Typer(
     name="sciretrieve",
@@ -34,18 +35,27 @@ def _root(
     pass
 
 
-app.command("index", epilog="Example: sciretrieve index arxiv.parquet -o indexes/arxiv")(building.index)
-app.command("search", epilog="Example: sciretrieve search 'graph neural nets' -k 5 --filter 'year >= 2018'")(searching.search)
-app.command("similar", epilog="Example: sciretrieve similar kipf2017semi --not hamilton2017inductive")(searching.similar)
-app.command("batch", epilog="Example: sciretrieve batch queries.jsonl -i indexes/scifact -o run.trec")(searching.batch)
-app.command("why-not", epilog="Example: sciretrieve why-not kipf2017semi 'graph convolutions' -i indexes/arxiv")(studying.why_not)
-app.command("duplicates", epilog="Example: sciretrieve duplicates -i indexes/arxiv")(studying.duplicates)
-app.command("tune", epilog="Example: sciretrieve tune -i indexes/arxiv --queries queries.jsonl --qrels qrels.tsv")(studying.tune)
-app.command("encode", epilog="Example: sciretrieve encode papers.parquet -o vectors.jsonl --encoder specter2")(encoding.encode)
-app.add_typer(encoding.app, name="encoders")
-app.command("evaluate", epilog="Example: sciretrieve evaluate mdcr --data data/mdcr --encoder specter2")(evaluating.evaluate)
-app.command("compare", epilog="Example: sciretrieve compare bm25.trec hybrid.trec --qrels qrels/test.tsv")(evaluating.compare)
-app.add_typer(evaluating.app, name="benchmarks")
-app.command("info", epilog="Example: sciretrieve info -i indexes/arxiv")(managing.info)
-app.command("export", epilog="Example: sciretrieve export -i indexes/arxiv -o arxiv-with-vectors.parquet")(managing.export)
-app.command("demo", epilog="Example: sciretrieve demo")(demonstrating.demo)
+COMMANDS = (
+    (building.index, "index", "arxiv.parquet -o indexes/arxiv"),
+    (searching.search, "search", "'graph neural nets' -k 5 --filter 'year >= 2018'"),
+    (searching.similar, "similar", "kipf2017semi --not hamilton2017inductive"),
+    (searching.batch, "batch", "queries.jsonl -i indexes/scifact -o run.trec"),
+    (studying.why_not, "why-not", "kipf2017semi 'graph convolutions' -i indexes/arxiv"),
+    (studying.duplicates, "duplicates", "-i indexes/arxiv"),
+    (studying.tune, "tune", "-i indexes/arxiv --queries queries.jsonl --qrels qrels.tsv"),
+    (encoding.encode, "encode", "papers.parquet -o vectors.jsonl --encoder specter2"),
+    (encoding.app, "encoders", ""),
+    (evaluating.evaluate, "evaluate", "mdcr --data data/mdcr --encoder specter2"),
+    (evaluating.compare, "compare", "bm25.trec hybrid.trec --qrels qrels/test.tsv"),
+    (evaluating.app, "benchmarks", ""),
+    (managing.info, "info", "-i indexes/arxiv"),
+    (managing.export, "export", "-i indexes/arxiv -o arxiv-with-vectors.parquet"),
+    (demonstrating.demo, "demo", ""),
+)
+"""What runs a command, its name, and what stands behind that in its example; or the commands under a name."""
+
+for run, name, example in COMMANDS:
+    if isinstance(run, typer.Typer):
+        app.add_typer(run, name=name)
+    else:
+        app.command(name, cls=Command, epilog=f"Example: sciretrieve {name} {example}".rstrip())(run)

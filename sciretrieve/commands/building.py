@@ -3,40 +3,30 @@
 from __future__ import annotations
 
 import time
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ..choices import Bm25Variant, Metric
+from ..options import LARGEST_SHARD, Bm25Parameters, BuildSettings
 from .console import Console, in_bytes, in_words
 from .options import (
+    BUILDING,
     AbstractColumn,
     Adapter,
     Corpus,
     Debug,
-    Device,
-    DeviceName,
+    DeviceOption,
     EncoderName,
     IdColumn,
-    MetricName,
-    Precision,
-    PrecisionName,
+    PrecisionOption,
     QueryAdapter,
     Quiet,
     TitleColumn,
 )
 
-
-class VariantName(StrEnum):
-    """The variants of BM25."""
-
-    lucene = "lucene"
-    robertson = "robertson"
-    atire = "atire"
-    okapi = "okapi"
-    bm25l = "bm25l"
-    bm25plus = "bm25+"
+BM25 = Bm25Parameters()
 
 
 def index(
@@ -48,18 +38,20 @@ def index(
     adapter: Adapter = None,
     query_adapter: QueryAdapter = None,
     metric: Annotated[
-        MetricName | None, typer.Option("--metric", help="How vectors compare; default: what the encoder was trained for.")
+        Metric | None, typer.Option("--metric", help="How vectors compare; default: what the encoder was trained for.")
     ] = None,
     dense: Annotated[
         str, typer.Option("--dense", metavar="TYPE", help="auto, flat (exact), hnsw, ivf, a FAISS factory string, or none for BM25 only.")
-    ] = "auto",
+    ] = BUILDING.dense,
     lexical: Annotated[bool, typer.Option("--lexical/--no-lexical", help="With or without BM25.")] = True,
-    variant: Annotated[VariantName, typer.Option("--bm25", help="The variant of BM25.")] = VariantName.lucene,
-    k1: Annotated[float, typer.Option("--k1", min=0.0, help="BM25's saturation of term frequency.")] = 1.2,
-    b: Annotated[float, typer.Option("--b", min=0.0, max=1.0, help="BM25's normalisation of length.")] = 0.75,
-    shard_size: Annotated[int, typer.Option("--shard-size", metavar="N", min=1, max=1_000_000, help="Papers a shard.")] = 100_000,
-    precision: Precision = PrecisionName.auto,
-    device: Device = DeviceName.auto,
+    bm25: Annotated[Bm25Variant, typer.Option("--bm25", help="The variant of BM25.")] = BM25.variant,
+    k1: Annotated[float, typer.Option("--k1", min=0.0, help="BM25's saturation of term frequency.")] = BM25.k1,
+    b: Annotated[float, typer.Option("--b", min=0.0, max=1.0, help="BM25's normalisation of length.")] = BM25.b,
+    shard_size: Annotated[
+        int, typer.Option("--shard-size", metavar="N", min=1, max=LARGEST_SHARD, help="Papers a shard.")
+    ] = BUILDING.shard_size,
+    precision: PrecisionOption = BUILDING.precision,
+    device: DeviceOption = BUILDING.device,
     id_column: IdColumn = None,
     title_column: TitleColumn = None,
     abstract_column: AbstractColumn = None,
@@ -83,8 +75,19 @@ def index(
     """
     from ..corpora import ColumnMap, open_corpus
     from ..indexing import build
-    from ..lexical import Bm25Parameters
 
+    settings = BuildSettings(
+        encoder=encoder,
+        adapter=adapter,
+        query_adapter=query_adapter,
+        metric=metric,
+        dense=dense,
+        precision=precision,
+        device=device,
+        lexical=Bm25Parameters(bm25, k1, b) if lexical else None,
+        shard_size=shard_size,
+        limit=limit,
+    )
     columns = ColumnMap(id_column, title_column, abstract_column, year_column, venue_column, authors_column)
     opened = open_corpus(corpus, columns)
     target = output or Path("indexes") / opened.name
@@ -92,24 +95,7 @@ def index(
     console.note(f"indexing {opened.name} into {target}")
     start = time.perf_counter()
     try:
-        built = build(
-            opened,
-            target,
-            encoder=encoder,
-            adapter=adapter,
-            query_adapter=query_adapter,
-            metric=metric.value if metric else None,
-            dense=dense,
-            precision=precision.value,
-            device=device.value,
-            lexical=Bm25Parameters(variant.value, k1, b) if lexical else None,
-            shard_size=shard_size,
-            limit=limit,
-            strict=strict,
-            resume=resume,
-            overwrite=overwrite,
-            progress=console,
-        )
+        built = build(opened, target, settings, strict=strict, resume=resume, overwrite=overwrite, progress=console)
     except KeyboardInterrupt:
         console.close()
         console.note(f"stopped; what was done is kept in {target}, and the same command resumes it")

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import json
 import time
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from .command import Command
 from .console import Console, in_bytes, in_words, say
 from .options import (
+    BUILDING,
     AbstractColumn,
     Adapter,
     Corpus,
     Debug,
-    Device,
-    DeviceName,
+    DeviceOption,
     EncoderName,
     IdColumn,
-    PlainFormat,
-    Precision,
-    PrecisionName,
+    PlainFormatOption,
+    PrecisionOption,
     QueryAdapter,
     Quiet,
     TitleColumn,
@@ -32,23 +31,6 @@ if TYPE_CHECKING:
     from ..encoders import EncoderSpec
 
 
-class SideName(StrEnum):
-    """Which side of the encoder reads the input."""
-
-    paper = "paper"
-    query = "query"
-
-
-class LikeName(StrEnum):
-    """Whose JSON Lines to write."""
-
-    scidocs = "scidocs"
-    scirepeval = "scirepeval"
-
-
-AsList = Annotated[PlainFormat, typer.Option("--format", "-f", help="How to print it.")]
-
-
 def encode(
     papers: Corpus,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="A .jsonl, .npy (with .ids.txt) or .parquet file.")],
@@ -56,13 +38,14 @@ def encode(
     adapter: Adapter = None,
     query_adapter: QueryAdapter = None,
     side: Annotated[
-        SideName, typer.Option("--side", help="Papers of a corpus; or queries: texts, or papers in their place.")
-    ] = SideName.paper,
+        Literal["paper", "query"], typer.Option("--side", help="Papers of a corpus; or queries: texts, or papers in their place.")
+    ] = "paper",
     like: Annotated[
-        LikeName, typer.Option("--format-like", help="Whose JSON Lines to write: SciDocs' paper_id, or SciRepEval's doc_id.")
-    ] = LikeName.scidocs,
-    precision: Precision = PrecisionName.auto,
-    device: Device = DeviceName.auto,
+        Literal["scidocs", "scirepeval"],
+        typer.Option("--format-like", help="Whose JSON Lines to write: SciDocs' paper_id, or SciRepEval's doc_id."),
+    ] = "scidocs",
+    precision: PrecisionOption = BUILDING.precision,
+    device: DeviceOption = BUILDING.device,
     id_column: IdColumn = None,
     title_column: TitleColumn = None,
     abstract_column: AbstractColumn = None,
@@ -81,15 +64,15 @@ def encode(
     from ..vector_files import encode as run
 
     console = Console(quiet)
-    model = load_encoder(encoder, adapter=adapter, query_adapter=query_adapter, precision=precision.value, device=device.value)
+    model = load_encoder(encoder, adapter=adapter, query_adapter=query_adapter, precision=precision, device=device)
     start = time.perf_counter()
     try:
         count = run(
             papers,
             output,
             encoder=model,
-            side=side.value,
-            like=like.value,
+            side=side,
+            like=like,
             columns=ColumnMap(id_column, title_column, abstract_column),
             limit=limit,
             strict=strict,
@@ -107,13 +90,13 @@ def encode(
     console.note(f"{count:,} vectors of {model.dim} from {model.name} ({model.precision}), {in_words(seconds)}{rate}: {output}")
 
 
-def list_encoders(format: AsList = PlainFormat.table, debug: Debug = False) -> None:
+def list_encoders(format: PlainFormatOption = "table", debug: Debug = False) -> None:
     """List the encoders: what each is, and what is here of it."""
     from ..encoders import CATALOGUE
     from ..encoders.availability import status
 
     rows = [{"name": spec.name, "about": spec.about, "here": status(spec), "metric": spec.metric} for spec in CATALOGUE.values()]
-    if format == PlainFormat.json:
+    if format == "json":
         say([json.dumps(rows, ensure_ascii=False, indent=2)])
         return
     widths = {key: max(len(row[key]) for row in rows) for key in ("name", "here")}
@@ -125,7 +108,7 @@ def show(
     name: Annotated[str, typer.Argument(metavar="NAME", help="An encoder of the list, or a folder or hub id with a model.")],
     adapter: Adapter = None,
     query_adapter: QueryAdapter = None,
-    format: AsList = PlainFormat.table,
+    format: PlainFormatOption = "table",
     debug: Debug = False,
 ) -> None:
     """Show all that is known of an encoder.
@@ -135,7 +118,7 @@ def show(
     from ..encoders.availability import part_status, status
 
     spec = _spec(name, adapter, query_adapter)
-    if format == PlainFormat.json:
+    if format == "json":
         say([json.dumps(spec.facts() | {"here": status(spec)}, ensure_ascii=False, indent=2)])
         return
     rows: list[tuple[str, str]] = [("name", spec.name), ("about", spec.about), ("here", status(spec))]
@@ -174,7 +157,7 @@ def fetch(
 def cache(
     clear: Annotated[bool, typer.Option("--clear", help="Remove what is in it; downloaded weights stay.")] = False,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Only what belongs to this encoder.")] = "",
-    format: AsList = PlainFormat.table,
+    format: PlainFormatOption = "table",
     debug: Debug = False,
 ) -> None:
     """Show, or clear, the cache of compiled encoders."""
@@ -182,7 +165,7 @@ def cache(
 
     found = kept.clear(name) if clear else [entry for entry in kept.entries() if entry.folder.name.startswith(name)]
     total = sum(entry.bytes for entry in found)
-    if format == PlainFormat.json:
+    if format == "json":
         rows = [{"folder": str(entry.folder), "bytes": entry.bytes, "used": int(entry.used)} for entry in found]
         say([json.dumps({"cleared": clear, "limit": kept.LIMIT, "entries": rows}, indent=2)])
         return
@@ -210,12 +193,12 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-def encoders(context: typer.Context, format: AsList = PlainFormat.table, debug: Debug = False) -> None:
+def encoders(context: typer.Context, format: PlainFormatOption = "table", debug: Debug = False) -> None:
     """List the encoders: what each is, and what is here of it."""
     if context.invoked_subcommand is None:
         list_encoders(format, debug)
 
 
-app.command("show", epilog="Example: sciretrieve encoders show specter2")(show)
-app.command("fetch", epilog="Example: sciretrieve encoders fetch specter2")(fetch)
-app.command("cache", epilog="Example: sciretrieve encoders cache --clear specter2")(cache)
+app.command("show", cls=Command, epilog="Example: sciretrieve encoders show specter2")(show)
+app.command("fetch", cls=Command, epilog="Example: sciretrieve encoders fetch specter2")(fetch)
+app.command("cache", cls=Command, epilog="Example: sciretrieve encoders cache --clear specter2")(cache)

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from ..choices import Metric, Mode
 from ..errors import InvalidRequest
+from .command import Command
 from .console import Console, in_bytes, say
 from .options import (
+    BUILDING,
+    SEARCHING,
     Adapter,
     Debug,
-    Device,
-    DeviceName,
+    DeviceOption,
     Fusion,
     IndexPath,
-    MetricName,
-    ModeName,
     PlainFormat,
-    Precision,
-    PrecisionName,
+    PlainFormatOption,
+    PrecisionOption,
     QueryAdapter,
     Quiet,
     Rerank,
@@ -33,16 +33,6 @@ if TYPE_CHECKING:
     from ..evaluation import Benchmark
 
 
-class ComparisonFormat(StrEnum):
-    """How to print a comparison."""
-
-    table = "table"
-    json = "json"
-    latex = "latex"
-    markdown = "markdown"
-
-
-AsReport = Annotated[PlainFormat, typer.Option("--format", "-f", help="How to print it.")]
 Measures = Annotated[
     list[str] | None,
     typer.Option("--measure", "-m", metavar="M", help="nDCG@10, R@100, MAP, MRR, P@5, or trec_eval's names; may be given more than once."),
@@ -63,7 +53,7 @@ def evaluate(
     adapter: Adapter = None,
     query_adapter: QueryAdapter = None,
     index: IndexPath = None,
-    mode: Annotated[ModeName, typer.Option("--mode", help="What ranks: vectors, BM25, or both.")] = ModeName.dense,
+    mode: Annotated[Mode, typer.Option("--mode", help="What ranks: vectors, BM25, or both.")] = "dense",
     fusion: Fusion = None,
     embeddings: Annotated[
         Path | None, typer.Option("--embeddings", metavar="FILE", help="Papers' vectors made elsewhere: .jsonl, .npy or .parquet.")
@@ -76,8 +66,8 @@ def evaluate(
         typer.Option("--scores", metavar="FILE", help="Scores made elsewhere: a TREC run, {query: {id: score}}, or MDCR's."),
     ] = None,
     rerank: Rerank = None,
-    rerank_depth: RerankDepth = 100,
-    metric: Annotated[MetricName | None, typer.Option("--metric", help="Compare vectors so, and not as the protocol does.")] = None,
+    rerank_depth: RerankDepth = SEARCHING.rerank_depth,
+    metric: Annotated[Metric | None, typer.Option("--metric", help="Compare vectors so, and not as the protocol does.")] = None,
     measures: Measures = None,
     run: Annotated[Path | None, typer.Option("--run", metavar="FILE", help="Score this run on --qrels, without a benchmark.")] = None,
     qrels: QrelsFile = None,
@@ -90,9 +80,9 @@ def evaluate(
         typer.Option("--matrix", metavar="FILE", help="A TOML file of systems and benchmarks; what is missing in -o is run."),
     ] = None,
     cache: Annotated[Path, typer.Option("--cache", metavar="DIR", help="Where benchmarks' indexes are kept.")] = Path("indexes/benchmarks"),
-    precision: Precision = PrecisionName.auto,
-    device: Device = DeviceName.auto,
-    format: AsReport = PlainFormat.table,
+    precision: PrecisionOption = BUILDING.precision,
+    device: DeviceOption = BUILDING.device,
+    format: PlainFormatOption = "table",
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -117,7 +107,7 @@ def evaluate(
         if replay is not None:
             report, differing = evaluation.replay(replay, console)
             console.close()
-            say([json.dumps(report.as_json(), ensure_ascii=False, indent=1)] if format == PlainFormat.json else report.lines())
+            say([json.dumps(report.as_json(), ensure_ascii=False, indent=1)] if format == "json" else report.lines())
             for line in differing:
                 console.note(f"differs from the receipt: {line}")
             if differing:
@@ -137,21 +127,21 @@ def evaluate(
             adapter=adapter,
             query_adapter=query_adapter,
             index=str(index) if index is not None else None,
-            mode=mode.value,
-            fusion=fusion.value if fusion else None,
+            mode=mode,
+            fusion=fusion,
             embeddings=str(embeddings) if embeddings is not None else None,
             query_embeddings=str(query_embeddings) if query_embeddings is not None else None,
             scores=str(scores) if scores is not None else None,
             rerank=rerank,
             rerank_depth=rerank_depth,
-            metric=metric.value if metric is not None else None,
+            metric=metric,
             measures=tuple(measures or ()),
-            precision=precision.value,
-            device=device.value,
+            precision=precision,
+            device=device,
             cache=str(cache),
         )
         console.close()
-        say([json.dumps(report.as_json(), ensure_ascii=False, indent=1)] if format == PlainFormat.json else report.lines())
+        say([json.dumps(report.as_json(), ensure_ascii=False, indent=1)] if format == "json" else report.lines())
         if output is not None:
             console.note(f"run, per-query scores, report and receipt: {output}")
     except KeyboardInterrupt:
@@ -182,7 +172,7 @@ def _score(run: Path, qrels: Path, names: list[str], format: PlainFormat) -> Non
     from ..evaluation import score_run
 
     scored = score_run(run, qrels, names)
-    if format == PlainFormat.json:
+    if format == "json":
         say([json.dumps(scored, ensure_ascii=False, indent=1)])
         return
     width = max(len(name) for name in scored["measures"])
@@ -202,7 +192,7 @@ def compare(
     split: Split = None,
     measures: Measures = None,
     changed: Annotated[int, typer.Option("--changed", metavar="N", min=0, help="Show the N queries that changed most.")] = 5,
-    format: Annotated[ComparisonFormat, typer.Option("--format", "-f", help="How to print it.")] = ComparisonFormat.table,
+    format: Annotated[Literal["table", "json", "latex", "markdown"], typer.Option("--format", "-f", help="How to print it.")] = "table",
     debug: Debug = False,
 ) -> None:
     """Say whether runs differ by more than chance.
@@ -215,17 +205,17 @@ def compare(
     from ..evaluation import comparing
 
     compared = comparing.compare_runs(runs, qrels, benchmark, data, split, measures or ["nDCG@10"])
-    say(comparing.FORMATS[format.value](compared, changed))
+    say(comparing.FORMATS[format](compared, changed))
     if compared.unequal:
         typer.echo(f"sciretrieve: {compared.unequal}", err=True)
         raise typer.Exit(1)
 
 
-def list_benchmarks(format: AsReport = PlainFormat.table) -> None:
+def list_benchmarks(format: PlainFormatOption = "table") -> None:
     """List the benchmarks."""
     from ..evaluation import CATALOGUE
 
-    if format == PlainFormat.json:
+    if format == "json":
         say([json.dumps([_facts(row) for row in CATALOGUE.values()], ensure_ascii=False, indent=1)])
         return
     width = max(len(name) for name in CATALOGUE)
@@ -236,14 +226,14 @@ def list_benchmarks(format: AsReport = PlainFormat.table) -> None:
 
 def show(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A benchmark of the list.")],
-    format: AsReport = PlainFormat.table,
+    format: PlainFormatOption = "table",
     debug: Debug = False,
 ) -> None:
     """Show what a benchmark asks, which files it needs, where they come from, and how it scores."""
     from ..evaluation import find_benchmark
 
     facts = _facts(find_benchmark(name))
-    if format == PlainFormat.json:
+    if format == "json":
         say([json.dumps(facts, ensure_ascii=False, indent=1)])
         return
     width = max(len(key) for key in facts)
@@ -311,11 +301,11 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-def benchmarks(context: typer.Context, format: AsReport = PlainFormat.table, debug: Debug = False) -> None:
+def benchmarks(context: typer.Context, format: PlainFormatOption = "table", debug: Debug = False) -> None:
     """List the benchmarks: what each asks, and its measures."""
     if context.invoked_subcommand is None:
         list_benchmarks(format)
 
 
-app.command("show", epilog="Example: sciretrieve benchmarks show mdcr")(show)
-app.command("fetch", epilog="Example: sciretrieve benchmarks fetch mdcr --to data/mdcr")(fetch)
+app.command("show", cls=Command, epilog="Example: sciretrieve benchmarks show mdcr")(show)
+app.command("fetch", cls=Command, epilog="Example: sciretrieve benchmarks fetch mdcr --to data/mdcr")(fetch)

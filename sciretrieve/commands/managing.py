@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 
 from .console import Console, in_bytes, say
-from .options import Debug, IndexPath, PlainFormat, Quiet, chosen_index
+from .options import Debug, IndexPath, PlainFormatOption, Quiet, chosen_index
 
 
 def info(
     index: IndexPath = None,
-    format: Annotated[PlainFormat, typer.Option("--format", "-f", help="How to print it.")] = PlainFormat.table,
+    format: PlainFormatOption = "table",
     debug: Debug = False,
 ) -> None:
     """Say what an index is.
@@ -28,7 +28,7 @@ def info(
     opened = Index(chosen_index(index))
     facts = opened.manifest
     columns = {field.name: str(field.type) for field in opened.columns}
-    if format == PlainFormat.json:
+    if format == "json":
         as_json = {
             "schema": 1,
             "path": str(opened.path),

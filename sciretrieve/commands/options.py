@@ -2,76 +2,26 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
+from ..choices import Device, FusionMethod, Mode, Precision
 from ..errors import NotFound
+from ..options import BuildSettings, SearchOptions
 
 if TYPE_CHECKING:
     from ..index import Index
 
 
-class ModeName(StrEnum):
-    """How to search."""
+Format: TypeAlias = Literal["table", "json", "jsonl", "csv", "bibtex", "ris", "trec"]
+"""How hits are printed."""
+PlainFormat: TypeAlias = Literal["table", "json"]
+"""How what is no list of hits is printed."""
 
-    hybrid = "hybrid"
-    dense = "dense"
-    bm25 = "bm25"
-
-
-class FusionName(StrEnum):
-    """How hybrid joins its halves."""
-
-    blend = "blend"
-    convex = "convex"
-    rrf = "rrf"
-
-
-class FormatName(StrEnum):
-    """How to print hits."""
-
-    table = "table"
-    json = "json"
-    jsonl = "jsonl"
-    csv = "csv"
-    bibtex = "bibtex"
-    ris = "ris"
-    trec = "trec"
-
-
-class PlainFormat(StrEnum):
-    """How to print what is no list of hits."""
-
-    table = "table"
-    json = "json"
-
-
-class MetricName(StrEnum):
-    """The similarity of vectors."""
-
-    l2 = "l2"
-    ip = "ip"
-    cosine = "cosine"
-
-
-class PrecisionName(StrEnum):
-    """The arithmetic that the encoder runs in."""
-
-    auto = "auto"
-    bf16 = "bf16"
-    fp32 = "fp32"
-
-
-class DeviceName(StrEnum):
-    """Where the encoder runs."""
-
-    auto = "auto"
-    cpu = "cpu"
-    cuda = "cuda"
-
+BUILDING, SEARCHING = BuildSettings(), SearchOptions()
+"""The defaults of the library, which are those of the commands."""
 
 Corpus: TypeAlias = Annotated[
     list[str],
@@ -90,10 +40,10 @@ Adapter: TypeAlias = Annotated[
     typer.Option("--adapter", metavar="NAME", help="Which adapter, expert or instruction reads papers; or a folder or hub id with one."),
 ]
 QueryAdapter: TypeAlias = Annotated[str | None, typer.Option("--query-adapter", metavar="NAME", help="The same for text queries.")]
-Precision: TypeAlias = Annotated[
-    PrecisionName, typer.Option("--precision", help="The encoder's arithmetic; auto: bf16 where there is any.")
+PrecisionOption: TypeAlias = Annotated[
+    Precision, typer.Option("--precision", help="The encoder's arithmetic; auto: bf16 where there is any.")
 ]
-Device: TypeAlias = Annotated[DeviceName, typer.Option("--device", help="Where the encoder runs; auto: on the GPUs, if there are any.")]
+DeviceOption: TypeAlias = Annotated[Device, typer.Option("--device", help="Where the encoder runs; auto: on the GPUs, if there are any.")]
 IdColumn: TypeAlias = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="The column with the papers' ids.")]
 TitleColumn: TypeAlias = Annotated[str | None, typer.Option("--title", metavar="COLUMN", help="The column with the titles.")]
 AbstractColumn: TypeAlias = Annotated[str | None, typer.Option("--abstract", metavar="COLUMN", help="The column with the abstracts.")]
@@ -107,13 +57,18 @@ IndexPath: TypeAlias = Annotated[
     Path | None, typer.Option("--index", "-i", metavar="DIR", help="The index; default: the one built last in ./indexes.")
 ]
 Count: TypeAlias = Annotated[int, typer.Option("-k", metavar="N", min=1, help="How many papers to answer with.")]
-ModeOption: TypeAlias = Annotated[ModeName | None, typer.Option("--mode", help="How to search; default: the best the index has.")]
-Filter: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--filter", metavar="EXPR", help="Answer only with papers that pass, e.g. 'year >= 2018 and venue == \"ACL\"'."),
+ModeOption: TypeAlias = Annotated[Mode | None, typer.Option("--mode", help="How to search; default: the best the index has.")]
+Filters: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filter",
+        metavar="EXPR",
+        help="Answer only with papers that pass, e.g. 'year >= 2018 and venue == \"ACL\"'; of several, all must hold.",
+    ),
 ]
 Fusion: TypeAlias = Annotated[
-    FusionName | None, typer.Option("--fusion", help="How hybrid joins dense and BM25 scores; default: as the index is tuned, else blend.")
+    FusionMethod | None,
+    typer.Option("--fusion", help="How hybrid joins dense and BM25 scores; default: as the index is tuned, else blend."),
 ]
 Alpha: TypeAlias = Annotated[
     float | None, typer.Option("--alpha", metavar="A", min=0.0, max=1.0, help="The dense half's share in hybrid, 0 to 1; default: 0.5.")
@@ -132,12 +87,13 @@ Group: TypeAlias = Annotated[
 Diverse: TypeAlias = Annotated[bool, typer.Option("--diverse", help="Put off papers that are like those before them.")]
 Since: TypeAlias = Annotated[int | None, typer.Option("--since", metavar="YEAR", help="Only papers of that year or later.")]
 Facets: TypeAlias = Annotated[
-    str | None, typer.Option("--facets", metavar="COLUMNS", help="Count values among the first 1,000 papers, e.g. year,venue.")
+    list[str] | None, typer.Option("--facets", metavar="COLUMNS", help="Count values among the first 1,000 papers, e.g. year,venue.")
 ]
 ClusterOption: TypeAlias = Annotated[
     bool, typer.Option("--cluster", help="Group the first 200 papers, each group with the words that tell it from the others.")
 ]
-Format: TypeAlias = Annotated[FormatName, typer.Option("--format", "-f", help="How to print the hits.")]
+FormatOption: TypeAlias = Annotated[Format, typer.Option("--format", "-f", help="How to print the hits.")]
+PlainFormatOption: TypeAlias = Annotated[PlainFormat, typer.Option("--format", "-f", help="How to print it.")]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress on stderr.")]
 Debug: TypeAlias = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 

@@ -6,14 +6,17 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..errors import InvalidRequest
+from ..options import SearchOptions
 from .console import Console, in_words, say
 from .options import (
+    SEARCHING,
     Alpha,
     ClusterOption,
     Count,
@@ -21,9 +24,9 @@ from .options import (
     Diverse,
     Explain,
     Facets,
-    Filter,
+    Filters,
     Format,
-    FormatName,
+    FormatOption,
     Fusion,
     Group,
     IndexPath,
@@ -57,18 +60,18 @@ def search(
     encoder: QueryEncoder = None,
     k: Count = 10,
     mode: ModeOption = None,
-    filter: Filter = None,
+    filter: Filters = None,
     since: Since = None,
     fusion: Fusion = None,
     alpha: Alpha = None,
     rerank: Rerank = None,
-    rerank_depth: RerankDepth = 100,
-    group: Group = True,
+    rerank_depth: RerankDepth = SEARCHING.rerank_depth,
+    group: Group = SEARCHING.group,
     diverse: Diverse = False,
     facets: Facets = None,
     cluster: ClusterOption = False,
     explain: Explain = False,
-    format: Format = FormatName.table,
+    format: FormatOption = "table",
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -81,28 +84,16 @@ def search(
     start = time.perf_counter()
     opened, console = open_index(index, encoder), Console(quiet)
     _check_views(format, explain, facets, cluster)
-    reranker = _reranker(rerank)
-    narrowed = _since(filter, since)
+    options = SearchOptions(mode, filter, since, fusion, alpha, _reranker(rerank), rerank_depth, group, diverse)
 
     def ask(count: int, plain: bool) -> Run:
-        return opened.search(
-            text,
-            count,
-            mode=mode.value if mode else None,
-            filter=narrowed,
-            fusion=fusion.value if fusion else None,
-            alpha=alpha,
-            reranker=None if plain else reranker,
-            depth=rerank_depth,
-            group=group and not plain,
-            diversify=diverse and not plain,
-        )
+        return opened.search(text, count, _plain(options) if plain else options)
 
     run = ask(k, False)
-    _note_reranking(run, reranker, rerank_depth, start, console)
+    _note_reranking(options, start, console)
     for word, meant in (opened.corrections(text) if run.mode != "dense" else {}).items():
         console.note(f'no paper has "{word}", so "{meant}" was looked for; put it in quotes to insist')
-    _print(run, text, start, format, console, _view(opened, run, ask, facets, cluster, text if explain else None, narrowed))
+    _print(run, text, start, format, console, _view(opened, run, ask, facets, cluster, text if explain else None, options.filters))
 
 
 def similar(
@@ -119,16 +110,16 @@ def similar(
     ] = None,
     k: Count = 10,
     mode: ModeOption = None,
-    filter: Filter = None,
+    filter: Filters = None,
     since: Since = None,
     fusion: Fusion = None,
     alpha: Alpha = None,
-    group: Group = True,
+    group: Group = SEARCHING.group,
     diverse: Diverse = False,
     facets: Facets = None,
     cluster: ClusterOption = False,
     explain: Explain = False,
-    format: Format = FormatName.table,
+    format: FormatOption = "table",
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -141,27 +132,16 @@ def similar(
     start = time.perf_counter()
     opened = open_index(index, encoder)
     _check_views(format, explain, facets, cluster)
-    narrowed = _since(filter, since)
+    options = SearchOptions(mode, filter, since, fusion, alpha, group=group, diversify=diverse)
 
     def ask(count: int, plain: bool) -> Run:
-        return opened.similar(
-            wanted,
-            count,
-            text=text,
-            negatives=negatives or [],
-            mode=mode.value if mode else None,
-            filter=narrowed,
-            fusion=fusion.value if fusion else None,
-            alpha=alpha,
-            group=group and not plain,
-            diversify=diverse and not plain,
-        )
+        return opened.similar(wanted, count, _plain(options) if plain else options, text=text, negatives=negatives or [])
 
     run = ask(k, False)
-    asked = None
+    probe = None
     if explain:
-        asked = opened.likeness(wanted, text=text, negatives=negatives or [], mode=mode.value if mode else opened.modes[0], filter=narrowed)
-    _print(run, run.rankings[0].query.id, start, format, Console(quiet), _view(opened, run, ask, facets, cluster, asked, narrowed))
+        probe = opened.likeness(wanted, text=text, negatives=negatives or [], mode=mode, filter=options.filters)
+    _print(run, run.rankings[0].query.id, start, format, Console(quiet), _view(opened, run, ask, facets, cluster, probe, options.filters))
 
 
 def batch(
@@ -173,11 +153,11 @@ def batch(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where the run goes; - is stdout.")] = Path("-"),
     k: Count = 1000,
     mode: ModeOption = None,
-    filter: Filter = None,
+    filter: Filters = None,
     fusion: Fusion = None,
     alpha: Alpha = None,
     rerank: Rerank = None,
-    rerank_depth: RerankDepth = 100,
+    rerank_depth: RerankDepth = SEARCHING.rerank_depth,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -189,23 +169,14 @@ def batch(
     asked = read_queries(queries)
     opened = open_index(index, encoder)
     console = Console(quiet)
-    reranker = _reranker(rerank)
+    options = SearchOptions(mode, filter, None, fusion, alpha, _reranker(rerank), rerank_depth, group=False)
     lines: list[str] = []
     encoded = 0
     console.start(len(asked), unit="queries")
     try:
         for first in range(0, len(asked), CHUNK):
             some = asked[first : first + CHUNK]
-            run = opened.search(
-                some,
-                k,
-                mode=mode.value if mode else None,
-                filter=filter,
-                fusion=fusion.value if fusion else None,
-                alpha=alpha,
-                reranker=reranker,
-                depth=rerank_depth,
-            )
+            run = opened.search(some, k, options)
             lines += run.to_trec(f"sciretrieve-{run.mode}")
             encoded += renamed(run)
             console.advance(len(some))
@@ -224,11 +195,9 @@ def batch(
         console.note(f"{encoded:,} ids hold white space, which TREC files cannot; they were percent-encoded")
 
 
-def _since(filter: str | None, since: int | None) -> str | None:
-    """The filter, with --since as one of its conditions."""
-    if since is None:
-        return filter
-    return f"year >= {since}" if filter is None else f"({filter}) and year >= {since}"
+def _plain(options: SearchOptions) -> SearchOptions:
+    """The same papers in the search's own order: what counts and groups are made of."""
+    return replace(options, reranker=None, group=False, diversify=False)
 
 
 def _reranker(name: str | None) -> Reranker | None:
@@ -239,26 +208,27 @@ def _reranker(name: str | None) -> Reranker | None:
     return open_reranker(name, device="cpu")
 
 
-def _note_reranking(run: Run, reranker: Reranker | None, depth: int, start: float, console: Console) -> None:
-    if reranker is not None:
-        console.note(f"the first {depth:,} papers ordered by {reranker.name}, {in_words(time.perf_counter() - start)} in all")
+def _note_reranking(options: SearchOptions, start: float, console: Console) -> None:
+    if options.reranker is not None:
+        seconds = in_words(time.perf_counter() - start)
+        console.note(f"the first {options.rerank_depth:,} papers ordered by {options.reranker.name}, {seconds} in all")
 
 
-def _check_views(format: FormatName, explain: bool, facets: str | None, cluster: bool) -> None:
+def _check_views(format: Format, explain: bool, facets: list[str] | None, cluster: bool) -> None:
     """Refuse views in formats that have no place for them."""
     asked = [name for name, on in (("--explain", explain), ("--facets", facets), ("--cluster", cluster)) if on]
-    if asked and format not in (FormatName.table, FormatName.json):
-        raise InvalidRequest(f"{asked[0]} is shown with --format table or json, not {format.value}")
+    if asked and format not in ("table", "json"):
+        raise InvalidRequest(f"{asked[0]} is shown with --format table or json, not {format}")
 
 
 def _view(
     index: Index,
     run: Run,
     ask: Callable[[int, bool], Run],
-    facets: str | None,
+    facets: list[str] | None,
     cluster: bool,
     explained: str | Probe | None,
-    filter: str | None,
+    filter: tuple[str, ...],
 ) -> View:
     """What is shown besides the hits; counts and groups are over more papers than are answered."""
     from ..outputs import View
@@ -272,24 +242,26 @@ def _view(
         from ..answers import overview
 
         if facets:
-            counts = overview.facets_of(index, ask(overview.FACETED, True), [name.strip() for name in facets.split(",") if name.strip()])
+            counts = overview.facets_of(
+                index, ask(overview.FACETED, True), [name.strip() for name in ",".join(facets).split(",") if name.strip()]
+            )
         if cluster:
             wide = ask(overview.CLUSTERED, True)
             groups = [(one, [wide.rankings[0].ids[at] for at in one.members]) for one in overview.clusters_of(index, wide)]
     return View(explanations, counts, groups)
 
 
-def _print(run: Run, query: str, start: float, format: FormatName, console: Console, view: View) -> None:
+def _print(run: Run, query: str, start: float, format: Format, console: Console, view: View) -> None:
     from .. import outputs
 
-    if format == FormatName.trec:
+    if format == "trec":
         say(outputs.trec(run))
         return
     hits = run.hits
-    if format == FormatName.json:
+    if format == "json":
         say([outputs.answer(query, run.mode, 1000 * (time.perf_counter() - start), hits, view)])
-    elif format != FormatName.table:
-        say(outputs.FORMATS[format.value](hits))
+    elif format != "table":
+        say(outputs.FORMATS[format](hits))
     elif not hits:
         console.note("no paper matches")
     else:

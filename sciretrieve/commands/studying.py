@@ -14,11 +14,11 @@ from .console import Console, say
 from .options import (
     Count,
     Debug,
-    Filter,
+    Filters,
     Fusion,
     IndexPath,
     ModeOption,
-    PlainFormat,
+    PlainFormatOption,
     QueryEncoder,
     Quiet,
     chosen_index,
@@ -28,8 +28,6 @@ from .options import (
 if TYPE_CHECKING:
     from ..tuning import Tuned
 
-AsText = Annotated[PlainFormat, typer.Option("--format", "-f", help="How to print it.")]
-
 
 def why_not(
     id: Annotated[str, typer.Argument(metavar="ID", help="The paper that was expected.")],
@@ -38,9 +36,9 @@ def why_not(
     encoder: QueryEncoder = None,
     k: Count = 10,
     mode: ModeOption = None,
-    filter: Filter = None,
+    filter: Filters = None,
     fusion: Fusion = None,
-    format: AsText = PlainFormat.table,
+    format: PlainFormatOption = "table",
     debug: Debug = False,
 ) -> None:
     """Tell where an expected paper was lost, and what would bring it in."""
@@ -48,8 +46,8 @@ def why_not(
 
     text = " ".join(query)
     opened = open_index(index, encoder)
-    told = tell(opened, id, text, k=k, mode=mode.value if mode else None, filter=filter, fusion=fusion.value if fusion else None)
-    if format == PlainFormat.json:
+    told = tell(opened, id, text, k=k, mode=mode, filter=filter, fusion=fusion)
+    if format == "json":
         say([json.dumps({"schema": 1, "query": text, "k": k, **asdict(told)}, ensure_ascii=False, indent=2)])
         return
     paper = opened.papers([id])[0]
@@ -71,7 +69,7 @@ def _absent(mode: str) -> str:
 
 def duplicates(
     index: IndexPath = None,
-    format: AsText = PlainFormat.table,
+    format: PlainFormatOption = "table",
     debug: Debug = False,
 ) -> None:
     """List papers of one title and first author, such as a preprint and its journal version.
@@ -83,7 +81,7 @@ def duplicates(
 
     opened = Index(chosen_index(index))
     found = groups_of(shard.columns(["id", "title", "authors"]) for shard in opened.shards)
-    if format == PlainFormat.json:
+    if format == "json":
         rows = [{"title": title, "papers": ids} for title, ids in found]
         say([json.dumps({"schema": 1, "index": str(opened.path), "groups": rows}, ensure_ascii=False, indent=1)])
         return
@@ -104,7 +102,7 @@ def tune(
     encoder: QueryEncoder = None,
     measure: Annotated[str, typer.Option("--measure", "-m", metavar="M", help="What to make as great as possible.")] = "nDCG@10",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be chosen.")] = False,
-    format: AsText = PlainFormat.table,
+    format: PlainFormatOption = "table",
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -128,7 +126,7 @@ def tune(
         raise typer.Exit(130) from None
     finally:
         console.close()
-    if format == PlainFormat.json:
+    if format == "json":
         say([json.dumps({"schema": 1, "index": str(opened.path), **asdict(told)}, ensure_ascii=False, indent=1)])
         return
     pair = told.difference

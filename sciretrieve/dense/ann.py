@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ..choices import Metric
 from ..errors import CorruptData, InvalidRequest, Unavailable
-from ..types import Mask, Metric, Rows, Vectors
+from ..types import Mask, Rows, Vectors
 
 FAISS_BUILDS = ("faiss-cpu", "faiss-gpu", "faiss-gpu-cu12")
 HNSW_SEARCH = 128

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..choices import Metric
 from ..topk import best
-from ..types import Mask, Metric, Rows, Scores, Vectors
+from ..types import Mask, Rows, Scores, Vectors
 
 BLOCK_ROWS = 16_384
 BLOCK_QUERIES = 256

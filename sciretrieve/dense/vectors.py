@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from ..choices import Metric
 from ..errors import CorruptData
 from ..once import once
 from ..topk import best
-from ..types import Mask, Metric, Rows, Scores, Vectors
+from ..types import Mask, Rows, Scores, Vectors
 from . import exact
 from .ann import Ann
 from .exact import Found

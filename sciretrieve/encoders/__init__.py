@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..choices import Device, Precision
 from ..protocols import Encoder
-from .artifact import Precision
 from .catalogue import CATALOGUE
 from .cross_encoder import CrossEncoder, open_cross_encoder
 from .ensemble import Ensemble
@@ -16,7 +16,6 @@ from .resolving import resolve
 from .specs import Asked, EncoderSpec
 from .stored import PREFIX, StoredVectors
 from .text_encoder import TextEncoder, from_identity
-from .torch_runtime import Device
 
 
 def load_encoder(
@@ -70,9 +69,7 @@ def reopen_encoder(identity: Mapping[str, Any], precision: Precision = "auto") -
 __all__ = [
     "CATALOGUE",
     "CrossEncoder",
-    "Device",
     "EncoderSpec",
-    "Precision",
     "check_golden",
     "golden_vectors",
     "load_encoder",

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..choices import Precision
 from ..errors import InvalidRequest
 from ..files import read_json, write_json
 from ..types import Vectors
@@ -22,7 +23,6 @@ from .specs import Layout, Pooling
 from .tokens import Text, Tokens, open_tokenizer, tokenise
 
 LOG = logging.getLogger(__name__)
-Precision = Literal["auto", "bf16", "fp32"]
 FORM = 3
 """Changes when what `conversion` writes does, so that older folders are not mistaken for it."""
 PROBES = (

@@ -8,14 +8,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from ..choices import Device, Precision
 from ..types import Paper, Query
-from .artifact import Precision
 from .catalogue import CATALOGUE, MODEL_FILES, TITLE_ABSTRACT, same
 from .resolving import USUAL_LENGTH, is_path, settings_in
 from .sources import REPOSITORY, obtain
 from .specs import Asked, EncoderSpec, Part
 from .text_encoder import TextEncoder
-from .torch_runtime import Device
 
 CLASSIFIER = "ForSequenceClassification"
 """How transformers calls the classes of models whose answer is one list of labels for a whole text, or pair."""

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..types import Metric, Paper, Query, Vectors
+from ..choices import Metric
+from ..types import Paper, Query, Vectors
 from .text_encoder import TextEncoder
 from .tokens import Tokens
 

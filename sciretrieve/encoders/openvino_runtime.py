@@ -9,9 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..choices import Precision
 from ..errors import InvalidRequest
 from ..types import Vectors
-from .artifact import Artifact, Precision, guard
+from .artifact import Artifact, guard
 from .tokens import Tokens
 
 HINTS = {"bf16": "bf16", "fp32": "f32"}

@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..choices import Metric
 from ..errors import CorruptData, InvalidRequest, UnknownName
-from ..types import Metric
 from .catalogue import ADAPTER_FILES, CATALOGUE, MODEL_FILES, TITLE_ABSTRACT, TITLE_SEP_ABSTRACT, same
 from .sources import REPOSITORY, obtain
 from .specs import Asked, EncoderSpec, Part, Pooling, Side, Sides

@@ -12,10 +12,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ..choices import Metric
 from ..errors import InvalidRequest, NotFound
 from ..once import once
 from ..streams import json_lines
-from ..types import Metric, Paper, Query, Vectors
+from ..types import Paper, Query, Vectors
 
 PREFIX = "vectors:"
 ID_NAMES = ("paper_id", "doc_id", "id", "_id", "corpus_id", "query_id")

@@ -9,16 +9,17 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..choices import Device, Metric, Precision
 from ..errors import CorruptData, EncoderMismatch
 from ..once import once
-from ..types import Metric, Paper, Query, Vectors
-from .artifact import Artifact, Precision, folder_for
+from ..types import Paper, Query, Vectors
+from .artifact import Artifact, folder_for
 from .openvino_runtime import OpenVinoModel
 from .resolving import resolve
 from .sources import Hashes, hashes_of, obtain
 from .specs import Asked, EncoderSpec, Part, Side, sides_from
 from .tokens import BUDGET, Tokens
-from .torch_runtime import Device, ManyDevices, TorchModel, check_device, has_cuda
+from .torch_runtime import ManyDevices, TorchModel, check_device, has_cuda
 
 GPU_BUDGET = 65_536
 """Tokens a batch on a GPU."""

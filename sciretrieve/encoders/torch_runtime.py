@@ -12,13 +12,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..choices import Device, Precision
 from ..errors import InvalidRequest
 from ..types import Vectors
-from .artifact import Artifact, Precision, guard
+from .artifact import Artifact, guard
 from .specs import EncoderSpec
 from .tokens import Batch, Tokens
 
-Device = Literal["auto", "cpu", "cuda"]
 WINDOW = 8192
 """Texts encoded together on a GPU, where batches are large: sorting over so many keeps padding under 5 %."""
 

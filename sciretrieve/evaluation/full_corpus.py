@@ -13,9 +13,10 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
+from ..choices import Metric
 from ..dense import exact
 from ..topk import best
-from ..types import Metric, Rows, Vectors
+from ..types import Rows, Vectors
 
 QUERIES = 2048
 PAPERS = 8192

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ..types import Metric, Paper, Query
+from ..choices import Metric
+from ..types import Paper, Query
 from .judgements import Qrels
 
 Rounding = Literal["printed", "numpy", "beir"]

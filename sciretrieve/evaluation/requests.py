@@ -6,23 +6,25 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..choices import METRICS, Device, FusionMethod, Metric, Mode, Precision
 from ..corpora import PaperCorpus
-from ..encoders import Device, Precision, load_encoder
+from ..encoders import load_encoder
 from ..encoders.stored import StoredVectors
 from ..errors import IndexExists, InvalidRequest, NotFound
 from ..files import describe, read_json, write_json
 from ..index import Index
 from ..indexing import build
 from ..manifest import MANIFEST
+from ..options import SearchOptions
 from ..protocols import Progress, Reranker, Silent
-from ..ranking.reranking import RERANKED, EncoderReranker, open_reranker
-from ..types import METRICS, Metric, Mode, Paper
+from ..ranking.reranking import EncoderReranker, open_reranker
+from ..types import Paper
 from . import scoring, sides
 from .catalogue import Benchmark, find_benchmark
 from .judgements import is_json, json_of, read_qrels, read_scores
@@ -50,15 +52,15 @@ class Request:
     query_adapter: str | None = None
     index: str | None = None
     mode: Mode = "dense"
-    fusion: str | None = None
+    fusion: FusionMethod | None = None
     embeddings: str | None = None
     query_embeddings: str | None = None
     scores: str | None = None
     rerank: str | None = None
-    rerank_depth: int = RERANKED
+    rerank_depth: int = SearchOptions().rerank_depth
     metric: Metric | None = None
     measures: tuple[str, ...] = ()
-    precision: str = "auto"
+    precision: Precision = "auto"
     device: Device = "auto"
     cache: str = str(CACHE)
 
@@ -217,7 +219,7 @@ def _system(request: Request, spec: Benchmark, material: Material, progress: Pro
 def _reranker(request: Request, spec: Benchmark) -> Reranker:
     """What orders the first answers anew, reading them as this kind of benchmark is read."""
     assert request.rerank is not None
-    precision = cast(Precision, request.precision)
+    precision = request.precision
     adapter, query_adapter = sides.tasks_for(request.rerank, spec.kind, None, None)
     if adapter is None:
         return open_reranker(request.rerank, precision=precision, device=request.device)

@@ -11,10 +11,10 @@ from typing import TextIO
 
 import numpy as np
 
+from ..choices import Metric
 from ..errors import InvalidRequest
 from ..protocols import Progress
 from ..runs import trec_id
-from ..types import Metric
 from . import measures
 from .judgements import RunScores
 from .material import Material, Protocol, Task

@@ -9,11 +9,12 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from ..choices import Metric
 from ..dense.vectors import at
 from ..encoders.stored import StoredVectors
 from ..errors import InvalidRequest
 from ..index import Index
-from ..types import Metric, Query, Vectors
+from ..types import Query, Vectors
 from .material import Material, Task
 
 

@@ -15,12 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import topk
+from ..choices import FusionMethod, Metric, Mode
 from ..dense.exact import score
 from ..errors import InvalidRequest
 from ..index import Index
 from ..protocols import Reranker
 from ..ranking.reranking import above
-from ..types import Metric, Mode, Paper, Query, Vectors
+from ..types import Paper, Query, Vectors
 from . import full_corpus
 from .judgements import RunScores, read_pair_scores, read_scores
 from .material import Material, Task
@@ -152,7 +153,7 @@ class Searched:
     name: str
     index: Index
     mode: Mode
-    fusion: str | None
+    fusion: FusionMethod | None
 
     @cached_property
     def _known(self) -> set[str]:
@@ -182,7 +183,7 @@ class Searched:
         queries = [query for query in task.queries.values() if self.has_query(query)]
         if task.candidates is None:
             for start in range(0, len(queries), 256):
-                for ranking in self.index.search(queries[start : start + 256], depth + 1, mode=self.mode, fusion=self.fusion):
+                for ranking in self.index.search(queries[start : start + 256], depth + 1, mode=self.mode, fusion=self.fusion, group=False):
                     yield _to_depth(ranking.query.id, ranking.ids, ranking.scores, depth)
             return
         for query in queries:

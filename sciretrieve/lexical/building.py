@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..files import sync_file, write_json, write_whole
+from ..options import Bm25Parameters
 from .postings import Postings, read_postings
-from .variants import VARIANTS, Bm25Parameters, Floats
+from .variants import VARIANTS, Floats, frequency_weights, term_rarities
 
 BLOCK = 1 << 21
 """Postings weighted at a time, which bounds the memory."""
@@ -50,8 +51,8 @@ def build(directory: Path, shards: Sequence[tuple[Path, int]], parameters: Bm25P
         numbers.append(shard_numbers)
         first += papers
     lengths /= (float(lengths.mean()) if len(lengths) else 0.0) or 1.0  # nothing but titles that count nothing
-    rarities = parameters.rarities(frequencies.astype(np.float64), len(lengths))
-    absent = rarities * parameters.frequency_weights(np.zeros(1), np.ones(1))
+    rarities = term_rarities(parameters, frequencies.astype(np.float64), len(lengths))
+    absent = rarities * frequency_weights(parameters, np.zeros(1), np.ones(1))
     starts = np.zeros(len(vocabulary) + 1, np.int64)
     np.cumsum(frequencies, out=starts[1:])
 
@@ -66,7 +67,7 @@ def build(directory: Path, shards: Sequence[tuple[Path, int]], parameters: Bm25P
             rows, counts = postings.rows[low:high].astype(np.int64) + first, _weighted(postings, slice(low, high), parameters)
             within = np.arange(high - low) - np.repeat(postings.offsets[block.start : block.stop] - low, sizes)
             places = free[terms] + within
-            data[places] = rarities[terms] * parameters.frequency_weights(counts, lengths[rows]) - absent[terms]
+            data[places] = rarities[terms] * frequency_weights(parameters, counts, lengths[rows]) - absent[terms]
             indices[places] = rows
             free[shard_numbers[block]] += sizes
         first += papers

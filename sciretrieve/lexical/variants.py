@@ -12,41 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidRequest, UnknownName
+from ..choices import Bm25Variant
+from ..options import Bm25Parameters
 
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Bm25Parameters:
-    """How BM25 weighs terms: `k1` saturates term frequency, `b` normalises length, `delta` is for bm25l and bm25+.
-
-    A term in a title counts `title` times (BM25F with one length normalisation; Robertson, Zaragoza and Taylor, CIKM
-    2004). The defaults were measured, see docs/quality.md.
-    """
-
-    variant: str = "lucene"
-    k1: float = 1.2
-    b: float = 0.75
-    delta: float = 0.5
-    title: float = 2.0
-
-    def __post_init__(self) -> None:
-        if not (self.k1 >= 0 and 0 <= self.b <= 1 and self.title >= 0):
-            raise InvalidRequest(f"BM25 wants k1 >= 0, 0 <= b <= 1 and a title weight >= 0, not {self.k1}, {self.b} and {self.title}")
-        if self.variant not in VARIANTS:
-            raise UnknownName("BM25 variant", self.variant, VARIANTS)
-
-    def frequency_weights(self, counts: Floats, lengths: Floats) -> Floats:
-        """What terms get for standing `counts` times in papers of `lengths` times the mean length; all of one shape.
-
-        Above 0 also for a count of 0 in bm25l and bm25+: what every paper gets, whether it has the term or not.
-        """
-        return FREQUENCY_WEIGHTS[VARIANTS[self.variant].frequency](counts, 1 - self.b + self.b * lengths, self)
-
-    def rarities(self, frequencies: Floats, papers: int) -> Floats:
-        """The inverse document frequencies of terms that `frequencies` of so many papers have, at least one; of one shape."""
-        return RARITIES[VARIANTS[self.variant].rarity](frequencies, papers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +26,7 @@ class Variant:
     rarity: str
 
 
-VARIANTS: Mapping[str, Variant] = {
+VARIANTS: Mapping[Bm25Variant, Variant] = {
     "lucene": Variant("lucene", "lucene"),
     "robertson": Variant("robertson", "robertson"),
     "atire": Variant("atire", "atire"),
@@ -107,3 +76,17 @@ RARITIES: Mapping[str, Callable[[Floats, int], Floats]] = {
     "bm25+": lambda frequencies, papers: np.log((papers + 1) / frequencies),
 }
 """Each of how many papers have a term, and of how many papers there are."""
+
+
+def frequency_weights(parameters: Bm25Parameters, counts: Floats, lengths: Floats) -> Floats:
+    """What terms get for standing `counts` times in papers of `lengths` times the mean length; all of one shape.
+
+    Above 0 also for a count of 0 in bm25l and bm25+: what every paper gets, whether it has the term or not.
+    """
+    weigh = FREQUENCY_WEIGHTS[VARIANTS[parameters.variant].frequency]
+    return weigh(counts, 1 - parameters.b + parameters.b * lengths, parameters)
+
+
+def term_rarities(parameters: Bm25Parameters, frequencies: Floats, papers: int) -> Floats:
+    """The inverse document frequencies of terms that `frequencies` of so many papers have, at least one; of one shape."""
+    return RARITIES[VARIANTS[parameters.variant].rarity](frequencies, papers)

@@ -8,15 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from .. import topk
+from ..choices import Device, Precision
 from ..dense.exact import score
-from ..encoders import Device, Precision, load_encoder
+from ..encoders import load_encoder
 from ..encoders.remembered import Remembered
 from ..protocols import Encoder, Reranker
 from ..runs import Ranking, Run
 from ..types import Paper, Query, Scores
-
-RERANKED = 100
-"""How many papers are ordered anew unless something else is asked for."""
 
 
 class EncoderReranker:

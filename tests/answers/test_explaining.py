@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 
 import sciretrieve as sr
 from sciretrieve.answers.explaining import Absence, explain, sentences, why_not
+from sciretrieve.choices import FusionMethod, Mode
 from sciretrieve.errors import InvalidRequest, NotFound
 from sciretrieve.lexical import Analyzer
-from sciretrieve.types import Mode, Paper, Query
+from sciretrieve.types import Paper, Query
 from tests.made_up import made_up_papers, write_jsonl
 
 PAPERS = made_up_papers(300)
@@ -262,7 +263,7 @@ def test_papers_that_are_not_there_are_named(index: sr.Index) -> None:
 
 def position(index: sr.Index, id: str, query: str, k: int, **options: Any) -> int | None:
     """Where a search answers with a paper, from 1."""
-    ids = list(index.search(query, k, **options).rankings[0].ids)
+    ids = list(index.search(query, k, **options, group=False).rankings[0].ids)
     return ids.index(id) + 1 if id in ids else None
 
 
@@ -311,7 +312,7 @@ PHRASES = st.sampled_from(
     fusion=st.sampled_from([None, "rrf"]),
 )
 def test_what_is_told_is_so(
-    index: sr.Index, id: str, query: str, k: int, mode: Mode | None, filter: str | None, fusion: str | None
+    index: sr.Index, id: str, query: str, k: int, mode: Mode | None, filter: str | None, fusion: FusionMethod | None
 ) -> None:
     told = why_not(index, id, query, k=k, mode=mode, filter=filter, fusion=fusion)
     assume(not told.failed)
@@ -329,8 +330,8 @@ def test_what_is_told_is_so_where_halves_propose_few(index: sr.Index, tmp_path: 
     manifest["fusion"] = {"method": "blend", "alpha": 0.5, "normalisation": "min-max", "title": 0.1, "depth": depth}
     (path / "manifest.json").write_text(json.dumps(manifest))
     shallow = sr.open(path)
-    shown = list(shallow.search(query, depth).rankings[0].ids)
-    for id in [*shown[::2], *shallow.search(query, 60).rankings[0].ids[depth::6]]:
+    shown = list(shallow.search(query, depth, group=False).rankings[0].ids)
+    for id in [*shown[::2], *shallow.search(query, 60, group=False).rankings[0].ids[depth::6]]:
         rank = why_not(shallow, id, query, k=2).ranks["hybrid"]
         if id in shown:
             assert rank == shown.index(id) + 1
@@ -339,7 +340,7 @@ def test_what_is_told_is_so_where_halves_propose_few(index: sr.Index, tmp_path: 
             for remedy in why_not(shallow, id, query, k=2).remedies:
                 if found := re.fullmatch(r"-k (\d+) would show it", remedy):
                     assert position(shallow, id, query, int(found[1])) is not None
-    unheard = [id for id in IDS if id not in shallow.search(query, 2 * depth).rankings[0].ids]
+    unheard = [id for id in IDS if id not in shallow.search(query, 2 * depth, group=False).rankings[0].ids]
     assert why_not(shallow, unheard[0], query, k=2).ranks["hybrid"] is None
 
 

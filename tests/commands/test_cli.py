@@ -72,6 +72,21 @@ def test_filters_and_explanations(index: sr.Index) -> None:
         assert sentence is None if not hit.paper.abstract else sentence and sentence[1] in hit.paper.abstract
 
 
+def test_several_filters_and_facets_all_count(index: sr.Index) -> None:
+    filters = ("--filter", "year >= 2010", "--filter", 'venue == "ACL"')
+    hits = json.loads(answer("search", "star", "-i", index.path, *filters, "-f", "json", "-k", "50"))["hits"]
+    assert [hit["id"] for hit in hits] == index.search("star", 50, filter='year >= 2010 and venue == "ACL"')[0].ids
+    facets = json.loads(answer("search", "star", "-i", index.path, "--facets", "year", "--facets", "venue,topic", "-f", "json"))["facets"]
+    assert [facet["column"] for facet in facets] == ["year", "venue", "topic"]
+
+
+@pytest.mark.parametrize("twice", [("--since", "2001", "--since", "2010"), ("-i", "a", "--index", "b"), ("-k", "3", "-k", "4")])
+def test_an_option_that_takes_one_value_is_given_once(twice: tuple[str, ...]) -> None:
+    result = sciretrieve("search", "star", *twice)
+    assert result.returncode == 2
+    assert "is given 2 times; give it once" in result.stderr
+
+
 def test_no_hit_is_no_error(index: sr.Index) -> None:
     result = sciretrieve("search", "star", "-i", index.path, "--filter", "year > 3000")
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "no paper matches\n")

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sciretrieve.choices import METRICS, Metric
 from sciretrieve.dense import exact
-from sciretrieve.types import METRICS, Metric, Vectors
+from sciretrieve.types import Vectors
 
 
 def literal(query: Vectors, vectors: Vectors, metric: Metric) -> Any:

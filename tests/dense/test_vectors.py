@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sciretrieve.choices import METRICS, Metric
 from sciretrieve.dense import VectorShard, build_ann, factory_string
 from sciretrieve.dense.ann import check_factory
 from sciretrieve.dense.vectors import score_rows, search
 from sciretrieve.errors import CorruptData, InvalidRequest
-from sciretrieve.types import METRICS, Metric, Vectors
+from sciretrieve.types import Vectors
 
 SIZES = (900, 700, 1)
 

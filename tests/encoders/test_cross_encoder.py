@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sciretrieve.choices import Precision
 from sciretrieve.encoders import CrossEncoder, open_cross_encoder
-from sciretrieve.encoders.artifact import PAIRS, Artifact, Precision, guard
+from sciretrieve.encoders.artifact import PAIRS, Artifact, guard
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.encoders.torch_runtime import TorchModel
 from sciretrieve.errors import CorruptData, InvalidRequest, Unavailable

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sciretrieve.choices import Precision
 from sciretrieve.encoders import load_encoder
-from sciretrieve.encoders.artifact import Artifact, Precision, guard
+from sciretrieve.encoders.artifact import Artifact, guard
 from sciretrieve.encoders.catalogue import MINILM
 from sciretrieve.encoders.openvino_runtime import OpenVinoModel
 from sciretrieve.encoders.sources import obtain

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sciretrieve.choices import Metric
 from sciretrieve.evaluation import full_corpus
-from sciretrieve.types import Metric
 
 
 @pytest.mark.parametrize("metric", ["ip", "l2", "cosine"])

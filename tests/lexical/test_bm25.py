@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi, BM25Plus
 
+from sciretrieve.choices import Bm25Variant
 from sciretrieve.errors import CorruptData, InvalidRequest, UnknownName
 from sciretrieve.lexical import Analyzer, Bm25, Bm25Parameters, PostingsBuilder, build, building
 from sciretrieve.lexical.bm25 import weigh_terms
@@ -74,14 +75,14 @@ def test_plus_is_rank_bm25s_plus(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_bm25s_reads_the_index_and_agrees(tmp_path: Path, variant: str) -> None:
+def test_bm25s_reads_the_index_and_agrees(tmp_path: Path, variant: Bm25Variant) -> None:
     ours = scores(index_of(tmp_path, [150, len(PAPERS) - 150], Bm25Parameters(variant)))
     loaded = bm25s.BM25.load(tmp_path / "bm25", mmap=True)
     np.testing.assert_allclose(ours, weighed(loaded.get_scores), atol=1e-5)
 
 
 @pytest.mark.parametrize("variant", ["lucene", "robertson", "atire", "bm25l", "bm25+"])
-def test_bm25s_builds_the_same_from_the_same_terms(tmp_path: Path, variant: str) -> None:
+def test_bm25s_builds_the_same_from_the_same_terms(tmp_path: Path, variant: Bm25Variant) -> None:
     oracle = bm25s.BM25(k1=1.2, b=0.75, method=variant)
     oracle.index([Analyzer().terms(text) for text in TEXTS], show_progress=False)
     ours = scores(index_of(tmp_path, [len(TEXTS)], Bm25Parameters(variant)))
@@ -101,7 +102,7 @@ def counted() -> tuple[list[str], Any, Any]:
 
 @pytest.mark.parametrize("title", [0, 0.0, 1, 1.0, 2, 3.5])
 @pytest.mark.parametrize("variant", ["lucene", "okapi"])
-def test_a_term_in_a_title_counts_by_its_weight(tmp_path: Path, variant: str, title: float) -> None:
+def test_a_term_in_a_title_counts_by_its_weight(tmp_path: Path, variant: Bm25Variant, title: float) -> None:
     k1, b = 1.2, 0.75
     terms, titles, abstracts = counted()
     counts = abstracts + title * titles
@@ -184,7 +185,7 @@ def test_rows_with_all_terms(tmp_path: Path, query: str) -> None:
 
 
 @pytest.mark.parametrize("variant", ["lucene", "okapi", "robertson"])
-def test_weights_are_what_each_term_adds(tmp_path: Path, variant: str) -> None:
+def test_weights_are_what_each_term_adds(tmp_path: Path, variant: Bm25Variant) -> None:
     index = index_of(tmp_path, [70, len(PAPERS) - 70], Bm25Parameters(variant))
     terms = weigh_terms(Analyzer().terms(QUERY))
     total, _ = index.scores(terms)
@@ -285,7 +286,7 @@ def test_an_index_of_other_papers_is_refused(tmp_path: Path) -> None:
 
 def test_an_unknown_variant_names_the_near_one() -> None:
     with pytest.raises(UnknownName, match="did you mean 'lucene'"):
-        Bm25Parameters("lucen")
+        Bm25Parameters("lucen")  # type: ignore[arg-type]
 
 
 BAD = {"k1": (-0.1, math.nan), "b": (-0.1, 1.1, math.nan), "title": (-0.5, math.nan)}

@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sciretrieve as sr
+from sciretrieve.choices import Mode
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.lexical import Analyzer
-from sciretrieve.types import Mode, Query
+from sciretrieve.types import Query
 from tests.made_up import TOPICS, made_up_papers, write_jsonl
 
 ODD: list[dict[str, Any]] = [

@@ -11,9 +11,13 @@ import pytest
 PACKAGE = Path(__file__).parents[2] / "sciretrieve"
 
 LAYERS = [
-    {"errors", "once", "types"},
+    {"errors", "once"},
+    {"choices"},
+    {"types"},
     {"files", "streams", "topk", "schema", "fusion"},
-    {"protocols", "manifest", "lexical"},
+    {"protocols"},
+    {"options"},
+    {"manifest", "lexical"},
     {"runs", "corpora", "encoders", "dense", "demo"},
     {"shards", "search", "ranking"},
     {"narrowing"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ PACKAGE = Path(sr.__file__).parent
 def test_all_is_sorted_and_resolves() -> None:
     assert sr.__all__ == sorted(sr.__all__)
     assert dir(sr) == sr.__all__
-    for name in sr.__all__:
+    assert sr.__version__ == version("sciretrieve")
+    for name in set(sr.__all__) - {"__version__"}:
         assert getattr(sr, name).__module__.startswith("sciretrieve.")
     with pytest.raises(AttributeError, match="nonsense"):
         _ = sr.nonsense

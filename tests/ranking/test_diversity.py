@@ -13,11 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sciretrieve as sr
+from sciretrieve.choices import Mode
 from sciretrieve.dense.vectors import at
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.ranking.diversity import diverse
 from sciretrieve.runs import Ranking
-from sciretrieve.types import Mode, Query, Vectors
+from sciretrieve.types import Query, Vectors
 
 
 def slow(scores: Sequence[float], vectors: Sequence[Sequence[float]], k: int) -> tuple[list[int], list[float]]:

@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sciretrieve as sr
+from sciretrieve.choices import Mode
 from sciretrieve.ranking.grouping import groups, key
-from sciretrieve.types import Mode, Paper
+from sciretrieve.types import Paper
 from tests.made_up import write_jsonl
 
 LONG = "A long title that names one paper only"
@@ -184,8 +185,8 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
 @pytest.mark.parametrize("mode", ["hybrid", "dense", "bm25"])
 def test_an_answer_has_every_work_once(copied: sr.Index, mode: Mode, filter: str | None) -> None:
     """k works whenever there are k, each by its best paper; no paper before the last shown is lost."""
-    everything = copied.search("graph theory", 1000, mode=mode, filter=filter).rankings[0]
-    work = {hit.id: hit.paper.extra["work"] for hit in copied.search("graph theory", 1000, mode=mode).hits}
+    everything = copied.search("graph theory", 1000, mode=mode, filter=filter, group=False).rankings[0]
+    work = {hit.id: hit.paper.extra["work"] for hit in copied.search("graph theory", 1000, mode=mode, group=False).hits}
     best: dict[int, str] = {}
     for id in everything.ids:
         best.setdefault(work[id], id)
@@ -206,7 +207,7 @@ def test_an_answer_has_every_work_once(copied: sr.Index, mode: Mode, filter: str
 
 def test_more_copies_than_are_looked_at_first(copied: sr.Index) -> None:
     """The first papers are nearly all copies of two works: the search has to go deeper to find three."""
-    first = copied.search("graph theory", 3 + 10, mode="dense").hits
+    first = copied.search("graph theory", 3 + 10, mode="dense", group=False).hits
     assert len({hit.paper.extra["work"] for hit in first}) < 3
     hits = copied.search("graph theory", 3, mode="dense", group=True).hits
     assert len({hit.paper.extra["work"] for hit in hits}) == len(hits) == 3
@@ -232,4 +233,4 @@ def test_papers_like_a_given_one_are_grouped(copied: sr.Index) -> None:
     assert len({hit.paper.extra["work"] for hit in hits}) == len(hits)
     assert "p000" not in {id for hit in hits for id in (hit.id, *hit.also)}
     assert any(hit.also for hit in copied.similar(["p000"], 3, group=True).hits)
-    assert not any(hit.also for hit in copied.similar(["p000"], 50).hits)
+    assert not any(hit.also for hit in copied.similar(["p000"], 50, group=False).hits)

@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sciretrieve as sr
+from sciretrieve.choices import Metric, Mode
 from sciretrieve.encoders import CrossEncoder, load_encoder
 from sciretrieve.protocols import Encoder, Reranker
 from sciretrieve.ranking.reranking import EncoderReranker, open_reranker, reranked
 from sciretrieve.runs import Ranking, Run
-from sciretrieve.types import Metric, Mode, Paper, Query, Rows
+from sciretrieve.types import Paper, Query, Rows
 from tests.made_up import made_up_papers
 from tests.toy_encoder import LetterEncoder
 
@@ -125,9 +126,9 @@ def test_papers_are_encoded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(("k", "depth"), [(5, 30), (30, 5), (10, 10), (7, 1), (1000, 1000)])
 def test_searching_with_a_reranker(index: sr.Index, mode: Mode, k: int, depth: int) -> None:
     scores = {paper.id: float(number * 37 % 11) for number, paper in enumerate(PAPERS)}
-    plain = index.search(QUERY, 300, mode=mode).rankings[0]
+    plain = index.search(QUERY, 300, mode=mode, group=False).rankings[0]
     reranker = Told(scores)
-    run = index.search(QUERY, k, mode=mode, reranker=reranker, depth=depth)
+    run = index.search(QUERY, k, mode=mode, reranker=reranker, rerank_depth=depth, group=False)
     ours = run.rankings[0]
     first = sorted(plain.ids[:depth], key=lambda id: (-scores[id], id))
     assert list(ours.ids) == [*first, *plain.ids[depth:]][:k]
@@ -143,17 +144,17 @@ def test_searching_with_a_reranker(index: sr.Index, mode: Mode, k: int, depth: i
 
 def test_filters_and_operators_hold(index: sr.Index) -> None:
     scores = {paper.id: float(number % 7) for number, paper in enumerate(PAPERS)}
-    plain = index.search("graph -networks", 300, filter="year >= 2010").rankings[0]
-    ours = index.search("graph -networks", 300, filter="year >= 2010", reranker=Told(scores)).rankings[0]
+    plain = index.search("graph -networks", 300, filter="year >= 2010", group=False).rankings[0]
+    ours = index.search("graph -networks", 300, filter="year >= 2010", reranker=Told(scores), group=False).rankings[0]
     assert 0 < len(ours) < 300
     assert set(ours.ids) == set(plain.ids)
 
 
 def test_an_encoder_over_bm25_orders_as_its_own_search(index: sr.Index) -> None:
     queries = ["graph networks", "vaccine trial dose"]
-    dense = index.search(queries, 300, mode="dense")
-    run = index.search(queries, 20, mode="bm25", reranker=open_reranker("minilm", precision="fp32"), depth=50)
-    words = index.search(queries, 50, mode="bm25")
+    dense = index.search(queries, 300, mode="dense", group=False)
+    run = index.search(queries, 20, mode="bm25", reranker=open_reranker("minilm", precision="fp32"), rerank_depth=50, group=False)
+    words = index.search(queries, 50, mode="bm25", group=False)
     for ours, near, found in zip(run, dense, words, strict=True):
         similarity = dict(zip(near.ids, near.scores.tolist(), strict=True))
         assert set(ours.ids) <= set(found.ids)

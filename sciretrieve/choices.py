@@ -1,0 +1,30 @@
+"""What options may be: the names of modes, metrics, fusions and the like, each as a type and as the tuple of its values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias, get_args
+
+from .errors import UnknownName
+
+Mode: TypeAlias = Literal["hybrid", "dense", "bm25"]
+Metric: TypeAlias = Literal["l2", "ip", "cosine"]
+FusionMethod: TypeAlias = Literal["blend", "convex", "rrf"]
+Bm25Variant: TypeAlias = Literal["lucene", "robertson", "atire", "okapi", "bm25l", "bm25+"]
+Precision: TypeAlias = Literal["auto", "bf16", "fp32"]
+Device: TypeAlias = Literal["auto", "cpu", "cuda"]
+Filter: TypeAlias = str | Sequence[str] | None
+"""A filter, or several that must all hold; see `sciretrieve.narrowing.filters`."""
+
+MODES: tuple[Mode, ...] = get_args(Mode)
+METRICS: tuple[Metric, ...] = get_args(Metric)
+FUSION_METHODS: tuple[FusionMethod, ...] = get_args(FusionMethod)
+BM25_VARIANTS: tuple[Bm25Variant, ...] = get_args(Bm25Variant)
+PRECISIONS: tuple[Precision, ...] = get_args(Precision)
+DEVICES: tuple[Device, ...] = get_args(Device)
+
+
+def check_choice(kind: str, value: str, choices: Sequence[str]) -> None:
+    """Raise UnknownName for a value that is none of the choices."""
+    if value not in choices:
+        raise UnknownName(kind, value, choices)

@@ -1,0 +1,186 @@
+"""How to index and how to search: every option with its type and its default, once.
+
+The Python API, the commands and evaluation all use these. Nothing heavy is imported here, so that `--help` costs nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+
+from .choices import (
+    BM25_VARIANTS,
+    DEVICES,
+    FUSION_METHODS,
+    METRICS,
+    MODES,
+    PRECISIONS,
+    Bm25Variant,
+    Device,
+    Filter,
+    FusionMethod,
+    Metric,
+    Mode,
+    Precision,
+    check_choice,
+)
+from .errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from .protocols import Reranker
+
+SHARD_SIZE = 100_000
+"""Papers a shard: with 768 dimensions 300 MB of vectors and some 150 MB of text, well within 1 GiB."""
+LARGEST_SHARD = 1_000_000
+"""Papers that a shard may have: with 768 dimensions 3 GB of vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bm25Parameters:
+    """How BM25 weighs terms: `k1` saturates term frequency, `b` normalises length, `delta` is for bm25l and bm25+.
+
+    A term in a title counts `title` times (BM25F with one length normalisation; Robertson, Zaragoza and Taylor, CIKM
+    2004). The defaults were measured, see docs/quality.md.
+    """
+
+    variant: Bm25Variant = "lucene"
+    k1: float = 1.2
+    b: float = 0.75
+    delta: float = 0.5
+    title: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not (self.k1 >= 0 and 0 <= self.b <= 1 and self.title >= 0):
+            raise InvalidRequest(f"BM25 wants k1 >= 0, 0 <= b <= 1 and a title weight >= 0, not {self.k1}, {self.b} and {self.title}")
+        check_choice("BM25 variant", self.variant, BM25_VARIANTS)
+
+
+@dataclass(frozen=True, slots=True)
+class BuildSettings:
+    """How to build an index. Two builds with equal settings over the same corpus give the same index.
+
+    Attributes:
+        encoder: a name of the catalogue, a folder or a hub id with a model, or `vectors:FILE`; None for no vectors.
+        adapter: which of the encoder's adapters (experts, instructions) reads papers, or a folder or a hub id with one.
+        query_adapter: the same for text queries.
+        bare_titles: whether a paper without an abstract is its title alone to the encoder, see `load_encoder`.
+        metric: "l2", "ip" or "cosine"; by default the one that the encoder was trained for.
+        dense: "auto", "flat", "hnsw", "ivf", any FAISS factory string, or "none", which is `encoder=None`.
+        precision: "bf16", "fp32", or "auto": bf16 where the machine computes in it.
+        device: "cpu", "cuda", or "auto": a GPU where there is one. Queries are encoded on the CPU later.
+        lexical: BM25's parameters; None for no BM25.
+        shard_size: papers a shard.
+        limit: stop after so many papers.
+    """
+
+    encoder: str | None = "minilm"
+    adapter: str | None = None
+    query_adapter: str | None = None
+    bare_titles: bool = False
+    metric: Metric | None = None
+    dense: str = "auto"
+    precision: Precision = "auto"
+    device: Device = "auto"
+    lexical: Bm25Parameters | None = Bm25Parameters()
+    shard_size: int = SHARD_SIZE
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.dense == "none":
+            for name in ("encoder", "adapter", "query_adapter"):
+                object.__setattr__(self, name, None)
+        if self.metric is not None:
+            check_choice("metric", self.metric, METRICS)
+        check_choice("precision", self.precision, PRECISIONS)
+        check_choice("device", self.device, DEVICES)
+        if self.encoder is None and self.lexical is None:
+            raise InvalidRequest("an index needs vectors or BM25; leave out --dense none or --no-lexical")
+        if not 1 <= self.shard_size <= LARGEST_SHARD:
+            raise InvalidRequest(f"--shard-size must lie between 1 and {LARGEST_SHARD:,}, not {self.shard_size}")
+        if self.limit is not None and self.limit < 1:
+            raise InvalidRequest(f"--limit must be at least 1, not {self.limit}")
+
+
+class BuildKeywords(TypedDict, total=False):
+    """The fields of `BuildSettings` as keyword arguments."""
+
+    encoder: str | None
+    adapter: str | None
+    query_adapter: str | None
+    bare_titles: bool
+    metric: Metric | None
+    dense: str
+    precision: Precision
+    device: Device
+    lexical: Bm25Parameters | None
+    shard_size: int
+    limit: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """How to search.
+
+    Attributes:
+        mode: "hybrid", "dense" or "bm25"; by default the best that the index has.
+        filter: which papers may be answered; of several filters, all must hold. Dense and hybrid answer with min(k, papers
+            that pass); BM25 with those of them that share a term with the query.
+        since: only papers of this year or later.
+        fusion: how hybrid joins its halves, "blend", "convex" or "rrf"; by default as the index is tuned, else "blend".
+        alpha: the dense half's share in it, from 0 to 1.
+        reranker: what orders the first papers anew, see `sciretrieve.open_reranker`.
+        rerank_depth: how many papers it orders.
+        group: whether papers of one title and first author are answered as one, see `sciretrieve.ranking.grouping`.
+        diversify: whether papers that are like those before them are put off, see `sciretrieve.ranking.diversity`.
+    """
+
+    mode: Mode | None = None
+    filter: Filter = None
+    since: int | None = None
+    fusion: FusionMethod | None = None
+    alpha: float | None = None
+    reranker: Reranker | None = None
+    rerank_depth: int = 100
+    group: bool = True
+    diversify: bool = False
+
+    def __post_init__(self) -> None:
+        if self.mode is not None:
+            check_choice("mode", self.mode, MODES)
+        if self.fusion is not None:
+            check_choice("fusion", self.fusion, FUSION_METHODS)
+        if self.alpha is not None and not 0 <= self.alpha <= 1:
+            raise InvalidRequest(f"--alpha, the dense half's share, lies between 0 and 1, not {self.alpha}")
+        if self.rerank_depth < 1:
+            raise InvalidRequest(f"--rerank-depth must be at least 1, not {self.rerank_depth}")
+
+    @property
+    def filters(self) -> tuple[str, ...]:
+        """All filters that a paper must pass, `since` among them."""
+        listed = () if self.filter is None else (self.filter,) if isinstance(self.filter, str) else tuple(self.filter)
+        return listed if self.since is None else (*listed, f"year >= {self.since}")
+
+
+class SearchKeywords(TypedDict, total=False):
+    """The fields of `SearchOptions` as keyword arguments."""
+
+    mode: Mode | None
+    filter: Filter
+    since: int | None
+    fusion: FusionMethod | None
+    alpha: float | None
+    reranker: Reranker | None
+    rerank_depth: int
+    group: bool
+    diversify: bool
+
+
+Options = TypeVar("Options", BuildSettings, SearchOptions)
+
+
+def changed(options: Options, changes: Any) -> Options:
+    """`options` with other values for some of its fields. Raises UnknownName for a field that it does not have."""
+    names = [field.name for field in fields(options)]
+    for name in changes:
+        check_choice("option", name, names)
+    return replace(options, **changes)

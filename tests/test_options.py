@@ -1,0 +1,67 @@
+"""Options: one place for types and defaults, as fields and as keyword arguments."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields
+from typing import Any, get_type_hints
+
+import pytest
+
+import sciretrieve as sr
+from sciretrieve import options
+from sciretrieve.errors import InvalidRequest, UnknownName
+from sciretrieve.options import BuildKeywords, BuildSettings, SearchKeywords, SearchOptions, changed
+
+
+@pytest.mark.parametrize(("options_class", "keywords"), [(SearchOptions, SearchKeywords), (BuildSettings, BuildKeywords)])
+def test_keyword_arguments_are_the_fields(options_class: type, keywords: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(options, "Reranker", object, raising=False)  # imported for type checkers only
+    hints = get_type_hints(options_class, vars(options))
+    assert get_type_hints(keywords, vars(options)) == {field.name: hints[field.name] for field in fields(options_class)}
+
+
+def test_a_misspelt_option_is_named_with_what_was_meant(index: sr.Index) -> None:
+    with pytest.raises(UnknownName, match="unknown option 'filtr'; did you mean 'filter'"):
+        index.search("graph", filtr="year > 2000")  # type: ignore[call-arg]
+    with pytest.raises(UnknownName, match="did you mean 'shard_size'"):
+        changed(BuildSettings(), {"shardsize": 3})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"mode": "fuzzy"}, "unknown mode 'fuzzy'"),
+        ({"fusion": "rff"}, "did you mean 'rrf'"),
+        ({"alpha": 1.5}, "between 0 and 1, not 1.5"),
+        ({"rerank_depth": 0}, "at least 1, not 0"),
+    ],
+)
+def test_search_options_are_checked_when_made(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidRequest, match=said):
+        SearchOptions(**wrong)
+
+
+def test_no_vectors_by_either_name() -> None:
+    assert BuildSettings(dense="none", adapter="x").encoder is None
+    assert BuildSettings(dense="none", adapter="x").adapter is None
+    with pytest.raises(InvalidRequest, match="needs vectors or BM25"):
+        BuildSettings(dense="none", lexical=None)
+
+
+def test_several_filters_must_all_hold(index: sr.Index) -> None:
+    both = index.search("graph networks", 300, filter=["year >= 2010 or year < 2003", 'venue == "ACL"'], since=2002)
+    joined = index.search("graph networks", 300, filter='(year >= 2010 or year < 2003) and venue == "ACL" and year >= 2002')
+    assert both[0].ids == joined[0].ids
+    assert 0 < len(both[0]) < 300
+
+
+def test_options_and_keywords_say_the_same(index: sr.Index) -> None:
+    given = SearchOptions(mode="bm25", filter="year >= 2010")
+    assert index.search("star dust", 5, given)[0].ids == index.search("star dust", 5, mode="bm25", filter="year >= 2010")[0].ids
+    assert index.search("star dust", 5, given, mode="dense").mode == "dense"
+
+
+def test_defaults_are_those_of_the_classes() -> None:
+    assert inspect.signature(sr.Index.search).parameters["options"].default == SearchOptions()
+    assert inspect.signature(sr.build).parameters["settings"].default == BuildSettings()
