@@ -1,28 +1,35 @@
-"""BibTeX and BibLaTeX, parsed by pybtex, with LaTeX accents and braces turned into plain text."""
+"""BibTeX and BibLaTeX, parsed by pybtex: each entry's fields as plain text, and the entry itself as it was written."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..streams import read_text
-from .raw import RawBatch, Rejected, Row, batches_of_rows
+from .latex import plain_text, verbatim_text
+from .raw import RawBatch, Rejected, Row, batches_of_rows, free_name
 
 NOT_PAPERS = {"string", "preamble", "comment"}
+NAMES = {"author": "authors", "editor": "editors"}
+VERBATIM = {"doi", "url", "eprint", "file", "pdf"}
+OTHERS = "others"
+"""What BibTeX has in place of the names that are left out."""
 
 
 def read(path: Path) -> Iterator[RawBatch]:
-    """Yield the entries of a bibliography in batches; row n is its n-th entry."""
+    """Yield the entries of a bibliography in batches; row n is its n-th entry.
+
+    Each has its fields by their lower-cased names, as plain text, its kind as `type`, and as `bibtex` the whole entry as it
+    was written, with the file's own macros filled in.
+    """
     return batches_of_rows(str(path), _rows(path))
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
     # pybtex takes a quarter of a second to import: only those who read BibTeX pay for it
-    from pybtex.database import Person
     from pybtex.database.input.bibtex import LowLevelParser
-    from pybtex.textutils import normalize_whitespace
 
     errors: list[Exception] = []
     parser = LowLevelParser(read_text(path), handle_error=errors.append, macros=_Macros())
@@ -32,22 +39,53 @@ def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
         if errors:
             yield number, Rejected(str(path), number, "; ".join(map(str, errors)))
             errors.clear()
-            continue
-        if kind.lower() in NOT_PAPERS or not isinstance(content, tuple) or len(content) != 2:
+        elif kind.lower() in NOT_PAPERS:
             number -= 1
-            continue
-        key, fields = content
-        values = {name.lower(): normalize_whitespace("".join(parts)) for name, parts in fields}
-        row: dict[str, Any] = {name: _plain(value) for name, value in values.items() if name not in ("author", "editor")}
-        row["year"] = row.get("year") or row.get("date")
-        row["venue"] = row.get("journal") or row.get("journaltitle") or row.get("booktitle")
-        names = re.split(r"\s+and\s+", values.get("author", ""))
-        row["authors"] = [_name(Person(name)) for name in names if name.strip()]
-        row["type"] = kind.lower()
-        yield number, {"id": key, **row}
+        else:
+            yield number, _row(kind, *content)
     for error in errors:
         number += 1
         yield number, Rejected(str(path), number, str(error))
+
+
+def _row(kind: str, key: str, fields: Sequence[tuple[str, list[str]]]) -> Row:
+    # where a field is repeated BibTeX takes the first
+    values = {name.lower(): " ".join("".join(parts).split()) for name, parts in reversed(fields)}
+    row: dict[str, Any] = {"id": key, "type": kind.lower()}
+    row["venue"] = plain_text(values.get("journal") or values.get("journaltitle") or values.get("booktitle") or "")
+    row["year"] = values.get("year") or values.get("date")
+    for name in dict.fromkeys(name.lower() for name, _ in fields):
+        value: Any = values[name]
+        if name in NAMES:
+            value = [_name(person) for person in _people(value) if person != OTHERS]
+        elif name != "year":
+            value = verbatim_text(value) if name in VERBATIM else plain_text(value)
+        row[free_name(NAMES.get(name, name), {*row, "bibtex"} - {"year"})] = value
+    return row | {"bibtex": _entry(kind, key, fields)}
+
+
+def _entry(kind: str, key: str, fields: Iterable[tuple[str, list[str]]]) -> str:
+    """An entry in BibTeX, one field a line. Not by pybtex's writer, which fills in macros, and escapes what is escaped."""
+    lines = [f"  {name} = {_value(parts)}" for name, parts in fields]
+    return ",\n".join([f"@{kind}{{{key}", *lines]) + "\n}"
+
+
+def _value(parts: Sequence[str]) -> str:
+    """A field's value in BibTeX: texts in braces, macros that the file does not define (`month = may`) by their names."""
+    groups: list[str] = []
+    for part in parts:
+        if groups and not isinstance(part, _Macro) and not isinstance(groups[-1], _Macro):
+            groups[-1] += part
+        else:
+            groups.append(part)
+    spaced = [part if isinstance(part, _Macro) else re.sub(r"\s+", " ", part) for part in groups]
+    if len(spaced) == 1 and not isinstance(spaced[0], _Macro):
+        return f"{{{spaced[0].strip()}}}"
+    return " # ".join(part if isinstance(part, _Macro) else f"{{{part}}}" for part in spaced)
+
+
+class _Macro(str):
+    """The name of a macro that the file does not define."""
 
 
 class _Macros(dict[str, str]):
@@ -57,19 +95,20 @@ class _Macros(dict[str, str]):
         super().__setitem__(name.lower(), value)
 
     def __getitem__(self, name: str) -> str:
-        return self.get(name.lower(), name)
+        return self.get(name.lower(), _Macro(name))
 
 
-def _plain(latex: str) -> str:
-    """LaTeX as plain text; as it stands where it cannot be parsed."""
-    from pybtex.richtext import Text
+def _people(names: str) -> list[str]:
+    from pybtex.bibtex.utils import split_name_list
 
-    try:
-        return str(Text.from_latex(latex).render_as("text"))
-    except Exception:  # pybtex and latexcodec raise many kinds on malformed markup; the text itself is still good
-        return latex
+    people = split_name_list(names) if "{" in names else re.split(r"\s+and\s+", names, flags=re.IGNORECASE)
+    return [person.strip() for person in people if person.strip()]
 
 
-def _name(person: object) -> str:
-    parts = ("first_names", "middle_names", "prelast_names", "last_names", "lineage_names")
-    return _plain(" ".join(name for part in parts for name in getattr(person, part)))
+def _name(person: str) -> str:
+    """A name in its natural order: `van den Oord, Jr., A{\\"a}ron` is `Aäron van den Oord Jr.`."""
+    from pybtex.bibtex.utils import split_tex_string
+
+    parts = split_tex_string(person, ",") if "{" in person else [part.strip() for part in person.split(",")]
+    family, *lineage, first = parts if len(parts) > 1 else ("", parts[0])
+    return plain_text(" ".join(part for part in (first, family, *lineage) if part))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, TypeAlias
@@ -60,6 +60,13 @@ def batches_of_rows(source: str, items: Iterable[tuple[int, Row | Rejected]], *,
                 del rows[number]
             table = _table(list(rows.values()))
         yield RawBatch(source, table, list(rows), rejected, untyped)
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """`name`, with as many underscores behind it as it takes to be none of `taken`."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _is_broken(row: Row) -> bool:

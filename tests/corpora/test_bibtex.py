@@ -5,8 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pybtex.database import parse_string
+from hypothesis import given
+from hypothesis import strategies as st
+from pybtex.database import Person, parse_string
+from pybtex.richtext import Text
 
+from sciretrieve.corpora.latex import plain_text
 from sciretrieve.errors import InvalidRequest
 from tests.made_up import read_corpus
 
@@ -96,3 +100,74 @@ def test_no_entries(tmp_path: Path) -> None:
     (tmp_path / "p.bib").write_text("just words\n")
     with pytest.raises(InvalidRequest, match="no paper to index"):
         sr.build(tmp_path / "p.bib", tmp_path / "index", encoder=None)
+
+
+def test_a_field_that_is_named_as_something_of_ours_keeps_its_values(tmp_path: Path) -> None:
+    fields = "title = {T}, id = {own}, Type = {PhD thesis}, venue = {V}, bibtex = {b}, authors = {A}, author = {Li, Wei}, journal = {J}"
+    (tmp_path / "p.bib").write_text(f"@phdthesis{{key, {fields}}}\n")
+    (paper,) = read_corpus(tmp_path / "p.bib")[0].to_pylist()
+    assert (paper["id"], paper["type"], paper["venue"]) == ("key", "phdthesis", "J")
+    assert (paper["id_"], paper["type_"], paper["venue_"], paper["bibtex_"]) == ("own", "PhD thesis", "V", "b")
+    assert {"A", "Wei Li"} <= {*paper["authors"], *paper["authors_"]}
+
+
+def test_others_are_no_author(tmp_path: Path) -> None:
+    (tmp_path / "p.bib").write_text(
+        "@misc{a, title = {T}, author = {Smith, Jr., John and {Barnes and Noble} AND Ada Lovelace and others}}\n"
+    )
+    (paper,) = read_corpus(tmp_path / "p.bib")[0].to_pylist()
+    assert paper["authors"] == ["John Smith Jr.", "Barnes and Noble", "Ada Lovelace"]
+
+
+def test_names_and_texts_as_pybtex_reads_them(tmp_path: Path) -> None:
+    names = [
+        r"Lovelace, Ada",
+        "Alan M. Turing",
+        "van der Berg, Jan",
+        "Ludwig van Beethoven",
+        r"{\O}stergaard, S{\o}ren",
+        "de la Cruz, III, Ana",
+    ]
+    (tmp_path / "p.bib").write_text(f"@misc{{a, title = {{T}}, author = {{{' and '.join(names)}}}}}\n", encoding="utf-8")
+    (paper,) = read_corpus(tmp_path / "p.bib")[0].to_pylist()
+    parts = ("first_names", "middle_names", "prelast_names", "last_names", "lineage_names")
+    people = [[name for part in parts for name in getattr(Person(text), part)] for text in names]
+    assert paper["authors"] == [str(Text.from_latex(" ".join(person))) for person in people]
+
+
+@pytest.mark.parametrize(
+    ("latex", "plain"),
+    [
+        (r"\'{e}\'e\' e\'\i\'{\i}", "éééíí"),
+        (r"\c{c}\c c \v{Z}\H{o}\u g\k a\r{A}\d{t}\={a}\.z", "çç ŽőğąÅṭāż"),
+        (r"Stra{\ss}e, \AA ngstr{\o}m {\L}\'od\'z \OE uvre", "Straße, Ångstrøm Łódź Œuvre"),
+        (r"a \TeX\ file of \emph{in vivo} {\em data} \textbf{now}\cite{x,y}", "a TeX file of in vivo data now"),
+        (r"100% of 50\% \& \#1 \$5 x\_y \{z\}", "100% of 50% & #1 $5 x_y {z}"),
+        ("pages 1--2 --- ``so''~", "pages 1–2 — “so” "),
+        (r"$\alpha$ is $O(n^{2})$, from $5 to $6", "α is O(n^2), from $5 to $6"),
+        (r"\unknown{x} \'", r"\unknownx '"),
+        ("https://a.org/~b", "https://a.org/ b"),
+        (r"\~{}\^{}\textasciitilde{}\textbackslash", "~^~\\"),
+    ],
+)
+def test_markup_becomes_plain_text(latex: str, plain: str) -> None:
+    assert plain_text(latex) == plain
+
+
+@given(st.text(st.sampled_from("7b \\{}$~'\"^-`civ%é"), max_size=30))
+def test_whatever_the_markup_the_digits_stay(latex: str) -> None:
+    assert plain_text(latex).count("7") == latex.count("7")
+
+
+def test_urls_and_dois_are_not_read_as_markup(tmp_path: Path) -> None:
+    fields = r"title = {T}, url = {https://x.org/~a/b%20c_d?e=1&f=2#g}, doi = {10.1/a\_b\%c}"
+    (tmp_path / "p.bib").write_text(f"@misc{{a, {fields}}}\n")
+    (paper,) = read_corpus(tmp_path / "p.bib")[0].to_pylist()
+    assert (paper["url"], paper["doi"]) == ("https://x.org/~a/b%20c_d?e=1&f=2#g", "10.1/a_b%c")
+
+
+def test_reading_looks_for_no_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # pybtex's own rendering looks through all installed packages for a backend, once for every field
+    monkeypatch.setattr("pybtex.plugin.find_plugin", lambda *_: pytest.fail("looked for a plugin"))
+    (tmp_path / "library.bib").write_text(LIBRARY, encoding="utf-8")
+    assert len(read_corpus(tmp_path / "library.bib")[0]) == 3

@@ -42,6 +42,7 @@ OWNED = {
     "safetensors": {"encoders"},
     "tokenizers": {"encoders"},
     "lark": {"narrowing"},
+    "latexcodec": {"corpora"},
     "pybtex": {"corpora"},
     "rispy": {"corpora"},
     "pytrec_eval": {"evaluation"},
