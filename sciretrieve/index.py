@@ -204,9 +204,9 @@ class Index:
         mask[rows] = True
         probe = Probe(query, self.encode([query])[0] if chosen != "bm25" else None, self._terms(query.words, chosen), mask)
         ranking = self.searcher.search([probe], len(ids), chosen, self.fusion(fusion, None))[0]
-        found = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
-        least = min(found.values(), default=0.0)
-        return np.array([found.get(row, 0.0 if least >= 0 else least - 1) for row in rows.tolist()])
+        score_of = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
+        least = min(score_of.values(), default=0.0)
+        return np.array([score_of.get(row, 0.0 if least >= 0 else least - 1) for row in rows.tolist()])
 
     def papers(self, ids: str | Sequence[str]) -> list[Paper]:
         """The papers with the given id, or ids, in that order. Raises NotFound for an id that is not in the index."""
@@ -214,12 +214,12 @@ class Index:
 
     def papers_at(self, rows: Rows) -> list[Paper]:
         """The papers at the given rows, in that order."""
-        found: dict[int, Paper] = {}
+        paper_at: dict[int, Paper] = {}
         for shard in self.shards:
-            own = rows[(rows >= shard.first) & (rows < shard.first + len(shard))]
-            if len(own):
-                found |= dict(zip(own.tolist(), shard.papers(own - shard.first), strict=True))
-        return [found[row] for row in rows.tolist()]
+            shard_rows = rows[(rows >= shard.first) & (rows < shard.first + len(shard))]
+            if len(shard_rows):
+                paper_at |= dict(zip(shard_rows.tolist(), shard.papers(shard_rows - shard.first), strict=True))
+        return [paper_at[row] for row in rows.tolist()]
 
     def rows(self, ids: str | Sequence[str]) -> Rows:
         """Where the papers with the given id, or ids, stand. Raises NotFound for an id that is not in the index."""
@@ -238,12 +238,12 @@ class Index:
         """The ids of the papers at the given rows."""
         if len(self.shards) == 1:
             return self.shards[0].ids_at(rows)
-        out = np.empty(len(rows), object)
+        ids = np.empty(len(rows), object)
         for shard in self.shards:
-            own = np.flatnonzero((rows >= shard.first) & (rows < shard.first + len(shard)))
-            if len(own):
-                out[own] = shard.ids_at(rows[own] - shard.first)
-        return list(out)
+            places = np.flatnonzero((rows >= shard.first) & (rows < shard.first + len(shard)))
+            if len(places):
+                ids[places] = shard.ids_at(rows[places] - shard.first)
+        return list(ids)
 
     def mask(self, filter: Filter) -> Mask | None:
         """Which papers pass a filter, or all of several, by row; None for no filter. Raises InvalidRequest."""
@@ -327,22 +327,22 @@ class Index:
     def probes(self, queries: Sequence[str | Query], mode: Mode, filter: Filter) -> list[Probe]:
         """Queries made ready: what is typed is taken apart, and all vectors are encoded at once."""
         allowed = self.mask(filter)
-        asked: list[Query] = []
+        parsed: list[Query] = []
         masks: list[Mask | None] = []
         for number, item in enumerate(queries, 1):
             if isinstance(item, Query):
-                asked.append(item)
+                parsed.append(item)
                 masks.append(allowed)
                 continue
             # the columns' names are read from every shard, which a cold search can do without
             typed = operators.parse(item, self.columns.names if ":" in item else ())
-            asked.append(Query(str(number), typed.words))
+            parsed.append(Query(str(number), typed.words))
             masks.append(self.narrower.meeting(typed.demands, allowed) if typed.demands else allowed)
-        if not all(query.words.strip() for query in asked):
+        if not all(query.words.strip() for query in parsed):
             raise InvalidRequest("the query is empty; give some words, a sentence or a title")
-        vectors = list(self.encode(asked)) if mode != "bm25" else [None] * len(asked)
-        terms = [self._terms(query.words, mode) for query in asked]
-        return [Probe(*parts) for parts in zip(asked, vectors, terms, masks, strict=True)]
+        vectors = list(self.encode(parsed)) if mode != "bm25" else [None] * len(parsed)
+        terms = [self._terms(query.words, mode) for query in parsed]
+        return [Probe(*parts) for parts in zip(parsed, vectors, terms, masks, strict=True)]
 
     def fusion(self, method: FusionMethod | None, alpha: float | None) -> Fusion:
         """How to join both halves: as the index was tuned, but for what the caller asks."""

@@ -161,19 +161,19 @@ def cache(
     debug: Debug = False,
 ) -> None:
     """Show, or clear, the cache of compiled encoders."""
-    from ..encoders import cache as kept
+    from ..encoders import cache as encoder_cache
 
-    found = kept.clear(name) if clear else [entry for entry in kept.entries() if entry.folder.name.startswith(name)]
-    total = sum(entry.bytes for entry in found)
+    cached = encoder_cache.clear(name) if clear else [entry for entry in encoder_cache.entries() if entry.folder.name.startswith(name)]
+    total = sum(entry.bytes for entry in cached)
     if format == "json":
-        rows = [{"folder": str(entry.folder), "bytes": entry.bytes, "used": int(entry.used)} for entry in found]
-        say([json.dumps({"cleared": clear, "limit": kept.LIMIT, "entries": rows}, indent=2)])
+        rows = [{"folder": str(entry.folder), "bytes": entry.bytes, "used": int(entry.used)} for entry in cached]
+        say([json.dumps({"cleared": clear, "limit": encoder_cache.LIMIT, "entries": rows}, indent=2)])
         return
-    for entry in found:
+    for entry in cached:
         day = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used))
         say([f"{in_bytes(entry.bytes):>9}  last used {day}  {entry.folder.name}"])
     done = "removed from" if clear else "in"
-    say([f"{in_bytes(total)} {done} {kept.graphs_directory()}; it is kept below {in_bytes(kept.LIMIT)}"])
+    say([f"{in_bytes(total)} {done} {encoder_cache.graphs_directory()}; it is kept below {in_bytes(encoder_cache.LIMIT)}"])
 
 
 def _spec(name: str, adapter: str | None, query_adapter: str | None) -> EncoderSpec:

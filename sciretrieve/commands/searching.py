@@ -128,19 +128,19 @@ def similar(
     The given papers are never among the answers. Several are combined by Rocchio's formula: the mean of those to be like,
     less a fifth of the mean of those to be unlike.
     """
-    wanted = [line.strip() for line in sys.stdin if line.strip()] if ids == ["-"] else list(ids or [])
+    positives = [line.strip() for line in sys.stdin if line.strip()] if ids == ["-"] else list(ids or [])
     start = time.perf_counter()
     opened = open_index(index, encoder)
     _check_views(format, explain, facets, cluster)
     options = SearchOptions(mode, filter, since, fusion, alpha, group=group, diversify=diverse)
 
     def ask(count: int, plain: bool) -> Run:
-        return opened.similar(wanted, count, _plain(options) if plain else options, text=text, negatives=negatives or [])
+        return opened.similar(positives, count, _plain(options) if plain else options, text=text, negatives=negatives or [])
 
     run = ask(k, False)
     probe = None
     if explain:
-        probe = opened.likeness(wanted, text=text, negatives=negatives or [], mode=mode, filter=options.filters)
+        probe = opened.likeness(positives, text=text, negatives=negatives or [], mode=mode, filter=options.filters)
     _print(run, run.rankings[0].query.id, start, format, Console(quiet), _view(opened, run, ask, facets, cluster, probe, options.filters))
 
 
@@ -166,20 +166,20 @@ def batch(
     from ..files import write_whole
     from ..outputs import renamed
 
-    asked = read_queries(queries)
+    listed = read_queries(queries)
     opened = open_index(index, encoder)
     console = Console(quiet)
     options = SearchOptions(mode, filter, None, fusion, alpha, _reranker(rerank), rerank_depth, group=False)
     lines: list[str] = []
     encoded = 0
-    console.start(len(asked), unit="queries")
+    console.start(len(listed), unit="queries")
     try:
-        for first in range(0, len(asked), CHUNK):
-            some = asked[first : first + CHUNK]
-            run = opened.search(some, k, options)
+        for first in range(0, len(listed), CHUNK):
+            chunk = listed[first : first + CHUNK]
+            run = opened.search(chunk, k, options)
             lines += run.to_trec(f"sciretrieve-{run.mode}")
             encoded += renamed(run)
-            console.advance(len(some))
+            console.advance(len(chunk))
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     finally:
@@ -190,7 +190,7 @@ def batch(
         if not output.parent.is_dir():
             raise InvalidRequest(f"there is no directory {output.parent} to write {output.name} to")
         write_whole(output, "".join(line + "\n" for line in lines).encode())
-        console.note(f"{len(asked):,} queries, {len(lines):,} lines: {output}")
+        console.note(f"{len(listed):,} queries, {len(lines):,} lines: {output}")
     if encoded:
         console.note(f"{encoded:,} ids hold white space, which TREC files cannot; they were percent-encoded")
 
@@ -216,9 +216,9 @@ def _note_reranking(options: SearchOptions, start: float, console: Console) -> N
 
 def _check_views(format: Format, explain: bool, facets: list[str] | None, cluster: bool) -> None:
     """Refuse views in formats that have no place for them."""
-    asked = [name for name, on in (("--explain", explain), ("--facets", facets), ("--cluster", cluster)) if on]
-    if asked and format not in ("table", "json"):
-        raise InvalidRequest(f"{asked[0]} is shown with --format table or json, not {format}")
+    views = [name for name, on in (("--explain", explain), ("--facets", facets), ("--cluster", cluster)) if on]
+    if views and format not in ("table", "json"):
+        raise InvalidRequest(f"{views[0]} is shown with --format table or json, not {format}")
 
 
 def _view(

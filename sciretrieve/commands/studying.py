@@ -80,13 +80,13 @@ def duplicates(
     from ..ranking.grouping import groups_of
 
     opened = Index(chosen_index(index))
-    found = groups_of(shard.columns(["id", "title", "authors"]) for shard in opened.shards)
+    groups = groups_of(shard.columns(["id", "title", "authors"]) for shard in opened.shards)
     if format == "json":
-        rows = [{"title": title, "papers": ids} for title, ids in found]
+        rows = [{"title": title, "papers": ids} for title, ids in groups]
         say([json.dumps({"schema": 1, "index": str(opened.path), "groups": rows}, ensure_ascii=False, indent=1)])
         return
-    say(line for title, ids in found for line in (title, *(f"    {id}" for id in ids)))
-    Console(False).note(f"{len(found):,} groups, {sum(len(ids) for _, ids in found):,} of {len(opened):,} papers")
+    say(line for title, ids in groups for line in (title, *(f"    {id}" for id in ids)))
+    Console(False).note(f"{len(groups):,} groups, {sum(len(ids) for _, ids in groups):,} of {len(opened):,} papers")
 
 
 def _why_unwritten(told: Tuned) -> str:
