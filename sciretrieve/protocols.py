@@ -32,6 +32,10 @@ class Encoder(Protocol):
         """The arithmetic that it runs in, as a manifest records it."""
 
     @property
+    def ran_in(self) -> tuple[str, ...]:
+        """What papers were encoded in, as in "OpenVINO bf16": more than one where a runtime failed; empty before the first."""
+
+    @property
     def window(self) -> int:
         """How many papers are best encoded at once."""
 

@@ -26,6 +26,7 @@ class LetterEncoder:
 
     dim = len(LETTERS) + 2
     window = 512
+    ran_in = ("letters",)
     symmetric = False
 
     def identity(self) -> dict[str, Any]:

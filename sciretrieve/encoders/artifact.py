@@ -1,28 +1,23 @@
-"""An encoder's folder in the cache, as `conversion` makes it, opened without torch; and the guard over its precision."""
+"""One task of an encoder as a folder in the cache, as `conversion` makes it, opened without torch."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
-from ..choices import Precision
-from ..errors import InvalidRequest
-from ..files import read_json, write_json
-from ..types import Vectors
+from ..files import read_json
+from ..once import once
 from . import cache
 from .specs import Layout, Pooling
 from .tokens import Text, Tokens, open_tokenizer, tokenise
 
-LOG = logging.getLogger(__name__)
+Arithmetic = Literal["bf16", "fp32"]
+"""What a runtime computes in."""
 FORM = 3
 """Changes when what `conversion` writes does, so that older folders are not mistaken for it."""
 PROBES = (
@@ -38,8 +33,6 @@ PROBES = (
 """What a runtime is checked with: texts of all lengths, written for this."""
 PAIRS = (*((text, text) for text in PROBES), *zip(PROBES, reversed(PROBES), strict=True))
 """The same for a cross-encoder: each text with itself and with another, so that scores lie far apart."""
-LEAST_COSINE = 0.9999
-LARGEST_DIFFERENCE = 1e-4
 
 
 def probes(dim: int) -> Sequence[Text]:
@@ -95,47 +88,6 @@ class Artifact:
         """Texts, or pairs, to batches for this model."""
         return tokenise(self._tokenizer, texts, budget=budget, padding=int(self._facts["padding"]))
 
-    @cached_property
+    @once
     def _tokenizer(self) -> Any:
         return open_tokenizer(self.folder / "tokenizer.json", int(self._facts["max_length"]))
-
-
-def guard(
-    artifact: Artifact,
-    precision: Literal["bf16", "fp32"],
-    asked: Precision,
-    machine: str,
-    probe: Callable[[str, Tokens], Vectors],
-) -> Literal["bf16", "fp32"]:
-    """The precision that may be used on `machine`: checked once against plain torch in fp32, and remembered.
-
-    bf16 must keep every probe text's cosine at 0.9999 or above, fp32 every component within 1e-4. Where bf16 does not,
-    fp32 is taken, unless bf16 was asked for. Of a cross-encoder, all pairs' scores are one vector, taken from its mean.
-
-    Raises:
-        InvalidRequest: the precision asked for does not keep the vectors, or scores.
-    """
-    path = artifact.folder / "checked.json"
-    checked = read_json(path) if path.exists() else {}
-    key = f"{precision} on {machine}"
-    if key not in checked:
-        expected = np.load(artifact.folder / "probe.npy")
-        got = probe(precision, artifact.tokenise(probes(artifact.dim), 2048))
-        difference = float(np.abs(got - expected).max())
-        if artifact.dim == 1:
-            # a number alone has no direction, and one added to all scores ranks nothing anew: so their correlation
-            expected, got = (expected - expected.mean()).T, (got - got.mean()).T
-        lengths = np.linalg.norm(expected, axis=1) * np.linalg.norm(got, axis=1)
-        cosine = float(((got * expected).sum(axis=1) / np.maximum(lengths, 1e-30)).min())
-        checked[key] = {"cosine": cosine, "difference": difference}
-        write_json(path, checked)
-    found = checked[key]
-    what = "scores" if artifact.dim == 1 else "vectors"
-    if found["cosine"] >= LEAST_COSINE if precision == "bf16" else found["difference"] <= LARGEST_DIFFERENCE:
-        return precision
-    if precision == "bf16" and asked == "auto":
-        LOG.warning("bf16 changes this encoder's %s (cosine %.5f to fp32), so it runs in fp32", what, found["cosine"])
-        return guard(artifact, "fp32", asked, machine, probe)
-    told = f"cosine {found['cosine']:.5f}" if precision == "bf16" else f"a difference of {found['difference']:.1e}"
-    advice = "use --precision fp32" if precision == "bf16" else "please report it, with the model's name"
-    raise InvalidRequest(f"{precision} does not keep this encoder's {what} on this machine ({told} to plain torch); {advice}")

@@ -36,6 +36,11 @@ class Ensemble:
         return "+".join(dict.fromkeys(member.precision for member in self.members))
 
     @property
+    def ran_in(self) -> tuple[str, ...]:
+        """See `protocols.Encoder`: those of the members, each once."""
+        return tuple(dict.fromkeys(name for member in self.members for name in member.ran_in))
+
+    @property
     def window(self) -> int:
         """How many papers are best encoded at once."""
         return max(member.window for member in self.members)

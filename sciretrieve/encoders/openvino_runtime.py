@@ -3,80 +3,68 @@
 from __future__ import annotations
 
 import os
-from functools import cached_property
-from pathlib import Path
-from typing import Any, Literal
+from functools import cache
+from typing import Any
 
 import numpy as np
 
-from ..choices import Precision
-from ..errors import InvalidRequest
+from ..once import once
 from ..types import Vectors
-from .artifact import Artifact, guard
+from .artifact import Arithmetic, Artifact
 from .tokens import Tokens
 
-HINTS = {"bf16": "bf16", "fp32": "f32"}
+HINTS: dict[Arithmetic, str] = {"bf16": "bf16", "fp32": "f32"}
 
 
-class OpenVinoModel:
+class OpenVinoRuntime:
     """An encoder of the cache on this machine's CPU. Nothing loads before the first text."""
 
-    window = 512
+    def __init__(self, artifact: Artifact, precision: Arithmetic) -> None:
+        self._artifact = artifact
+        self.precision = precision
+        self.name = f"OpenVINO {precision}"
 
-    def __init__(self, artifact: Artifact, asked: Precision) -> None:
-        self.artifact = artifact
-        self._asked = asked
-        self._requests: dict[str, Any] = {}
+    @property
+    def machine(self) -> str:
+        """The processor, what it computes in, and the library's version."""
+        import openvino
 
-    @cached_property
-    def precision(self) -> Literal["bf16", "fp32"]:
-        """The precision that the model runs in: bf16 only where the CPU computes in it, for elsewhere it is slower, and
-        only if the vectors stay what they are."""
-        able = "BF16" in self._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
-        if self._asked == "bf16" and not able:
-            raise InvalidRequest("this CPU has no bf16 arithmetic, which would run several times slower than fp32; use --precision fp32")
-        return guard(self.artifact, "bf16" if able and self._asked != "fp32" else "fp32", self._asked, self._machine, self._probe)
+        capabilities = " ".join(sorted(_core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")))
+        return f"{_core().get_property('CPU', 'FULL_DEVICE_NAME')} ({capabilities}), OpenVINO {openvino.__version__}"
 
     def run(self, tokens: Tokens) -> Vectors:
-        """Encode: (texts, dim) float32."""
-        return self._infer(self._request(self.precision), tokens)
+        """Encode: (texts, dim) float32.
 
-    def _infer(self, request: Any, tokens: Tokens) -> Vectors:
-        vectors = np.empty((tokens.texts, self.artifact.dim), np.float32)
+        Threads that encode at the same time take turns after each batch: OpenVINO computes one batch on all cores.
+        """
+        # threads cannot share a request; one takes microseconds to make and holds no more than a batch and its vectors
+        request = self._compiled.create_infer_request()
+        vectors = np.empty((tokens.texts, self._artifact.dim), np.float32)
         for batch in tokens.batches:
-            result = request.infer({"input_ids": batch.ids, "attention_mask": batch.mask}, share_inputs=True)
-            vectors[batch.places] = result[0]
+            outputs = request.infer({"input_ids": batch.ids, "attention_mask": batch.mask}, share_inputs=True)
+            vectors[batch.places] = outputs[0]
         return vectors
 
-    def _probe(self, precision: str, tokens: Tokens) -> Vectors:
-        return self._infer(self._request(precision), tokens)
-
-    @cached_property
-    def _core(self) -> Any:
-        # its telemetry package would look for a network at import
-        os.environ.setdefault("OPENVINO_TELEMETRY_OPT_OUT", "1")
-        import openvino
-
-        return openvino.Core()
-
-    @cached_property
-    def _machine(self) -> str:
-        import openvino
-
-        return f"{self._core.get_property('CPU', 'FULL_DEVICE_NAME')}, OpenVINO {openvino.__version__}"
-
-    def _request(self, precision: str) -> Any:
-        """The model compiled for a precision, once: the guard may have had it compiled already."""
-        if precision not in self._requests:
-            self._requests[precision] = self._compile(precision)
-        return self._requests[precision]
-
-    def _compile(self, precision: str) -> Any:
-        folder: Path = self.artifact.folder
-        # one synchronous request at a time: the latency hint gives it all cores
+    @once
+    def _compiled(self) -> Any:
+        # the latency hint gives each batch all cores
         settings = {
             "PERFORMANCE_HINT": "LATENCY",
-            "INFERENCE_PRECISION_HINT": HINTS[precision],
-            "CACHE_DIR": str(folder / "compiled"),
+            "INFERENCE_PRECISION_HINT": HINTS[self.precision],
+            "CACHE_DIR": str(self._artifact.folder / "compiled"),
         }
-        return self._core.compile_model(folder / "model.xml", "CPU", settings).create_infer_request()
+        return _core().compile_model(self._artifact.folder / "model.xml", "CPU", settings)
+
+
+def has_bf16() -> bool:
+    """Whether this machine's CPU computes in bf16. Where it does not, bf16 is slower than fp32."""
+    return "BF16" in _core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+
+
+@cache
+def _core() -> Any:
+    # its telemetry package would look for a network at import
+    os.environ.setdefault("OPENVINO_TELEMETRY_OPT_OUT", "1")
+    import openvino
+
+    return openvino.Core()

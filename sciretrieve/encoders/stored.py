@@ -30,6 +30,7 @@ class StoredVectors:
     """Looks vectors up by the ids of papers and queries, in a file `vectors:FILE`."""
 
     precision = "fp32"
+    ran_in = ()
     window = WINDOW
     symmetric = True
     metric: Metric = "l2"

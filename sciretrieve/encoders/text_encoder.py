@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Protocol
+from threading import Lock
+from typing import Any
 
 import numpy as np
 
@@ -14,29 +15,17 @@ from ..errors import CorruptData, EncoderMismatch
 from ..once import once
 from ..types import Paper, Query, Vectors
 from .artifact import Artifact, folder_for
-from .openvino_runtime import OpenVinoModel
 from .resolving import resolve
+from .runtimes import Runtimes, on_cpu, on_gpu
 from .sources import Hashes, hashes_of, obtain
 from .specs import Asked, EncoderSpec, Part, Side, sides_from
 from .tokens import BUDGET, Tokens
-from .torch_runtime import ManyDevices, TorchModel, check_device, has_cuda
+from .torch_runtime import WINDOW, Weights, check_device, cuda_devices, has_cuda
 
 GPU_BUDGET = 65_536
 """Tokens a batch on a GPU."""
-
-
-class Model(Protocol):
-    """One task of an encoder, running somewhere."""
-
-    artifact: Artifact
-    window: int
-
-    @property
-    def precision(self) -> str:
-        """The arithmetic that it runs in."""
-
-    def run(self, tokens: Tokens) -> Vectors:
-        """Encode: (texts, dim) float32."""
+CPU_WINDOW = 512
+"""Texts encoded together on a CPU."""
 
 
 class TextEncoder:
@@ -58,7 +47,8 @@ class TextEncoder:
         self.spec = spec
         self.asked = asked
         self._precision, self._device, self._known = precision, device, known
-        self._models: dict[str, Model] = {}
+        self._models: dict[str, Runtimes] = {}
+        self._opening = Lock()
 
     @property
     def name(self) -> str:
@@ -81,9 +71,14 @@ class TextEncoder:
         return self._paper_model.precision
 
     @property
+    def ran_in(self) -> tuple[str, ...]:
+        """The runtimes that have encoded papers, in order; see `protocols.Encoder`."""
+        return self._paper_model.ran_in
+
+    @once
     def window(self) -> int:
         """How many papers are best encoded at once."""
-        return self._paper_model.window
+        return WINDOW * len(cuda_devices()) if self._on_gpu else CPU_WINDOW
 
     @property
     def symmetric(self) -> bool:
@@ -152,7 +147,7 @@ class TextEncoder:
         return {role: hashes_of(self.spec.parts[role], folder, self.name) for role, folder in self.folders.items()}
 
     @property
-    def _paper_model(self) -> Model:
+    def _paper_model(self) -> Runtimes:
         return self._model(self.spec.sides.paper.task)
 
     def _tokenise(self, side: Side, values: list[dict[str, str]]) -> Tokens:
@@ -168,30 +163,28 @@ class TextEncoder:
     def _on_gpu(self) -> bool:
         return self._device == "cuda" or (self._device == "auto" and has_cuda())
 
-    def _model(self, task: str) -> Model:
-        if task not in self._models:
-            self._models[task] = self._opened(task)
-        return self._models[task]
+    def _model(self, task: str) -> Runtimes:
+        with self._opening:
+            if task not in self._models:
+                self._models[task] = self._opened(task)
+            return self._models[task]
 
-    def _opened(self, task: str) -> Model:
+    def _opened(self, task: str) -> Runtimes:
         spec = self.spec
         hashes = {role: self.hashes[role] for role in spec.roles(task)}
         folder = folder_for(spec.name, spec.layout, hashes, task, spec.pooling, spec.normalise, spec.max_length)
+
+        def weights() -> Weights:
+            whole = self._with_weights()
+            return Weights(whole.spec, task, whole.folders)
+
         if not Artifact.exists(folder):
             from .conversion import convert
 
-            whole = self._with_weights()
+            whole = weights()
             convert(whole.spec, task, whole.folders, folder)
-        artifact = Artifact(folder)
-        if self._on_gpu or not artifact.has_graph:
-            import torch
-
-            whole = self._with_weights()
-            devices = [f"cuda:{number}" for number in range(torch.cuda.device_count())] if self._on_gpu else ["cpu"]
-            if len(devices) > 1:
-                return ManyDevices(whole.spec, task, whole.folders, artifact, devices, self._precision)
-            return TorchModel(whole.spec, task, whole.folders, artifact, devices[0], self._precision)
-        return OpenVinoModel(artifact, self._precision)
+        artifact, ordered = Artifact(folder), on_gpu if self._on_gpu else on_cpu
+        return Runtimes(self.name, artifact, self._precision, lambda: ordered(artifact, self._precision, weights))
 
     def _with_weights(self) -> TextEncoder:
         """This encoder with its files at hand, which must be those that an index was built with.

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from threading import Lock
+from typing import Any
 
 import numpy as np
 
-from ..choices import Device, Precision
+from ..choices import Device
 from ..errors import InvalidRequest
+from ..once import once
 from ..types import Vectors
-from .artifact import Artifact, guard
+from .artifact import Arithmetic, Artifact
 from .specs import EncoderSpec
 from .tokens import Batch, Tokens
 
 WINDOW = 8192
-"""Texts encoded together on a GPU, where batches are large: sorting over so many keeps padding under 5 %."""
+"""Texts encoded together on each GPU, where batches are large: sorting over so many keeps padding under 5 %."""
 
 
 def has_cuda() -> bool:
@@ -41,64 +42,72 @@ def check_device(device: Device) -> None:
         raise InvalidRequest(f"there is no CUDA device that torch can use{build}; leave out --device, or use --device cpu")
 
 
-class TorchModel:
-    """One task of an encoder in torch, on one device."""
+def cuda_devices() -> list[str]:
+    """The GPUs as torch calls them."""
+    import torch
 
-    window = WINDOW
+    return [f"cuda:{number}" for number in range(torch.cuda.device_count())]
 
-    def __init__(
-        self, spec: EncoderSpec, task: str, folders: Mapping[str, Path], artifact: Artifact, device: str, asked: Precision
-    ) -> None:
-        self._spec, self._task, self._folders, self._device, self._asked = spec, task, folders, device, asked
-        self.artifact = artifact
-        self._models: dict[str, Any] = {}
 
-    @cached_property
-    def precision(self) -> Literal["bf16", "fp32"]:
-        """bf16 on a GPU that has it, fp32 elsewhere; see `artifact.guard`."""
+def cuda_has_bf16() -> bool:
+    """Whether the GPUs compute in bf16."""
+    import torch
+
+    return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What one task of an encoder is loaded from: its files' folders, by role."""
+
+    spec: EncoderSpec
+    task: str
+    folders: Mapping[str, Path]
+
+
+class TorchRuntime:
+    """One task of an encoder in torch, on one device. The weights are looked for when the model is first needed."""
+
+    def __init__(self, weights: Callable[[], Weights], artifact: Artifact, device: str, precision: Arithmetic) -> None:
+        self._weights, self._artifact, self._device = weights, artifact, device
+        self.precision = precision
+        self.name = f"torch {precision}" if device == "cpu" else f"torch {precision} on {device}"
+        self._lock = Lock()
+
+    @property
+    def machine(self) -> str:
+        """The device, and the library's version."""
         import torch
 
-        on_gpu = self._device.startswith("cuda")
-        able = on_gpu and torch.cuda.is_bf16_supported(including_emulation=False)
-        if self._asked == "bf16" and on_gpu and not able:
-            raise InvalidRequest("this GPU has no bf16 arithmetic; use --precision fp32")
-        wanted: Literal["bf16", "fp32"] = "bf16" if self._asked != "fp32" and (able or self._asked == "bf16") else "fp32"
-        name = torch.cuda.get_device_name(self._device) if on_gpu else "CPU"
-        return guard(self.artifact, wanted, self._asked, f"{name}, torch {torch.__version__}", self._probe)
+        name = torch.cuda.get_device_name(self._device) if self._device.startswith("cuda") else "CPU"
+        return f"{name}, torch {torch.__version__}"
 
     def run(self, tokens: Tokens) -> Vectors:
         """Encode: (texts, dim) float32. Batches are sent ahead, and the vectors fetched once at the end."""
-        return self._forward(self._model(self.precision), tokens)
+        return self._forward(self._model, tokens)
 
-    def _probe(self, precision: str, tokens: Tokens) -> Vectors:
-        return self._forward(self._model(precision), tokens)
-
-    def _model(self, precision: str) -> Any:
-        """The model in a precision, loaded once: the guard may have had it loaded already. Only one is held."""
-        if precision not in self._models:
-            self._models = {precision: self._load(precision)}
-        return self._models[precision]
-
-    def _load(self, precision: str) -> Any:
+    @once
+    def _model(self) -> Any:
         import torch
 
         from .conversion import load_model, pooled
         from .layouts.trimming import trim
 
-        whole, _, _ = load_model(self._spec, self._task, self._folders)
-        if self.artifact.trimmed:
+        weights = self._weights()
+        whole, _, _ = load_model(weights.spec, weights.task, weights.folders)
+        if self._artifact.trimmed:
             trim(whole.model)
-        states = whole.model.to(torch.bfloat16 if precision == "bf16" else torch.float32)
-        return pooled(states, self._spec.pooling, self._spec.normalise).to(self._device)
+        states = whole.model.to(torch.bfloat16 if self.precision == "bf16" else torch.float32)
+        return pooled(states, weights.spec.pooling, weights.spec.normalise).to(self._device)
 
     def _forward(self, model: Any, tokens: Tokens) -> Vectors:
         import torch
 
-        vectors = np.empty((tokens.texts, self.artifact.dim), np.float32)
+        vectors = np.empty((tokens.texts, self._artifact.dim), np.float32)
         if not tokens.batches:
             return vectors
         with torch.inference_mode():
-            parts = [self._one(model, *self._sent(batch)) for batch in tokens.batches]
+            parts = [self._alone(model, *self._sent(batch)) for batch in tokens.batches]
             places = np.concatenate([batch.places for batch in tokens.batches])
             vectors[places] = torch.cat(parts).cpu().numpy()
         return vectors
@@ -111,6 +120,11 @@ class TorchModel:
         if self._device.startswith("cuda"):
             ids, mask = ids.pin_memory(), mask.pin_memory()
         return ids.to(self._device, non_blocking=True), mask.to(self._device, non_blocking=True)
+
+    def _alone(self, model: Any, ids: Any, mask: Any) -> Any:
+        """A batch's vectors. Threads take turns, for some layouts keep state in the model during a forward pass."""
+        with self._lock:
+            return self._one(model, ids, mask)
 
     def _one(self, model: Any, ids: Any, mask: Any) -> Any:
         """A batch's vectors; a batch that the device has no memory for is halved."""
@@ -128,50 +142,46 @@ class TorchModel:
 class ManyDevices:
     """One task of an encoder on several devices, each in a process of its own, for one process cannot feed them all."""
 
-    window = WINDOW
-
-    def __init__(
-        self, spec: EncoderSpec, task: str, folders: Mapping[str, Path], artifact: Artifact, devices: list[str], asked: Precision
-    ) -> None:
-        self.artifact = artifact
-        self._first = TorchModel(spec, task, folders, artifact, devices[0], asked)
-        self._arguments = [(spec, task, dict(folders), artifact.folder, device) for device in devices]
-        self.window = WINDOW * len(devices)
+    def __init__(self, weights: Callable[[], Weights], artifact: Artifact, devices: Sequence[str], precision: Arithmetic) -> None:
+        self._weights, self._artifact, self._devices = weights, artifact, devices
+        self._first = TorchRuntime(weights, artifact, devices[0], precision)
+        self.precision = precision
+        self.name = f"torch {precision} on {len(devices)} x {devices[0].partition(':')[0]}"
 
     @property
-    def precision(self) -> Literal["bf16", "fp32"]:
-        """The precision of the first device, which the others share."""
-        return self._first.precision
+    def machine(self) -> str:
+        """The first device, which the others are like, and the library's version."""
+        return self._first.machine
 
     def run(self, tokens: Tokens) -> Vectors:
         """Encode: (texts, dim) float32. Every device gets each n-th batch, so that long and short ones are shared out."""
         workers = self._workers
         shares = [replace(tokens, batches=tokens.batches[number :: len(workers)]) for number in range(len(workers))]
         waiting = [worker.submit(_run_here, share) for worker, share in zip(workers, shares, strict=True)]
-        vectors = np.empty((tokens.texts, self.artifact.dim), np.float32)
+        vectors = np.empty((tokens.texts, self._artifact.dim), np.float32)
         for share, future in zip(shares, waiting, strict=True):
             if share.batches:
                 places = np.concatenate([batch.places for batch in share.batches])
                 vectors[places] = future.result()[places]
         return vectors
 
-    @cached_property
+    @once
     def _workers(self) -> list[ProcessPoolExecutor]:
         context = multiprocessing.get_context("spawn")
-        precision = self.precision
+        weights, folder = self._weights(), self._artifact.folder
         return [
-            ProcessPoolExecutor(1, mp_context=context, initializer=_start_here, initargs=(*arguments, precision))
-            for arguments in self._arguments
+            ProcessPoolExecutor(1, mp_context=context, initializer=_start_here, initargs=(weights, folder, device, self.precision))
+            for device in self._devices
         ]
 
 
-_HERE: dict[str, TorchModel] = {}
-"""The model of this process, where it is one of `ManyDevices`' workers."""
+_HERE: dict[str, TorchRuntime] = {}
+"""The runtime of this process, where it is one of `ManyDevices`' workers."""
 
 
-def _start_here(spec: EncoderSpec, task: str, folders: Mapping[str, Path], folder: Path, device: str, precision: Precision) -> None:
-    _HERE["model"] = TorchModel(spec, task, folders, Artifact(folder), device, precision)
+def _start_here(weights: Weights, folder: Path, device: str, precision: Arithmetic) -> None:
+    _HERE["runtime"] = TorchRuntime(lambda: weights, Artifact(folder), device, precision)
 
 
 def _run_here(tokens: Tokens) -> Vectors:
-    return _HERE["model"].run(tokens)
+    return _HERE["runtime"].run(tokens)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,11 @@ import pytest
 
 from sciretrieve.choices import Precision
 from sciretrieve.encoders import CrossEncoder, open_cross_encoder
-from sciretrieve.encoders.artifact import PAIRS, Artifact, guard
 from sciretrieve.encoders.text_encoder import TextEncoder
-from sciretrieve.encoders.torch_runtime import TorchModel
+from sciretrieve.encoders.torch_runtime import TorchRuntime, Weights
 from sciretrieve.errors import CorruptData, InvalidRequest, Unavailable
-from sciretrieve.files import read_json
 from sciretrieve.types import Paper, Query, Vectors
+from tests.encoders.fake_core import FakeCore
 from tests.toy_weights import DIM, HEADS, LAYERS, VOCABULARY, bert_config, write_bert, write_tokenizer
 
 LONG = "the citation of graph networks, a vaccine and a title " * 9
@@ -139,7 +138,7 @@ def test_torch_gives_what_openvino_gives(toys: Path) -> None:
     inner = text_encoder(encoder)
     pairs = [(QUERIES[0].words, paper.title) for paper in PAPERS]
     artifact = inner._model("").artifact
-    model = TorchModel(inner.spec, "", inner.folders, artifact, "cpu", "fp32")
+    model = TorchRuntime(lambda: Weights(inner.spec, "", inner.folders), artifact, "cpu", "fp32")
     np.testing.assert_allclose(model.run(artifact.tokenise(pairs, 128)), inner.encode_pairs(pairs), atol=1e-4)
 
 
@@ -221,22 +220,26 @@ def test_settings_that_are_none(toys: Path, tmp_path: Path) -> None:
         open_cross_encoder(str(folder))
 
 
-def test_a_precision_must_keep_how_scores_lie_to_each_other(toys: Path, tmp_path: Path) -> None:
-    encoder = opened("toy/bert")
+@pytest.mark.parametrize(
+    ("disturb", "precision"),
+    [
+        (lambda scores: scores, "bf16"),
+        # one constant on all scores changes no ranking
+        (lambda scores: scores + 1, "bf16"),
+        # every score has its own sign still, and so a cosine of 1 with what it should be
+        (lambda scores: np.sign(scores) * np.abs(scores[::-1]), "fp32"),
+    ],
+    ids=["same", "shifted", "scrambled"],
+)
+def test_bf16_must_keep_how_scores_lie_to_each_other(
+    core: FakeCore, toys: Path, disturb: Callable[[Vectors], Vectors], precision: str
+) -> None:
+    for path in toys.parents[1].glob("cache/encoders/*/checked.json"):
+        path.unlink()
+    core.disturb = lambda running, scores: disturb(scores) if running == "bf16" else scores
+    encoder = opened("toy/bert", "auto")
     encoder.score(QUERIES[0], PAPERS[:1])
-    copy = Artifact(Path(shutil.copytree(text_encoder(encoder)._model("").artifact.folder, tmp_path / "copy")))
-    expected = np.load(copy.folder / "probe.npy")
-    assert expected.shape == (len(PAIRS), 1)
-
-    def choose(machine: str, got: Vectors) -> str:
-        return guard(copy, "bf16", "auto", machine, lambda precision, tokens: got if precision == "bf16" else expected)
-
-    assert choose("good", expected) == "bf16"
-    # one constant on all scores changes no ranking
-    assert choose("shifted", expected + 1) == "bf16"
-    # every score has its own sign still, and so a cosine of 1 with what it should be
-    assert choose("scrambled", np.sign(expected) * np.abs(expected[::-1])) == "fp32"
-    assert read_json(copy.folder / "checked.json")["bf16 on scrambled"]["cosine"] < 0.9999
+    assert encoder.precision == precision
 
 
 def test_a_vocabulary_larger_than_the_model_is_refused(toys: Path, tmp_path: Path) -> None:

@@ -13,16 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sciretrieve.choices import Precision
 from sciretrieve.encoders import load_encoder
-from sciretrieve.encoders.artifact import Artifact, guard
 from sciretrieve.encoders.catalogue import MINILM
-from sciretrieve.encoders.openvino_runtime import OpenVinoModel
 from sciretrieve.encoders.sources import obtain
 from sciretrieve.encoders.specs import Asked
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.errors import CorruptData, InvalidRequest, Unavailable, UnknownName
-from sciretrieve.files import read_json, write_json
 from sciretrieve.types import Paper, Query, Vectors
 
 TEXTS = [
@@ -100,61 +96,6 @@ def test_a_text_of_a_hundred_thousand_words_is_cut_like_any_other() -> None:
     encoder = load_encoder("minilm", precision="fp32")
     long, shorter = encode(encoder, ["graph networks " * 50_000, "graph networks " * 400])
     np.testing.assert_allclose(long, shorter, atol=1e-5)
-
-
-def cpu_has_bf16() -> bool:
-    import openvino
-
-    return "BF16" in openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
-
-
-def test_bf16_is_refused_where_the_cpu_has_none() -> None:
-    encoder = load_encoder("minilm", precision="bf16")
-    if cpu_has_bf16():
-        assert encoder.precision == "bf16"
-    else:
-        with pytest.raises(InvalidRequest, match="fp32"):
-            _ = encoder.precision
-    assert load_encoder("minilm").precision == ("bf16" if cpu_has_bf16() else "fp32")
-
-
-@pytest.fixture
-def artifact() -> Artifact:
-    encoder = load_encoder("minilm", precision="fp32")
-    encode(encoder, ["prepare it"])
-    assert isinstance(encoder, TextEncoder)
-    model = encoder._model("")
-    assert isinstance(model, OpenVinoModel)
-    return model.artifact
-
-
-def test_a_precision_is_checked_against_plain_torch_once(artifact: Artifact, tmp_path: Path) -> None:
-    copy = Artifact(Path(shutil.copytree(artifact.folder, tmp_path / "copy")))
-    reference = np.load(copy.folder / "probe.npy")
-    asked: list[str] = []
-
-    def probe(distance: float) -> Any:
-        noise = np.random.default_rng(0).normal(size=reference.shape).astype(np.float32)
-
-        def run(precision: str, tokens: Any) -> Vectors:
-            asked.append(precision)
-            return np.asarray(reference + distance * noise * (precision == "bf16"), np.float32)
-
-        return run
-
-    def choose(precision: Precision, machine: str, distance: float) -> str:
-        return guard(copy, "bf16" if precision != "fp32" else "fp32", precision, machine, probe(distance))
-
-    assert choose("auto", "good", 1e-5) == "bf16"
-    assert choose("auto", "good", 1e-5) == "bf16"
-    assert asked == ["bf16"]  # the second time it was remembered
-    assert choose("auto", "bad", 0.1) == "fp32"
-    with pytest.raises(InvalidRequest, match="bf16 does not keep this encoder's vectors"):
-        choose("bf16", "bad", 0.1)
-    remembered = read_json(copy.folder / "checked.json")
-    write_json(copy.folder / "checked.json", remembered | {"fp32 on worse": {"cosine": 0.9, "difference": 0.1}})
-    with pytest.raises(InvalidRequest, match="fp32 does not keep"):
-        choose("fp32", "worse", 0)
 
 
 def test_an_unknown_encoder_names_the_near_one() -> None:

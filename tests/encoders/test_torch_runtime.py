@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from sciretrieve.encoders import load_encoder, torch_runtime
-from sciretrieve.encoders.artifact import PROBES, Artifact
+from sciretrieve.encoders.artifact import PROBES, Arithmetic, Artifact
+from sciretrieve.encoders.runtimes import Runtimes
 from sciretrieve.encoders.text_encoder import TextEncoder
-from sciretrieve.encoders.torch_runtime import ManyDevices, TorchModel
+from sciretrieve.encoders.torch_runtime import ManyDevices, TorchRuntime, Weights
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.types import Paper, Query
 from tests.toy_weights import write_bert
@@ -32,9 +33,13 @@ def artifact(encoder: TextEncoder) -> Artifact:
     return encoder._model("").artifact
 
 
+def in_torch(encoder: TextEncoder, precision: Arithmetic = "fp32") -> TorchRuntime:
+    """The encoder's one task in torch on the CPU."""
+    return TorchRuntime(lambda: Weights(encoder.spec, "", encoder.folders), artifact(encoder), "cpu", precision)
+
+
 def test_torch_gives_what_openvino_gives(encoder: TextEncoder) -> None:
-    model = TorchModel(encoder.spec, "", encoder.folders, artifact(encoder), "cpu", "auto")
-    assert model.precision == "fp32"
+    model = in_torch(encoder)
     np.testing.assert_allclose(model.run(encoder.tokenise(PAPERS)), encoder.encode_papers(PAPERS), atol=1e-4)
     assert model.run(encoder.tokenise([])).shape == (0, encoder.dim)
 
@@ -43,9 +48,9 @@ def test_bf16_in_torch_passes_the_guard() -> None:
     opened = load_encoder("minilm", precision="fp32")
     assert isinstance(opened, TextEncoder)
     exact = opened.encode_papers(PAPERS[1:])  # the first is empty, which no paper of a corpus is
-    model = TorchModel(opened.spec, "", opened.folders, artifact(opened), "cpu", "bf16")
-    assert model.precision == "bf16"
+    model = Runtimes("minilm", artifact(opened), "bf16", lambda: [in_torch(opened, "bf16")])
     ours = model.run(opened.tokenise(PAPERS[1:]))
+    assert model.precision == "bf16"
     assert not np.array_equal(ours, exact)
     assert (ours * exact).sum(axis=1).min() > 0.9999
 
@@ -53,11 +58,10 @@ def test_bf16_in_torch_passes_the_guard() -> None:
 def test_several_devices_share_the_batches(encoder: TextEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
     tokens = artifact(encoder).tokenise([f"{paper.title} {paper.abstract}" for paper in PAPERS], 128)
     assert len(tokens.batches) > 8
-    many = ManyDevices(encoder.spec, "", encoder.folders, artifact(encoder), ["cpu", "cpu"], "fp32")
-    one = TorchModel(encoder.spec, "", encoder.folders, artifact(encoder), "cpu", "fp32")
-    np.testing.assert_allclose(many.run(tokens), one.run(tokens), atol=1e-5)
+    weights = Weights(encoder.spec, "", encoder.folders)
+    many = ManyDevices(lambda: weights, artifact(encoder), ["cpu", "cpu"], "fp32")
+    np.testing.assert_allclose(many.run(tokens), in_torch(encoder).run(tokens), atol=1e-5)
     assert len(many._workers) == 2
-    assert many.window == 2 * one.window
     for worker in many._workers:
         worker.shutdown()
 
@@ -65,8 +69,8 @@ def test_several_devices_share_the_batches(encoder: TextEncoder, monkeypatch: py
 def test_a_batch_that_does_not_fit_is_halved(encoder: TextEncoder) -> None:
     import torch
 
-    model = TorchModel(encoder.spec, "", encoder.folders, artifact(encoder), "cpu", "fp32")
-    whole, sizes = model._model("fp32"), []
+    model = in_torch(encoder)
+    whole, sizes = model._model, []
 
     def small(ids: Any, mask: Any) -> Any:
         sizes.append(len(ids))
@@ -74,14 +78,14 @@ def test_a_batch_that_does_not_fit_is_halved(encoder: TextEncoder) -> None:
             raise torch.OutOfMemoryError("CUDA out of memory")
         return whole(ids, mask)
 
-    model._models = {"fp32": small}
+    vars(model)["_model"] = small
     np.testing.assert_allclose(model.run(encoder.tokenise(PAPERS)), encoder.encode_papers(PAPERS), atol=1e-4)
     assert max(sizes) > 3
 
     def none(ids: Any, mask: Any) -> Any:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
-    model._models = {"fp32": none}
+    vars(model)["_model"] = none
     with pytest.raises(InvalidRequest, match="not the memory for one text"):
         model.run(encoder.tokenise(PAPERS[:4]))
 
@@ -105,7 +109,7 @@ def test_what_openvino_cannot_take_runs_in_torch(models: Path, monkeypatch: pyte
     again = load_encoder("scibert", precision="fp32")
     assert isinstance(again, TextEncoder)
     np.testing.assert_allclose(again.encode_queries([Query("q", "graph")]), encoder.encode_queries([Query("q", "graph")]), atol=1e-5)
-    assert isinstance(again._model(""), TorchModel)
+    assert again._model("").ran_in == ("torch fp32",)
 
 
 def test_a_device_that_is_not_here(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,229 @@
+"""What runs one task of an encoder: runtimes in order of preference, each checked before it is used and left when it fails."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from threading import Lock
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..choices import Precision
+from ..errors import InvalidRequest, SciretrieveError, Unavailable
+from ..files import read_json, write_json
+from ..once import once
+from ..types import Vectors
+from .artifact import Arithmetic, Artifact, probes
+from .openvino_runtime import OpenVinoRuntime, has_bf16
+from .tokens import Tokens
+from .torch_runtime import ManyDevices, TorchRuntime, Weights, cuda_devices, cuda_has_bf16
+
+LOG = logging.getLogger(__name__)
+LEAST_COSINE = 0.9999
+"""To the vectors of plain torch in fp32, for a runtime in bf16."""
+LARGEST_DIFFERENCE = 1e-4
+"""From any component of those vectors, for a runtime in fp32."""
+
+
+class Runtime(Protocol):
+    """One task of an encoder in one arithmetic on one kind of machine. Nothing loads before it is asked for its machine."""
+
+    @property
+    def name(self) -> str:
+        """The library and the arithmetic, as in "OpenVINO bf16"."""
+
+    @property
+    def precision(self) -> Arithmetic:
+        """The arithmetic."""
+
+    @property
+    def machine(self) -> str:
+        """The processor and the library's version: a check holds as long as they stay."""
+
+    def run(self, tokens: Tokens) -> Vectors:
+        """Encode: (texts, dim) float32. Several threads may."""
+
+
+class Runtimes:
+    """One task of an encoder on this machine, in the first of its runtimes that works.
+
+    A runtime is checked once against plain torch in fp32, and the result is remembered beside the graph. In bf16 every probe
+    text must keep a cosine of 0.9999, in fp32 every component must stay within 1e-4; of a cross-encoder, the scores of all
+    pairs are one vector, taken from its mean. A runtime that fails the check, or raises anything then or while it encodes,
+    is left for the next one, which encodes the same texts again. Memory that is lacking and errors of sciretrieve's own are
+    no failures of a runtime, and are passed on.
+    """
+
+    def __init__(self, encoder: str, artifact: Artifact, asked: Precision, ordered: Callable[[], Sequence[Runtime]]) -> None:
+        """`ordered` gives the runtimes, the preferred first; it may raise what an unfit request deserves."""
+        self.artifact = artifact
+        self._encoder, self._asked, self._list = encoder, asked, ordered
+        self._lock = Lock()
+        self._usable: Runtime | None = None
+        self._faults: list[str] = []
+        self._used: dict[str, None] = {}
+
+    @property
+    def precision(self) -> Arithmetic:
+        """The arithmetic that it runs in. Raises as `run`."""
+        return self._current().precision
+
+    @property
+    def ran_in(self) -> tuple[str, ...]:
+        """The names of the runtimes that have encoded anything, in order."""
+        return tuple(self._used)
+
+    def run(self, tokens: Tokens) -> Vectors:
+        """Encode: (texts, dim) float32.
+
+        Raises:
+            InvalidRequest: bf16 was asked for, and does not keep the vectors or is unknown to the machine.
+            Unavailable: no runtime is left that works.
+        """
+        while True:
+            runtime = self._current()
+            try:
+                vectors = runtime.run(tokens)
+            except (SciretrieveError, MemoryError):
+                raise
+            except Exception as error:  # OpenVINO and torch raise many classes
+                self._leave(runtime, error)
+            else:
+                self._used[runtime.name] = None
+                return vectors
+
+    @once
+    def _left(self) -> list[Runtime]:
+        """The runtimes that have not failed, the preferred first: those before them are let go, with their models."""
+        return list(self._list())
+
+    def _current(self) -> Runtime:
+        """The runtime in use: the first that is not left and passes its check."""
+        with self._lock:
+            while self._usable is None:
+                runtime = self._left[0]
+                facts, known = self._checked(runtime)
+                fault = self._fault(runtime, facts)
+                if fault is None:
+                    self._usable = runtime
+                else:
+                    self._next(runtime, fault, tell=not known)
+            return self._usable
+
+    def _leave(self, runtime: Runtime, error: Exception) -> None:
+        """Go on to the next runtime, and remember that this one raised; unless another thread did so already."""
+        with self._lock:
+            if runtime is self._usable:
+                facts = {"raised": _in_one_line(error)}
+                self._next(runtime, f"{runtime.name} failed ({facts['raised']})", tell=True)
+                self._usable = None
+                self._remember(runtime, facts)
+
+    def _next(self, runtime: Runtime, fault: str, *, tell: bool) -> None:
+        """Raises Unavailable where there is no next one; then this one is tried again when it is next needed."""
+        if len(self._left) == 1:
+            advice = "use --device cpu" if "cuda" in runtime.name else "please report it, with the model's name"
+            raise Unavailable(f"{self._encoder} cannot be run on this machine: {'; '.join([*self._faults, fault])}; {advice}")
+        self._faults.append(fault)
+        del self._left[0]
+        if tell:
+            LOG.warning("%s: %s; it goes on in %s", self._encoder, fault, self._left[0].name)
+
+    def _checked(self, runtime: Runtime) -> tuple[Mapping[str, Any], bool]:
+        """What the check of a runtime gave, and whether that was known before."""
+        known = self._remembered().get(_key(runtime))
+        if known is not None:
+            return known, True
+        expected = np.load(self.artifact.folder / "probe.npy")
+        tokens = self.artifact.tokenise(probes(self.artifact.dim), 2048)
+        facts: dict[str, Any]
+        try:
+            facts = _compared(runtime.run(tokens), expected)
+        except MemoryError:
+            raise
+        except SciretrieveError as error:
+            if not self._faults:
+                raise
+            raise Unavailable(f"{self._encoder}: {'; '.join(self._faults)}; {runtime.name} would be next, but {error}") from error
+        except Exception as error:  # OpenVINO and torch raise many classes
+            facts = {"raised": _in_one_line(error)}
+            if len(self._left) == 1:  # nothing comes after it, so it is tried again next time
+                return facts, False
+        self._remember(runtime, facts)
+        return facts, False
+
+    def _fault(self, runtime: Runtime, facts: Mapping[str, Any]) -> str | None:
+        """Why a runtime cannot be used. Raises InvalidRequest where bf16 was asked for and does not keep the vectors."""
+        if "raised" in facts:
+            return f"{runtime.name} failed ({facts['raised']})"
+        cosine, difference = facts["cosine"], facts["difference"]
+        if cosine >= LEAST_COSINE if runtime.precision == "bf16" else difference <= LARGEST_DIFFERENCE:
+            return None
+        what = "scores" if self.artifact.dim == 1 else "vectors"
+        apart = f"cosine {cosine:.5f}" if runtime.precision == "bf16" else f"a difference of {difference:.1e}"
+        if runtime.precision == "bf16" and self._asked == "bf16":
+            raise InvalidRequest(f"bf16 does not keep this encoder's {what} on this machine ({apart} to plain torch); use --precision fp32")
+        return f"{runtime.name} changes the {what} ({apart} to plain torch)"
+
+    def _remembered(self) -> dict[str, Any]:
+        path = self.artifact.folder / "checked.json"
+        return dict(read_json(path)) if path.exists() else {}
+
+    def _remember(self, runtime: Runtime, facts: Mapping[str, Any]) -> None:
+        with suppress(OSError):  # in a cache that cannot be written, the check is made again next time
+            write_json(self.artifact.folder / "checked.json", self._remembered() | {_key(runtime): facts})
+
+
+def on_cpu(artifact: Artifact, asked: Precision, weights: Callable[[], Weights]) -> list[Runtime]:
+    """The runtimes of a CPU: OpenVINO in bf16 where the CPU computes in it, in fp32, and torch, which needs the weights.
+
+    Raises:
+        InvalidRequest: bf16 was asked for, and the CPU does not compute in it.
+    """
+    plain = TorchRuntime(weights, artifact, "cpu", "fp32")
+    if not artifact.has_graph:
+        return [TorchRuntime(weights, artifact, "cpu", "bf16"), plain] if asked == "bf16" else [plain]
+    able = has_bf16()
+    if asked == "bf16" and not able:
+        raise InvalidRequest("this CPU has no bf16 arithmetic, which would run several times slower than fp32; use --precision fp32")
+    quick = [OpenVinoRuntime(artifact, "bf16")] if able and asked != "fp32" else []
+    return [*quick, OpenVinoRuntime(artifact, "fp32"), plain]
+
+
+def on_gpu(artifact: Artifact, asked: Precision, weights: Callable[[], Weights]) -> list[Runtime]:
+    """The runtimes of GPUs: torch in bf16 where they compute in it, and in fp32.
+
+    Raises:
+        InvalidRequest: bf16 was asked for, and the GPUs do not compute in it.
+    """
+    able = cuda_has_bf16()
+    if asked == "bf16" and not able:
+        raise InvalidRequest("this GPU has no bf16 arithmetic; use --precision fp32")
+    devices = cuda_devices()
+    precisions: list[Arithmetic] = ["bf16", "fp32"] if able and asked != "fp32" else ["fp32"]
+    if len(devices) > 1:
+        return [ManyDevices(weights, artifact, devices, precision) for precision in precisions]
+    return [TorchRuntime(weights, artifact, devices[0], precision) for precision in precisions]
+
+
+def _key(runtime: Runtime) -> str:
+    return f"{runtime.precision} on {runtime.machine}"
+
+
+def _compared(actual: Vectors, expected: Vectors) -> dict[str, float]:
+    """How far vectors of the probe texts are from those of plain torch in fp32: the least cosine, the largest difference."""
+    difference = float(np.abs(actual - expected).max())
+    if expected.shape[1] == 1:
+        # a number alone has no direction, and one added to all scores ranks nothing anew: so their correlation
+        expected, actual = (expected - expected.mean()).T, (actual - actual.mean()).T
+    lengths = np.linalg.norm(expected, axis=1) * np.linalg.norm(actual, axis=1)
+    cosine = float(((actual * expected).sum(axis=1) / np.maximum(lengths, 1e-30)).min())
+    return {"cosine": cosine, "difference": difference}
+
+
+def _in_one_line(error: Exception) -> str:
+    """An error's class and, of what OpenVINO says in several lines, the last, which has the reason."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[-1][:200]}" if lines else type(error).__name__

@@ -1,0 +1,255 @@
+"""Runtimes that fail, or change the vectors: the next one takes over, nothing is lost, and it is said and recorded."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sciretrieve as sr
+from sciretrieve.choices import Precision
+from sciretrieve.encoders import load_encoder
+from sciretrieve.encoders.artifact import PROBES
+from sciretrieve.encoders.text_encoder import TextEncoder
+from sciretrieve.errors import InvalidRequest, Unavailable
+from sciretrieve.types import Paper, Query, Vectors
+from tests.encoders.fake_core import FakeCore
+from tests.made_up import made_up_papers
+from tests.toy_weights import ids_of, write_bert
+
+PAPERS = [Paper(row["id"], row["title"], row["abstract"]) for row in made_up_papers(300)]
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Vectors]]:
+    """A folder of models with a small SPECTER, its cache beside it; and what the plain model gives for the papers."""
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    folder = tmp_path_factory.mktemp("toy")
+    weights = folder / "models" / "allenai" / "specter"
+    write_bert(weights, 1)
+    tokenizer, model = AutoTokenizer.from_pretrained(weights), AutoModel.from_pretrained(weights).eval()
+    with torch.no_grad():
+        states = [model(ids_of(tokenizer, f"{paper.title}[SEP]{paper.abstract}")).last_hidden_state[0, 0] for paper in PAPERS]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SCIRETRIEVE_MODELS", str(folder / "models"))
+        patch.setenv("SCIRETRIEVE_CACHE", str(folder / "cache"))
+        yield folder, torch.stack(states).numpy()
+
+
+@pytest.fixture
+def plain(toy: tuple[Path, Vectors], core: FakeCore) -> Vectors:
+    """The plain model's vectors, in a cache that knows of no check."""
+    for path in toy[0].glob("cache/encoders/*/checked.json"):
+        path.unlink()
+    return toy[1]
+
+
+def opened(precision: Precision = "auto") -> TextEncoder:
+    encoder = load_encoder("specter", precision=precision, device="cpu")
+    assert isinstance(encoder, TextEncoder)
+    return encoder
+
+
+def failing(precision: str, at: int, error: type[BaseException] = RuntimeError) -> Callable[[str, int], None]:
+    """Raises at the batch of that number."""
+
+    def before_batch(running: str, number: int) -> None:
+        if running == precision and number == at:
+            raise error("Exception from src/core\nCheck failed\nFailed to broadcast work_amount")
+
+    return before_batch
+
+
+def probing() -> int:
+    """How many batches the check of a runtime takes."""
+    fake = opened()
+    _ = fake.precision
+    return len(fake._model("").artifact.tokenise(PROBES, 2048).batches)
+
+
+@pytest.mark.parametrize("where", ["compiling", "check", "first", "middle", "last"])
+def test_the_next_runtime_encodes_what_was_lost(core: FakeCore, plain: Vectors, where: str, caplog: pytest.LogCaptureFixture) -> None:
+    check, papers = probing(), len(opened().tokenise(PAPERS).batches)
+    assert papers > 4
+    for path in opened()._model("").artifact.folder.glob("checked.json"):
+        path.unlink()
+    core.batches.clear()
+    core.compiled.clear()
+    caplog.clear()
+    if where == "compiling":
+
+        def refuse(precision: str) -> None:
+            if precision == "bf16":
+                raise RuntimeError("Failed to broadcast work_amount")
+
+        core.before_compiling = refuse
+    else:
+        core.before_batch = failing("bf16", {"check": 0, "first": check, "middle": check + papers // 2, "last": check + papers - 1}[where])
+    encoder = opened()
+    assert np.abs(encoder.encode_papers(PAPERS) - plain).max() < 1e-4
+    assert np.abs(encoder.encode_papers(PAPERS[:3]) - plain[:3]).max() < 1e-4
+    assert (encoder.precision, encoder.ran_in) == ("fp32", ("OpenVINO fp32",))
+    [record] = caplog.records
+    assert record.message == ("specter: OpenVINO bf16 failed (RuntimeError: Failed to broadcast work_amount); it goes on in OpenVINO fp32")
+    # it is remembered, so the next process does not try again
+    compiled = list(core.compiled)
+    again = opened()
+    np.testing.assert_array_equal(again.encode_papers(PAPERS[:3]), encoder.encode_papers(PAPERS[:3]))
+    assert core.compiled == [*compiled, "f32"]
+    assert len(caplog.records) == 1
+
+
+def test_torch_is_the_last_resort(core: FakeCore, plain: Vectors, caplog: pytest.LogCaptureFixture) -> None:
+    core.before_batch = lambda precision, number: failing(precision, number)(precision, number)
+    encoder = opened()
+    assert np.abs(encoder.encode_papers(PAPERS) - plain).max() < 1e-4
+    assert (encoder.precision, encoder.ran_in) == ("fp32", ("torch fp32",))
+    assert [record.message.rpartition("; ")[2] for record in caplog.records] == ["it goes on in OpenVINO fp32", "it goes on in torch fp32"]
+
+
+def test_without_weights_the_last_resort_says_so(
+    core: FakeCore, plain: Vectors, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, corpus: Path
+) -> None:
+    index = sr.build(corpus, tmp_path / "index", encoder="specter", limit=20)
+    monkeypatch.setenv("SCIRETRIEVE_MODELS", str(tmp_path / "nowhere"))
+    core.before_batch = lambda precision, number: failing(precision, number)(precision, number)
+    for _ in range(2):
+        with pytest.raises(
+            Unavailable, match=r"OpenVINO bf16 failed .*OpenVINO fp32 failed .*torch fp32 would be next, but .*config\.json"
+        ) as raised:
+            index.search("graph", mode="dense")
+        assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt, InvalidRequest])
+def test_what_is_no_fault_of_the_runtime_is_passed_on(core: FakeCore, plain: Vectors, error: type[BaseException]) -> None:
+    encoder = opened()
+    assert encoder.precision == "bf16"
+    core.before_batch = failing("bf16", core.batches["bf16"], error)
+    with pytest.raises(error):
+        encoder.encode_papers(PAPERS)
+    assert np.abs(encoder.encode_papers(PAPERS) - plain).max() < 1e-4
+    assert (encoder.precision, encoder.ran_in) == ("bf16", ("OpenVINO bf16",))
+
+
+def test_a_build_goes_on_and_its_index_says_in_what(
+    core: FakeCore, plain: Vectors, tmp_path: Path, corpus: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    check = probing()
+    core.batches.clear()
+    # past the first window of papers: the golden vectors, and the papers themselves
+    encoder = opened()
+    core.before_batch = failing("bf16", check)
+    index = sr.build(corpus, tmp_path / "index", encoder="specter")
+    assert np.abs(np.concatenate([shard.vectors for shard in index.vectors]) - plain).max() < 1e-4
+    assert encoder.precision
+    facts = index.manifest.encoder
+    assert facts is not None
+    assert len(caplog.records) == 1
+    assert index.search("graph networks", 3, mode="dense").hits
+
+
+def turned(vectors: Vectors, cosine: float) -> Vectors:
+    """Vectors of the same lengths that have the given cosine with these."""
+    across = np.random.default_rng(0).normal(size=vectors.shape)
+    across -= (across * vectors).sum(1, keepdims=True) / (vectors**2).sum(1, keepdims=True) * vectors
+    across *= np.linalg.norm(vectors, axis=1, keepdims=True) / np.linalg.norm(across, axis=1, keepdims=True)
+    return np.asarray(cosine * vectors + np.sqrt(1 - cosine**2) * across, np.float32)
+
+
+@pytest.mark.parametrize(("cosine", "precision"), [(0.99995, "bf16"), (0.9998, "fp32"), (0.992, "fp32"), (-1.0, "fp32")])
+def test_bf16_must_keep_directions(core: FakeCore, plain: Vectors, cosine: float, precision: str, caplog: pytest.LogCaptureFixture) -> None:
+    core.disturb = lambda running, vectors: turned(vectors, cosine) if running == "bf16" else vectors
+    encoder = opened()
+    assert encoder.precision == precision
+    vectors = encoder.encode_papers(PAPERS)
+    if precision == "fp32":
+        assert np.abs(vectors - plain).max() < 1e-4
+        assert f"OpenVINO bf16 changes the vectors (cosine {cosine:.5f}" in caplog.text
+        with pytest.raises(InvalidRequest, match="bf16 does not keep this encoder's vectors"):
+            _ = opened("bf16").precision
+    else:
+        assert opened("bf16").precision == "bf16"
+
+
+@pytest.mark.parametrize(("difference", "name"), [(5e-5, "OpenVINO fp32"), (2e-4, "torch fp32"), (float("nan"), "torch fp32")])
+def test_fp32_must_keep_every_component(core: FakeCore, plain: Vectors, difference: float, name: str) -> None:
+    def disturb(running: str, vectors: Vectors) -> Vectors:
+        vectors[0, 5] += difference
+        return vectors
+
+    core.disturb = disturb
+    encoder = opened("fp32")
+    assert np.abs(encoder.encode_papers(PAPERS) - plain).max() < 2e-4
+    assert encoder.ran_in == (name,)
+
+
+def test_bf16_that_was_asked_for_and_raises_is_left_too(core: FakeCore, plain: Vectors) -> None:
+    core.before_batch = failing("bf16", 0)
+    assert opened("bf16").precision == "fp32"
+
+
+def test_a_cpu_without_bf16_runs_in_fp32(core: FakeCore, plain: Vectors) -> None:
+    core._capabilities = ["FP32"]
+    assert opened().precision == "fp32"
+    with pytest.raises(InvalidRequest, match="this CPU has no bf16 arithmetic"):
+        _ = opened("bf16").precision
+    assert core.compiled == ["f32"]
+
+
+def test_two_threads_encode_at_the_same_time(core: FakeCore, plain: Vectors) -> None:
+    encoder = opened()
+    expected = [encoder.encode_papers(PAPERS[:5]), encoder.encode_queries([Query("q", "graph networks")])]
+    both = threading.Barrier(2)
+
+    def before_batch(precision: str, number: int) -> None:
+        """Wait within the first batch until the other thread is within one, too."""
+        both.wait(30)
+
+    core.before_batch = before_batch
+    with ThreadPoolExecutor(2) as pool:
+        papers, query = pool.submit(encoder.encode_papers, PAPERS[:5]), pool.submit(encoder.encode_queries, [Query("q", "graph networks")])
+        np.testing.assert_array_equal(papers.result(60), expected[0])
+        np.testing.assert_array_equal(query.result(60), expected[1])
+
+
+def test_threads_that_meet_a_failing_runtime_leave_it_once(core: FakeCore, plain: Vectors, caplog: pytest.LogCaptureFixture) -> None:
+    encoder = opened()
+    assert encoder.precision == "bf16"
+    all_inside = threading.Barrier(4)
+
+    def before_batch(precision: str, number: int) -> None:
+        if precision == "bf16":
+            all_inside.wait(30)
+            raise RuntimeError("Failed to broadcast work_amount")
+
+    core.before_batch = before_batch
+    with ThreadPoolExecutor(4) as pool:
+        parts = list(pool.map(encoder.encode_papers, [PAPERS[start : start + 3] for start in range(0, 12, 3)]))
+    assert np.abs(np.concatenate(parts) - plain[:12]).max() < 1e-4
+    assert len(caplog.records) == 1
+
+
+def test_a_check_is_not_made_twice_and_needs_no_cache_that_can_be_written(
+    core: FakeCore, plain: Vectors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sciretrieve.encoders import runtimes
+
+    def refuse(path: Path, value: Any) -> None:
+        raise OSError("read-only")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(runtimes, "write_json", refuse)
+        assert opened().precision == "bf16"
+    checked = core.batches["bf16"]
+    assert opened().precision == "bf16"
+    assert core.batches["bf16"] == 2 * checked
+    assert opened().precision == "bf16"
+    assert core.batches["bf16"] == 2 * checked
