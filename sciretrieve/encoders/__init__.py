@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,10 @@ from .resolving import resolve
 from .specs import Asked, EncoderSpec
 from .stored import PREFIX, StoredVectors
 from .text_encoder import TextEncoder, from_identity
+
+# OpenVINO's telemetry package reports every conversion to Google Analytics, from forked processes, unless the user opts out.
+# None tells Python that a module is absent, and OpenVINO works without this one.
+sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
 
 
 def load_encoder(

@@ -15,7 +15,8 @@ HEAVY = ("torch", "transformers", "adapters", "sentence_transformers", "numba", 
 
 def loaded_by(code: str) -> set[str]:
     """The top-level modules that a fresh interpreter has after running `code`."""
-    script = f"{code}\nimport sys; print('\\n' + ' '.join({{name.split('.')[0] for name in sys.modules}}), file=sys.stderr)"
+    names = "{name.split('.')[0] for name, module in sys.modules.items() if module}"
+    script = f"{code}\nimport sys; print('\\n' + ' '.join({names}), file=sys.stderr)"
     result = subprocess.run([sys.executable, "-c", script], env=os.environ, capture_output=True, text=True, check=True)
     return set(result.stderr.splitlines()[-1].split())
 
@@ -47,3 +48,7 @@ def test_a_search_loads_only_what_it_needs(index: sr.Index, mode: str) -> None:
 
 def test_help_loads_nothing_heavy() -> None:
     assert not loaded_by(command("--help")) & {*HEAVY, "faiss", "pyarrow", "numpy", "openvino"}
+
+
+def test_openvino_reports_to_nobody() -> None:
+    assert "openvino_telemetry" not in loaded_by("import sciretrieve.encoders, openvino, openvino.tools.ovc")
