@@ -160,7 +160,7 @@ class SentenceTransformers:
 def main() -> None:
     """Measure, and print."""
     chosen = arguments(__doc__, corpus=str(CORPUS), papers=512, rounds=3, model="minilm")
-    table = next(iter(open_corpus(chosen.corpus).batches()))[0].slice(0, chosen.papers)
+    table = next(iter(open_corpus(chosen.corpus).batches())).papers.slice(0, chosen.papers)
     papers = [Paper(*row) for row in zip(*(table[name].to_pylist() for name in ("id", "title", "abstract")), strict=True)]
     name = "minilm"
     if chosen.model == "bert-base":

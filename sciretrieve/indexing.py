@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from . import lexical
 from .choices import Metric
-from .corpora import ColumnMap, Corpus, Rejections, open_corpus
+from .corpora import ColumnMap, Corpus, Reading, Rejections, open_corpus
 from .dense import build_ann, factory_string
 from .dense.ann import check_factory
 from .encoders import golden_vectors, load_encoder
@@ -121,6 +121,7 @@ class _Build:
         self.metric: Metric | None = (settings.metric or self.encoder.metric) if self.encoder else None
         self.analyzer = Analyzer() if settings.lexical else None
         self.rejections = Rejections(directory / "rejected.jsonl.partial", strict)
+        self.reading = Reading(self.progress.note)
         self.done: list[ShardFacts] = []
         self.plan: dict[str, Any] = {}
         if self.encoder and self.metric and settings.dense not in ("auto", "flat", "hnsw", "ivf"):
@@ -182,6 +183,7 @@ class _Build:
             self.done.append(writer.finish())
         if not self.done:
             raise InvalidRequest(f"the corpus has no paper to index{self._why_none()}")
+        self.progress.note(str(self.reading.coverage))
         self._commit()
 
     def _expected(self) -> int | None:
@@ -195,8 +197,10 @@ class _Build:
         most = self.encoder.window if self.encoder is not None else WINDOW
         waiting: list[pa.Table] = []
         held, taken = 0, 0  # rows in `waiting`; papers accepted so far
-        for table, rejected in self.corpus.batches():
-            self.rejections(rejected)
+        for batch in self.corpus.batches():
+            self.rejections(batch.rejected)
+            self.reading(batch)
+            table = batch.papers
             table = table.slice(0, len(table) if limit is None else max(limit - taken, 0))
             fresh = table.slice(min(max(skip - taken, 0), len(table)))
             taken += len(table)

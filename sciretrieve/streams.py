@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -13,13 +18,14 @@ import pyarrow as pa
 
 from .errors import InvalidRequest
 
+STDIN = Path("-")
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 
 
 def open_binary(path: Path) -> BinaryIO:
-    """Open `path` for reading, decompressed by its suffix; `-` is standard input."""
-    if str(path) == "-":
-        return sys.stdin.buffer
+    """Open `path` for reading, decompressed by its suffix; `-` is standard input, which can be opened again and again."""
+    if path == STDIN:
+        return io.BufferedReader(_FromStart(_spooled(sys.stdin.buffer)))
     compression = COMPRESSIONS.get(path.suffix.lower())
     if compression is None:
         return path.open("rb")
@@ -74,6 +80,33 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
                 yield number, row
             else:
                 yield number, "an empty object" if row == {} else "not a JSON object"
+
+
+@cache
+def _spooled(stream: BinaryIO) -> BinaryIO:
+    """All of a stream in a file without a name, which is gone with the process however that ends."""
+    spool = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 (open as long as anyone may read it again)
+    shutil.copyfileobj(stream, spool)
+    spool.flush()
+    return spool
+
+
+class _FromStart(io.RawIOBase):
+    """An open file read from its start, wherever other readers of it are."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._place = file, 0
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read the next bytes."""
+        block = os.pread(self._file.fileno(), len(buffer), self._place)
+        buffer[: len(block)] = block
+        self._place += len(block)
+        return len(block)
 
 
 @contextmanager

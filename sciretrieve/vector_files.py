@@ -119,9 +119,9 @@ def _items(
 
 
 def _papers(corpus: Corpus, reject: Callable[[list[Rejected]], None]) -> Iterator[Paper]:
-    for table, rejected in corpus.batches():
-        reject(rejected)
-        yield from texts_of(table)
+    for batch in corpus.batches():
+        reject(batch.rejected)
+        yield from texts_of(batch.papers)
 
 
 class _Run:

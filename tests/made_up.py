@@ -55,8 +55,8 @@ def write_jsonl(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 def read_corpus(*sources: str | Path, **columns: str) -> tuple[pa.Table, list[Rejected]]:
     """All papers of a corpus as one table, and the rejected rows."""
-    tables, rejected = zip(*open_corpus(sources, ColumnMap(**columns)).batches(), strict=True)
-    return concat(tables), [item for items in rejected for item in items]
+    batches = list(open_corpus(sources, ColumnMap(**columns)).batches())
+    return concat([batch.papers for batch in batches]), [item for batch in batches for item in batch.rejected]
 
 
 def shared(*parts: str) -> Path:

@@ -5,10 +5,11 @@ those into papers and rejects what cannot be one. Nothing reads a whole corpus i
 whose parsing libraries do (such files are personal libraries, not corpora of millions).
 """
 
+from .columns import ColumnMap
 from .corpus import Corpus, PaperCorpus, open_corpus
-from .papers import ColumnMap
 from .queries import read_queries
 from .raw import Rejected
+from .reading import Reading
 from .rejections import Rejections
 
-__all__ = ["ColumnMap", "Corpus", "PaperCorpus", "Rejected", "Rejections", "open_corpus", "read_queries"]
+__all__ = ["ColumnMap", "Corpus", "PaperCorpus", "Reading", "Rejected", "Rejections", "open_corpus", "read_queries"]

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import glob
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
 from ..errors import InvalidRequest, NotFound
-from ..streams import COMPRESSIONS
+from ..streams import COMPRESSIONS, STDIN, open_binary
 from ..types import Paper
 from . import beir, bibtex, delimited, jsonl, parquet, ris
-from .papers import ColumnMap, papers
-from .raw import RawBatch, Rejected, batches_of_rows
+from .columns import ColumnMap
+from .papers import Batch, papers
+from .raw import BATCH_ROWS, RawBatch, Row, batches_of_rows, table_of_rows
 
 READERS = {
     ".parquet": parquet.read,
@@ -28,12 +30,11 @@ READERS = {
     ".bib": bibtex.read,
     ".ris": ris.read,
 }
-STDIN = Path("-")
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """A named, re-iterable source of papers (standard input alone can be read but once)."""
+    """A named, re-iterable source of papers."""
 
     files: tuple[Path, ...]
     columns: ColumnMap
@@ -42,8 +43,8 @@ class Corpus:
     textless: ClassVar[bool] = False
     """Whether papers without any text are kept."""
 
-    def batches(self) -> Iterator[tuple[pa.Table, list[Rejected]]]:
-        """Yield tables of papers (columns as `schema.PAPER_FIELDS`, then the corpus's own) and what was rejected."""
+    def batches(self) -> Iterator[Batch]:
+        """Yield the papers in tables (columns as `schema.PAPER_FIELDS`, then the corpus's own), and what was rejected."""
         return papers(self._raw(), self.columns, self.textless)
 
     def count(self) -> int | None:
@@ -51,18 +52,17 @@ class Corpus:
         total = 0
         for file in self.files:
             suffix = _suffix(file)
-            if file == STDIN or file.suffix.lower() in COMPRESSIONS or suffix in (".bib", ".ris"):
+            if file.suffix.lower() in COMPRESSIONS or suffix in (".bib", ".ris"):
                 return None
             total += parquet.count(file) if suffix == ".parquet" else _lines(file) - (suffix in (".csv", ".tsv"))
         return total
 
     def fingerprint(self) -> str:
-        """Changes when any file's path, size or modification time does: what a partial build is recognised by."""
+        """What a partial build is recognised by: changes when any file's path, size or modification time does, or the contents
+        of standard input."""
         digest = hashlib.sha256(repr(self.columns).encode())
         for file in self.files:
-            status = file.stat() if file != STDIN else None
-            facts = (str(file.resolve()), status.st_size, status.st_mtime_ns) if status else ("-",)
-            digest.update(repr(facts).encode())
+            digest.update(repr(_facts(file)).encode())
         return digest.hexdigest()
 
     def _raw(self) -> Iterator[RawBatch]:
@@ -101,18 +101,91 @@ class PaperCorpus(Corpus):
         yield from batches_of_rows(self.name, enumerate(rows, 1))
 
 
-def open_corpus(sources: str | Path | Iterable[str | Path], columns: ColumnMap | None = None) -> Corpus:
-    """Find the files behind `sources`: files, directories (BEIR, or all files of one format), globs, `-` (JSONL).
+@dataclass(frozen=True)
+class TableCorpus(Corpus):
+    """A corpus in memory: a table, a row a paper."""
+
+    table: pa.Table
+
+    def count(self) -> int | None:
+        """The table's rows."""
+        return int(self.table.num_rows)
+
+    def fingerprint(self) -> str:
+        """Changes with the table's contents."""
+        digest = hashlib.sha256(repr(self.columns).encode())
+        with pa.ipc.new_stream(pa.PythonFile(_Hashing(digest), "w"), self.table.schema) as stream:
+            for batch in self.table.combine_chunks().to_batches(BATCH_ROWS):
+                stream.write_batch(batch)
+        return digest.hexdigest()
+
+    def _raw(self) -> Iterator[RawBatch]:
+        for first in range(0, self.table.num_rows, BATCH_ROWS):
+            rows = self.table.slice(first, BATCH_ROWS)
+            yield RawBatch(self.name, rows, list(range(first + 1, first + 1 + rows.num_rows)))
+
+
+def open_corpus(sources: str | Path | Iterable[str | Path] | Iterable[Row] | Any, columns: ColumnMap | None = None) -> Corpus:
+    """Open what holds papers.
+
+    Args:
+        sources: files, directories (BEIR, or all files of one format), globs, or `-` for standard input (JSON Lines or BibTeX);
+            or papers in memory: a data frame of pandas or Polars, an Arrow table, or a list of dicts.
+        columns: which columns are which; by default recognised by name.
 
     Raises:
         NotFound: a source names nothing.
-        InvalidRequest: a source is of no format that is read here.
+        InvalidRequest: a source is of no format that is read here, or nothing that holds papers.
     """
-    listed = [sources] if isinstance(sources, str | Path) else list(sources)
+    chosen = columns or ColumnMap()
+    if hasattr(sources, "__arrow_c_stream__"):
+        return TableCorpus((), chosen, "papers", _arrow(sources))
+    listed = [sources] if isinstance(sources, str | Path) else list(sources) if isinstance(sources, Iterable) else [sources]
+    if listed and all(isinstance(row, Mapping) for row in listed):
+        return TableCorpus((), chosen, "papers", _arrow(listed))
+    for source in listed:
+        if not isinstance(source, str | Path):
+            raise InvalidRequest(
+                f"{type(source).__name__} is no corpus; give files, directories, a data frame, an Arrow table or a list of dicts"
+            )
     files = [file for source in listed for file in _expand(str(source))]
     if not files:
-        raise InvalidRequest("no corpus given; name a file, a directory, or - for JSONL on standard input")
-    return Corpus(tuple(files), columns or ColumnMap(), _name(Path(str(listed[0])), files))
+        raise InvalidRequest("no corpus given; name a file, a directory, or - for JSON Lines on standard input")
+    return Corpus(tuple(files), chosen, _name(Path(str(listed[0])), files))
+
+
+def _arrow(papers: Any) -> pa.Table:
+    try:
+        return table_of_rows(papers) if isinstance(papers, list) else pa.table(papers)
+    except (pa.ArrowException, UnicodeEncodeError) as error:
+        reason = str(error).splitlines()[0]
+        raise InvalidRequest(f"the {type(papers).__name__} cannot be read as a table of papers: {reason}") from error
+
+
+class _Hashing(io.RawIOBase):
+    """A file of which only a digest is kept."""
+
+    def __init__(self, digest: Any) -> None:
+        self._digest = digest
+
+    def writable(self) -> bool:
+        """Yes."""
+        return True
+
+    def write(self, block: Any) -> int:
+        """Add to the digest."""
+        self._digest.update(block)
+        return len(block)
+
+
+def _facts(file: Path) -> tuple[object, ...]:
+    if file == STDIN:
+        digest = hashlib.sha256()
+        for block in _blocks(file):
+            digest.update(block)
+        return "-", digest.hexdigest()
+    status = file.stat()
+    return str(file.resolve()), status.st_size, status.st_mtime_ns
 
 
 def _expand(source: str) -> Sequence[Path]:
@@ -126,28 +199,29 @@ def _expand(source: str) -> Sequence[Path]:
             known = ", ".join(sorted(READERS))
             raise InvalidRequest(f"{path} is of no format that is read here ({known}, also with .gz or .zst)")
         return [path]
-    found = sorted(glob.glob(source, recursive=True))  # noqa: PTH207 (Path.glob takes no absolute patterns)
-    if found:
-        return [file for item in found for file in _expand(item)]
+    matches = sorted(glob.glob(source, recursive=True))  # noqa: PTH207 (Path.glob takes no absolute patterns)
+    if matches:
+        return [file for match in matches for file in _expand(match)]
     raise NotFound(f"there is no corpus {source}; check the path")
 
 
 def _directory(path: Path) -> Sequence[Path]:
     if beir_file := beir.corpus_file(path):
         return [beir_file]
-    found = sorted(file for file in path.rglob("*") if file.is_file() and _suffix(file) in READERS and not file.name.startswith((".", "_")))
-    kinds = {_suffix(file) for file in found}
-    if not found:
+    files = sorted(file for file in path.rglob("*") if file.is_file() and _suffix(file) in READERS and not file.name.startswith((".", "_")))
+    kinds = {_suffix(file) for file in files}
+    if not files:
         raise NotFound(f"{path} holds no file that is read here ({', '.join(sorted(READERS))})")
     if len(kinds) > 1:
         raise InvalidRequest(f"{path} holds files of several formats ({', '.join(sorted(kinds))}); name those to index")
-    return found
+    return files
 
 
 def _suffix(path: Path) -> str:
     """The suffix that tells the format, behind that of a compression: .jsonl of papers.jsonl.gz."""
     if path == STDIN:
-        return ".jsonl"
+        with open_binary(path) as stream:
+            return ".bib" if stream.read(4096).lstrip().startswith((b"@", b"%")) else ".jsonl"
     suffix = path.suffix.lower()
     return Path(path.stem).suffix.lower() if suffix in COMPRESSIONS else suffix
 
@@ -156,11 +230,16 @@ def _name(source: Path, files: Sequence[Path]) -> str:
     if source == STDIN:
         return "stdin"
     if source.is_dir() or (len(files) == 1 and source.is_file()):
-        named = source.resolve()
-        return named.name.split(".")[0] if named.is_file() else named.name
+        path = source.resolve()
+        return path.name.split(".")[0] if path.is_file() else path.name
     return files[0].resolve().parent.name
 
 
 def _lines(path: Path) -> int:
-    with path.open("rb") as file:
-        return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+    return sum(block.count(b"\n") for block in _blocks(path))
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    with open_binary(path) as file:
+        while block := file.read(1 << 20):
+            yield block

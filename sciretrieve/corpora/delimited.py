@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..errors import InvalidRequest
 from ..streams import open_binary
-from .raw import RawBatch, Rejected, Row, batches_of_rows
+from .raw import RawBatch, Rejected, Row, batches_of_rows, free_name
 
 DELIMITERS = ",;\t|"
 
@@ -34,7 +34,9 @@ def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
             first = next((line for line in text if line.strip()), "")
             delimiter = "\t" if ".tsv" in path.suffixes else max(DELIMITERS, key=first.count)
             reader = csv.reader(itertools.chain([first], text), delimiter=delimiter)
-            header = next(reader, [])
+            header: list[str] = []
+            for name in next(reader, []):
+                header.append(free_name(name, header))
             for number, fields in enumerate(reader, start=1):
                 if len(fields) == len(header):
                     yield number, {name: field or None for name, field in zip(header, fields, strict=True)}

@@ -4,79 +4,48 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import InvalidRequest, UnknownName
 from ..schema import FIELD_NAMES, PAPER_FIELDS, column_from
-from .raw import RawBatch, Rejected
+from .columns import INVERTED, ColumnMap, Fields
+from .openalex import uninverted
+from .raw import RawBatch, Rejected, free_name
 from .seen import SeenIds
 
-ALIASES: Mapping[str, tuple[str, ...]] = {
-    "id": ("id", "_id", "paper_id", "paperid", "corpusid", "corpus_id", "doc_id", "docid", "docno", "document_id")
-    + ("pmid", "arxiv_id", "arxivid", "cord_uid", "citekey", "key", "doi"),
-    "title": ("title", "paper_title", "display_name", "article_title", "document_title"),
-    "abstract": ("abstract", "text", "summary", "paperabstract", "paper_abstract", "abstract_text", "description"),
-    "year": ("year", "publication_year", "pub_year", "publicationyear", "published_year", "publication_date")
-    + ("publicationdate", "publish_time", "published", "pub_date", "pubdate", "date", "update_date"),
-    "venue": ("venue", "journal", "booktitle", "journal_name", "container_title", "container-title", "journal-ref")
-    + ("journal_ref", "conference", "source_title", "publication_title"),
-    "authors": ("authors", "author", "author_names", "authorships", "creators"),
-    "doi": ("doi",),
-    "url": ("url", "link", "paper_url"),
-}
-"""Column names recognised without mapping, best first, compared without regard to case."""
-
 YEAR = re.compile(r"(?:^|\D)(1[4-9]\d\d|20\d\d)(?:\D|$)")
+NAME_KEYS = ("display_name", "name", "title")
+"""What an object in place of a text, as a journal with its volume and pages, is called by."""
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnMap:
-    """The columns that the user named for a field; None leaves it to `ALIASES`."""
+class Batch:
+    """Some papers of one source, with the columns of `PAPER_FIELDS` first; which of its columns they are read from; and what
+    was rejected."""
 
-    id: str | None = None
-    title: str | None = None
-    abstract: str | None = None
-    year: str | None = None
-    venue: str | None = None
-    authors: str | None = None
-
-    def resolve(self, source: str, columns: list[str]) -> dict[str, str]:
-        """Field -> column for one source. Raises InvalidRequest where there is no id, or neither title nor abstract."""
-        lowered = {column.lower(): column for column in reversed(columns)}
-        found = {}
-        for field, aliases in ALIASES.items():
-            found[field] = next((lowered[alias] for alias in aliases if alias in lowered), None)
-        for named in fields(self):
-            column = getattr(self, named.name)
-            if column is not None and column not in columns:
-                raise UnknownName(f"column (for --{named.name}) of {source}", column, columns)
-            found[named.name] = column or found[named.name]
-        listed = ", ".join(columns[:12])
-        if found["id"] is None:
-            raise InvalidRequest(f"{source} has no id column among {listed}; name it with --id COLUMN")
-        if found["title"] is None and found["abstract"] is None:
-            raise InvalidRequest(
-                f"{source} has neither a title nor an abstract column among {listed}; name them with --title and --abstract"
-            )
-        return {field: column for field, column in found.items() if column is not None}
+    source: str
+    papers: pa.Table
+    fields: Fields
+    rejected: list[Rejected]
 
 
-def papers(batches: Iterator[RawBatch], columns: ColumnMap, textless: bool) -> Iterator[tuple[pa.Table, list[Rejected]]]:
-    """Turn raw batches into tables with the columns of `PAPER_FIELDS` first, and the rows that were rejected.
+def papers(batches: Iterator[RawBatch], columns: ColumnMap, textless: bool) -> Iterator[Batch]:
+    """Turn raw batches into papers.
 
     Rejected are rows without an id, those without both title and abstract (unless `textless`), and those whose id an
     earlier row has.
     """
     seen = SeenIds()
+    names: dict[str, str] = {}
     for batch in batches:
         if batch.table.num_rows == 0:
-            yield pa.schema(PAPER_FIELDS).empty_table(), batch.rejected
+            yield Batch(batch.source, pa.schema(PAPER_FIELDS).empty_table(), {}, batch.rejected)
             continue
-        table = _canonical(batch, columns)
+        fields = columns.resolve(batch.source, batch.table.column_names)
+        table = _canonical(batch, fields, names)
         ids = table["id"].to_pylist()
         empty = pc.and_(not textless, pc.and_(pc.equal(table["title"], ""), pc.equal(table["abstract"], ""))).to_pylist()
         new = iter(seen.add([id for id, blank in zip(ids, empty, strict=True) if id and not blank]))
@@ -90,26 +59,65 @@ def papers(batches: Iterator[RawBatch], columns: ColumnMap, textless: bool) -> I
                 rejected.append(Rejected(batch.source, number, "duplicate id", id))
         dropped = {item.row for item in rejected}
         mask = pa.array([number not in dropped for number in batch.rows])
-        yield table.filter(mask), sorted(rejected, key=lambda item: item.row)
+        yield Batch(batch.source, table.filter(mask), fields, sorted(rejected, key=lambda item: item.row))
 
 
-def _canonical(batch: RawBatch, columns: ColumnMap) -> pa.Table:
+def _canonical(batch: RawBatch, fields: Fields, names: dict[str, str]) -> pa.Table:
+    """A batch with the columns of `PAPER_FIELDS`, then its others.
+
+    `names` has what the others of the whole corpus are called, and is added to: one that has the name of a field, but is not
+    what the field is read from first, takes a free name, and keeps it in all batches.
+    """
     table = batch.table
-    found = columns.resolve(batch.source, table.column_names)
     out: dict[str, Any] = {}
     for field in PAPER_FIELDS:
-        raw = table[found[field.name]] if field.name in found else pa.nulls(table.num_rows)
-        out[field.name] = CONVERTERS[field.name](raw).cast(field.type)
-    for name in table.column_names:
-        if name not in found.values():
-            # a column that has a field's name but was not mapped to it keeps its values under a name of its own
-            out[f"{name}_" if name in FIELD_NAMES else name] = _typed(table[name]) if batch.untyped else _decoded(table[name])
+        columns = fields.get(field.name, ())
+        out[field.name] = _first_present(table, columns, field) if columns else pa.nulls(table.num_rows, field.type)
+    out["title"], out["abstract"] = pc.fill_null(out["title"], ""), pc.fill_null(out["abstract"], "")
+    others = [name for name in table.column_names if name not in {columns[0] for columns in fields.values()}]
+    for name in others:
+        if name not in names:
+            names[name] = free_name(name, {*FIELD_NAMES, *names.values(), *(other for other in others if other != name)})
+    for name in others:
+        out[names[name]] = _typed(table[name]) if batch.untyped else _storable(table[name])
     return pa.table(out)
 
 
-def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The values of a dictionary-encoded column (pandas's categories) themselves."""
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+def _first_present(table: pa.Table, columns: tuple[str, ...], field: pa.Field) -> pa.Array | pa.ChunkedArray:
+    """A field's values, each from the first of `columns` that is not empty in its row."""
+    values = pa.nulls(table.num_rows, field.type)
+    for name in columns:
+        blank = _blank(values)
+        if not pc.any(blank).as_py():
+            break
+        values = pc.if_else(blank, CONVERTERS[field.name](_column(table, name)).cast(field.type), values)
+    return values
+
+
+def _blank(values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    if pa.types.is_list(values.type):
+        return pc.fill_null(pc.equal(pc.list_value_length(values), 0), True)
+    return pc.fill_null(pc.equal(values, ""), True) if pa.types.is_string(values.type) else pc.is_null(values)
+
+
+def _column(table: pa.Table, path: str) -> pa.ChunkedArray:
+    """A column by its name, or a field within the objects of one; an object in place of a text gives its name."""
+    name, *inner = [path] if path in table.column_names else path.split(".")
+    column = table[name]
+    while pa.types.is_struct(column.type) and name != INVERTED:
+        keys = [field.name for field in column.type]
+        key = next((key for key in (inner or NAME_KEYS) if key in keys), None)
+        if key is None:
+            return pa.chunked_array([pa.nulls(len(column))]) if inner else column
+        column, inner = pc.struct_field(column, key), inner[1:]
+    return column if not inner else pa.chunked_array([pa.nulls(len(column))])
+
+
+def _storable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column as Parquet holds it: the values of a dictionary (pandas's categories) themselves, views (Polars's texts) copied."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    return column.cast(pa.string()) if column.type in (pa.string_view(), pa.large_string()) else column
 
 
 def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -141,6 +149,16 @@ def _texts(column: pa.ChunkedArray) -> pa.Array:
         parts = (value if value is not None else [] for value in column.to_pylist())
         column = pa.array([" ".join(str(part) for part in part_list if part) for part_list in parts], pa.string())
     return pc.utf8_trim_whitespace(pc.fill_null(_strings(column), ""))
+
+
+def _abstracts(column: pa.ChunkedArray) -> pa.Array:
+    kind = column.type
+    if pa.types.is_map(kind) or pa.types.is_struct(kind):
+        return _texts(pa.chunked_array([pa.array(map(uninverted, column.to_pylist()), pa.string())]))
+    texts = _texts(column)
+    if pc.any(pc.starts_with(texts, "{")).as_py():
+        texts = pa.array(map(uninverted, texts.to_pylist()), pa.string())
+    return texts
 
 
 def _optional(column: pa.ChunkedArray) -> pa.Array:
@@ -198,7 +216,7 @@ def author_names(value: Any) -> list[str]:
 CONVERTERS = {
     "id": _ids,
     "title": _texts,
-    "abstract": _texts,
+    "abstract": _abstracts,
     "year": _years,
     "venue": _optional,
     "authors": _authors,

@@ -48,17 +48,17 @@ def batches_of_rows(source: str, items: Iterable[tuple[int, Row | Rejected]], *,
     Rows with a lone surrogate in a text are rejected: that is how bytes that are not UTF-8 arrive here.
     """
     numbered = iter(items)
-    while some := list(islice(numbered, BATCH_ROWS)):
-        rejected = [item for _, item in some if isinstance(item, Rejected)]
-        rows = {number: item for number, item in some if not isinstance(item, Rejected)}
+    while window := list(islice(numbered, BATCH_ROWS)):
+        rejected = [item for _, item in window if isinstance(item, Rejected)]
+        rows = {number: item for number, item in window if not isinstance(item, Rejected)}
         try:
-            table = _table(list(rows.values()))
+            table = table_of_rows(list(rows.values()))
         except UnicodeEncodeError:
             broken = [number for number, row in rows.items() if _is_broken(row)]
             rejected += [Rejected(source, number, "broken UTF-8") for number in broken]
             for number in broken:
                 del rows[number]
-            table = _table(list(rows.values()))
+            table = table_of_rows(list(rows.values()))
         yield RawBatch(source, table, list(rows), rejected, untyped)
 
 
@@ -77,6 +77,7 @@ def _is_broken(row: Row) -> bool:
     return False
 
 
-def _table(rows: list[Row]) -> pa.Table:
+def table_of_rows(rows: list[Row]) -> pa.Table:
+    """Rows as a table with one column a key. Raises UnicodeEncodeError for a lone surrogate."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     return pa.table({name: column_from([row.get(name) for row in rows]) for name in names})

@@ -12,23 +12,16 @@ class SeenIds:
     """A set of ids kept as sorted 128-bit digests; two ids are taken for one with probability below 1e-20."""
 
     def __init__(self) -> None:
-        self._high = np.empty(0, np.uint64)  # sorted
-        self._low = np.empty(0, np.uint64)  # the other half of each digest, in the same order
+        self._digests = np.empty(0, "S16")  # sorted
 
     def add(self, ids: Sequence[str]) -> list[bool]:
         """Add `ids`; say of each whether it was new, also among those before it in the same call."""
-        digests = b"".join(blake2b(id.encode(), digest_size=16).digest() for id in ids)
-        pairs = np.frombuffer(digests, np.uint64).reshape(-1, 2)
-        _, first = np.unique(pairs, axis=0, return_index=True)
+        digests = np.array([blake2b(id.encode(), digest_size=16).digest() for id in ids], "S16")
         new = np.zeros(len(ids), bool)
-        new[first] = True
-        at = np.searchsorted(self._high, pairs[:, 0])
-        inside = np.flatnonzero(at < len(self._high))
-        hit = inside[self._high[at[inside]] == pairs[inside, 0]]
-        new[hit[self._low[at[hit]] == pairs[hit, 1]]] = False
-        fresh = pairs[new]
-        fresh = fresh[np.argsort(fresh[:, 0])]
-        where = np.searchsorted(self._high, fresh[:, 0])
-        self._high = np.insert(self._high, where, fresh[:, 0])
-        self._low = np.insert(self._low, where, fresh[:, 1])
+        new[np.unique(digests, return_index=True)[1]] = True
+        places = np.searchsorted(self._digests, digests)
+        within = np.flatnonzero(places < len(self._digests))
+        new[within[self._digests[places[within]] == digests[within]]] = False
+        fresh = np.sort(digests[new])
+        self._digests = np.insert(self._digests, np.searchsorted(self._digests, fresh), fresh)
         return [bool(flag) for flag in new]

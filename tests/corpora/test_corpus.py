@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 from sciretrieve.corpora import ColumnMap, open_corpus
-from sciretrieve.errors import InvalidRequest, NotFound
+from sciretrieve.errors import IndexExists, InvalidRequest, NotFound
 from tests.made_up import read_corpus, write_jsonl
 
 
@@ -30,10 +34,67 @@ def test_hidden_and_underscored_files_of_a_directory_are_not_papers(tmp_path: Pa
     assert read_corpus(tmp_path)[0]["id"].to_pylist() == ["deep/er/papers.jsonl"]
 
 
-def test_standard_input_is_json_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"id": 1, "title": "t"}\n')))
-    assert read_corpus("-")[0]["id"].to_pylist() == ["1"]
-    assert open_corpus("-").count() is None
+def give(monkeypatch: pytest.MonkeyPatch, text: bytes) -> None:
+    """Stand this on standard input."""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
+
+
+def test_standard_input_is_json_lines_that_can_be_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    give(monkeypatch, b'{"id": 1, "title": "t"}\n')
+    corpus = open_corpus("-")
+    assert (corpus.count(), corpus.fingerprint()) == (1, corpus.fingerprint())
+    for _ in range(2):
+        assert [batch.papers["id"].to_pylist() for batch in corpus.batches()] == [["1"]]
+
+
+def test_standard_input_may_be_bibtex(monkeypatch: pytest.MonkeyPatch) -> None:
+    give(monkeypatch, b"\n@misc{a, title = {T}}\n")
+    assert read_corpus("-")[0]["id"].to_pylist() == ["a"]
+
+
+def test_another_standard_input_is_another_corpus(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import sciretrieve as sr
+
+    give(monkeypatch, b'{"id": 1, "title": "first"}\n')
+    sr.build("-", tmp_path / "index", encoder=None)
+    give(monkeypatch, b'{"id": 1, "title": "first"}\n')
+    assert len(sr.build("-", tmp_path / "index", encoder=None)) == 1
+    give(monkeypatch, b'{"id": 2, "title": "other"}\n')
+    with pytest.raises(IndexExists):
+        sr.build("-", tmp_path / "index", encoder=None)
+
+
+ROWS = [{"id": 7, "title": "T", "authors": ["Ada Lovelace"], "year": 1843}, {"id": 8, "title": "U", "year": None, "cited": 3}]
+
+
+@pytest.mark.parametrize("kind", [list, pd.DataFrame, pa.Table.from_pylist, lambda rows: pa.table(pd.DataFrame(rows))])
+def test_tables_in_memory_are_corpora(kind: Callable[[list[dict[str, Any]]], Any]) -> None:
+    corpus = open_corpus(kind(ROWS))
+    (batch,) = corpus.batches()
+    assert batch.papers.select(["id", "title", "year"]).to_pylist() == [
+        {"id": "7", "title": "T", "year": 1843},
+        {"id": "8", "title": "U", "year": None},
+    ]
+    assert batch.papers["authors"].to_pylist()[0] == ["Ada Lovelace"]
+    assert corpus.count() == 2
+    assert corpus.fingerprint() == open_corpus(kind(ROWS)).fingerprint() != open_corpus(kind(ROWS[:1])).fingerprint()
+
+
+def test_texts_as_polars_gives_them_are_stored(tmp_path: Path) -> None:
+    import sciretrieve as sr
+
+    texts = pa.array(["x", "y"], pa.string_view())
+    index = sr.build(pa.table({"id": texts, "title": texts, "topic": texts}), tmp_path / "index", encoder=None)
+    assert [paper.extra["topic"] for paper in index.papers(["y", "x"])] == ["y", "x"]
+
+
+@pytest.mark.parametrize(
+    "value", [None, 123, [{"id": 1}, "papers.jsonl"], [3], [{"id": "1", "title": "\ud800"}], pd.DataFrame({"a": [1, "x"]})]
+)
+def test_what_holds_no_papers_is_refused_in_one_line(value: Any) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        list(open_corpus(value).batches())
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

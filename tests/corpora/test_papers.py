@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sciretrieve.corpora.papers import author_names
@@ -64,6 +65,39 @@ SOURCES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         },
         {"id": "ug7v899j", "year": 2001, "authors": ["Madani, Tariq A", "Al-Ghamdi, Aisha A"]},
     ),
+    "Semantic Scholar's journal": (
+        {"paperId": "1", "title": "T", "venue": "", "journal": {"name": "Nature", "volume": "3"}},
+        {"venue": "Nature", "journal": {"name": "Nature", "volume": "3"}},
+    ),
+    "OpenAlex's abstract": (
+        {
+            "id": "W2",
+            "title": "T",
+            "abstract_inverted_index": {"be": [1, 5], "to": [0, 4], "or": [2], "not": [3]},
+            "primary_location": {"source": {"display_name": "PNAS"}, "landing_page_url": "x"},
+        },
+        {"abstract": "to be or not to be", "venue": "PNAS"},
+    ),
+    "OpenAlex as a table": (
+        {"id": "W3", "title": "T", "abstract_inverted_index": '{"be": [1], "to": [0]}', "primary_location.source.display_name": "PNAS"},
+        {"abstract": "to be", "venue": "PNAS"},
+    ),
+    "Zotero": (
+        {
+            "Key": "ABCD2345",
+            "Item Type": "journalArticle",
+            "Publication Year": "2019",
+            "Author": "Lovelace, Ada; Turing, Alan",
+            "Title": "T",
+            "Publication Title": "Nature",
+            "DOI": "10.1/x",
+            "Url": "https://x.org",
+            "Abstract Note": "A",
+            "Date": "2019-03",
+        },
+        {"id": "ABCD2345", "title": "T", "abstract": "A", "year": 2019, "venue": "Nature", "doi": "10.1/x", "url": "https://x.org"}
+        | {"authors": ["Lovelace, Ada", "Turing, Alan"], "Item Type": "journalArticle"},
+    ),
     "TREC": ({"docno": "X-1", "text": "only text"}, {"id": "X-1", "title": "", "abstract": "only text"}),
     "only a DOI": ({"DOI": "10.1/x", "Title": "T"}, {"id": "10.1/x", "title": "T", "doi": "10.1/x"}),
 }
@@ -82,6 +116,93 @@ def test_named_columns_win_and_the_others_keep_their_values(tmp_path: Path) -> N
     (paper,) = read.to_pylist()
     assert (paper["id"], paper["title"], paper["abstract"]) == ("k1", "T", "S")
     assert (paper["id_"], paper["title_"], paper["abstract_"], paper["n"]) == ("row-1", "running title", "A", 7)
+
+
+def test_a_row_without_a_value_takes_it_from_the_next_column(tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": 1,
+            "title": "t",
+            "venue": "V",
+            "journal": "J",
+            "abstract": "",
+            "summary": "S",
+            "year": None,
+            "publication_date": "2001-02-03",
+        },
+        {
+            "id": 2,
+            "title": "t",
+            "venue": " ",
+            "journal": "J",
+            "abstract": "A",
+            "summary": "S",
+            "year": 2005,
+            "publication_date": "2001-02-03",
+        },
+        {"id": 3, "title": "t", "venue": None, "journal": None, "authors": [], "author": "Ada Lovelace"},
+    ]
+    first, second, third = read_corpus(write_jsonl(tmp_path / "p.jsonl", rows))[0].to_pylist()
+    assert (first["venue"], first["abstract"], first["year"]) == ("V", "S", 2001)
+    assert (second["venue"], second["abstract"], second["year"]) == ("J", "A", 2005)
+    assert (third["venue"], third["abstract"], third["authors"]) == (None, "", ["Ada Lovelace"])
+    assert [row["journal"] for row in (first, second, third)] == ["J", "J", None]
+
+
+def test_a_column_that_the_user_names_stands_alone(tmp_path: Path) -> None:
+    rows = [{"id": 1, "title": "t", "note": "", "abstract": "A"}]
+    assert read_corpus(write_jsonl(tmp_path / "p.jsonl", rows), abstract="note")[0].to_pylist()[0]["abstract"] == ""
+
+
+near_names = st.builds(
+    lambda name, tail: name + "_" * tail,
+    st.sampled_from(["id", "title", "year", "ID", "Title", "key", "doi", "venue", "journal", "x"]),
+    st.integers(0, 3),
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.lists(near_names, unique=True, max_size=8), min_size=1, max_size=3), st.sampled_from(["id", "own"]))
+def test_no_column_is_lost_whatever_it_is_called(tmp_path_factory: pytest.TempPathFactory, files: list[list[str]], named: str) -> None:
+    folder = tmp_path_factory.mktemp("columns")
+    values = {(at, name): f"{at}-{name}" for at, names in enumerate(files) for name in names}
+    for at, names in enumerate(files):
+        row = {name: values[at, name] for name in names} | {"own": f"{at}", "title": f"{at}-title"} | {named: f"{at}-{named}"}
+        write_jsonl(folder / f"{at}.jsonl", [row])
+        values |= {(at, name): value for name, value in row.items()}
+    read, rejected = read_corpus(folder, id="own")
+    assert rejected == []
+    for at, row in enumerate(read.to_pylist()):
+        there = {str(value) for value in row.values()}
+        # a text without a year in it is no year
+        assert {value for (file, name), value in values.items() if file == at and name != "year"} <= there
+
+
+def test_a_renamed_column_keeps_its_name_in_every_file(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "a.jsonl", [{"key": 1, "title": "t", "id": "first"}])
+    write_jsonl(tmp_path / "b.jsonl", [{"key": 2, "title": "t", "id": "second", "id_": "own"}])
+    first, second = read_corpus(tmp_path, id="key")[0].to_pylist()
+    assert (first["id_"], second["id_"]) == ("first", "second")
+    assert "own" in second.values()
+
+
+@pytest.mark.parametrize("half", [0, 8])
+def test_ids_whose_digests_agree_in_one_half_are_two(monkeypatch: pytest.MonkeyPatch, half: int) -> None:
+    class Digest:
+        """A digest of which the other half is the same for all."""
+
+        def __init__(self, text: bytes, digest_size: int) -> None:
+            self.bytes = hashlib.blake2b(text, digest_size=digest_size).digest()
+
+        def digest(self) -> bytes:
+            return bytes(8) + self.bytes[8:] if half == 0 else self.bytes[:8] + bytes(8)
+
+    monkeypatch.setattr("sciretrieve.corpora.seen.blake2b", Digest)
+    ids = [str(number) for number in range(50)]
+    seen = SeenIds()
+    assert seen.add(ids[:25]) == 25 * [True]
+    assert seen.add(ids) == 25 * [False] + 25 * [True]
+    assert seen.add(ids) == 50 * [False]
 
 
 @pytest.mark.parametrize(

@@ -105,4 +105,4 @@ def test_missing_columns_are_named(tmp_path: Path) -> None:
 
 def test_a_table_without_rows_has_no_papers(tmp_path: Path) -> None:
     pq.write_table(pa.table({"id": pa.array([], pa.string()), "title": pa.array([], pa.string())}), tmp_path / "p.parquet")
-    assert sum(len(table) for table, _ in open_corpus(tmp_path / "p.parquet").batches()) == 0
+    assert sum(len(batch.papers) for batch in open_corpus(tmp_path / "p.parquet").batches()) == 0

@@ -25,8 +25,8 @@ def load(source: Path) -> Material:
     """
     corpus = open_corpus(source)
     papers = []
-    for table, _ in corpus.batches():
-        papers += [paper for paper in texts_of(table) if paper.title.strip() and paper.abstract.strip()]
+    for batch in corpus.batches():
+        papers += [paper for paper in texts_of(batch.papers) if paper.title.strip() and paper.abstract.strip()]
     if not papers:
         raise InvalidRequest(f"{source} has no paper with a title and an abstract, which this benchmark asks for")
     chosen = random.Random(0).sample(papers, min(QUERIES, len(papers)))

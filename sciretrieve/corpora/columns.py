@@ -1,0 +1,81 @@
+"""Which columns of a source are a paper's id, title, abstract …: recognised by name, or named by the user."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+
+from ..errors import InvalidRequest, UnknownName
+
+INVERTED = "abstract_inverted_index"
+
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "id": ("id", "_id", "paper_id", "corpus_id", "doc_id", "docno", "document_id")
+    + ("pmid", "arxiv_id", "cord_uid", "citekey", "key", "doi"),
+    "title": ("title", "paper_title", "display_name", "article_title", "document_title"),
+    "abstract": ("abstract", "text", "summary", "paper_abstract", "abstract_text", "abstract_note", "description", INVERTED),
+    "year": ("year", "publication_year", "pub_year", "published_year", "publication_date")
+    + ("publish_time", "published", "pub_date", "date", "update_date"),
+    "venue": ("venue", "journal", "booktitle", "journal_name", "container_title", "journal_ref", "conference", "source_title")
+    + ("publication_title", "conference_name", "publication_venue", "primary_location.source.display_name", "host_venue"),
+    "authors": ("authors", "author", "author_names", "authorships", "creators"),
+    "doi": ("doi",),
+    "url": ("url", "link", "paper_url"),
+}
+"""Column names recognised without mapping, best first, compared without regard to case, blanks and punctuation.
+
+A name with dots is a field of the objects in a column, or a column of just that name.
+"""
+
+Fields = Mapping[str, tuple[str, ...]]
+"""Field of a paper -> the columns it is read from: each paper has it from the first that is not empty there."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMap:
+    """The columns that the user named for a field; None leaves it to `ALIASES`."""
+
+    id: str | None = None
+    title: str | None = None
+    abstract: str | None = None
+    year: str | None = None
+    venue: str | None = None
+    authors: str | None = None
+
+    def resolve(self, source: str, columns: Sequence[str]) -> Fields:
+        """The columns of each field in one source. An id has just one, or papers would share theirs.
+
+        Raises:
+            InvalidRequest: there is no id, or neither title nor abstract.
+            UnknownName: there is no column of a name that the user gave.
+        """
+        resolved = {field: _recognised(aliases, columns) for field, aliases in ALIASES.items()}
+        resolved["id"] = resolved["id"][:1]
+        for named in fields(self):
+            column = getattr(self, named.name)
+            if column is not None and column not in columns:
+                raise UnknownName(f"column (for --{named.name}) of {source}", column, columns)
+            if column is not None:
+                resolved[named.name] = (column,)
+        listed = ", ".join(columns[:12])
+        if not resolved["id"]:
+            raise InvalidRequest(f"{source} has no id column among {listed}; name it with --id COLUMN")
+        if not resolved["title"] and not resolved["abstract"]:
+            raise InvalidRequest(
+                f"{source} has neither a title nor an abstract column among {listed}; name them with --title and --abstract"
+            )
+        return {field: names for field, names in resolved.items() if names}
+
+
+def _recognised(aliases: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
+    """The columns that are called by one of `aliases`, or hold the objects that one leads into, best first."""
+    matches = [column for alias in aliases for column in columns if column.lower() == alias]
+    matches += [column for alias in aliases for column in columns if _letters(column) == _letters(alias)]
+    matches += [alias for alias in aliases if "." in alias and alias.split(".")[0] in columns]
+    return tuple(dict.fromkeys(matches))
+
+
+def _letters(name: str) -> str:
+    """A name without the separators within it; one at its end, as in `id_`, makes another name."""
+    return re.sub(r"(?<=\w)[\W_]+(?=\w)", "", name.lower())

@@ -1,0 +1,29 @@
+"""OpenAlex's abstracts: no text but, for every word, the positions where it stands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+def uninverted(value: Any) -> Any:
+    """The text of an inverted index: an object, pairs, or JSON of an object. Anything else as it is.
+
+    >>> uninverted({"to": [0, 2], "be": [1, 3]})
+    'to be to be'
+    """
+    index = value
+    if isinstance(value, str):
+        if not value.startswith("{"):
+            return value
+        try:
+            index = json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    pairs: Iterable[Any] = index.items() if isinstance(index, Mapping) else index or []
+    try:
+        places = [(place, str(word)) for word, positions in pairs for place in positions or []]
+        return " ".join(word for _, word in sorted(places))
+    except (TypeError, ValueError):
+        return value

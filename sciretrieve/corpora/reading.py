@@ -1,0 +1,85 @@
+"""What became of a corpus's columns, said while it is read, so that no abstract is lost without a word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..schema import FIELD_NAMES
+from .papers import Batch
+
+LONG = 200
+"""Characters from which on the texts of a column, on average, look like abstracts."""
+ENTRIES = {"bibtex", "ris"}
+"""Columns with whole bibliography entries, which are long and no abstracts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How many papers there are, and how many of them lack what a search could use. Adds up over batches."""
+
+    papers: int = 0
+    abstract: int = 0
+    year: int = 0
+    authors: int = 0
+
+    @classmethod
+    def of(cls, papers: pa.Table) -> Coverage:
+        """Count in a table with the columns of `schema.PAPER_FIELDS`."""
+        lengths = pc.fill_null(pc.list_value_length(papers["authors"]), 0)
+        blanks = (pc.equal(papers["abstract"], ""), pc.is_null(papers["year"]), pc.equal(lengths, 0))
+        return cls(len(papers), *(pc.sum(blank).as_py() or 0 for blank in blanks))
+
+    def __add__(self, other: Coverage) -> Coverage:
+        return Coverage(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
+
+    def __str__(self) -> str:
+        lacking = {"abstract": self.abstract, "year": self.year, "authors": self.authors}
+        counts = ", ".join(f"{count:,} without {name}" for name, count in lacking.items() if count)
+        papers = f"{self.papers:,} paper{'s' * (self.papers != 1)}"
+        return f"of {papers}, {counts}" if counts else f"{papers}, all with abstract, year and authors"
+
+
+class Reading:
+    """Hears of a corpus's batches.
+
+    Attributes:
+        coverage: what the papers so far have and lack.
+    """
+
+    def __init__(self, note: Callable[[str], None]) -> None:
+        self._note = note
+        self._sources: set[str] = set()
+        self._notes: set[str] = set()
+        self.coverage = Coverage()
+
+    def __call__(self, batch: Batch) -> None:
+        """Count its papers; of a new source say what its columns are read as, unless that was said of an earlier one."""
+        self.coverage += Coverage.of(batch.papers)
+        if batch.source not in self._sources and len(batch.papers):
+            self._sources.add(batch.source)
+            for note in _notes(batch):
+                if note not in self._notes:
+                    self._notes.add(note)
+                    self._note(note)
+
+
+def _notes(batch: Batch) -> list[str]:
+    read = ", ".join(f"{field} ← {' or '.join(columns)}" for field, columns in batch.fields.items())
+    notes = [f"read as: {read}"]
+    if (column := _like_abstracts(batch.papers)) is not None:
+        notes.append(f"most papers have no abstract, but the column {column!r} looks like abstracts: name it with --abstract")
+    return notes
+
+
+def _like_abstracts(papers: pa.Table) -> str | None:
+    """The further column with the longest texts, if they are long and most papers have no abstract."""
+    if 2 * Coverage.of(papers).abstract <= len(papers):
+        return None
+    names = [name for name in papers.column_names if name not in {*FIELD_NAMES, *ENTRIES} and pa.types.is_string(papers[name].type)]
+    lengths = {name: pc.mean(pc.utf8_length(papers[name])).as_py() or 0 for name in names}
+    longest = max(lengths, key=lambda name: lengths[name], default=None)
+    return longest if longest is not None and lengths[longest] > LONG else None
