@@ -131,6 +131,22 @@ def _pmc(name: str, task: str, sizes: str) -> Benchmark:
     )
 
 
+def _maple(name: str, how: str, table: str, *, by_name: bool) -> Benchmark:
+    matched = ",matched" if by_name else ""
+    return Benchmark(
+        name=name,
+        task=f"fine-grained labels of a paper, retrieved by their names and definitions; {how}",
+        kind="classification",
+        sizes="four fields, of which CSConference has 261,781 queries and 15,808 labels",
+        protocol=Protocol(RECALLS, metric="ip", depth=100, average="figures"),
+        files=f"classification_fine/{{CSConference,ChemistryMeSH,Geography,Psychology}}_{{label,papers_test{matched}}}.json",
+        source=f"Zhang et al. 2023 (SciMult), {table}; {SCIMULT_HOME}",
+        licence="see the source (MAPLE: ODC-By)",
+        load=lambda folder, split: [scimult.load_labels(folder, field, name, by_name=by_name) for field in scimult.MAPLE_SETS],  # noqa: ARG005
+        manual=SCIMULT_MANUAL,
+    )
+
+
 MDCR_DOWNLOADS = tuple(
     Download(f"https://takelab.fer.hr/data/mdcr/{name}", name)
     for name in ("mdcr_test.json", "mdcr_test_data.jsonl", "mdcr_val.json", "mdcr_val_data.jsonl")
@@ -145,7 +161,7 @@ ROWS = (
         task="papers cited, co-cited, co-read or co-viewed, ranked among 30 candidates",
         kind="proximity",
         sizes="4 × 1,000 queries, about 30 candidates each",
-        protocol=Protocol(("MAP", "nDCG"), metric="l2", score_decimals=5, rounding="numpy", skips=True, average="tasks"),
+        protocol=Protocol(("MAP", "nDCG"), metric="l2", score_decimals=5, rounding="numpy", skips=True),
         files="{cite,cocite,coread,coview}/SPLIT.qrel, paper_metadata_view_cite_read.json",
         source="Cohan et al. 2020 (SPECTER); https://github.com/allenai/scidocs",
         licence="see the source",
@@ -216,7 +232,7 @@ ROWS = (
         "search",
         "clicked papers of real searches, re-ranked",
         "search",
-        "2,637 queries, 10 candidates each",
+        "2,585 queries (SciRepEval, Table 1) or 2,637 (SciMult, Table A2), 10 candidates each",
         "nDCG",
         ("venue", "year"),
     ),
@@ -243,7 +259,7 @@ ROWS = (
         task="reviewers for a paper, by their own papers",
         kind="proximity",
         sizes="107 queries, 1,729 pairs",
-        protocol=Protocol(("P@5", "P@10"), metric="cosine", rounding="numpy", average="tasks", mean_of_measures=True, bare_titles=True),
+        protocol=Protocol(("P@5", "P@10"), metric="cosine", rounding="numpy", average="figures", bare_titles=True),
         files="evaluation*.parquet (texts), reviewer_metadata.jsonl, test_hard_qrel.jsonl, test_soft_qrel.jsonl",
         source="Singh et al. 2023 (SciRepEval), App. A",
         licence=SCIREPEVAL_LICENCE,
@@ -263,26 +279,15 @@ ROWS = (
         manual=SCIMULT_MANUAL,
         note="SciFact and NFCorpus hold the queries of all splits, so figures differ from BEIR's.",
     ),
-    Benchmark(
-        name="maple",
-        task="fine-grained labels of a paper, retrieved by their names and definitions",
-        kind="classification",
-        sizes="four fields",
-        protocol=Protocol(RECALLS, metric="ip", depth=100, average="tasks"),
-        files="classification_fine/{CSConference,ChemistryMeSH,Geography,Psychology}_{label,papers_test,matched}.json",
-        source=f"Zhang et al. 2023 (SciMult), Tables 3 and A3; {SCIMULT_HOME}",
-        licence="see the source (MAPLE: ODC-By)",
-        load=lambda folder, split: [scimult.load_labels(folder, name, "maple") for name in scimult.MAPLE_SETS],  # noqa: ARG005
-        manual=SCIMULT_MANUAL,
-        note="With the authors' heuristic, labels whose name stands in the paper come first; without it is shown too.",
-    ),
+    _maple("maple", "labels whose name stands in the paper come first", "Table 3", by_name=True),
+    _maple("maple-unmatched", "ranked by their vectors alone", "Table A3", by_name=False),
     Benchmark(
         name="asr",
         task="a paper's title and abstract, found by its title (Task I), also among all titles (Task II)",
         kind="proximity",
         sizes="1,000 titles of any corpus",
         protocol=Protocol(
-            ("MRR", "Success@100", "Success@1", "Success@10"), metric="cosine", drop_self=True, depth=10_000, average="tasks"
+            ("MRR", "Success@100", "Success@1", "Success@10"), metric="cosine", drop_self=True, depth=10_000
         ),
         files="any corpus that `sciretrieve index` reads",
         source="Singh and Singh 2022, The Inefficiency of Language Models in Scholarly Retrieval, §5 and App. D.1",
@@ -295,7 +300,7 @@ ROWS = (
         task="cited and co-cited papers over many fields, among 500 negatives",
         kind="proximity",
         sizes="up to 5 positives and 500 negatives a query",
-        protocol=Protocol(("MAP", "nDCG"), metric="l2", score_decimals=5, rounding="numpy", skips=True, average="tasks"),
+        protocol=Protocol(("MAP", "nDCG"), metric="l2", score_decimals=5, rounding="numpy", skips=True),
         files="{cite,cocite}/SPLIT.qrel, paper_metadata.json",
         source="Seoh et al. 2023 (Multi2SPE), §3; https://github.com/ronaldseoh/multi2spe",
         licence="see the source",

@@ -13,9 +13,9 @@ from .judgements import Qrels
 Rounding = Literal["printed", "numpy", "beir"]
 """How a figure in per cent is rounded: as it is printed with so many decimals; by NumPy, which may differ in ties; or as BEIR
 does, which first rounds the value from 0 to 1 to five decimals."""
-Average = Literal["queries", "tasks", "rounded tasks"]
-"""How a benchmark's figure is made of its tasks' queries: their mean; the mean of the tasks' means; or, as MDCR, the mean
-of the tasks' means after each was rounded."""
+Average = Literal["none", "tasks", "rounded tasks", "figures"]
+"""How the figures of several tasks become figures of the benchmark: not at all, where its authors define no average; for each
+measure the mean of the tasks' means; the same after each was rounded (MDCR); or one mean of all tasks' figures of all measures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,6 @@ class Protocol:
         drop_self: whether a document with the query's own id is taken out of the answer (BEIR does).
         depth: how many documents of a whole corpus are ranked, the query's own not counted.
         average: see `Average`.
-        mean_of_measures: whether the benchmark's one figure is the mean of its measures, as SciRepEval's is for reviewers.
         bare_titles: whether a paper without an abstract is read as its title alone, without the separator (SciRepEval does).
         beir_mrr: whether the reciprocal rank is BEIR's, see `measures.BEIR`.
     """
@@ -46,8 +45,7 @@ class Protocol:
     skips: bool = False
     drop_self: bool = False
     depth: int = 1000
-    average: Average = "queries"
-    mean_of_measures: bool = False
+    average: Average = "none"
     bare_titles: bool = False
     beir_mrr: bool = False
 

@@ -17,6 +17,7 @@ from .catalogue import find_benchmark
 from .judgements import read_scores
 from .measures import Evaluator, Measure
 from .page import Cell, page
+from .reports import all_measures
 from .requests import Request, evaluate_request, read
 
 DEPTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -76,7 +77,7 @@ def run_matrix(plan: Plan, output: Path, progress: Progress) -> tuple[Path, list
     path = output / "index.html"
     output.mkdir(parents=True, exist_ok=True)
     path.write_text(page(cells, failed), encoding="utf-8")
-    values = [{"benchmark": cell.benchmark, "system": cell.system, "measures": cell.report["measures"]} for cell in cells]
+    values = [{"benchmark": cell.benchmark, "system": cell.system, "measures": all_measures(cell.report)} for cell in cells]
     write_json(output / "matrix.json", {"schema": 1, "cells": values})
     return path, failed
 

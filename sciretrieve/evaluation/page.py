@@ -45,15 +45,15 @@ def page(cells: Sequence[Cell], failed: Sequence[str]) -> str:
         parts.append(
             f"<h2>{_text(benchmark)}</h2><p><small>{_text(own[0].report['benchmark'])}, {_text(own[0].report['split'])}</small></p>"
         )
-        parts.append(_table(own))
+        parts += [_table(own, task) for task in _figures(own[0])]
         if all(cell.recall for cell in own):
             lines = {cell.system: [(depth, 100 * value) for depth, value in cell.recall.items()] for cell in own}
             parts.append(curves("Recall at depth, %", lines))
         if fields := _fields(own):
-            measure = next(iter(own[0].report["measures"]))
+            measure = _first_measure(own[0])
             parts.append(bars(f"{measure} of each task, %", fields))
         if len(own) > 1:
-            measure = next(iter(own[0].report["measures"]))
+            measure = _first_measure(own[0])
             first, second = own[:2]
             points = [(100 * value, 100 * second.per_query[key]) for key, value in first.per_query.items() if key in second.per_query]
             parts.append(scatter(f"{measure} of each query, %", (first.system, second.system), points))
@@ -104,12 +104,14 @@ def scatter(title: str, names: tuple[str, str], points: Sequence[tuple[float, fl
     return "".join([*out, "</svg>"])
 
 
-def _table(cells: Sequence[Cell]) -> str:
-    measures = list(cells[0].report["measures"])
-    rows = [(cell.system, {name: 100 * cell.report["measures"][name] for name in measures}, "measured") for cell in cells]
+def _table(cells: Sequence[Cell], task: str) -> str:
+    """The systems' figures of one task, or of the benchmark as a whole, above the published ones."""
+    tasks = list(cells[0].report["counts"])
+    named = {"", *tasks} if len(tasks) == 1 else {task}  # a benchmark of one task may be named by it
+    measures = list(_figures(cells[0])[task])
+    rows = [(cell.system, _figures(cell)[task], "measured") for cell in cells]
     for published in cells[0].report["published"]:
-        values = {item["measure"]: item["value"] for item in published["values"] if item["task"] in ("", *_tasks(cells[0]))}
-        if values and (len(_tasks(cells[0])) <= 1 or any(item["task"] == "" for item in published["values"])):
+        if values := {item["measure"]: item["value"] for item in published["values"] if item["task"] in named}:
             rows.append((published["system"], values, published["source"]))
     rows.sort(key=lambda row: -row[1].get(measures[0], -1))
     head = "".join(f"<th>{_text(name)}</th>" for name in measures)
@@ -118,21 +120,33 @@ def _table(cells: Sequence[Cell]) -> str:
         mark = " class=best" if source == "measured" else ""
         numbers = "".join(f"<td>{values[measure]:.2f}</td>" if measure in values else "<td></td>" for measure in measures)
         body.append(f"<tr{mark}><td>{_text(name)}</td>{numbers}<td class=source>{_text(source)}</td></tr>")
-    return f"<table><thead><tr><th></th>{head}<th></th></tr></thead><tbody>{''.join(body)}</tbody></table>"
+    return f"<table><thead><tr><th>{_text(task)}</th>{head}<th></th></tr></thead><tbody>{''.join(body)}</tbody></table>"
 
 
-def _tasks(cell: Cell) -> list[str]:
-    return list(cell.report["counts"])
+def _figures(cell: Cell) -> dict[str, dict[str, float]]:
+    """Task -> measure -> figure in per cent; the task "" is the benchmark as a whole, where its authors define an average."""
+    whole = {"": cell.report["rounded"]} if cell.report["rounded"] else {}
+    return whole | {task: row["rounded"] for task, row in _tasks(cell).items()}
+
+
+def _tasks(cell: Cell) -> Mapping[str, Any]:
+    """The figures of each task, where there are several."""
+    tasks: Mapping[str, Any] = cell.report.get("per_field") or cell.report.get("per_task") or {}
+    return tasks
+
+
+def _first_measure(cell: Cell) -> str:
+    """The measure of `per_query`."""
+    return next(iter(list(_figures(cell).values())[-1]))
 
 
 def _fields(cells: Sequence[Cell]) -> dict[str, dict[str, float]]:
     """Task -> system -> the first measure in per cent, where there are several tasks."""
-    found: dict[str, dict[str, float]] = {}
+    fields: dict[str, dict[str, float]] = {}
     for cell in cells:
-        tasks = cell.report.get("per_field") or cell.report.get("per_task") or {}
-        for task, row in tasks.items():
-            found.setdefault(task, {})[cell.system] = 100 * next(iter(row["measures"].values()))
-    return found
+        for task, row in _tasks(cell).items():
+            fields.setdefault(task, {})[cell.system] = next(iter(row["rounded"].values()))
+    return fields
 
 
 def _frame(title: str, width: int = WIDTH) -> str:

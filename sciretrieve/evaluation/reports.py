@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..manifest import library_versions
 from . import sides
@@ -12,7 +12,12 @@ from .catalogue import Benchmark
 from .published import Row, rows
 from .scoring import Result
 
+WIDEST = 10
+"""Columns of figures that a table has at most."""
 LIBRARIES = ("pytrec_eval-terrier", "numpy", "PyStemmer", "faiss-cpu", "openvino", "tokenizers")
+
+Column: TypeAlias = tuple[str, str]
+"""A task and a measure."""
 
 
 @dataclass(frozen=True)
@@ -92,58 +97,73 @@ class Report:
         return found
 
     def lines(self) -> list[str]:
-        """The report for people."""
+        """The report for people: one table, or where it would be too wide one for the benchmark and one a task; then what was done."""
         result, benchmark = self.result, self.benchmark
-        decimals = benchmark.protocol.decimals
-        columns = self._columns()
-        header = ["", *(f"{task} {measure}".strip() for task, measure in columns), "source"]
-        mine = ["> " + self.system, *(f"{result.rounded[column]:.{decimals}f}" for column in columns), "measured here"]
-        table = [mine]
-        for row in self.published:
-            if any(column in row.values for column in self._keys(columns)):
-                cells = [f"{row.values[key]:.2f}" if key in row.values else "" for key in self._keys(columns)]
-                table.append([f"  {row.system}", *cells, row.source])
-        first = next((at for at, column in enumerate(columns) if any(line[at + 1] for line in table[1:])), 0)
-        table.sort(key=lambda line: float(line[first + 1] or -1))
         out = [f"{benchmark.name}, {self.split}: {benchmark.task}", ""]
-        out += _aligned([header, *table])
-        out.append("")
-        for task in [*(task.name for task in result.tasks), ""] if len(result.tasks) > 1 else [""]:
-            for name in result.measures:
-                if (task, name) not in result.intervals:
-                    continue
-                low, high = result.intervals[task, name]
-                label = f"{task} {name}" if task else name if len(result.tasks) == 1 else f"all {name}"
-                out.append(f"{label}: {100 * result.means[task, name]:.{decimals}f}, 95 % interval {100 * low:.2f} to {100 * high:.2f}")
-        out.append("")
-        asked, answered = sum(task.asked for task in result.tasks), sum(len(task.per_query) for task in result.tasks)
-        out.append(f"queries: {answered:,} of {asked:,} judged; unanswered: {sum(task.unanswered for task in result.tasks):,}")
+        for title, columns in self._tables():
+            out += [*([title] if title else []), *self._table(columns), ""]
+        judged_queries, answered = sum(task.asked for task in result.tasks), sum(len(task.per_query) for task in result.tasks)
+        out.append(f"queries: {answered:,} of {judged_queries:,} judged; unanswered: {sum(task.unanswered for task in result.tasks):,}")
         rounding = benchmark.protocol.score_decimals
         score = self.metric + (" (not the protocol's)" if self.overridden else "")
         score += f", rounded to {rounding} decimals" if rounding is not None else ""
         tied = sum(task.ties for task in result.tasks)
         out.append(f"score: {score}; tied documents: {tied:,}, ordered by id, falling")
-        own = f"dropped ({sum(task.dropped for task in result.tasks):,})" if benchmark.protocol.drop_self else "kept"
+        dropped = f"dropped ({sum(task.dropped for task in result.tasks):,})" if benchmark.protocol.drop_self else "kept"
         unscored = sum(task.missing for task in result.tasks)
-        out.append(f"the query itself, where it is a candidate: {own}; candidates without a score: {unscored:,}")
+        out.append(f"the query itself, where it is a candidate: {dropped}; candidates without a score: {unscored:,}")
         out += sides.lines(self.facts.get("reads", []))
         if any(task.judged for task in result.tasks):
             out.append("judged among the first ten: " + ", ".join(f"{100 * task.judged:.1f} %" for task in result.tasks))
         out += [f"note: {note}" for note in self.notes]
         return out
 
-    def _columns(self) -> list[tuple[str, str]]:
-        """(task, measure) of the table: each task's where there are few, else the benchmark's."""
-        tasks = [task.name for task in self.result.tasks]
-        if len(tasks) == 1:
-            return [("", name) for name in self.result.measures]
-        shown = [*tasks, ""] if len(tasks) * len(self.result.measures) <= 10 else [""]
-        return [(task, name) for task in shown for name in (self.result.measures if task else self.result.overall)]
+    def _tables(self) -> list[tuple[str, list[Column]]]:
+        """Each table's title and columns; the task "" is the benchmark as a whole."""
+        result = self.result
+        overall = [("", name) for name in result.overall]
+        if len(result.tasks) == 1:
+            return [("", overall)]
+        per_task = {task.name: [(task.name, name) for name in result.measures] for task in result.tasks}
+        together = [*(column for columns in per_task.values() for column in columns), *overall]
+        if len(together) <= WIDEST:
+            return [("", together)]
+        return [*([("all tasks", overall)] if overall else []), *per_task.items()]
 
-    def _keys(self, columns: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-        """The columns as published rows name them: a benchmark of one task may be named by it."""
-        tasks = [task.name for task in self.result.tasks]
-        return [(tasks[0], name) if len(tasks) == 1 else (task, name) for task, name in columns]
+    def _table(self, columns: Sequence[Column]) -> list[str]:
+        """Our row, with its intervals under it, between the published rows that have any of these columns."""
+        decimals = self.benchmark.protocol.decimals
+        several = len({task for task, _ in columns}) > 1
+        header = ["", *(f"{task} {measure}".strip() if several else measure for task, measure in columns), "source"]
+        ours = ["> " + self.system, *(f"{self.result.rounded[column]:.{decimals}f}" for column in columns), "measured here"]
+        intervals = ["  95 % interval", *(self._interval(column) for column in columns), ""]
+        keys = self._published_keys(columns)
+        blocks = [[ours, *([intervals] if any(intervals[1:]) else [])]]
+        for row in self.published:
+            if any(key in row.values for key in keys):
+                blocks.append([[f"  {row.system}", *(f"{row.values[key]:.2f}" if key in row.values else "" for key in keys), row.source]])
+        first = next((place for place in range(1, len(columns) + 1) if any(block[0][place] for block in blocks[1:])), 1)
+        blocks.sort(key=lambda block: float(block[0][first] or -1))
+        return _aligned([header, *(line for block in blocks for line in block)])
+
+    def _interval(self, column: Column) -> str:
+        if column not in self.result.intervals:
+            return ""
+        low, high = self.result.intervals[column]
+        return f"{100 * low:.2f}-{100 * high:.2f}"
+
+    def _published_keys(self, columns: Sequence[Column]) -> list[Column]:
+        """The columns as published rows name them: a benchmark of one task is named by it."""
+        tasks = self.result.tasks
+        return [(tasks[0].name, name) if len(tasks) == 1 else (task, name) for task, name in columns]
+
+
+def all_measures(report: Mapping[str, Any]) -> dict[str, float]:
+    """Every figure of a report as JSON, by its name, and where there are several tasks by task and name."""
+    per_task = report.get("per_field") or report.get("per_task") or {}
+    return dict(report["measures"]) | {
+        f"{task} {name}": value for task, row in per_task.items() for name, value in row["measures"].items()
+    }
 
 
 def versions() -> dict[str, str]:

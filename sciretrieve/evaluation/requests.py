@@ -30,7 +30,7 @@ from .catalogue import Benchmark, find_benchmark
 from .judgements import is_json, json_of, read_qrels, read_scores
 from .material import Material
 from .measures import Evaluator, parse_measure
-from .reports import Report, versions
+from .reports import Report, all_measures, versions
 from .scoring import Result
 from .spaces import IndexSpace, StoredSpace
 from .statistics import interval
@@ -106,7 +106,7 @@ def replay(receipt: Path, progress: Progress | None = None) -> tuple[Report, lis
     except (KeyError, TypeError) as error:
         raise InvalidRequest(f"{receipt} is no receipt of an evaluation ({error})") from error
     report = evaluate_request(request, None, progress or Silent())
-    now = report.as_json()["measures"]
+    now = all_measures(report.as_json())
     differing = [f"{name} was {figures[name]!r} and is {now.get(name)!r}" for name in figures if figures[name] != now.get(name)]
     if differing:
         here = versions()
@@ -305,7 +305,7 @@ def _keep(output: Path, request: Request, report: Report) -> None:
     write_json(output / "report.json", as_json)
     (output / "report.txt").write_text("\n".join(report.lines()) + "\n", encoding="utf-8")
     pq.write_table(per_query(report.result), output / "per-query.parquet", compression="zstd")
-    facts: dict[str, Any] = {"schema": 1, "request": asdict(request), "measures": as_json["measures"], "versions": as_json["versions"]}
+    facts: dict[str, Any] = {"schema": 1, "request": asdict(request), "measures": all_measures(as_json), "versions": as_json["versions"]}
     index = report.facts.get("index")
     if index is not None:
         facts["manifest"] = describe(Path(index) / MANIFEST)["sha256"]

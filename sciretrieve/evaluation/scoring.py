@@ -61,11 +61,11 @@ class Result:
 
     Attributes:
         tasks: each task's.
-        means: (task, measure) -> mean; the task "" is the benchmark as a whole, by its protocol's average.
+        means: (task, measure) -> mean; the task "" is the benchmark as a whole, by its protocol's average, if it has one.
         rounded: the same in per cent, rounded as the protocol rounds.
         intervals: (task, measure) -> the bootstrap's 95 % interval; none for a mean of measures, or where a task has no value.
         measures: their names, in the protocol's order.
-        overall: the same for the benchmark as a whole, which may have their mean besides.
+        overall: the names of the figures of the benchmark as a whole; empty where its authors define no average.
     """
 
     tasks: list[TaskResult]
@@ -152,26 +152,24 @@ def summarise(tasks: list[TaskResult], protocol: Protocol, wanted: Sequence[Meas
             means[task.name, name] = float(values.mean()) if len(values) else 0.0
             intervals[task.name, name] = interval(values)
     rounded = {key: _per_cent(value, protocol) for key, value in means.items()}
-    for name in names:
-        per_task = [task.values(name) for task in tasks]
-        if len(tasks) == 1:
-            means["", name], rounded["", name] = means[tasks[0].name, name], rounded[tasks[0].name, name]
-            intervals["", name] = intervals[tasks[0].name, name]
-        elif protocol.average == "queries":
-            means["", name] = float(np.concatenate(per_task).mean())
-            intervals["", name] = interval(np.concatenate(per_task))
-        elif protocol.average == "rounded tasks":
-            means["", name] = float(np.mean([rounded[task.name, name] for task in tasks])) / 100
-        else:
+    overall = names
+    if len(tasks) == 1:
+        for name in names:
+            means["", name], intervals["", name] = means[tasks[0].name, name], intervals[tasks[0].name, name]
+    elif protocol.average in ("tasks", "rounded tasks"):
+        for name in names:
+            per_task = [task.values(name) for task in tasks]
             means["", name] = float(np.mean([means[task.name, name] for task in tasks]))
-        if ("", name) not in intervals and all(len(values) for values in per_task):
-            intervals["", name] = interval_over_tasks(per_task)
-        rounded["", name] = _per_cent(means["", name], protocol)
-    overall = list(names)
-    if protocol.mean_of_measures:
-        means["", "mean"] = float(np.mean([means["", name] for name in names]))
-        rounded["", "mean"] = _per_cent(means["", "mean"], protocol)
-        overall.append("mean")
+            if protocol.average == "rounded tasks":
+                means["", name] = float(np.mean([rounded[task.name, name] for task in tasks])) / 100
+            if all(len(values) for values in per_task):
+                intervals["", name] = interval_over_tasks(per_task)
+    elif protocol.average == "figures" and names == list(protocol.measures):  # of other measures it would be another figure
+        means["", "mean"] = float(np.mean([means[task.name, name] for task in tasks for name in names]))
+        overall = ["mean"]
+    else:
+        overall = []
+    rounded |= {("", name): _per_cent(means["", name], protocol) for name in overall}
     return Result(tasks, means, rounded, intervals, names, overall)
 
 

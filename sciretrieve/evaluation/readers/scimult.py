@@ -74,27 +74,28 @@ def load_search(folder: Path, name: str, benchmark: str) -> Material:
     return Material(_pool(papers, "paper"), (Task(name, queries, qrels, candidates),), f"{benchmark}-{name}", fingerprint([papers]))
 
 
-def load_labels(folder: Path, name: str, benchmark: str) -> Material:
-    """A set of MAPLE: papers as queries, labels (name, definition) as candidates; twice, once with labels matched by name first."""
-    labels = find(folder, f"{name}_label.json", benchmark=benchmark)
-    asked = find(folder, f"{name}_papers_test.json", benchmark=benchmark)
-    matched_file = find(folder, f"{name}_matched.json", benchmark=benchmark)
+def load_labels(folder: Path, field: str, benchmark: str, *, by_name: bool) -> Material:
+    """A set of MAPLE: papers as queries, labels (name, definition) as candidates; `by_name` puts those first whose name is in the paper."""
+    labels = find(folder, f"{field}_label.json", benchmark=benchmark)
+    papers = find(folder, f"{field}_papers_test.json", benchmark=benchmark)
     queries: dict[str, Query] = {}
     qrels: Qrels = {}
-    matched: dict[str, set[str]] = {}
-    matches = [row.get("candidate") or [] for _, row in rows(matched_file)]
-    known = {text_of(labels, number, row, "label") for number, row in rows(labels)}
-    for at, (number, row) in enumerate(rows(asked)):
-        if at >= len(matches):
-            raise InvalidRequest(f"{matched_file} has {len(matches)} lines, fewer than the papers of {asked}")
+    for number, row in rows(papers):
         id = str(row.get("paper", number))
         if id in queries:
-            raise InvalidRequest(f"{asked}, line {number}: paper {id!r} stands above already")
+            raise InvalidRequest(f"{papers}, line {number}: paper {id!r} stands above already")
         queries[id] = Query(id, paper=paper_of(row, id))
         qrels[id] = _listed(row.get("label") or [])
-        matched[id] = {str(label) for label in matches[at]} & known
         if not qrels[id]:
-            raise InvalidRequest(f"{asked}, line {number}: paper {id!r} has no label")
+            raise InvalidRequest(f"{papers}, line {number}: paper {id!r} has no label")
+    first = None
+    if by_name:
+        matched_file = find(folder, f"{field}_matched.json", benchmark=benchmark)
+        matches = [{str(label) for label in row.get("candidate") or []} for _, row in rows(matched_file)]
+        if len(matches) < len(queries):
+            raise InvalidRequest(f"{matched_file} has {len(matches)} lines, fewer than the papers of {papers}")
+        known = {text_of(labels, number, row, "label") for number, row in rows(labels)}
+        first = {id: matched & known for id, matched in zip(queries, matches, strict=False)}
 
     def pool() -> Iterator[Paper]:
         for number, row in rows(labels):
@@ -105,8 +106,8 @@ def load_labels(folder: Path, name: str, benchmark: str) -> Material:
                 str(row.get("definition") or ""),
             )
 
-    tasks = (Task(name, queries, qrels, first=matched), Task(f"{name}, without matching", queries, qrels))
-    return Material(pool, tasks, f"{benchmark}-{name}", fingerprint([labels]), _repeats(qrels))
+    # both forms of the benchmark have the same labels, and so one index
+    return Material(pool, (Task(field, queries, qrels, first=first),), f"maple-{field}", fingerprint([labels]), _repeats(qrels))
 
 
 def _listed(positives: Iterable[Any]) -> dict[str, int]:
