@@ -64,7 +64,8 @@ class UnknownName(InvalidRequest):
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
         if near:
             return f"unknown {kind} {name!r}; did you mean {' or '.join(map(repr, near))}?"
-        listed = ", ".join(sorted(known)[:12]) or "none"
+        more = f" and {len(known) - 12} more" if len(known) > 12 else ""
+        listed = ", ".join(sorted(known)[:12]) + more or "none"
         return f"unknown {kind} {name!r}; there are: {listed}"
 
 

@@ -199,6 +199,7 @@ def encoders(context: typer.Context, format: PlainFormatOption = "table", debug:
         list_encoders(format, debug)
 
 
+app.command("list", cls=Command, epilog="Example: sciretrieve encoders list --format json")(list_encoders)
 app.command("show", cls=Command, epilog="Example: sciretrieve encoders show specter2")(show)
 app.command("fetch", cls=Command, epilog="Example: sciretrieve encoders fetch specter2")(fetch)
 app.command("cache", cls=Command, epilog="Example: sciretrieve encoders cache --clear specter2")(cache)

@@ -53,7 +53,10 @@ def evaluate(
     adapter: Adapter = None,
     query_adapter: QueryAdapter = None,
     index: IndexPath = None,
-    mode: Annotated[Mode, typer.Option("--mode", help="What ranks: vectors, BM25, or both.")] = "dense",
+    mode: Annotated[
+        Mode,
+        typer.Option("--mode", help="How it is asked: dense, the encoder alone, as papers compare them; hybrid, as `search`; or bm25."),
+    ] = "dense",
     fusion: Fusion = None,
     embeddings: Annotated[
         Path | None, typer.Option("--embeddings", metavar="FILE", help="Papers' vectors made elsewhere: .jsonl, .npy or .parquet.")
@@ -126,19 +129,19 @@ def evaluate(
             encoder=encoder,
             adapter=adapter,
             query_adapter=query_adapter,
-            index=str(index) if index is not None else None,
+            index=index,
             mode=mode,
             fusion=fusion,
-            embeddings=str(embeddings) if embeddings is not None else None,
-            query_embeddings=str(query_embeddings) if query_embeddings is not None else None,
-            scores=str(scores) if scores is not None else None,
+            embeddings=embeddings,
+            query_embeddings=query_embeddings,
+            scores=scores,
             rerank=rerank,
             rerank_depth=rerank_depth,
             metric=metric,
             measures=tuple(measures or ()),
             precision=precision,
             device=device,
-            cache=str(cache),
+            cache=cache,
         )
         console.close()
         say([json.dumps(report.as_json(), ensure_ascii=False, indent=1)] if format == "json" else report.lines())
@@ -211,8 +214,8 @@ def compare(
         raise typer.Exit(1)
 
 
-def list_benchmarks(format: PlainFormatOption = "table") -> None:
-    """List the benchmarks."""
+def list_benchmarks(format: PlainFormatOption = "table", debug: Debug = False) -> None:
+    """List the benchmarks: what each asks, and its measures."""
     from ..evaluation import CATALOGUE
 
     if format == "json":
@@ -304,8 +307,9 @@ app = typer.Typer(
 def benchmarks(context: typer.Context, format: PlainFormatOption = "table", debug: Debug = False) -> None:
     """List the benchmarks: what each asks, and its measures."""
     if context.invoked_subcommand is None:
-        list_benchmarks(format)
+        list_benchmarks(format, debug)
 
 
+app.command("list", cls=Command, epilog="Example: sciretrieve benchmarks list --format json")(list_benchmarks)
 app.command("show", cls=Command, epilog="Example: sciretrieve benchmarks show mdcr")(show)
 app.command("fetch", cls=Command, epilog="Example: sciretrieve benchmarks fetch mdcr --to data/mdcr")(fetch)

@@ -18,6 +18,11 @@ SCIMULT_MANUAL = (
     "1hoUAInDVO_UYnQiOOoVuBjwnVgY0BosO) and unpack it; give the folder as --data."
 )
 SCIREPEVAL_LICENCE = "ODC-By (SciRepEval); texts are Semantic Scholar's"
+BEIR_SETS = (
+    *("arguana", "climate-fever", "cqadupstack", "dbpedia-entity", "fever", "fiqa", "hotpotqa", "msmarco", "nfcorpus", "nq", "quora"),
+    *("scidocs", "scifact", "webis-touche2020"),
+)
+"""Sets that BEIR publishes, each a directory for `beir:DIR` (Thakur et al. 2021, Table 1, and BEIR's README)."""
 BEIR_ZIP = "https://public.ukp.informatik.tu-darmstadt.de/thakur/BEIR/datasets/{}.zip"
 Load = Callable[[Path, str], Sequence[Material]]
 """From a folder and a split to the benchmark's sets."""
@@ -190,7 +195,7 @@ ROWS = (
         kind="proximity",
         sizes="19 fields, about 200 queries each, about 60 candidates each",
         protocol=Protocol(("MAP", "nDCG", "R@5"), metric="l2", decimals=4, rounding="numpy", average="rounded tasks"),
-        files="mdcr_SPLIT.json, mdcr_SPLIT_data.jsonl",
+        files="mdcr_SPLIT.json; mdcr_SPLIT_data.jsonl, which --scores and --embeddings do without",
         source="Medić and Šnajder 2022; https://github.com/zoranmedic/mdcr",
         licence="see the source",
         load=lambda folder, split: [mdcr.load(folder, split, "mdcr")],
@@ -286,9 +291,7 @@ ROWS = (
         task="a paper's title and abstract, found by its title (Task I), also among all titles (Task II)",
         kind="proximity",
         sizes="1,000 titles of any corpus",
-        protocol=Protocol(
-            ("MRR", "Success@100", "Success@1", "Success@10"), metric="cosine", drop_self=True, depth=10_000
-        ),
+        protocol=Protocol(("MRR", "Success@100", "Success@1", "Success@10"), metric="cosine", drop_self=True, depth=10_000),
         files="any corpus that `sciretrieve index` reads",
         source="Singh and Singh 2022, The Inefficiency of Language Models in Scholarly Retrieval, §5 and App. D.1",
         licence="your corpus's",
@@ -331,6 +334,10 @@ def find_benchmark(name: str) -> Benchmark:
             splits=("test", "dev", "train"),
             downloads=(),
         )
+    if name in BEIR_SETS:
+        others = [known for known in CATALOGUE if known.startswith(f"{name}-")]
+        besides = f"; {' and '.join(others)} are other forms of it" if others else ""
+        raise InvalidRequest(f"{name} is a set of BEIR: name its directory, as in beir:data/{name}, from {BEIR_ZIP.format(name)}{besides}")
     if name not in CATALOGUE:
         raise UnknownName("benchmark", name, CATALOGUE)
     return CATALOGUE[name]

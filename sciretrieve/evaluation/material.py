@@ -87,6 +87,7 @@ class Material:
         name: the set's, to keep its index apart from others'.
         fingerprint: changes when the papers do.
         notes: what was odd, and what was done about it.
+        textless: where the benchmark's texts are not there, what to say to whoever needs more than ids; else "".
     """
 
     pool: Callable[[], Iterator[Paper]]
@@ -94,3 +95,4 @@ class Material:
     name: str
     fingerprint: str
     notes: list[str] = field(default_factory=list)
+    textless: str = ""

@@ -16,9 +16,10 @@ from ..protocols import Progress
 from .catalogue import find_benchmark
 from .judgements import read_scores
 from .measures import Evaluator, Measure
+from .options import Request
 from .page import Cell, page
 from .reports import all_measures
-from .requests import Request, evaluate_request, read
+from .requests import evaluate_request, read
 
 DEPTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 OF_BENCHMARKS = {"name", "data", "split", "task", "metric", "measures"}

@@ -110,9 +110,11 @@ def _table(cells: Sequence[Cell], task: str) -> str:
     named = {"", *tasks} if len(tasks) == 1 else {task}  # a benchmark of one task may be named by it
     measures = list(_figures(cells[0])[task])
     rows = [(cell.system, _figures(cell)[task], "measured") for cell in cells]
-    for published in cells[0].report["published"]:
-        if values := {item["measure"]: item["value"] for item in published["values"] if item["task"] in named}:
-            rows.append((published["system"], values, published["source"]))
+    rows += [
+        (published["system"], values, published["source"])
+        for published in cells[0].report["published"]
+        if (values := {item["measure"]: item["value"] for item in published["values"] if item["task"] in named})
+    ]
     rows.sort(key=lambda row: -row[1].get(measures[0], -1))
     head = "".join(f"<th>{_text(name)}</th>" for name in measures)
     body = []

@@ -112,6 +112,8 @@ class Report:
         dropped = f"dropped ({sum(task.dropped for task in result.tasks):,})" if benchmark.protocol.drop_self else "kept"
         unscored = sum(task.missing for task in result.tasks)
         out.append(f"the query itself, where it is a candidate: {dropped}; candidates without a score: {unscored:,}")
+        if self.facts.get("mode") == "dense":
+            out.append("mode: dense, the encoder alone; --mode hybrid measures what `search` answers")
         out += sides.lines(self.facts.get("reads", []))
         if any(task.judged for task in result.tasks):
             out.append("judged among the first ten: " + ", ".join(f"{100 * task.judged:.1f} %" for task in result.tasks))
@@ -139,9 +141,11 @@ class Report:
         intervals = ["  95 % interval", *(self._interval(column) for column in columns), ""]
         keys = self._published_keys(columns)
         blocks = [[ours, *([intervals] if any(intervals[1:]) else [])]]
-        for row in self.published:
-            if any(key in row.values for key in keys):
-                blocks.append([[f"  {row.system}", *(f"{row.values[key]:.2f}" if key in row.values else "" for key in keys), row.source]])
+        blocks += [
+            [[f"  {row.system}", *(f"{row.values[key]:.2f}" if key in row.values else "" for key in keys), row.source]]
+            for row in self.published
+            if any(key in row.values for key in keys)
+        ]
         first = next((place for place in range(1, len(columns) + 1) if any(block[0][place] for block in blocks[1:])), 1)
         blocks.sort(key=lambda block: float(block[0][first] or -1))
         return _aligned([header, *(line for block in blocks for line in block)])
@@ -161,9 +165,7 @@ class Report:
 def all_measures(report: Mapping[str, Any]) -> dict[str, float]:
     """Every figure of a report as JSON, by its name, and where there are several tasks by task and name."""
     per_task = report.get("per_field") or report.get("per_task") or {}
-    return dict(report["measures"]) | {
-        f"{task} {name}": value for task, row in per_task.items() for name, value in row["measures"].items()
-    }
+    return dict(report["measures"]) | {f"{task} {name}": value for task, row in per_task.items() for name, value in row["measures"].items()}
 
 
 def versions() -> dict[str, str]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..choices import METRICS, Device, FusionMethod, Metric, Mode, Precision
+from ..choices import check_choice
 from ..corpora import PaperCorpus
 from ..encoders import load_encoder
 from ..encoders.stored import StoredVectors
@@ -21,7 +21,7 @@ from ..files import describe, read_json, write_json
 from ..index import Index
 from ..indexing import build
 from ..manifest import MANIFEST
-from ..options import SearchOptions
+from ..options import BuildSettings
 from ..protocols import Progress, Reranker, Silent
 from ..ranking.reranking import EncoderReranker, open_reranker
 from ..types import Paper
@@ -30,39 +30,12 @@ from .catalogue import Benchmark, find_benchmark
 from .judgements import is_json, json_of, read_qrels, read_scores
 from .material import Material
 from .measures import Evaluator, parse_measure
+from .options import Request, RequestKeywords
 from .reports import Report, all_measures, versions
 from .scoring import Result
 from .spaces import IndexSpace, StoredSpace
 from .statistics import interval
 from .systems import Dense, Given, Reranked, Searched, System
-
-CACHE = Path("indexes") / "benchmarks"
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What to evaluate: the arguments of `evaluate`, as a receipt keeps them."""
-
-    benchmark: str
-    data: str | None = None
-    split: str | None = None
-    task: str | None = None
-    encoder: str | None = None
-    adapter: str | None = None
-    query_adapter: str | None = None
-    index: str | None = None
-    mode: Mode = "dense"
-    fusion: FusionMethod | None = None
-    embeddings: str | None = None
-    query_embeddings: str | None = None
-    scores: str | None = None
-    rerank: str | None = None
-    rerank_depth: int = SearchOptions().rerank_depth
-    metric: Metric | None = None
-    measures: tuple[str, ...] = ()
-    precision: Precision = "auto"
-    device: Device = "auto"
-    cache: str = str(CACHE)
 
 
 def evaluate(
@@ -71,7 +44,7 @@ def evaluate(
     *,
     output: str | Path | None = None,
     progress: Progress | None = None,
-    **asked: Any,
+    **options: Unpack[RequestKeywords],
 ) -> Report:
     """Evaluate a system on a benchmark by its authors' protocol.
 
@@ -80,18 +53,16 @@ def evaluate(
         data: the folder with the benchmark's files.
         output: a folder for the run, per-query scores, the report and a receipt.
         progress: hears how far it is.
-        asked: what to evaluate, one of: `encoder` (with `adapter`, `query_adapter`, `precision`, `device`), by default
-            the embedded one, in `mode` "dense", "hybrid" or "bm25"; `index`, an index of the benchmark's papers;
-            `embeddings`, and perhaps `query_embeddings`, files of vectors made elsewhere; `scores`, a file of scores
-            made elsewhere; any of them with `rerank`, see `open_reranker`, over the first `rerank_depth`. Besides `split`,
-            `task` (one of several), `metric` and `measures` in place of the protocol's, and `cache`, where indexes of
-            benchmarks are kept.
+        options: the system (an `encoder`, an `index`, or a file of `embeddings` or `scores`), how it is asked, and what is
+            measured: the other fields of `sciretrieve.evaluation.options.Request`, which has their defaults.
 
     Raises:
-        UnknownName, InvalidRequest, NotFound: there is no such benchmark, system or file, or a file is not as it must be.
+        UnknownName, InvalidRequest, NotFound: there is no such benchmark, option, system or file, or a file is not as it must be.
     """
-    request = Request(benchmark, str(data) if data is not None else None, **asked)
-    return evaluate_request(request, Path(output) if output is not None else None, progress or Silent())
+    names = [field.name for field in fields(Request)]
+    for name in options:
+        check_choice("option", name, names)
+    return evaluate_request(Request(benchmark, data, **options), Path(output) if output is not None else None, progress or Silent())
 
 
 def replay(receipt: Path, progress: Progress | None = None) -> tuple[Report, list[str]]:
@@ -132,7 +103,8 @@ def evaluate_request(request: Request, output: Path | None, progress: Progress) 
     spec = find_benchmark(request.benchmark)
     split = request.split or spec.splits[0]
     materials = read(spec, request.data, split, request.task)
-    _check(request)
+    if request.reads_texts and (missing := next((material.textless for material in materials if material.textless), "")):
+        raise NotFound(missing)
     systems: dict[str, System] = {material.name: _system(request, spec, material, progress) for material in materials}
     notes = [note for material in materials for note in material.notes]
     for material in materials:
@@ -166,7 +138,7 @@ def evaluate_request(request: Request, output: Path | None, progress: Progress) 
     return report
 
 
-def read(spec: Benchmark, data: str | None, split: str, task: str | None = None) -> list[Material]:
+def read(spec: Benchmark, data: str | Path | None, split: str, task: str | None = None) -> list[Material]:
     """Read a benchmark's sets, or those with one task. Raises NotFound, InvalidRequest."""
     if data is None and not spec.name.startswith("beir:"):
         raise InvalidRequest(f"{spec.name} needs its files: name their folder with --data; see `sciretrieve benchmarks show {spec.name}`")
@@ -183,20 +155,6 @@ def read(spec: Benchmark, data: str | None, split: str, task: str | None = None)
     return [material for material in kept if material.tasks]
 
 
-def _check(request: Request) -> None:
-    given = [name for name in ("index", "embeddings", "scores", "encoder") if getattr(request, name) is not None]
-    if len(given) > 1:
-        raise InvalidRequest(f"one system at a time: --{given[0]} or --{given[1]}, not both")
-    if request.query_embeddings and not request.embeddings:
-        raise InvalidRequest("--query-embeddings needs --embeddings, the papers' vectors")
-    if request.rerank_depth < 1:
-        raise InvalidRequest(f"--rerank-depth must be at least 1, not {request.rerank_depth}")
-    if request.metric is not None and request.metric not in METRICS:
-        raise InvalidRequest(f"there is no metric {request.metric!r}; there are {', '.join(METRICS)}")
-    if request.metric is not None and (request.scores or request.mode != "dense"):
-        raise InvalidRequest("--metric compares vectors, so it goes with --mode dense or --embeddings only")
-
-
 def _system(request: Request, spec: Benchmark, material: Material, progress: Progress) -> System:
     if request.scores is not None:
         path = Path(request.scores)
@@ -210,7 +168,11 @@ def _system(request: Request, spec: Benchmark, material: Material, progress: Pro
     index = Index(request.index) if request.index is not None else _index(request, spec, material, progress)
     encoder = index.manifest.encoder
     if request.mode == "dense" and encoder is not None:
-        about = {"index": str(index.path), "encoder": {key: value for key, value in encoder.items() if key != "golden"}}
+        about = {
+            "index": str(index.path),
+            "mode": request.mode,
+            "encoder": {key: value for key, value in encoder.items() if key != "golden"},
+        }
         return Dense(str(encoder["name"]), IndexSpace(index), about)
     name = "BM25" if request.mode == "bm25" else f"{request.mode} with {encoder['name'] if encoder else 'no encoder'}"
     return Searched(name, index, request.mode, request.fusion)
@@ -283,20 +245,19 @@ def _index(request: Request, spec: Benchmark, material: Material, progress: Prog
     corpus = PaperCorpus.of(material.name, material.fingerprint, material.pool)
     folder.parent.mkdir(parents=True, exist_ok=True)
     progress.note(f"the papers of {material.name} are indexed in {folder}")
-    settings: dict[str, Any] = {
-        "encoder": name,
-        "adapter": adapter,
-        "query_adapter": query_adapter,
-        "bare_titles": spec.protocol.bare_titles,
-        "dense": "flat" if name else "none",
-        "precision": request.precision,
-        "device": request.device,
-        "progress": progress,
-    }
+    settings = BuildSettings(
+        encoder=name,
+        adapter=adapter,
+        query_adapter=query_adapter,
+        bare_titles=spec.protocol.bare_titles,
+        dense="flat" if name else "none",
+        precision=request.precision,
+        device=request.device,
+    )
     try:
-        return build(corpus, folder, **settings)
+        return build(corpus, folder, settings, progress=progress)
     except IndexExists:  # the benchmark's files, or the encoder's, have changed since
-        return build(corpus, folder, **settings, overwrite=True)
+        return build(corpus, folder, settings, progress=progress, overwrite=True)
 
 
 def _keep(output: Path, request: Request, report: Report) -> None:

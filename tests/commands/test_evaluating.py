@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,19 @@ def test_the_catalogue_is_listed_and_shown() -> None:
     for words in ("minus Euclidean distance", "mdcr_SPLIT_data.jsonl", "https://takelab.fer.hr/data/mdcr/mdcr_test.json"):
         assert words in shown
     assert set(PUBLISHED) <= set(CATALOGUE)
+
+
+@pytest.mark.parametrize("catalogue", ["benchmarks", "encoders"])
+def test_a_catalogue_can_be_listed_by_name(catalogue: str) -> None:
+    assert call(catalogue, "list").stdout == call(catalogue).stdout
+    unknown = call(catalogue, "show", "zzz")
+    assert re.fullmatch(r"unknown \w+ 'zzz'; there are: ([^,]+, ){11}\S+ and \d+ more", str(unknown.exception))
+
+
+def test_the_mode_is_said(beir: Path) -> None:
+    dense, hybrid = (call("evaluate", f"beir:{beir}", "--mode", mode).stdout for mode in ("dense", "hybrid"))
+    assert "mode: dense, the encoder alone; --mode hybrid measures what `search` answers" in dense
+    assert "mode: dense" not in hybrid
 
 
 def test_what_must_be_got_by_hand_is_said(tmp_path: Path) -> None:

@@ -289,6 +289,19 @@ def test_mdcrs_own_score_files(tmp_path: Path) -> None:
         evaluate("mdcr", tmp_path, scores=str(path))
 
 
+def test_mdcr_needs_its_texts_only_where_they_are_read(tmp_path: Path) -> None:
+    value = mdcr(tmp_path)
+    vectors = write_vectors(tmp_path / "v.jsonl", VECTORS)
+    expected = mdcr_expected(value, lambda query, other: l2(VECTORS[query], VECTORS[other]))["AVG"]
+    (tmp_path / "mdcr_test_data.jsonl").unlink()
+    assert evaluate("mdcr", tmp_path, embeddings=vectors).as_json()["rounded"] == expected
+    for system in ({"mode": "bm25"}, {"embeddings": vectors, "rerank": "minilm"}):
+        with pytest.raises(NotFound, match=r"mdcr needs mdcr_test_data\.jsonl under"):
+            evaluate("mdcr", tmp_path, cache=tmp_path / "cache", **system)
+    with pytest.raises(NotFound, match=r"mdcr-full needs mdcr_test_data\.jsonl under"):
+        evaluate("mdcr-full", tmp_path, embeddings=vectors)
+
+
 def test_mdcr_over_its_whole_corpus_is_declared_ours(tmp_path: Path) -> None:
     value = mdcr(tmp_path)
     report = evaluate("mdcr-full", tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS)), metric="l2")
@@ -598,20 +611,24 @@ def test_maple_puts_labels_matched_by_name_first(tmp_path: Path) -> None:
         write_lines(tmp_path / f"{name}_label.json", ({"label": label, "name": [label, "other"], "definition": "d"} for label in labels))
         write_lines(tmp_path / f"{name}_papers_test.json", ({**paper(id, "paper"), "label": row} for id, row in papers.items()))
         write_lines(tmp_path / f"{name}_matched.json", ({"candidate": row} for row in matched.values()))
-    report = evaluate(
-        "maple",
-        tmp_path,
-        embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors)),
-        query_embeddings=str(write_vectors(tmp_path / "q.jsonl", VECTORS)),
-    ).as_json()
+    given: Any = {
+        "embeddings": str(write_vectors(tmp_path / "v.jsonl", vectors)),
+        "query_embeddings": str(write_vectors(tmp_path / "q.jsonl", VECTORS)),
+    }
+    by_name, by_vectors = (evaluate(name, tmp_path, **given).as_json() for name in ("maple", "maple-unmatched"))
     with_names, without = [], []
     for id, row in papers.items():
         order = ranked({label: ip(VECTORS[id], vectors[label]) for label in labels})
         first = [label for label in order if label in matched[id]] + [label for label in order if label not in matched[id]]
         with_names.append(recall(first, dict.fromkeys(row, 1), 20))
         without.append(recall(order, dict.fromkeys(row, 1), 20))
-    assert report["per_task"]["Psychology"]["rounded"]["R@20"] == round(100 * mean(with_names), 2)
-    assert report["per_task"]["Psychology, without matching"]["rounded"]["R@20"] == round(100 * mean(without), 2)
+    assert by_name["per_task"]["Psychology"]["rounded"]["R@20"] == round(100 * mean(with_names), 2)
+    assert by_vectors["per_task"]["Psychology"]["rounded"]["R@20"] == round(100 * mean(without), 2)
+    # the paper's average is the mean of its twelve columns
+    for report in (by_name, by_vectors):
+        columns = [value for row in report["per_task"].values() for value in row["measures"].values()]
+        assert len(columns) == 12
+        assert report["measures"] == {"mean": pytest.approx(mean(columns))}
 
 
 def test_alternative_self_retrieval(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ...errors import InvalidRequest
+from ...errors import InvalidRequest, NotFound
 from ...types import Paper, Query
 from ..judgements import Qrels, json_of
 from ..material import Material, Task
@@ -21,14 +21,25 @@ FIELDS = (
 
 
 def load(folder: Path, split: str, benchmark: str, *, whole_corpus: bool = False) -> Material:
-    """One task a field; `whole_corpus` takes every paper of the data file as a candidate. Raises NotFound, InvalidRequest."""
+    """One task a field; `whole_corpus` takes every paper of the data file as a candidate.
+
+    The data file may be missing unless it says what the candidates are: the authors' evaluator reads only the labels.
+    Raises NotFound, InvalidRequest.
+    """
     labels = find(folder, f"mdcr_{split}.json", benchmark=benchmark)
-    data = find(folder, f"mdcr_{split}_data.jsonl", benchmark=benchmark)
+    textless = ""
+    try:
+        data = find(folder, f"mdcr_{split}_data.jsonl", benchmark=benchmark)
+    except NotFound as error:
+        if whole_corpus:
+            raise
+        data, textless = None, str(error)
     value = json_of(labels)
     papers: dict[str, Paper] = {}
-    for number, row in rows(data):
-        id = text_of(data, number, row, "paper_id")
-        papers.setdefault(id, paper_of(row, id))
+    if data is not None:
+        for number, row in rows(data):
+            id = text_of(data, number, row, "paper_id")
+            papers.setdefault(id, paper_of(row, id))
     tasks = []
     for field in FIELDS:
         if not isinstance(value.get(field), dict):
@@ -42,9 +53,9 @@ def load(folder: Path, split: str, benchmark: str, *, whole_corpus: bool = False
                 raise InvalidRequest(f"{labels}: {field}, query {id!r} has no list {missing[0]!r}; get the file again")
             row = {str(other): int(kind == "true") for kind in KINDS for other in kinds[kind]}
             for other in (id, *row):
-                if other not in papers:
+                if data is not None and other not in papers:
                     raise InvalidRequest(f"{labels}: {field}, query {id!r} names paper {other!r}, which {data} has not; get the file again")
-            queries[id] = Query(id, paper=papers[id])
+            queries[id] = Query(id, paper=papers.get(id))
             qrels[id] = {other: grade for other, grade in row.items() if grade or not whole_corpus}
         candidates = None if whole_corpus else {id: tuple(row) for id, row in qrels.items()}
         tasks.append(Task(field, queries, qrels, candidates, single=not whole_corpus))
@@ -53,4 +64,4 @@ def load(folder: Path, split: str, benchmark: str, *, whole_corpus: bool = False
         yield from papers.values()
 
     notes = [f"{labels} has {name!r} besides, which is no field of the benchmark" for name in value if name not in FIELDS]
-    return Material(pool, tuple(tasks), benchmark, fingerprint([data]), notes)
+    return Material(pool, tuple(tasks), benchmark, fingerprint([data] if data is not None else []), notes, textless)

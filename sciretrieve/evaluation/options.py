@@ -1,0 +1,117 @@
+"""What to evaluate: every option of an evaluation with its type and its default, as a receipt keeps them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+
+from ..choices import DEVICES, FUSION_METHODS, METRICS, MODES, PRECISIONS, Device, FusionMethod, Metric, Mode, Precision, check_choice
+from ..errors import InvalidRequest
+from ..options import SearchOptions
+
+CACHE = "indexes/benchmarks"
+PATHS = ("data", "index", "embeddings", "query_embeddings", "scores", "cache")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A benchmark, one system, and how the system is asked.
+
+    Attributes:
+        benchmark: a name of `sciretrieve benchmarks`, or `beir:DIR`.
+        data: the folder with the benchmark's files.
+        split: which queries; by default those that published figures are of.
+        task: one of the benchmark's tasks; by default all.
+        encoder: the system is this encoder, by default the embedded one; the benchmark's papers are indexed with it.
+        adapter: which of its adapters (experts, instructions) reads papers; by default the one for this kind of benchmark.
+        query_adapter: the same for text queries.
+        index: the system is this index of the benchmark's papers.
+        mode: how an encoder or an index is asked: "dense", which measures the encoder alone, as the papers do; "hybrid",
+            which measures what `search` answers; or "bm25".
+        fusion: how hybrid joins its halves, see `SearchOptions`.
+        embeddings: the system is this file of papers' vectors made elsewhere.
+        query_embeddings: the queries' vectors, where they are not among the papers'.
+        scores: the system is this file of scores made elsewhere.
+        rerank: what orders the first answers of any of these anew, see `open_reranker`.
+        rerank_depth: how many.
+        metric: how vectors are compared, in place of the protocol's "l2", "ip" or "cosine".
+        measures: what is computed, in place of the protocol's measures.
+        precision: see `load_encoder`.
+        device: see `load_encoder`.
+        cache: where indexes of benchmarks are kept.
+
+    Raises:
+        UnknownName, InvalidRequest: an option is none of its choices, or two of them do not go together.
+    """
+
+    benchmark: str
+    data: str | Path | None = None
+    split: str | None = None
+    task: str | None = None
+    encoder: str | None = None
+    adapter: str | None = None
+    query_adapter: str | None = None
+    index: str | Path | None = None
+    mode: Mode = "dense"
+    fusion: FusionMethod | None = None
+    embeddings: str | Path | None = None
+    query_embeddings: str | Path | None = None
+    scores: str | Path | None = None
+    rerank: str | None = None
+    rerank_depth: int = SearchOptions().rerank_depth
+    metric: Metric | None = None
+    measures: tuple[str, ...] = ()
+    precision: Precision = "auto"
+    device: Device = "auto"
+    cache: str | Path = CACHE
+
+    def __post_init__(self) -> None:
+        for name in PATHS:  # a receipt is JSON
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, str(getattr(self, name)))
+        object.__setattr__(self, "measures", tuple(self.measures))
+        check_choice("mode", self.mode, MODES)
+        check_choice("precision", self.precision, PRECISIONS)
+        check_choice("device", self.device, DEVICES)
+        if self.fusion is not None:
+            check_choice("fusion", self.fusion, FUSION_METHODS)
+        if self.metric is not None:
+            check_choice("metric", self.metric, METRICS)
+        systems = [name for name in ("index", "embeddings", "scores", "encoder") if getattr(self, name) is not None]
+        if len(systems) > 1:
+            raise InvalidRequest(f"one system at a time: --{systems[0]} or --{systems[1]}, not both")
+        if self.query_embeddings and not self.embeddings:
+            raise InvalidRequest("--query-embeddings needs --embeddings, the papers' vectors")
+        if self.rerank_depth < 1:
+            raise InvalidRequest(f"--rerank-depth must be at least 1, not {self.rerank_depth}")
+        if self.metric is not None and (self.scores or self.mode != "dense"):
+            raise InvalidRequest("--metric compares vectors, so it goes with --mode dense or --embeddings only")
+
+    @property
+    def reads_texts(self) -> bool:
+        """Whether the benchmark's texts are read, and not only ids: by an encoder, by BM25 or by a reranker."""
+        return self.rerank is not None or (self.scores is None and self.embeddings is None)
+
+
+class RequestKeywords(TypedDict, total=False):
+    """The fields of `Request` but the benchmark and its data, as keyword arguments."""
+
+    split: str | None
+    task: str | None
+    encoder: str | None
+    adapter: str | None
+    query_adapter: str | None
+    index: str | Path | None
+    mode: Mode
+    fusion: FusionMethod | None
+    embeddings: str | Path | None
+    query_embeddings: str | Path | None
+    scores: str | Path | None
+    rerank: str | None
+    rerank_depth: int
+    metric: Metric | None
+    measures: tuple[str, ...]
+    precision: Precision
+    device: Device
+    cache: str | Path

@@ -1,0 +1,172 @@
+"""What a report says: no average that no paper defines, every task beside its own published rows, each figure once."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sciretrieve.errors import InvalidRequest, UnknownName
+from sciretrieve.evaluation import CATALOGUE, evaluate, find_benchmark, replay
+from sciretrieve.evaluation.material import Protocol
+from sciretrieve.evaluation.matrix import read_plan, run_matrix
+from sciretrieve.evaluation.measures import parse_measure
+from sciretrieve.evaluation.options import Request, RequestKeywords
+from sciretrieve.evaluation.published import PUBLISHED
+from sciretrieve.evaluation.readers.mdcr import FIELDS
+from sciretrieve.evaluation.reports import Report
+from sciretrieve.evaluation.scoring import TaskResult, summarise
+from sciretrieve.protocols import Silent
+from tests.evaluation.made_up_benchmarks import made_vectors, paper, write_lines, write_text, write_vectors
+from tests.made_up import shared
+
+IDS = [f"p{number:02d}" for number in range(20)]
+
+
+def titles(folder: Path) -> tuple[Path, str]:
+    """A corpus for alternative-self retrieval, and vectors of its papers and titles."""
+    write_lines(folder / "papers.jsonl", ({"id": id, "title": f"title of {id}", "abstract": "text"} for id in IDS))
+    vectors = made_vectors([*IDS, *(f"title of {id}" for id in IDS)])
+    return folder / "papers.jsonl", str(write_vectors(folder / "v.jsonl", vectors))
+
+
+def test_averages_are_those_that_a_paper_defines() -> None:
+    averaged = {name: row.protocol.average for name, row in CATALOGUE.items() if row.protocol.average != "none"}
+    assert averaged == {
+        "mdcr": "rounded tasks",  # its own evaluator's AVG
+        "mdcr-full": "tasks",  # a form of ours
+        "reviewer-matching": "figures",  # SciRepEval, App. A
+        "scimult-search": "tasks",  # SciMult, Table 8
+        "maple": "figures",  # SciMult, Tables 3 and A3
+        "maple-unmatched": "figures",
+    }
+
+
+@pytest.mark.parametrize(
+    ("average", "expected"),
+    [("none", {}), ("tasks", {"MAP": 0.4, "MRR": 0.5}), ("rounded tasks", {"MAP": 0.4, "MRR": 0.5}), ("figures", {"mean": 0.45})],
+)
+def test_figures_of_several_tasks(average: Any, expected: dict[str, float]) -> None:
+    tasks = [TaskResult("one", {"q": {"MAP": 0.2, "MRR": 0.4}}), TaskResult("two", {"q": {"MAP": 0.6, "MRR": 0.6}})]
+    measures = [parse_measure("MAP"), parse_measure("MRR")]
+    result = summarise(tasks, Protocol(("MAP", "MRR"), average=average), measures)
+    assert {name: result.means["", name] for name in result.overall} == pytest.approx(expected)
+    alone = summarise(tasks[:1], Protocol(("MAP", "MRR"), average=average), measures)
+    assert {name: alone.means["", name] for name in alone.overall} == {"MAP": 0.2, "MRR": 0.4}
+    if average == "figures":
+        assert summarise(tasks, Protocol(("MAP", "P@5"), average=average), measures).overall == []
+
+
+def test_each_task_of_alternative_self_retrieval_stands_alone_beside_its_published_rows(tmp_path: Path) -> None:
+    data, vectors = titles(tmp_path)
+    report = evaluate("asr", data, embeddings=vectors, output=tmp_path / "out")
+    as_json = report.as_json()
+    assert as_json["measures"] == as_json["rounded"] == as_json["intervals"] == {}
+    assert list(as_json["per_task"]) == ["Task I", "Task II", "Task I, standardised", "Task II, standardised"]
+    text = "\n".join(report.lines())
+    tables = {block.split("\n")[0]: block for block in text.split("\n\n")}
+    assert re.search(r"SPECTER, Arxiv-HEP +69\.30 +92\.40 ", tables["Task I"])
+    assert re.search(r"SPECTER, Arxiv-HEP +35\.40 +75\.70 ", tables["Task II"])
+    assert "SPECTER" not in tables["Task I, standardised"]
+    for task, row in as_json["per_task"].items():
+        line = next(line for line in tables[task].split("\n") if line.startswith("> "))
+        assert line.split()[2:-2] == [f"{value:.2f}" for value in row["rounded"].values()]
+    again, differing = replay(tmp_path / "out" / "receipt.json")
+    assert (again.as_json()["per_task"], differing) == (as_json["per_task"], [])
+    receipt = json.loads((tmp_path / "out" / "receipt.json").read_text())
+    receipt["measures"]["Task II MRR"] += 0.5
+    write_text(tmp_path / "out" / "receipt.json", json.dumps(receipt))
+    assert [line for line in replay(tmp_path / "out" / "receipt.json")[1] if line.startswith("Task II MRR was")]
+
+
+def test_a_page_shows_benchmarks_without_an_average(tmp_path: Path) -> None:
+    data, vectors = titles(tmp_path)
+    write_text(
+        tmp_path / "plan.toml",
+        f'[systems.a]\nembeddings = "{vectors}"\n[systems.b]\nembeddings = "{vectors}"\n[benchmarks.asr]\ndata = "{data}"',
+    )
+    page, failed = run_matrix(read_plan(tmp_path / "plan.toml", "cache"), tmp_path / "out", Silent())
+    assert failed == []
+    html = page.read_text()
+    for words in (
+        "<th>Task I</th><th>MRR</th>",
+        "<th>Task II, standardised</th>",
+        "SPECTER, ICLR",
+        "MRR of each task",
+        "MRR of each query",
+    ):
+        assert words in html
+    cells = json.loads((tmp_path / "out" / "matrix.json").read_text())["cells"]
+    assert "Task II MRR" in cells[0]["measures"]
+
+
+def test_mdcrs_fields_have_their_published_rows(tmp_path: Path) -> None:
+    kinds = ("bm25", "scincl", "specter", "graph", "most_cited", "random", "true")
+    label = {field: {"p00": {kind: IDS[3 * at : 3 * at + 3] for at, kind in enumerate(kinds[-6:], 1)} | {"bm25": []}} for field in FIELDS}
+    write_text(tmp_path / "mdcr_test.json", json.dumps(label))
+    write_lines(tmp_path / "mdcr_test_data.jsonl", (paper(id) for id in IDS))
+    report = evaluate("mdcr", tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", made_vectors(IDS))))
+    tables = {block.split("\n")[0]: block for block in "\n".join(report.lines()).split("\n\n")}
+    assert set(tables) >= {"all tasks", *FIELDS}
+    assert re.search(r"SPECTER2 adapters +44\.70 +37\.40 +SciRepEval, Tables 5 and 10", tables["Art"])
+    assert re.search(r"SPECTER2 adapters +38\.40 +33\.00 +SciRepEval, Tables 5 and 10", tables["all tasks"])
+
+
+def test_a_figure_is_printed_once_and_as_the_protocol_rounds_it() -> None:
+    """BEIR rounds to five decimals first, which makes 42.09 of 42.0951; an interval's ends are rounded as any number."""
+    values = {f"q{number}": {"MAP": 0.420951} for number in range(4)}
+    result = summarise([TaskResult("test", values)], Protocol(("MAP",), rounding="beir"), [parse_measure("MAP")])
+    text = "\n".join(Report(CATALOGUE["relish"], "test", "cosine", False, "x", {}, result, []).lines())
+    assert re.findall(r"42\.\d\d", text) == ["42.09", "42.10", "42.10"]
+
+
+def test_scidocs_scores_tie_from_the_sixth_decimal_on(tmp_path: Path) -> None:
+    for task in ("coview", "coread", "cite", "cocite"):
+        write_text(tmp_path / task / "test.qrel", "q 0 a 1\nq 0 b 0\n")
+    write_text(tmp_path / "paper_metadata_view_cite_read.json", json.dumps({id: paper(id) for id in ("q", "a", "b")}))
+
+    def precision(name: str, near: float, far: float) -> float:
+        rows = [{"paper_id": id, "embedding": [value, 0.0]} for id, value in (("q", 0.0), ("a", near), ("b", far))]
+        path = write_lines(tmp_path / f"{name}.jsonl", rows)
+        return float(evaluate("scidocs-rerank", tmp_path, embeddings=str(path), task="cite").as_json()["measures"]["MAP"])
+
+    # the nearer is relevant; where both tie, the greater id comes first
+    assert precision("sixth", 1.000001, 1.000003) == 0.5
+    assert precision("fifth", 1.00001, 1.00003) == 1.0
+
+
+def test_published_figures_are_those_of_the_paper() -> None:
+    """Each row of SciMult's tables stands in one line of the paper's text, its figures in their order; Table 6 is garbled there."""
+    lines = shared("..", "papers", "002_96a927d109f7de53.txt").read_text(encoding="utf-8").splitlines()
+    numbers = [(line, re.findall(r"\d+\.\d+", line)) for line in lines]
+    rows = [row for rows in PUBLISHED.values() for row in rows if row.source.startswith("SciMult, Table") and "Table 6" not in row.source]
+    for row in rows:
+        name = row.system.split(" (")[0].replace("SPECTER2", "SPECTER 2.0")
+        whole, short = ([f"{value:.{decimals}f}" for value in row.values.values()] for decimals in (2, 1))
+        places = range(len(lines))
+        assert any(
+            name in line and any(listed[place : place + len(whole)] in (whole, short) for place in places[: len(listed)])
+            for line, listed in numbers
+        ), f"{row.source}: {row.system}"
+    assert len(rows) > 100
+
+
+def test_an_option_that_there_is_not_is_named() -> None:
+    assert set(RequestKeywords.__annotations__) == {field.name for field in fields(Request)} - {"benchmark", "data"}
+    with pytest.raises(UnknownName, match="unknown option 'encodr'; did you mean 'encoder'"):
+        evaluate("mdcr", ".", encodr="minilm")  # type: ignore[call-arg]
+    with pytest.raises(UnknownName, match="unknown mode 'hybird'; did you mean 'hybrid'"):
+        evaluate("mdcr", ".", mode="hybird")  # type: ignore[arg-type]
+
+
+def test_sets_of_beir_are_named_by_their_directory() -> None:
+    with pytest.raises(
+        InvalidRequest, match=r"scifact is a set of BEIR: name its directory, as in beir:data/scifact, from https://\S+scifact\.zip$"
+    ):
+        find_benchmark("scifact")
+    with pytest.raises(InvalidRequest, match="; scidocs-cite and scidocs-cocite and scidocs-rerank are other forms of it"):
+        find_benchmark("scidocs")
