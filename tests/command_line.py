@@ -1,20 +1,35 @@
-"""Commands in a process of their own, as users start them."""
+"""Commands as users type them, run in this process, which takes milliseconds; `process` starts one, which takes a second.
+
+A test that is about a process needs one: signals, pipes, what starting imports, how `main` ends. All others take
+`sciretrieve`, or `answer` where the command must succeed.
+"""
 
 from __future__ import annotations
 
+import io
+import logging
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
+from unittest import mock
+
+from sciretrieve import commands
 
 Result = subprocess.CompletedProcess[str]
 
 
-def sciretrieve(*arguments: str | Path, stdin: str | None = None, **environment: str) -> Result:
-    """Run a command to its end, with `environment` besides this process's."""
-    command = [sys.executable, "-m", "sciretrieve", *map(str, arguments)]
-    return subprocess.run(command, env=os.environ | environment, input=stdin, capture_output=True, text=True, check=False, timeout=300)
+def sciretrieve(*arguments: str | Path, stdin: str = "", **environment: str) -> Result:
+    """Run a command to its end in this process and working directory, with `environment` besides its own."""
+    words = [str(argument) for argument in arguments]
+    out, err, into = _stream(), _stream(), _stream(stdin)
+    with redirect_stdout(out), redirect_stderr(err), mock.patch.object(sys, "stdin", into):
+        with mock.patch.dict(os.environ, environment), _logging_as_at_the_start():
+            code = commands.run(words)
+    return subprocess.CompletedProcess(words, code, _text(out), _text(err))
 
 
 def answer(*arguments: str | Path, **options: Any) -> str:
@@ -22,3 +37,33 @@ def answer(*arguments: str | Path, **options: Any) -> str:
     result = sciretrieve(*arguments, **options)
     assert result.returncode == 0, result.stderr
     return result.stdout
+
+
+def process(*arguments: str | Path, **environment: str) -> Result:
+    """Run a command to its end in a process of its own."""
+    command = [sys.executable, "-m", "sciretrieve", *map(str, arguments)]
+    return subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False, timeout=300)
+
+
+def _stream(text: str = "") -> io.TextIOWrapper:
+    """A stream like those that a process has: text over bytes, and no terminal."""
+    return io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8")
+
+
+def _text(stream: io.TextIOWrapper) -> str:
+    """All that was written to a stream, as text or as bytes."""
+    stream.seek(0)
+    return stream.read()
+
+
+@contextmanager
+def _logging_as_at_the_start() -> Iterator[None]:
+    """No handler that pytest, or a command before, has set up; and none is left behind."""
+    ours = logging.getLogger("sciretrieve")
+    level = ours.level
+    ours.setLevel(logging.NOTSET)
+    try:
+        with mock.patch.object(logging.getLogger(), "handlers", []):
+            yield
+    finally:
+        ours.setLevel(level)

@@ -9,32 +9,40 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections.abc import Sequence
 
 from ..errors import SciretrieveError, Unavailable
 from .app import app
 
 
 def main() -> None:
-    """Run the command line and end the process with its code; errors are one line on stderr, or a traceback with --debug."""
-    code = 0
-    try:
-        app(prog_name="sciretrieve")
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else 0
-    except SciretrieveError as error:
-        if "--debug" in sys.argv[1:]:
-            traceback.print_exc()
-        else:
-            print(f"sciretrieve: {' '.join(str(error).split())}", file=sys.stderr)  # noqa: T201
-        code = error.exit_code
-    except OSError as error:
-        # a full disk, a directory that may not be written: the machine's trouble, told like the others
-        if "--debug" in sys.argv[1:]:
-            traceback.print_exc()
-        else:
-            print(f"sciretrieve: {error.filename or 'the system'}: {error.strerror or error}", file=sys.stderr)  # noqa: T201
-        code = Unavailable.exit_code
+    """Run the command line and end the process with its code."""
+    code = run(sys.argv[1:])
     sys.stdout.flush()
     sys.stderr.flush()
     # nothing is left to save, and taking down the encoder's runtime in good order would add a fifth to every search
     os._exit(code)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code; errors are one line on stderr, or a traceback with --debug."""
+    try:
+        app(list(arguments), prog_name="sciretrieve")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0
+    except SciretrieveError as error:
+        _tell(" ".join(str(error).split()), arguments)
+        return error.exit_code
+    except OSError as error:
+        # a full disk, a directory that may not be written: the machine's trouble, told like the others
+        _tell(f"{error.filename or 'the system'}: {error.strerror or error}", arguments)
+        return Unavailable.exit_code
+    return 0
+
+
+def _tell(text: str, arguments: Sequence[str]) -> None:
+    """Print the error that is being handled."""
+    if "--debug" in arguments:
+        traceback.print_exc()
+    else:
+        print(f"sciretrieve: {text}", file=sys.stderr)  # noqa: T201

@@ -15,7 +15,7 @@ from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.sources import files_of, hashes_of, locate, obtain
 from sciretrieve.encoders.specs import Part
 from sciretrieve.errors import CorruptData, InvalidRequest, Unavailable
-from tests.command_line import Result, sciretrieve
+from tests.command_line import Result, process
 from tests.toy_weights import write_adapters, write_bert
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -75,7 +75,7 @@ def hub(tmp_path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def run(address: str, home: Path, *arguments: str) -> Result:
-    """The command line with that hub, in a home of its own."""
+    """The command line with that hub, in a home of its own; in a process of its own, for the hub's library reads these once."""
     environment = {
         "HF_ENDPOINT": address,
         "HF_HOME": str(home / "hub"),
@@ -84,7 +84,7 @@ def run(address: str, home: Path, *arguments: str) -> Result:
         "HF_HUB_DISABLE_XET": "1",
         "HF_HUB_DISABLE_TELEMETRY": "1",
     }
-    return sciretrieve(*arguments, **environment)
+    return process(*arguments, **environment)
 
 
 def test_specter2_is_downloaded_once_and_searched_offline(hub: tuple[Path, str], tmp_path: Path, corpus: Path) -> None:
