@@ -5,15 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from .bibliographies.bibtex import entries
+from .bibliographies.names import family
+from .bibliographies.ris import records
 from .runs import Run, trec_id
 from .schema import plain
-from .types import Hit, Paper
+from .types import Hit
 
 if TYPE_CHECKING:
     from .answers.clustering import Cluster
@@ -33,8 +35,6 @@ class View:
 
 
 NOTHING = View()
-
-GROUPS = {"collaboration", "collaborations", "consortium", "group", "network", "project", "team"}
 
 
 def table(hits: Sequence[Hit], width: int) -> Lines:
@@ -141,41 +141,8 @@ def csv_lines(hits: Sequence[Hit]) -> Lines:
 
 
 def bibtex(hits: Sequence[Hit]) -> Lines:
-    """One BibTeX entry a hit, in rank order, with keys unique in the file."""
-    used: set[str] = set()
-    for hit in hits:
-        paper = hit.paper
-        key = _citekey(paper, used)
-        fields = {
-            "title": "{" + _latex(paper.title) + "}" if paper.title else "",
-            "author": " and ".join(map(_latex, paper.authors)),
-            "year": str(paper.year or ""),
-            "journal": _latex(paper.venue or ""),
-            "doi": paper.doi or "",
-            "url": paper.url or "",
-            "abstract": _latex(paper.abstract),
-        }
-        yield f"@article{{{key},"
-        for name, value in fields.items():
-            if value:
-                yield f"  {name} = {{{value}}},"
-        yield "}\n"
-
-
-def ris(hits: Sequence[Hit]) -> Lines:
-    """One RIS record a hit; rank and score stand in a note, so that an import keeps the ranking."""
-    for hit in hits:
-        paper = hit.paper
-        yield "TY  - JOUR"
-        yield f"ID  - {paper.id}"
-        for tag, value in (("TI", paper.title), *(("AU", name) for name in paper.authors), ("PY", paper.year), ("JO", paper.venue)):
-            if value:
-                yield f"{tag}  - {value}"
-        for tag, value in (("AB", " ".join(paper.abstract.split())), ("DO", paper.doi), ("UR", paper.url)):
-            if value:
-                yield f"{tag}  - {value}"
-        yield f"N1  - sciretrieve rank={hit.rank} score={hit.score:.6f}"
-        yield "ER  - \n"
+    """One BibTeX entry a hit, in rank order, see `bibliographies.bibtex`."""
+    return (f"{entry}\n" for entry in entries([hit.paper for hit in hits]))
 
 
 def trec(run: Run) -> Lines:
@@ -183,7 +150,7 @@ def trec(run: Run) -> Lines:
     return run.to_trec()
 
 
-FORMATS: Mapping[str, Callable[[Sequence[Hit]], Lines]] = {"jsonl": jsonl, "csv": csv_lines, "bibtex": bibtex, "ris": ris}
+FORMATS: Mapping[str, Callable[[Sequence[Hit]], Lines]] = {"jsonl": jsonl, "csv": csv_lines, "bibtex": bibtex, "ris": records}
 """The formats that need nothing but the hits; table, json and trec want more."""
 
 
@@ -193,16 +160,8 @@ def renamed(run: Run) -> int:
 
 
 def _byline(authors: Sequence[str]) -> str:
-    families = [_family(name) for name in authors]
+    families = [family(name) for name in authors]
     return f"{families[0]} et al." if len(families) > 2 else " and ".join(families)
-
-
-def _family(name: str) -> str:
-    """What a paper is cited by: the family name of "Lovelace, Ada" and "Ada Lovelace", the whole name of a group."""
-    words = name.split()
-    if "," in name or not words:
-        return name.split(",")[0]
-    return name if words[-1].lower() in GROUPS else words[-1]
 
 
 def _cut(text: str, width: int, keep: int) -> str:
@@ -242,25 +201,3 @@ def _csv_row(values: Sequence[Any]) -> str:
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\r\n").writerow(values)  # what ends lines is also what makes it quote line ends
     return buffer.getvalue().removesuffix("\r\n")
-
-
-def _latex(text: str) -> str:
-    return re.sub(r"([&%#_$])", r"\\\1", text.replace("\\", r"\textbackslash ").replace("{", r"\{").replace("}", r"\}"))
-
-
-def _citekey(paper: Paper, used: set[str]) -> str:
-    """Family name, year, first long word of the title; a letter behind it if that was taken."""
-    word = next((word for word in re.findall(r"[a-z]+", _folded(paper.title)) if len(word) > 3), "")
-    name = _family(paper.authors[0]) if paper.authors else "anonymous"
-    stem = re.sub(r"[^a-z0-9]", "", _folded(f"{name}{paper.year or ''}{word}")) or "paper"
-    key, number = stem, 0
-    while key in used:
-        number += 1
-        key = f"{stem}-{number}"
-    used.add(key)
-    return key
-
-
-def _folded(text: str) -> str:
-    """A text in lower-case ASCII: accents off, what has no such form left out."""
-    return unicodedata.normalize("NFKD", text.lower()).encode("ascii", "ignore").decode()

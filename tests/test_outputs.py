@@ -23,7 +23,7 @@ HITS = [
     Hit(
         1,
         0.98765,
-        Paper("doi:10.1/a", "Graphs & trees: 100% of {A}_1", "An abstract\nof two lines.", 2019, "J. of $x$"),
+        Paper("doi:10.1000/a", "Graphs & trees: 100% of {A}_1", "An abstract\nof two lines.", 2019, "J. of $x$"),
         {"dense": 0.9, "bm25": None},
     ),
     Hit(
@@ -93,15 +93,16 @@ def test_csv_as_the_csv_module_reads_it() -> None:
 
 def test_bibtex_as_pybtex_reads_it() -> None:
     entries = parse_string(text(outputs.bibtex(HITS)), "bibtex").entries
-    assert list(entries) == ["anonymous2019graphs", "muller1905uber", "muller1905uber-1", "anonymous"]
+    assert list(entries) == ["anonymous2019graphs", "muller1905uber", "p3", "p4"]
+    assert [entry.type for entry in entries.values()] == ["article", "misc", "article", "misc"]
     second = entries["muller1905uber"]
     assert [str(person) for person in second.persons["author"]][:2] == ["Müller, Jörg", "Curie, Marie"]
-    assert second.fields["doi"] == "10.1/b"
-    assert entries["anonymous2019graphs"].fields["title"] == r"{Graphs \& trees: 100\% of \{A\}\_1}"
+    assert (second.fields["doi"], second.fields["url"]) == ("10.1/b", "https://x.org/?a=1&b=2")
+    assert entries["anonymous2019graphs"].fields["journal"] == r"J. of \$x\$"
 
 
 def test_ris_as_rispy_reads_it() -> None:
-    records = rispy.loads(text(outputs.ris(HITS)))
+    records = rispy.loads(text(outputs.records(HITS)))
     assert [record["id"] for record in records] == [hit.id for hit in HITS]
     assert records[0]["abstract"] == "An abstract of two lines."
     assert records[1]["authors"] == ["Müller, Jörg", "Marie Curie", "The LIGO Collaboration"]
@@ -137,6 +138,7 @@ def test_the_byline() -> None:
     assert details("Lovelace, Ada", "Alan Turing") == "Lovelace and Turing · V · x"
     assert details("Ada Lovelace", "B", "C") == "Lovelace et al. · V · x"
     assert details("The LIGO Collaboration") == "The LIGO Collaboration · V · x"
+    assert details("John Smith Jr.", "Henry VIII", "Smith, III, Jane") == "Smith et al. · V · x"
 
 
 @pytest.mark.parametrize("hits", [[], HITS[:1]])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..bibliographies.bibtex import ENTRY, entry
 from ..streams import read_text
 from .latex import plain_text, verbatim_text
 from .raw import RawBatch, Rejected, Row, batches_of_rows, free_name
@@ -60,14 +61,8 @@ def _row(kind: str, key: str, fields: Sequence[tuple[str, list[str]]]) -> Row:
             value = [_name(person) for person in _people(value) if person != OTHERS]
         elif name != "year":
             value = verbatim_text(value) if name in VERBATIM else plain_text(value)
-        row[free_name(NAMES.get(name, name), {*row, "bibtex"} - {"year"})] = value
-    return row | {"bibtex": _entry(kind, key, fields)}
-
-
-def _entry(kind: str, key: str, fields: Iterable[tuple[str, list[str]]]) -> str:
-    """An entry in BibTeX, one field a line. Not by pybtex's writer, which fills in macros, and escapes what is escaped."""
-    lines = [f"  {name} = {_value(parts)}" for name, parts in fields]
-    return ",\n".join([f"@{kind}{{{key}", *lines]) + "\n}"
+        row[free_name(NAMES.get(name, name), {*row, ENTRY} - {"year"})] = value
+    return row | {ENTRY: entry(kind, key, ((name, _value(parts)) for name, parts in fields))}
 
 
 def _value(parts: Sequence[str]) -> str:

@@ -8,12 +8,14 @@ from dataclasses import dataclass, fields
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..bibliographies.bibtex import ENTRY
+from ..bibliographies.ris import RECORD
 from ..schema import FIELD_NAMES
 from .papers import Batch
 
 LONG = 200
 """Characters from which on the texts of a column, on average, look like abstracts."""
-ENTRIES = {"bibtex", "ris"}
+ENTRIES = {ENTRY, RECORD}
 """Columns with whole bibliography entries, which are long and no abstracts."""
 
 

@@ -8,11 +8,12 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from ..bibliographies.ris import RECORD
 from ..errors import InvalidRequest
 from ..streams import read_text
 from .raw import RawBatch, Rejected, Row, batches_of_rows
 
-RECORD = re.compile(r"^(?=TY  - )", re.MULTILINE)
+START = re.compile(r"^(?=TY  - )", re.MULTILINE)
 END = re.compile(r"^ER  -", re.MULTILINE)
 
 
@@ -22,7 +23,7 @@ def read(path: Path) -> Iterator[RawBatch]:
     Raises:
         InvalidRequest: the file is not RIS.
     """
-    before, *records = RECORD.split(read_text(path))
+    before, *records = START.split(read_text(path))
     if before.strip() and not records:
         raise InvalidRequest(f"{path} cannot be read as RIS: no record begins with a line like `TY  - JOUR`")
     return batches_of_rows(str(path), ((number, _parsed(path, number, text)) for number, text in enumerate(records, start=1)))
@@ -31,21 +32,24 @@ def read(path: Path) -> Iterator[RawBatch]:
 def _parsed(path: Path, number: int, text: str) -> Row | Rejected:
     import rispy
 
+    tags = END.split(text)[0].strip()
     try:
         # a record without its end would swallow the next one; so each is parsed by itself, with an end
-        (record,) = rispy.loads(text if END.search(text) else f"{text}\nER  - \n")
+        (record,) = rispy.loads(f"{tags}\nER  - \n")
     except (OSError, ValueError, KeyError) as error:
         return Rejected(str(path), number, f"not a RIS record: {error}")
-    return _row(record)
+    return _row(record) | {RECORD: "\n".join(line.rstrip() for line in tags.splitlines())}
 
 
-def _row(record: dict[str, Any]) -> Row:
+def _row(record: dict[str, Any]) -> dict[str, Any]:
+    others = record.get("unknown_tag", {})
+
     def first(*names: str) -> str:
-        values = (record.get(name) for name in names)
-        found = next((value for value in values if value), "")
-        return str(found[0] if isinstance(found, list) else found)
+        values = (record.get(name) or others.get(name) for name in names)
+        value = next((value for value in values if value), "")
+        return str(value[0] if isinstance(value, list) else value)
 
-    title = first("title", "primary_title", "translated_title")
+    title = first("title", "primary_title", "translated_title", "BT")
     year = first("year", "publication_year", "date")
     # many exporters write no ID tag: a digest of what names the work gives the same id on every export
     digest = blake2b(f"{title}\n{year}".encode(errors="replace"), digest_size=6).hexdigest()
@@ -54,10 +58,15 @@ def _row(record: dict[str, Any]) -> Row:
         "title": title,
         "abstract": first("abstract", "notes_abstract"),
         "year": year,
-        "venue": first("journal_name", "secondary_title", "alternate_title1", "alternate_title2", "alternate_title3"),
+        "venue": first("journal_name", "secondary_title", "BT", *(f"alternate_title{number}" for number in (3, 2, 1))),
         "authors": record.get("authors") or record.get("first_authors") or [],
         "doi": first("doi"),
         "url": first("urls", "url"),
         "keywords": record.get("keywords") or [],
         "type": first("type_of_reference"),
+        "editors": record.get("secondary_authors") or [],
+        "volume": first("volume"),
+        "number": first("number"),
+        "pages": "-".join(page for page in (first("start_page"), first("end_page")) if page),
+        "publisher": first("publisher"),
     }

@@ -1,0 +1,54 @@
+"""Citation keys: a paper's own where it has one, else made of its family name, year and title."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from itertools import count, product
+from string import ascii_lowercase
+
+from ..types import Paper
+from .names import family
+from .works import arxiv_of, doi_of
+
+KEY = re.compile(r"[^\W\d_][\w:.+-]*")
+
+
+def keys_of(papers: Sequence[Paper], given: Sequence[str | None]) -> list[str]:
+    """Keys for papers; those `given` stay as they are, and no other is like another, not even but for case.
+
+    A paper has the same key in every answer. Only where two in one answer would have the same one, letters tell them apart, in
+    the order of their ids.
+    """
+    keys = [own or _key(paper) for paper, own in zip(papers, given, strict=True)]
+    counts = Counter(key.lower() for key in keys)
+    used = set(counts)
+    for place in sorted(range(len(papers)), key=lambda place: papers[place].id):
+        if given[place] is None and counts[keys[place].lower()] > 1:
+            keys[place] = next(key for key in _lettered(keys[place]) if key.lower() not in used)
+            used.add(keys[place].lower())
+    return keys
+
+
+def _key(paper: Paper) -> str:
+    """The id if it is like a key; else family name, year and first long word of the title, in ASCII."""
+    if KEY.fullmatch(paper.id) and not doi_of(paper) and not arxiv_of(paper):
+        return paper.id
+    word = next((word for word in re.findall(r"[a-z]+", _folded(paper.title)) if len(word) > 3), "")
+    # a title without a letter of ours, as a Chinese one, still needs a key that is its own
+    word = word or blake2b(paper.id.encode(errors="replace"), digest_size=3).hexdigest()
+    name = re.sub(r"[^a-z0-9]", "", _folded(family(paper.authors[0]))) if paper.authors else ""
+    return f"{name or 'anonymous'}{paper.year or ''}{word}"
+
+
+def _lettered(key: str) -> Iterator[str]:
+    """A key with a, b … z, aa … behind it."""
+    return (key + "".join(letters) for length in count(1) for letters in product(ascii_lowercase, repeat=length))
+
+
+def _folded(text: str) -> str:
+    """A text in lower-case ASCII: accents off, what has no such form left out."""
+    return unicodedata.normalize("NFKD", text.lower()).encode("ascii", "ignore").decode()

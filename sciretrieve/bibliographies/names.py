@@ -1,0 +1,29 @@
+"""Names of authors: what somebody is cited by, and the form that BibTeX reads."""
+
+from __future__ import annotations
+
+GROUPS = {"collaboration", "collaborations", "consortium", "group", "network", "project", "team"}
+LINEAGE = {"jr", "sr", "ii", "iii", "iv"}
+
+
+def family(name: str) -> str:
+    """What a paper is cited by: the family name of "Lovelace, Ada" and "Ada Lovelace Jr.", the whole name of a group."""
+    words = name.split()
+    if "," in name or not words:
+        return name.split(",")[0]
+    return name if words[-1].lower() in GROUPS else words[-1 - _lineage(words)]
+
+
+def for_bibtex(name: str) -> str:
+    """A name as BibTeX takes it apart rightly: "Smith, Jr., John" for "John Smith Jr.", braces around what is no person's."""
+    words = name.split()
+    if (words and words[-1].lower() in GROUPS) or " and " in f" {name.lower()} " or name.count(",") > 2:
+        return f"{{{name}}}"
+    if "," not in name and _lineage(words):
+        return f"{words[-2]}, {words[-1]}, {' '.join(words[:-2])}"
+    return name
+
+
+def _lineage(words: list[str]) -> bool:
+    """Whether the last word of a name is Jr., III or the like."""
+    return len(words) > 2 and words[-1].rstrip(".").lower() in LINEAGE

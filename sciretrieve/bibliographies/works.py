@@ -1,0 +1,138 @@
+"""What a bibliography says of a paper besides its fields: its kind, its identifiers, and its place in a volume."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..types import Paper
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of publication: its BibTeX type, its RIS type, and the BibTeX field that its venue stands in."""
+
+    bibtex: str
+    ris: str
+    venue: str
+
+
+ARTICLE = Kind("article", "JOUR", "journal")
+PAPER = Kind("inproceedings", "CONF", "booktitle")
+BOOK = Kind("book", "BOOK", "series")
+CHAPTER = Kind("incollection", "CHAP", "booktitle")
+PHD_THESIS = Kind("phdthesis", "THES", "school")
+MASTERS_THESIS = Kind("mastersthesis", "THES", "school")
+REPORT = Kind("techreport", "RPRT", "institution")
+PREPRINT = Kind("misc", "UNPB", "howpublished")
+OTHER = Kind("misc", "GEN", "howpublished")
+
+KINDS: Mapping[str, Kind] = {
+    name: kind
+    for kind, names in (
+        (ARTICLE, "article journalarticle jour ejour review letter editorial magazinearticle newspaperarticle"),
+        (PAPER, "inproceedings conference conferencepaper proceedingsarticle conf cpaper"),
+        (BOOK, "book ebook monograph collection proceedings editedbook edbook"),
+        (CHAPTER, "incollection inbook booksection bookchapter chapter chap echap"),
+        (PHD_THESIS, "phdthesis thesis dissertation thes"),
+        (MASTERS_THESIS, "mastersthesis"),
+        (REPORT, "techreport report rprt"),
+        (PREPRINT, "preprint postedcontent unpublished unpb manuscript"),
+        (OTHER, "misc online webpage dataset software gen elec"),
+    )
+    for name in names.split()
+}
+"""Kinds by the names that BibTeX, RIS, Zotero, Crossref, OpenAlex and Semantic Scholar have for them."""
+
+KIND_COLUMNS = ("type", "itemtype", "publicationtypes", "publicationtype", "documenttype", "typeofreference")
+VENUES = (
+    (PREPRINT, re.compile(r"arxiv|biorxiv|medrxiv|\bcorr\b|ssrn|preprint", re.IGNORECASE)),
+    (PHD_THESIS, re.compile(r"\bthesis\b|dissertation", re.IGNORECASE)),
+    (PAPER, re.compile(r"\bproc(eedings|\.)|conference|workshop|symposium|\bmeeting\b|advances in neural", re.IGNORECASE)),
+)
+DOI = re.compile(r"10\.\d{4,9}/\S+")
+ARXIV = re.compile(
+    r"(?:arxiv:|https?://arxiv\.org/(?:abs|pdf)/)?(\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+(?:\.[A-Z]{2})?/\d{7}(?:v\d+)?)", re.IGNORECASE
+)
+
+DETAILS: Mapping[str, tuple[str, ...]] = {
+    "editor": ("editors", "editor"),
+    "booktitle": ("booktitle",),
+    "publisher": ("publisher",),
+    "address": ("address", "placepublished"),
+    "edition": ("edition",),
+    "volume": ("volume",),
+    "number": ("number", "issue"),
+    "pages": ("pages", "page"),
+    "month": ("month",),
+    "isbn": ("isbn",),
+    "issn": ("issn",),
+}
+"""BibTeX's field -> the columns that it is found in."""
+NESTED = ("biblio", "journal")
+"""Objects that OpenAlex and Semantic Scholar keep such columns in."""
+
+
+def kind_of(paper: Paper) -> Kind:
+    """The kind of a paper: as its corpus names it, else as its venue or its arXiv number tell."""
+    columns = _columns(paper)
+    for name in KIND_COLUMNS:
+        value = columns.get(name)
+        for item in value if isinstance(value, list | tuple) else [value]:
+            if (kind := KINDS.get(_letters(str(item)))) is not None:
+                return kind
+    if paper.venue:
+        return next((kind for kind, pattern in VENUES if pattern.search(paper.venue)), ARTICLE)
+    return PREPRINT if arxiv_of(paper) else OTHER
+
+
+def doi_of(paper: Paper) -> str | None:
+    """A paper's bare DOI, from its own column, or from an id or a URL that is one."""
+    matches = (DOI.search(text) for text in (paper.doi, paper.id, paper.url) if text)
+    return next((match[0] for match in matches if match), paper.doi)
+
+
+def url_of(paper: Paper) -> str | None:
+    """Where a paper is, unless its DOI says that already."""
+    urls = (text for text in (paper.url, paper.id) if text and re.match(r"https?://", text))
+    return next((url for url in urls if not re.match(r"https?://(dx\.)?doi\.org/", url)), None)
+
+
+def arxiv_of(paper: Paper) -> str | None:
+    """A paper's number at arXiv, from an id or a URL that is one."""
+    matches = (ARXIV.fullmatch(text) for text in (paper.id, paper.url) if text)
+    return next((match[1] for match in matches if match), None)
+
+
+def details_of(paper: Paper) -> dict[str, str]:
+    """What the corpus's further columns say for fields of BibTeX, in the order of `DETAILS`."""
+    columns = _columns(paper)
+    texts = {field: next((text for name in names if (text := _text(field, columns.get(name)))), "") for field, names in DETAILS.items()}
+    if not texts["pages"] and (first := _text("pages", columns.get("firstpage"))):
+        last = _text("pages", columns.get("lastpage"))
+        texts["pages"] = f"{first}-{last}" if last and last != first else first
+    return {field: text for field, text in texts.items() if text}
+
+
+def _columns(paper: Paper) -> dict[str, Any]:
+    """The further columns by their letters alone, those within `NESTED` behind the others."""
+    return {_letters(name): value for name, value in [*_nested(paper), *paper.extra.items()]}
+
+
+def _nested(paper: Paper) -> Iterator[tuple[str, Any]]:
+    for name in NESTED:
+        value = paper.extra.get(name)
+        if isinstance(value, Mapping):
+            yield from value.items()
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W_]", "", name.lower())
+
+
+def _text(field: str, value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return (" and " if field == "editor" else ", ").join(str(item) for item in value if item)
+    return " ".join(str(value).split()) if isinstance(value, str | int | float) else ""
