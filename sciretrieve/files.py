@@ -7,14 +7,17 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .errors import CorruptData, IndexBusy
+
+LOCK = ".lock"
+"""The file in a directory that its one writer holds locked."""
 
 
 def sync_file(path: Path) -> None:
@@ -38,9 +41,10 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def settle(temporary: Path, target: Path) -> Path:
-    """Force a file that was written under another name to disk, and give it its own. Returns `target`."""
+    """Force a file that was written under another name to disk, and give it its own name, for good. Returns `target`."""
     sync_file(temporary)
     temporary.replace(target)
+    sync_file(target.parent)
     return target
 
 
@@ -48,10 +52,10 @@ def write_vectors(target: Path, blocks: Iterable[npt.NDArray[np.float32]], shape
     """Write blocks of rows, together of `shape`, as a float32 .npy file, whole or not at all."""
     temporary = target.with_name(target.name + ".tmp")
     out = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float32, shape=shape)
-    at = 0
+    row = 0
     for block in blocks:
-        out[at : at + len(block)] = block
-        at += len(block)
+        out[row : row + len(block)] = block
+        row += len(block)
     out.flush()
     return settle(temporary, target)
 
@@ -94,14 +98,34 @@ def write_lock(directory: Path) -> Iterator[None]:
     Raises:
         IndexBusy: another process holds it.
     """
-    directory.mkdir(parents=True, exist_ok=True)
-    with (directory / ".lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise IndexBusy(str(directory)) from error
-        try:
-            yield
-        finally:
-            # closing the file is not enough: a child that a library has just forked may still hold it open
-            fcntl.flock(file, fcntl.LOCK_UN)
+    file = _locked(directory)
+    try:
+        yield
+    finally:
+        # closing the file is not enough: a child that a library has just forked may still hold it open
+        fcntl.flock(file, fcntl.LOCK_UN)
+        file.close()
+
+
+def _locked(directory: Path) -> IO[str]:
+    """The directory's lock file, open and locked. Raises as `write_lock`."""
+    path = directory / LOCK
+    while True:
+        directory.mkdir(parents=True, exist_ok=True)
+        with suppress(FileNotFoundError), ExitStack() as opened:  # the directory may be removed in between
+            file = opened.enter_context(path.open("w"))
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise IndexBusy(str(directory)) from error
+            # who held the lock may have removed the file since it was opened here: then the lock is another file
+            if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                opened.pop_all()
+                return file
+
+
+def remove_lock(directory: Path) -> None:
+    """Remove the lock that this process holds, and the directory if nothing else is in it. From then on others may write there."""
+    (directory / LOCK).unlink()
+    with suppress(OSError):
+        directory.rmdir()

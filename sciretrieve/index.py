@@ -266,7 +266,7 @@ class Index:
                 dim,
                 metric,
                 shard.first,
-                shard.directory / "dense.faiss" if "dense.faiss" in shard.facts.files else None,
+                shard.directory / shard.facts.ann_file if shard.facts.ann_file else None,
             )
             for shard in self.shards
         ]

@@ -1,9 +1,9 @@
 """Building an index: one pipeline from a corpus to committed shards, which can be interrupted anywhere and resumed.
 
     corpus ─ windows of papers ─▶ ShardWriter (encode, count terms) ─ rename ─▶ shards/000000 …
-    then, over all shards: FAISS indexes where asked for, BM25, and last the manifest, renamed into place.
+    then, over all shards: FAISS indexes where they are wanted, BM25, and last the manifest, renamed into place.
 
-`build.json` marks a build under way and says of what. A shard is committed when its folder has its final name; within
+`build.json` marks a build under way and says of what. A shard is finished when its folder has its final name; within
 the shard under way, vectors are on disk after every window. So a killed build loses at most two windows of encoding.
 """
 
@@ -11,28 +11,25 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Unpack
 
-import numpy as np
 import pyarrow as pa
 
-from . import lexical
 from .choices import Metric
 from .corpora import ColumnMap, Corpus, Reading, Rejections, open_corpus
-from .dense import build_ann, factory_string
 from .dense.ann import check_factory
 from .encoders import golden_vectors, load_encoder
 from .encoders.ahead import ahead
 from .errors import IndexExists, InvalidRequest, SciretrieveError
-from .files import describe, read_json, settle, sync_file, write_json, write_lock
-from .fusion import Fusion
+from .files import LOCK, describe, read_json, remove_lock, settle, write_json, write_lock, write_vectors
+from .generations import Spanning, commit, respanned, sweep
 from .index import Index
-from .lexical import Analyzer, Bm25Parameters
-from .manifest import FORMAT, MANIFEST, Manifest, ShardFacts, library_versions, read_manifest
+from .lexical import Analyzer
+from .manifest import BUILD, FORMAT, MANIFEST, Manifest, ShardFacts, library_versions, read_manifest
 from .options import BuildKeywords, BuildSettings, changed
 from .protocols import Encoder, Progress, Silent
 from .schema import concat, texts_of
@@ -83,8 +80,8 @@ def build(
     opened = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
     directory = Path(into)
     _check_place(directory)
+    work = _Build(opened, directory, changed(settings, changes), strict, progress or Silent())
     with write_lock(directory):
-        work = _Build(opened, directory, changed(settings, changes), strict, progress or Silent())
         if not work.prepare(resume, overwrite):
             try:
                 work.run()
@@ -98,8 +95,8 @@ def _check_place(directory: Path) -> None:
     """Refuse to build into a file, or among somebody's other files."""
     if directory.exists() and not directory.is_dir():
         raise InvalidRequest(f"{directory} is a file; name a directory for the index")
-    inside = {path.name for path in directory.iterdir()} if directory.is_dir() else set()
-    if inside - {".lock"} and not inside & {MANIFEST, "build.json"}:
+    names = {path.name for path in directory.iterdir()} if directory.is_dir() else set()
+    if names - {LOCK, f"{BUILD}.tmp"} and not names & {MANIFEST, BUILD}:
         raise InvalidRequest(f"{directory} holds other files and no index; name a new or empty directory")
 
 
@@ -124,13 +121,14 @@ class _Build:
         self.reading = Reading(self.progress.note)
         self.done: list[ShardFacts] = []
         self.plan: dict[str, Any] = {}
+        self.first_shard = 0
         if self.encoder and self.metric and settings.dense not in ("auto", "flat", "hnsw", "ivf"):
             check_factory(settings.dense, self.encoder.dim, self.metric)
 
     def prepare(self, resume: bool, overwrite: bool) -> bool:
-        """Look at what is there, and start or continue. True if the very index is there already."""
-        shards = self.directory / "shards"
-        plan = {
+        """Look at what is there, and start or continue. True if nothing is left to encode: the index is there already."""
+        shards, mark = self.directory / "shards", self.directory / BUILD
+        self.plan = {
             "format": FORMAT,
             "corpus": [str(file) for file in self.corpus.files],
             "fingerprint": self.corpus.fingerprint(),
@@ -138,31 +136,50 @@ class _Build:
             "encoder": self.encoder.identity() | {"precision": self.encoder.precision} if self.encoder else None,
             "analyzer": self.analyzer.spec if self.analyzer else None,
         }
-        committed, partial = self.directory / MANIFEST, self.directory / "build.json"
-        old = read_json(committed) if committed.exists() else None
-        if old is not None and not overwrite:
-            if old.get("format") == FORMAT and all(old.get("build", {}).get(key) == plan[key] for key in plan):
-                self.progress.note(f"{self.directory} is up to date: the same corpus and settings")
-                return True
-            raise IndexExists(str(self.directory), "holds an index of another corpus or with other settings")
-        begun = read_json(partial) if partial.exists() else None
-        if begun is not None and resume and all(begun.get(key) == plan[key] for key in plan):
-            self.plan = begun
+        shard_plan = _shard_plan(self.plan)
+        if not overwrite and (self.directory / MANIFEST).exists():
+            old = read_manifest(self.directory)
+            if _shard_plan(old.build) != shard_plan:
+                raise IndexExists(str(self.directory), "holds an index of another corpus or with other settings")
+            self._respan(old)
+            return True
+        begun = read_json(mark) if mark.exists() else None
+        if begun is not None and resume and _shard_plan(begun) == shard_plan:
+            self.first_shard = begun["first_shard"]
         elif begun is not None and resume and not overwrite:
             raise IndexExists(str(self.directory), "holds an unfinished build of another corpus or with other settings")
         else:
-            taken = [int(folder.name[:6]) for folder in shards.glob("[0-9]*")] if shards.is_dir() else []
-            self.plan = plan | {"first_shard": max(taken, default=-1) + 1}
-            write_json(partial, self.plan)
+            numbers = [int(folder.name[:6]) for folder in shards.glob("[0-9]*")]
+            self.first_shard = max(numbers, default=-1) + 1
+            write_json(mark, self.plan | {"first_shard": self.first_shard})
         return False
+
+    def _respan(self, old: Manifest) -> None:
+        """Bring what spans the shards of an index of the same papers to these settings, if it has others."""
+        # what is asked for as it was then stays as it is now: `auto` as it was resolved, BM25 as it was tuned
+        before, now = old.build["settings"], self.plan["settings"]
+        settings = replace(
+            Spanning.of(old), **{name: value for name, value in self._spanning(old.papers).items() if before[name] != now[name]}
+        )
+        if settings == Spanning.of(old):
+            self.progress.note(f"{self.directory} is up to date: the same corpus and settings")
+            sweep(self.directory, old)
+            return
+        self.progress.note(f"{self.directory} has these papers already; none is encoded again")
+        commit(self.directory, replace(respanned(self.directory, old, settings, self.progress), build=self.plan))
+
+    def _spanning(self, papers: int) -> dict[str, Any]:
+        """The settings of what spans the shards of so many papers, as `Spanning` has them."""
+        dense = self.settings.dense if self.encoder else "none"
+        if self.encoder and dense == "auto":
+            dense = "flat" if papers * self.encoder.dim * 4 <= FLAT_BYTES else "hnsw"
+        return {"metric": self.metric, "dense": dense, "lexical": self.settings.lexical}
 
     def run(self) -> None:
         """Build all shards that are not there yet, then what spans them, then commit."""
-        shards = self.directory / "shards"
-        shards.mkdir(exist_ok=True)
-        name = self.plan["first_shard"]
-        while (shards / f"{name + len(self.done):06d}").is_dir():
-            self.done.append(finished_facts(shards / f"{name + len(self.done):06d}"))
+        (self.directory / "shards").mkdir(exist_ok=True)
+        while self._next_shard.is_dir():
+            self.done.append(finished_facts(self._next_shard))
         skip = before = sum(facts.papers for facts in self.done)
         if before:
             self.progress.note(f"resuming after {before:,} papers in {len(self.done)} finished shards")
@@ -173,7 +190,7 @@ class _Build:
             return self.encoder.tokenise(texts_of(window)) if self.encoder is not None else None
 
         for window, tokens in ahead(self._windows(skip), tokenised):
-            writer = writer or ShardWriter(shards / f"{name + len(self.done):06d}", self.encoder, self.analyzer)
+            writer = writer or ShardWriter(self._next_shard, self.encoder, self.analyzer)
             writer.add(window, tokens)
             self.progress.advance(window.num_rows)
             if writer.papers == self.settings.shard_size:
@@ -186,6 +203,10 @@ class _Build:
         self.progress.note(str(self.reading.coverage))
         self._commit()
 
+    @property
+    def _next_shard(self) -> Path:
+        return self.directory / "shards" / f"{self.first_shard + len(self.done):06d}"
+
     def _expected(self) -> int | None:
         count = self.corpus.count()
         limits = [number for number in (count, self.settings.limit) if number is not None]
@@ -196,7 +217,7 @@ class _Build:
         size, limit = self.settings.shard_size, self.settings.limit
         most = self.encoder.window if self.encoder is not None else WINDOW
         waiting: list[pa.Table] = []
-        held, taken = 0, 0  # rows in `waiting`; papers accepted so far
+        waiting_rows, taken = 0, 0  # rows in `waiting`; papers accepted so far
         for batch in self.corpus.batches():
             self.rejections(batch.rejected)
             self.reading(batch)
@@ -205,53 +226,44 @@ class _Build:
             fresh = table.slice(min(max(skip - taken, 0), len(table)))
             taken += len(table)
             while len(fresh):
-                at = max(skip, taken - len(fresh)) % size  # where in its shard the next paper stands
-                room = min(most - held, size - at)
+                row = max(skip, taken - len(fresh)) % size  # where in its shard the next paper stands
+                room = min(most - waiting_rows, size - row)
                 waiting.append(fresh.slice(0, room))
-                held += len(waiting[-1])
+                waiting_rows += len(waiting[-1])
                 fresh = fresh.slice(room)
-                if held == most or at + len(waiting[-1]) == size:
+                if waiting_rows == most or row + len(waiting[-1]) == size:
                     yield _joined(waiting)
-                    waiting, held = [], 0
+                    waiting, waiting_rows = [], 0
             if limit is not None and taken >= limit:
                 break
-        if held:
+        if waiting:
             yield _joined(waiting)
 
     def _commit(self) -> None:
-        settings, encoder = self.settings, self.encoder
-        papers = sum(facts.papers for facts in self.done)
-        dense = "none"
-        if encoder is not None:
-            dense = settings.dense
-            if dense == "auto":
-                dense = "flat" if papers * encoder.dim * 4 <= FLAT_BYTES else "hnsw"
-            if dense != "flat":
-                self.done = [self._with_ann(facts, dense) for facts in self.done]
         committed = self.directory / MANIFEST
-        generation = int(read_json(committed).get("generation", 0)) + 1 if committed.exists() else 1
-        manifest = Manifest(
+        generation = int(read_json(committed).get("generation", 0)) if committed.exists() else 0
+        papers = sum(facts.papers for facts in self.done)
+        bare = Manifest(
             format=FORMAT,
             generation=generation,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             papers=papers,
             rejected=self.rejections.count,
             metric=self.metric,
-            dense=dense,
-            encoder=self.plan["encoder"] and self.plan["encoder"] | {"golden": self._golden(generation)},
-            lexical=_lexical(self.directory, generation, self.done, settings.lexical),
+            dense="flat" if self.encoder else "none",
+            encoder=self.plan["encoder"] and self.plan["encoder"] | {"golden": self._golden(generation + 1)},
+            lexical=None,
             shards=tuple(self.done),
-            build={key: value for key, value in self.plan.items() if key != "first_shard"},
+            build=self.plan,
             versions=library_versions(LIBRARIES),
         )
+        manifest = respanned(self.directory, bare, Spanning(**self._spanning(papers)), self.progress)
         report = self.directory / "rejected.jsonl"
         if self.rejections.count:
             settle(self.rejections.path, report)
         else:
             report.unlink(missing_ok=True)
-        manifest.write(self.directory)
-        (self.directory / "build.json").unlink()
-        _sweep(self.directory, manifest)
+        commit(self.directory, manifest)
 
     def _golden(self, generation: int) -> dict[str, Any] | None:
         """Write what the encoder gives for a probe text on each side; None where it reads no texts."""
@@ -259,23 +271,9 @@ class _Build:
             return None
         path = self.directory / "encoder" / f"golden-{generation:06d}.npy"
         path.parent.mkdir(exist_ok=True)
-        np.save(path, golden_vectors(self.encoder))
-        sync_file(path)
+        vectors = golden_vectors(self.encoder)
+        write_vectors(path, [vectors], vectors.shape)
         return {"file": f"encoder/{path.name}", **describe(path)}
-
-    def _with_ann(self, facts: ShardFacts, dense: str) -> ShardFacts:
-        """Build a shard's FAISS index beside its vectors, from which it can be built again at any time."""
-        folder = self.directory / "shards" / facts.name
-        assert self.metric is not None
-        self.progress.note(f"building the {dense} index of shard {facts.name}")
-        temporary = folder / "dense.faiss.tmp"
-        vectors = np.load(folder / "vectors.npy", mmap_mode="r")
-        if not build_ann(temporary, vectors, factory_string(dense, facts.papers), self.metric):
-            self.progress.note(f"shard {facts.name} has too few papers for {dense}, so it is searched exactly")
-            return facts
-        sync_file(temporary)
-        temporary.rename(folder / "dense.faiss")
-        return replace(facts, files={**facts.files, "dense.faiss": describe(folder / "dense.faiss")})
 
     def _why_none(self) -> str:
         first = self.rejections.first
@@ -284,72 +282,34 @@ class _Build:
         return f": all {self.rejections.count:,} rows were rejected, the first (row {first.row}) for: {first.reason}"
 
     def forget(self) -> None:
-        """Undo a build that came to nothing, so that it stands in nobody's way; one that encoded anything stays."""
+        """Remove a build that failed before it encoded anything; one that did can be resumed."""
         shards = self.directory / "shards"
-        begun = [folder for folder in shards.glob("[0-9]*") if int(folder.name[:6]) >= self.plan.get("first_shard", 0)]
+        begun = [folder for folder in shards.glob("[0-9]*") if int(folder.name[:6]) >= self.first_shard]
         if any((folder / "vectors.npy").exists() or not folder.name.endswith(".partial") for folder in begun):
             return
         for folder in begun:
-            shutil.rmtree(folder, ignore_errors=True)
-        (self.directory / "build.json").unlink(missing_ok=True)
+            shutil.rmtree(folder)
         self.rejections.path.unlink(missing_ok=True)
-        if not (self.directory / MANIFEST).exists():
-            (self.directory / ".lock").unlink(missing_ok=True)
-        for folder in (shards, self.directory):
-            if folder.is_dir() and not any(folder.iterdir()):
-                folder.rmdir()
+        first_build = not (self.directory / MANIFEST).exists()
+        if first_build:
+            shutil.rmtree(shards)
+        (self.directory / BUILD).unlink()
+        if first_build:
+            remove_lock(self.directory)
 
 
-def refit(directory: Path, parameters: Bm25Parameters, fusion: Fusion) -> Index:
-    """Give an index other BM25 parameters and another fusion, as a new generation. No paper is encoded or read again.
-
-    Raises:
-        IndexBusy: another process writes the index.
-    """
-    with write_lock(directory):
-        old = read_manifest(directory)
-        assert old.lexical is not None
-        facts, generation = old.lexical, old.generation + 1
-        if any(facts[name] != value for name, value in asdict(parameters).items()):
-            facts = _lexical(directory, generation, old.shards, parameters) or facts
-        manifest = replace(old, generation=generation, lexical=facts, fusion=asdict(fusion))
-        manifest.write(directory)
-        _sweep(directory, manifest)
-    return Index(directory)
-
-
-def _lexical(directory: Path, generation: int, shards: Sequence[ShardFacts], parameters: Bm25Parameters | None) -> dict[str, Any] | None:
-    """Build BM25 over shards in a folder of this generation; what the manifest says of it."""
-    if parameters is None:
-        return None
-    name = f"lexical/{generation:06d}"
-    folder = directory / name
-    partial = folder.with_name(folder.name + ".partial")
-    for left in (partial, folder):
-        shutil.rmtree(left, ignore_errors=True)
-    postings = [(directory / "shards" / facts.name / "postings.arrow", facts.papers) for facts in shards]
-    lexical.build(partial, postings, parameters)
-    partial.rename(folder)
-    sync_file(folder.parent)
-    files = {file.name: describe(file) for file in sorted(folder.iterdir())}
-    return {"folder": name, **asdict(parameters), "analyzer": Analyzer().spec, "files": files}
+def _shard_plan(build: Mapping[str, Any]) -> dict[str, Any]:
+    """What decides the shards, of what build.json or a manifest says of a build."""
+    encoder, settings = build["encoder"], build["settings"]
+    return {
+        "fingerprint": build["fingerprint"],
+        # the name and the path that an encoder was asked for by do not change what it is
+        "encoder": encoder and {key: value for key, value in encoder.items() if key not in ("name", "asked")},
+        "analyzer": build["analyzer"],
+        "shard_size": settings["shard_size"],
+        "limit": settings["limit"],
+    }
 
 
 def _joined(tables: list[pa.Table]) -> pa.Table:
     return tables[0] if len(tables) == 1 else concat(tables)
-
-
-def _sweep(directory: Path, manifest: Manifest) -> None:
-    """Remove the shards and lexical folders of earlier generations and of abandoned builds."""
-    kept = {shard.name for shard in manifest.shards}
-    for folder in (directory / "shards").iterdir():
-        if folder.name not in kept:
-            shutil.rmtree(folder, ignore_errors=True)
-    golden = (manifest.encoder or {}).get("golden")
-    for file in (directory / "encoder").glob("*"):
-        if golden is None or golden["file"] != f"encoder/{file.name}":
-            file.unlink()
-    lexical_folder = manifest.lexical["folder"] if manifest.lexical else None
-    for folder in (directory / "lexical").glob("*"):
-        if f"lexical/{folder.name}" != lexical_folder:
-            shutil.rmtree(folder, ignore_errors=True)

@@ -17,10 +17,14 @@ from .files import read_json, write_json
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+BUILD = "build.json"
+"""Marks a build under way: what it builds, and `first_shard`, the number of its first shard."""
 FileFacts = Mapping[str, Mapping[str, Any]]
 """File name -> {"bytes": size, "sha256": digest}."""
 
-SHARD_FILES = {"papers.parquet", "ids.arrow", "postings.arrow", "vectors.npy", "dense.faiss"}
+SHARD_FILES = {"papers.parquet", "ids.arrow", "postings.arrow", "vectors.npy"}
+"""The files that a shard is written with; a FAISS index may be added."""
+ANN_FILE = re.compile(r"dense(-\d{6,})?\.faiss")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,11 @@ class ShardFacts:
     papers: int
     files: FileFacts
     truncated: int | None = None
+
+    @property
+    def ann_file(self) -> str | None:
+        """The name of its FAISS index; None for a shard that is searched exactly."""
+        return next((name for name in self.files if ANN_FILE.fullmatch(name)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +95,15 @@ def read_manifest(directory: Path) -> Manifest:
     """
     path = directory / MANIFEST
     if not path.is_file():
-        if (directory / "build.json").is_file():
+        if (directory / BUILD).is_file():
             raise NotFound(f"the index {directory} is not finished; run the same `sciretrieve index` command again to resume it")
         raise NotFound(f"there is no index at {directory}; build one with `sciretrieve index CORPUS -o {directory}`")
     value = read_json(path)
     if value.get("format") != FORMAT:
-        theirs = value.get("format")
-        raise CorruptData(f"{directory} is an index of format version {theirs}, and {FORMAT} is read here; build it anew with --overwrite")
+        version_there = value.get("format")
+        raise CorruptData(
+            f"{directory} is an index of format version {version_there}, and this version reads {FORMAT}; build it again with --overwrite"
+        )
     try:
         manifest = _manifest(value)
     except (KeyError, TypeError, ValueError) as error:
@@ -103,18 +114,18 @@ def read_manifest(directory: Path) -> Manifest:
 
 def library_versions(libraries: Sequence[str]) -> dict[str, str]:
     """The versions of Python, of sciretrieve and of those of the libraries that are installed."""
-    found = {"python": platform.python_version()}
+    versions = {"python": platform.python_version()}
     for library in ("sciretrieve", *libraries):
         with suppress(PackageNotFoundError):
-            found[library] = version(library)
-    return found
+            versions[library] = version(library)
+    return versions
 
 
 def _manifest(value: dict[str, Any]) -> Manifest:
     shards = tuple(ShardFacts(**shard) for shard in value.pop("shards"))
     manifest = Manifest(shards=shards, **value)
     for shard in shards:
-        if not re.fullmatch(r"\d{6,}", shard.name) or not set(shard.files) <= SHARD_FILES:
+        if not re.fullmatch(r"\d{6,}", shard.name) or not set(shard.files) - {shard.ann_file} <= SHARD_FILES:
             raise ValueError(f"shard {shard.name!r}")
     if sum(shard.papers for shard in shards) != manifest.papers or manifest.metric not in (None, *METRICS):
         raise ValueError("counts or metric")
@@ -135,5 +146,5 @@ def _check_files(directory: Path, manifest: Manifest) -> None:
     for path, facts in files.items():
         size = path.stat().st_size if path.is_file() else None
         if size != facts["bytes"]:
-            found = "is missing" if size is None else f"has {size} bytes where the manifest says {facts['bytes']}"
-            raise CorruptData(f"{path} {found}; restore it, or rebuild the index with --overwrite")
+            fault = "is missing" if size is None else f"has {size} bytes where the manifest says {facts['bytes']}"
+            raise CorruptData(f"{path} {fault}; restore it, or rebuild the index with --overwrite")

@@ -21,8 +21,8 @@ from .evaluation.judgements import Qrels
 from .evaluation.measures import Evaluator, parse_measure
 from .evaluation.statistics import Comparison, compare
 from .fusion import Fusion
+from .generations import refit
 from .index import Index
-from .indexing import refit
 from .lexical import Bm25, Bm25Parameters
 from .protocols import Progress, Silent
 from .search import Candidates, Searcher

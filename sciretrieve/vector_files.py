@@ -6,9 +6,9 @@ Vectors gather in `FILE.partial/` and are on disk after every window, so an inte
 from __future__ import annotations
 
 import json
-import shutil
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -20,13 +20,14 @@ from .corpora import ColumnMap, Corpus, Rejected, Rejections, open_corpus, read_
 from .encoders import load_encoder
 from .encoders.ahead import ahead
 from .errors import IndexExists, InvalidRequest, SciretrieveError
-from .files import read_json, settle, sync_file, write_json, write_lines, write_lock, write_vectors
+from .files import read_json, remove_lock, settle, sync_file, write_json, write_lines, write_lock, write_vectors
 from .protocols import Encoder, Progress, Silent
 from .schema import texts_of
 from .types import Paper, Query, Vectors
 
 Side = Literal["paper", "query"]
 Like = Literal["scidocs", "scirepeval"]
+PLAN = "plan.json"
 ID_KEYS: dict[Like, str] = {"scidocs": "paper_id", "scirepeval": "doc_id"}
 SUFFIXES = (".jsonl", ".npy", ".parquet")
 QUERY_SUFFIXES = {".jsonl", ".ndjson", ".tsv", ".txt"}
@@ -86,19 +87,20 @@ def encode(
             "limit": limit,
         }
         run = _Run(work, model, json.loads(json.dumps(plan)), overwrite)
-        heard = progress or Silent()
-        heard.start(total if limit is None or total is None else min(total, limit), run.done)
+        listener = progress or Silent()
+        listener.start(total if limit is None or total is None else min(total, limit), run.done)
         try:
-            count = run.encode(islice(items, limit), heard)
+            count = run.encode(islice(items, limit), listener)
             if not count:
                 raise InvalidRequest(f"there is nothing to encode in {', '.join(map(str, sources))}")
         except SciretrieveError:
-            run.forget()
+            if not run.done:
+                run.remove()
             raise
         WRITERS[path.suffix](path, run.ids(), run.vectors(count), ID_KEYS[like])
-        shutil.rmtree(work)
+        run.remove()
         if rejections.count:
-            heard.note(f"{rejections.count:,} rows were rejected: see {rejections.path}")
+            listener.note(f"{rejections.count:,} rows were rejected: see {rejections.path}")
     return count
 
 
@@ -130,48 +132,49 @@ class _Run:
     def __init__(self, folder: Path, encoder: Encoder, plan: dict[str, Any], overwrite: bool) -> None:
         self.folder, self.encoder = folder, encoder
         self._vectors, self._ids = folder / "vectors.f32", folder / "ids.jsonl"
-        begun = read_json(folder / "plan.json") if (folder / "plan.json").exists() else None
-        if begun is not None and begun != plan and not overwrite:
+        old_plan = read_json(folder / PLAN) if (folder / PLAN).exists() else None
+        if old_plan is not None and old_plan != plan and not overwrite:
             raise IndexExists(str(folder.with_suffix("")), "has an unfinished run of other papers or another encoder")
-        if begun != plan:
+        if old_plan != plan:
             for path in (self._vectors, self._ids):
                 path.unlink(missing_ok=True)
-            write_json(folder / "plan.json", plan)
-        # the ids are written after the vectors: what has an id is whole
-        rows = len(self._ids.read_bytes().splitlines()) if self._ids.exists() else 0
-        self.done = rows // encoder.window * encoder.window
+            write_json(folder / PLAN, plan)
         for path in (self._vectors, self._ids):
             path.touch()
-        with self._vectors.open("r+b") as file:
-            file.truncate(self.done * 4 * encoder.dim)
-        kept = self._ids.read_bytes().splitlines(keepends=True)[: self.done]
-        self._ids.write_bytes(b"".join(kept))
+        # the ids are written after the vectors: what has an id is whole
+        id_lines = list(takewhile(_is_whole, self._ids.read_bytes().splitlines(keepends=True)))
+        vectors_there = self._vectors.stat().st_size // (4 * encoder.dim)
+        self.done = min(len(id_lines), vectors_there) // encoder.window * encoder.window
+        os.truncate(self._vectors, self.done * 4 * encoder.dim)
+        os.truncate(self._ids, sum(map(len, id_lines[: self.done])))
 
     def encode(self, items: Iterator[Any], progress: Progress) -> int:
         """Encode what is left, a window at a time. Returns how many there are in all."""
         count = sum(1 for _ in islice(items, self.done))
         windows = iter(lambda: list(islice(items, self.encoder.window)), [])
-        for some, tokens in ahead(windows, self._tokens):
-            vectors = self.encoder.encode_queries(some) if tokens is None else self.encoder.encode(tokens)
+        for window, tokens in ahead(windows, self._tokens):
+            vectors = self.encoder.encode_queries(window) if tokens is None else self.encoder.encode(tokens)
             for path, data in (
                 (self._vectors, np.ascontiguousarray(vectors, np.float32).tobytes()),
-                (self._ids, "".join(json.dumps(item.id) + "\n" for item in some).encode()),
+                (self._ids, "".join(json.dumps(item.id) + "\n" for item in window).encode()),
             ):
                 with path.open("ab") as file:
                     file.write(data)
                 sync_file(path)
-            count += len(some)
-            progress.advance(len(some))
+            count += len(window)
+            self.done = count
+            progress.advance(len(window))
         return count
 
-    def _tokens(self, some: Sequence[Any]) -> Any:
+    def _tokens(self, window: Sequence[Any]) -> Any:
         """The first half of encoding papers; queries are encoded in one go, for each may be of another side."""
-        return None if isinstance(some[0], Query) else self.encoder.tokenise(some)
+        return None if isinstance(window[0], Query) else self.encoder.tokenise(window)
 
-    def forget(self) -> None:
-        """Undo a run that came to nothing; one that encoded anything stays."""
-        if not self._ids.stat().st_size:
-            shutil.rmtree(self.folder)
+    def remove(self) -> None:
+        """Remove all that gathered."""
+        for path in (self._vectors, self._ids, self.folder / PLAN):
+            path.unlink()
+        remove_lock(self.folder)
 
     def ids(self) -> Iterator[str]:
         """The ids, in order."""
@@ -181,6 +184,14 @@ class _Run:
     def vectors(self, count: int) -> Vectors:
         """The vectors, (count, dim), on disk."""
         return np.memmap(self._vectors, np.float32, "r", shape=(count, self.encoder.dim))
+
+
+def _is_whole(line: bytes) -> bool:
+    """Whether a line of ids is one, and not the torn end of an interrupted run."""
+    try:
+        return line.endswith(b"\n") and isinstance(json.loads(line), str)
+    except ValueError:
+        return False
 
 
 def _blocks(ids: Iterator[str], vectors: Vectors) -> Iterator[tuple[list[str], Vectors]]:
@@ -195,8 +206,8 @@ def _write_jsonl(target: Path, ids: Iterator[str], vectors: Vectors, key: str) -
         (
             # as text, NumPy gives the fewest digits that make the same float32 again
             f'{{"{key}": {json.dumps(id, ensure_ascii=False)}, "embedding": [{", ".join(row)}]}}'
-            for some, block in _blocks(ids, vectors)
-            for id, row in zip(some, block.astype(str), strict=True)
+            for block_ids, block in _blocks(ids, vectors)
+            for id, row in zip(block_ids, block.astype(str), strict=True)
         ),
     )
 
@@ -210,9 +221,9 @@ def _write_parquet(target: Path, ids: Iterator[str], vectors: Vectors, key: str)
     temporary = target.with_name(target.name + ".tmp")
     schema = pa.schema([("id", pa.string()), ("embedding", pa.list_(pa.float32(), vectors.shape[1]))])
     with pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
-        for some, block in _blocks(ids, vectors):
+        for block_ids, block in _blocks(ids, vectors):
             values = pa.FixedSizeListArray.from_arrays(pa.array(block.ravel()), vectors.shape[1])
-            writer.write_table(pa.table([pa.array(some, pa.string()), values], schema=schema))
+            writer.write_table(pa.table([pa.array(block_ids, pa.string()), values], schema=schema))
     settle(temporary, target)
 
 

@@ -19,7 +19,7 @@ LAYERS = [
     {"options"},
     {"manifest", "lexical", "bibliographies"},
     {"runs", "corpora", "encoders", "dense", "demo"},
-    {"shards", "search", "ranking"},
+    {"shards", "generations", "search", "ranking"},
     {"narrowing"},
     {"index"},
     {"indexing", "vector_files", "exporting", "answers"},
