@@ -45,8 +45,8 @@ def kill_before_step(number: int) -> None:
 
 def main(corpus: str, folder: Path, settings: dict[str, Any], start: Path | None) -> int:
     """How many builds were killed before one came to its end."""
-    indexing.load_encoder = lambda *_, **__: LetterEncoder()  # type: ignore[assignment]
-    indexing.LIBRARIES = ()  # looking up versions would take half the time
+    # looking up the versions of libraries would take half the time
+    vars(indexing).update(load_encoder=lambda *_, **__: LetterEncoder(), LIBRARIES=())
     LetterEncoder.window = 4
     sr.build(corpus, folder / "0", **settings)  # whatever is imported on first use is imported
     number = 0

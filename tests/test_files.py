@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import signal
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sciretrieve.errors import CorruptData, IndexBusy
-from sciretrieve.files import describe, read_json, write_json, write_lock, write_whole
+from sciretrieve.files import describe, read_json, remove_lock, write_json, write_lock, write_whole
 
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,3 +76,37 @@ def test_the_lock_is_given_back_also_while_a_child_holds_the_file(tmp_path: Path
         pass
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
+
+
+def test_a_lock_that_was_removed_by_its_holder_is_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One waits to lock the file; its holder removes it; a third holds the new one: two would write at once."""
+    directory, flock = tmp_path / "index", fcntl.flock
+    directory.mkdir()
+    third = ExitStack()
+
+    def overtaken(file: Any, operation: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", flock)
+        remove_lock(directory)
+        third.enter_context(write_lock(directory))
+        flock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", overtaken)
+    with third:
+        with pytest.raises(IndexBusy), write_lock(directory):
+            pass
+        assert (directory / ".lock").exists()
+    with write_lock(directory):
+        remove_lock(directory)
+    assert not directory.exists()
+
+
+def test_what_others_write_stays_when_the_lock_is_removed(tmp_path: Path) -> None:
+    with write_lock(tmp_path / "index"):
+        (tmp_path / "index" / "note").touch()
+        remove_lock(tmp_path / "index")
+    assert [path.name for path in (tmp_path / "index").iterdir()] == ["note"]
+
+
+def test_an_error_passes_through_the_lock(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError), write_lock(tmp_path):
+        (tmp_path / "nothing").read_bytes()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from sciretrieve.errors import BadPaper, IndexExists, InvalidRequest
 from sciretrieve.protocols import Silent
 from sciretrieve.types import Paper, Query
 from tests.made_up import made_up_papers, write_jsonl
+from tests.toy_encoder import LetterEncoder
 
 PAPERS = [Paper(row["id"], row["title"], row["abstract"]) for row in made_up_papers(300)]
 
@@ -114,6 +116,31 @@ def test_half_a_window_on_disk_is_done_again(corpus: Path, tmp_path: Path, monke
     sr.encode(corpus, tmp_path / "out.npy")
     back = load_encoder(f"vectors:{tmp_path / 'out.npy'}").encode_papers(PAPERS)
     np.testing.assert_allclose((back * load_encoder("minilm").encode_papers(PAPERS)).sum(axis=1), 1, atol=1e-3)
+
+
+@pytest.mark.parametrize("torn", [b'"p00', b"\0\0\0\0", b'"p0064"\n"p00', b'"p0064"\n\0\0\n'])
+def test_a_torn_last_id_is_left_out(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, torn: bytes) -> None:
+    monkeypatch.setattr(LetterEncoder, "window", 64)
+    with pytest.raises(Stop):
+        sr.encode(corpus, tmp_path / "out.npy", encoder=LetterEncoder(), progress=StopAfter(64))
+    with (tmp_path / "out.npy.partial" / "ids.jsonl").open("ab") as file:
+        file.write(torn)
+    encoder = LetterEncoder()
+    assert sr.encode(corpus, tmp_path / "out.npy", encoder=encoder) == 300
+    assert len(encoder.asked) == 300 - 64
+    assert (tmp_path / "out.ids.txt").read_text().split() == [paper.id for paper in PAPERS]
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), LetterEncoder().encode_papers(PAPERS))
+
+
+def test_ids_without_their_vectors_are_left_out(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LetterEncoder, "window", 64)
+    with pytest.raises(Stop):
+        sr.encode(corpus, tmp_path / "out.npy", encoder=LetterEncoder(), progress=StopAfter(128))
+    os.truncate(tmp_path / "out.npy.partial" / "vectors.f32", 100 * 4 * LetterEncoder.dim)
+    encoder = LetterEncoder()
+    sr.encode(corpus, tmp_path / "out.npy", encoder=encoder)
+    assert len(encoder.asked) == 300 - 64
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), LetterEncoder().encode_papers(PAPERS))
 
 
 def test_what_is_there_is_not_replaced(corpus: Path, tmp_path: Path) -> None:
