@@ -102,7 +102,7 @@ class Ann:
 
 @cache
 def _faiss() -> Any:
-    """FAISS, the CPU or the GPU build. Raises Unavailable where both are installed: they write over each other's files."""
+    """FAISS. Raises Unavailable where several builds of it are installed: they write over each other's files."""
     from importlib.metadata import PackageNotFoundError, version
 
     installed = []
@@ -111,8 +111,10 @@ def _faiss() -> Any:
             version(name)
             installed.append(name)
     if len(installed) > 1:
-        both = " ".join(installed)
-        raise Unavailable(f"{' and '.join(installed)} are both installed and break each other: pip uninstall {both}, then install one")
+        raise Unavailable(
+            f"{' and '.join(installed)} are installed and overwrite each other's files; search runs on the CPU, so: "
+            f"pip uninstall -y {' '.join(installed)} && pip install faiss-cpu"
+        )
     import faiss
 
     return faiss
