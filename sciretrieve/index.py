@@ -33,6 +33,7 @@ from .runs import Run
 from .schema import common_schema
 from .search import Probe, Searcher, rocchio, rocchio_terms
 from .shards import Shard
+from .streams import checked_text
 from .types import Mask, Paper, Query, Rows, Scores, Vectors
 
 GROUPED = 10
@@ -173,7 +174,7 @@ class Index:
         mode = self._checked(1, mode)
         positive_rows, negative_rows, outside = self.rows(ids), self.rows(negatives), []
         if text:
-            title, _, abstract = text.partition(". ")
+            title, _, abstract = checked_text(text, "text").partition(". ")
             outside = [Paper("", title, abstract)]
         vector = None
         if mode != "bm25":
@@ -223,7 +224,7 @@ class Index:
 
     def rows(self, ids: str | Sequence[str]) -> Rows:
         """Where the papers with the given id, or ids, stand. Raises NotFound for an id that is not in the index."""
-        ids = _ids(ids)
+        ids = [checked_text(id, "id") for id in _ids(ids)]
         row_of: dict[str, int] = {}
         for shard in self.shards:
             unplaced = [id for id in ids if id not in row_of]
@@ -330,6 +331,7 @@ class Index:
         parsed: list[Query] = []
         masks: list[Mask | None] = []
         for number, item in enumerate(queries, 1):
+            checked_text(item.words if isinstance(item, Query) else item, "query")
             if isinstance(item, Query):
                 parsed.append(item)
                 masks.append(allowed)

@@ -182,7 +182,7 @@ class _Build:
             self.done.append(finished_facts(self._next_shard))
         skip = before = sum(facts.papers for facts in self.done)
         if before:
-            self.progress.note(f"resuming after {before:,} papers in {len(self.done)} finished shards")
+            self.progress.note(f"resuming after the {before:,} papers of finished shards")
         self.progress.start(self._expected(), before)
         writer: ShardWriter | None = None
 
@@ -279,7 +279,7 @@ class _Build:
         first = self.rejections.first
         if first is None:
             return "; it is empty"
-        return f": all {self.rejections.count:,} rows were rejected, the first (row {first.row}) for: {first.reason}"
+        return f"; rejected rows: {self.rejections.count:,}, the first (row {first.row}) for: {first.reason}"
 
     def forget(self) -> None:
         """Remove a build that failed before it encoded anything; one that did can be resumed."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -97,7 +98,7 @@ def read_manifest(directory: Path) -> Manifest:
     if not path.is_file():
         if (directory / BUILD).is_file():
             raise NotFound(f"the index {directory} is not finished; run the same `sciretrieve index` command again to resume it")
-        raise NotFound(f"there is no index at {directory}; build one with `sciretrieve index CORPUS -o {directory}`")
+        raise NotFound(f"there is no index at {directory}; build one with `sciretrieve index CORPUS -o {shlex.quote(str(directory))}`")
     value = read_json(path)
     if value.get("format") != FORMAT:
         version_there = value.get("format")

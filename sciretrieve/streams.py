@@ -82,6 +82,13 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
                 yield number, "an empty object" if row == {} else "not a JSON object"
 
 
+def checked_text(text: str, what: str) -> str:
+    """`text` as it is. Raises InvalidRequest where it holds bytes that are not UTF-8, which arrive as lone surrogates."""
+    if text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text):
+        return text
+    raise InvalidRequest(f"the {what} holds bytes that are not UTF-8; type it again, or convert the file it comes from")
+
+
 @cache
 def _spooled(stream: BinaryIO) -> BinaryIO:
     """All of a stream in a file without a name, which is gone with the process however that ends."""

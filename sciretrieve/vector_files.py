@@ -100,7 +100,7 @@ def encode(
         WRITERS[path.suffix](path, run.ids(), run.vectors(count), ID_KEYS[like])
         run.remove()
         if rejections.count:
-            listener.note(f"{rejections.count:,} rows were rejected: see {rejections.path}")
+            listener.note(f"rejected rows: {rejections.count:,}, see {rejections.path}")
     return count
 
 

@@ -267,3 +267,26 @@ def test_runs_convert(index: sr.Index) -> None:
     assert table["rank"].to_pylist() == [1, 2, 3, 4, 5] * 2
     assert table["paper_id"].to_pylist() == [id for ranking in run for id in ranking.ids]
     assert len(run.to_pandas()) == 10
+
+
+BROKEN = "sta\udcffr"
+"""A text as Python has it from bytes that are not UTF-8."""
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda index: index.search(BROKEN),
+        lambda index: index.search(["star", f'"{BROKEN}" star']),
+        lambda index: index.search(f"venue:{BROKEN} star"),
+        lambda index: index.search(Query("1", BROKEN)),
+        lambda index: index.search("star", filter=f'venue == "{BROKEN}"'),
+        lambda index: index.similar([BROKEN]),
+        lambda index: index.similar(text=BROKEN),
+        lambda index: index.papers([BROKEN]),
+    ],
+)
+def test_broken_bytes_are_refused_in_one_line(index: sr.Index, ask: Callable[[sr.Index], Any]) -> None:
+    with pytest.raises(InvalidRequest, match="not UTF-8") as caught:
+        ask(index)
+    assert "\n" not in str(caught.value)

@@ -102,7 +102,7 @@ def test_bibtex_as_pybtex_reads_it() -> None:
 
 
 def test_ris_as_rispy_reads_it() -> None:
-    records = rispy.loads(text(outputs.records(HITS)))
+    records = rispy.loads(text(outputs.FORMATS["ris"](HITS)))
     assert [record["id"] for record in records] == [hit.id for hit in HITS]
     assert records[0]["abstract"] == "An abstract of two lines."
     assert records[1]["authors"] == ["Müller, Jörg", "Marie Curie", "The LIGO Collaboration"]

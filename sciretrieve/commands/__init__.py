@@ -6,6 +6,7 @@ index; 4 a dependency or a lock is away; 130 stopped by Ctrl-C, with all finishe
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import traceback
@@ -17,6 +18,10 @@ from .app import app
 
 def main() -> None:
     """Run the command line and end the process with its code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # a terminal or a pipe that cannot show a letter gets its number, and the rest of the answer
+            stream.reconfigure(errors="backslashreplace")
     code = run(sys.argv[1:])
     sys.stdout.flush()
     sys.stderr.flush()

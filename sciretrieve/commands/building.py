@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +11,7 @@ import typer
 
 from ..choices import Bm25Variant, Metric
 from ..options import LARGEST_SHARD, Bm25Parameters, BuildSettings
-from .console import Console, in_bytes, in_words
+from .console import Console, counted, in_bytes, in_words
 from .options import (
     BUILDING,
     AbstractColumn,
@@ -107,9 +108,9 @@ def index(
     rate = f", {console.done / seconds:,.0f} papers/s" if console.done else ""
     vectors = f"{facts.encoder['name']} ({facts.dense}, {facts.metric}, {facts.encoder['precision']})" if facts.encoder else "none"
     console.note(
-        f"{facts.papers:,} papers in {len(facts.shards)} shard{'s' * (len(facts.shards) > 1)}, {in_bytes(facts.bytes)} on disk, "
+        f"{counted(facts.papers, 'paper')} in {counted(len(facts.shards), 'shard')}, {in_bytes(facts.bytes)} on disk, "
         f"{in_words(seconds)}{rate}; vectors: {vectors}; BM25: {facts.lexical['variant'] if facts.lexical else 'none'}"
     )
     if facts.rejected:
-        console.note(f"{facts.rejected:,} rows were rejected: see {target / 'rejected.jsonl'}")
-    console.note(f"next: sciretrieve search 'your words' -i {target}")
+        console.note(f"rejected {counted(facts.rejected, 'row')}: see {target / 'rejected.jsonl'}")
+    console.note(f"next: sciretrieve search 'your words' -i {shlex.quote(str(target))}")

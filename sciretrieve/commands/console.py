@@ -61,6 +61,11 @@ class Console:
             self._bar = None
 
 
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """So many of a thing: 1 paper, 1,200 papers, 2 queries."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
 def in_words(seconds: float) -> str:
     """A duration as people say it: 0.4 s, 12 s, 3 min 20 s, 2 h 5 min."""
     if seconds < 10:

@@ -44,4 +44,4 @@ def demo(
     width = shutil.get_terminal_size((80, 24)).columns
     for verb, words in (("search", corpus.QUESTION), ("search", corpus.KEYWORDS), ("similar", corpus.PAPER)):
         run = index.search(words, 3) if verb == "search" else index.similar([words], 3)
-        say([f"\n$ sciretrieve {verb} {shlex.quote(words)} -k 3 -i {output}", *table(run.hits, width)])
+        say([f"\n$ sciretrieve {verb} {shlex.quote(words)} -k 3 -i {shlex.quote(str(output))}", *table(run.hits, width)])

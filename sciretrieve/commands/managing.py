@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .console import Console, in_bytes, say
+from .console import Console, counted, in_bytes, say
 from .options import Debug, IndexPath, PlainFormatOption, Quiet, chosen_index
 
 
@@ -42,11 +42,11 @@ def info(
     encoder, lexical = facts.encoder, facts.lexical
     rows = {
         "index": str(opened.path),
-        "papers": f"{facts.papers:,} in {len(facts.shards)} shard{'s' * (len(facts.shards) != 1)}; {facts.rejected:,} rows rejected",
+        "papers": f"{facts.papers:,} in {counted(len(facts.shards), 'shard')}; {counted(facts.rejected, 'row')} rejected",
         "on disk": in_bytes(facts.bytes),
         "modes": ", ".join(opened.modes),
         "encoder": f"{encoder['name']}, {encoder['dim']} dimensions, {encoder['precision']}" if encoder else "none",
-        "cut": f"{facts.truncated:,} papers are longer than the encoder reads" if facts.truncated is not None else "not known",
+        "cut": f"{counted(facts.truncated, 'paper')} longer than the encoder reads" if facts.truncated is not None else "not known",
         "dense": f"{facts.dense}, {facts.metric}" if encoder else "none",
         "BM25": f"{lexical['variant']}, k1 {lexical['k1']}, b {lexical['b']}" if lexical else "none",
         "columns": ", ".join(f"{name} ({kind})" for name, kind in columns.items()),
@@ -77,4 +77,4 @@ def export(
 
     opened = Index(chosen_index(index))
     for path in write(opened, output):
-        Console(quiet).note(f"{len(opened):,} papers: {path} ({in_bytes(path.stat().st_size)})")
+        Console(quiet).note(f"{counted(len(opened), 'paper')}: {path} ({in_bytes(path.stat().st_size)})")

@@ -14,7 +14,7 @@ import typer
 
 from ..errors import InvalidRequest
 from ..options import SearchOptions
-from .console import Console, in_words, say
+from .console import Console, counted, in_words, say
 from .options import (
     SEARCHING,
     Alpha,
@@ -190,9 +190,9 @@ def batch(
         if not output.parent.is_dir():
             raise InvalidRequest(f"there is no directory {output.parent} to write {output.name} to")
         write_whole(output, "".join(line + "\n" for line in lines).encode())
-        console.note(f"{len(listed):,} queries, {len(lines):,} lines: {output}")
+        console.note(f"{counted(len(listed), 'query', 'queries')}, {counted(len(lines), 'line')}: {output}")
     if encoded:
-        console.note(f"{encoded:,} ids hold white space, which TREC files cannot; they were percent-encoded")
+        console.note(f"percent-encoded {counted(encoded, 'id')} with white space, which TREC files cannot hold")
 
 
 def _plain(options: SearchOptions) -> SearchOptions:

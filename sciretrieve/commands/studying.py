@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import NotFound
-from .console import Console, say
+from .console import Console, counted, say
 from .options import (
     Count,
     Debug,
@@ -86,7 +86,7 @@ def duplicates(
         say([json.dumps({"schema": 1, "index": str(opened.path), "groups": rows}, ensure_ascii=False, indent=1)])
         return
     say(line for title, ids in groups for line in (title, *(f"    {id}" for id in ids)))
-    Console(False).note(f"{len(groups):,} groups, {sum(len(ids) for _, ids in groups):,} of {len(opened):,} papers")
+    Console(False).note(f"{counted(len(groups), 'group')}, {sum(len(ids) for _, ids in groups):,} of {counted(len(opened), 'paper')}")
 
 
 def _why_unwritten(told: Tuned) -> str:

@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 
 from ..errors import InvalidRequest, UnknownName
 from ..schema import FIELD_NAMES, booleans
+from ..streams import checked_text
 from ..types import Mask, Paper
 
 GRAMMAR = r"""
@@ -177,7 +178,7 @@ def parse(text: str) -> Expression:
     from lark.exceptions import UnexpectedInput
 
     try:
-        tree = _parser().parse(text)
+        tree = _parser().parse(checked_text(text, "filter"))
     except UnexpectedInput as error:
         at = error.pos_in_stream
         ended = at is None or getattr(getattr(error, "token", None), "type", None) == "$END"

@@ -19,7 +19,8 @@ import pytest
 import pytrec_eval
 
 import sciretrieve as sr
-from tests.command_line import answer, sciretrieve
+from tests.command_line import answer, process, sciretrieve
+from tests.made_up import write_jsonl
 
 
 def test_search_prints_a_table_within_80_columns(index: sr.Index) -> None:
@@ -165,7 +166,7 @@ def test_quiet_is_quiet(corpus: Path) -> None:
 def test_rejected_rows_are_told(tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text("id,title\n1,a good one\n,none\n1,again\n")
     result = sciretrieve("index", "p.csv", "--dense", "none")
-    assert "2 rows were rejected: see indexes/p/rejected.jsonl" in result.stderr
+    assert "rejected 2 rows: see indexes/p/rejected.jsonl" in result.stderr
     strict = sciretrieve("index", "p.csv", "--dense", "none", "--strict", "-o", "strict")
     assert (strict.returncode, strict.stdout) == (2, "")
     assert "row 2: no id" in strict.stderr
@@ -272,3 +273,24 @@ def test_a_corrected_word_is_told(index: sr.Index) -> None:
     ]
     assert result.stdout == answer("search", "graphs", "networks", "-i", index.path, "-k", "3", "--mode", "bm25")
     assert sciretrieve("search", "grahps", "-i", index.path, "--mode", "dense").stderr == ""
+
+
+def test_output_that_cannot_show_a_letter_shows_its_number(tmp_path: Path) -> None:
+    papers = write_jsonl(tmp_path / "p.jsonl", [{"id": "é", "title": "Wärme 图", "abstract": "heat"}])
+    index = sr.build(papers, tmp_path / "index", encoder=None)
+    result = process("search", "heat", "-i", index.path, "--mode", "bm25", PYTHONIOENCODING="ascii")
+    assert result.returncode == 0, result.stderr
+    assert r"W\xe4rme \u56fe" in result.stdout
+
+
+def test_commands_that_are_shown_can_be_pasted(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "p.jsonl", [{"id": "1", "title": "heat"}])
+    built = sciretrieve("index", "p.jsonl", "-o", "my index", "--dense", "none")
+    assert "next: sciretrieve search 'your words' -i 'my index'" in built.stderr
+    assert "1 paper in 1 shard," in built.stderr
+    assert "sciretrieve index CORPUS -o 'no index'" in sciretrieve("search", "heat", "-i", "no index").stderr
+
+
+def test_bytes_that_are_not_utf8_are_one_line(index: sr.Index) -> None:
+    result = sciretrieve("search", "st\udcffar", "-i", index.path, "--mode", "bm25")
+    assert (result.returncode, result.stderr.count("\n")) == (2, 1)
