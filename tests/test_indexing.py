@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,13 @@ import pytest
 import sciretrieve as sr
 from sciretrieve import indexing
 from sciretrieve.corpora import ColumnMap
+from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.errors import BadPaper, IndexBusy, IndexExists, InvalidRequest, UnknownName
 from sciretrieve.files import describe, write_lock
-from sciretrieve.protocols import Silent
+from sciretrieve.protocols import Encoder, Silent
 from tests.made_up import made_up_papers, write_jsonl
+from tests.toy_encoder import LetterEncoder
 
 
 class Stop(Exception):
@@ -73,7 +76,19 @@ def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_jsonl(tmp_path_factory.mktemp("big") / "big.jsonl", rows)
 
 
-SETTINGS: dict[str, Any] = {"shard_size": 2300, "precision": "fp32"}
+SETTINGS: dict[str, Any] = {"encoder": "letters", "shard_size": 2300}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def letters() -> Iterator[None]:
+    """`letters` names an encoder that is quick and exact; other names mean what they always do."""
+
+    def load(name: str, **options: Any) -> Encoder:
+        return LetterEncoder(metric="cosine") if name == "letters" else load_encoder(name, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(indexing, "load_encoder", load)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +104,7 @@ def test_what_lands_on_disk(whole: sr.Index) -> None:
     assert manifest.metric == "cosine"
     assert manifest.dense == "flat"
     assert manifest.encoder is not None
-    assert manifest.encoder["name"] == "minilm"
+    assert manifest.encoder["name"] == "letters"
     assert manifest.encoder["precision"] == "fp32"
     for shard in manifest.shards:
         folder = whole.path / "shards" / shard.name
@@ -97,8 +112,7 @@ def test_what_lands_on_disk(whole: sr.Index) -> None:
         for name, facts in shard.files.items():
             assert describe(folder / name) == facts
         vectors = np.load(folder / "vectors.npy", mmap_mode="r")
-        assert vectors.shape == (shard.papers, 384)
-        np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+        assert vectors.shape == (shard.papers, LetterEncoder.dim)
     ids = [id for shard in manifest.shards for id in pq.read_table(whole.path / "shards" / shard.name / "papers.parquet")["id"].to_pylist()]
     assert ids == [f"p{number:04d}" for number in range(3000)]
     assert not list(whole.path.rglob("*.partial"))
@@ -106,24 +120,25 @@ def test_what_lands_on_disk(whole: sr.Index) -> None:
     assert not (whole.path / "rejected.jsonl").exists()
 
 
-def test_vectors_are_the_encoders(whole: sr.Index) -> None:
-    expected = whole.encoder.encode_papers(whole.papers(["p0000", "p1500", "p2999"]))
-    stored = np.concatenate([shard.vectors for shard in whole.vectors])[[0, 1500, 2999]]
-    np.testing.assert_allclose(stored, expected, atol=1e-2)  # this encoder may run in bf16, the index was built in fp32
+def test_vectors_are_the_encoders(whole: sr.Index, index: sr.Index) -> None:
+    for built, encoder in ((whole, LetterEncoder()), (index, index.encoder)):
+        papers = built.papers_at(np.array([0, len(built) // 2, len(built) - 1]))
+        stored = np.concatenate([shard.vectors for shard in built.vectors])[[0, len(built) // 2, len(built) - 1]]
+        np.testing.assert_allclose(stored, encoder.encode_papers(papers), atol=1e-2)  # in bf16, a batch of other texts
 
 
-@pytest.mark.parametrize("papers", [1025, 2301])
+@pytest.mark.parametrize("papers", [1, 512, 1025, 2048, 2300, 2301, 3000])
 def test_resuming_gives_the_same_bytes(big: Path, whole: sr.Index, tmp_path: Path, papers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Stop):
         sr.build(big, tmp_path / "index", **SETTINGS, progress=StopAfter(papers))
     encoded = []
-    plain = TextEncoder.encode
+    plain = LetterEncoder.encode
 
-    def counting(self: TextEncoder, tokens: Any) -> Any:
-        encoded.append(tokens.texts)
+    def counting(self: LetterEncoder, tokens: Any) -> Any:
+        encoded.append(len(tokens))
         return plain(self, tokens)
 
-    monkeypatch.setattr(TextEncoder, "encode", counting)
+    monkeypatch.setattr(LetterEncoder, "encode", counting)
     assert contents(sr.build(big, tmp_path / "index", **SETTINGS)) == contents(whole)
     # at most the window under way and the one before it are done again
     assert sum(encoded) <= 3001 - max(papers - 512 - 511, 0)  # and the probe of the golden vectors
@@ -149,7 +164,7 @@ def test_papers_longer_than_the_encoder_reads_are_counted(tmp_path: Path, dense:
     assert built.manifest.truncated == sr.open(tmp_path / "index").manifest.truncated == 8
 
 
-@pytest.mark.parametrize("papers", [1, 4, 8, 11, 12, 16, 20, 23])
+@pytest.mark.parametrize("papers", [1, 8, 12, 20])
 def test_they_are_counted_whole_after_an_interruption(tmp_path: Path, papers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TextEncoder, "window", 4)
     rows, long = long_papers(23)
@@ -210,22 +225,10 @@ def test_another_partial_build_is_not_thrown_away(big: Path, corpus: Path, tmp_p
     with pytest.raises(Stop):
         sr.build(big, tmp_path / "index", **SETTINGS, progress=StopAfter(2300))
     with pytest.raises(IndexExists, match="unfinished build"):
-        sr.build(corpus, tmp_path / "index")
+        sr.build(corpus, tmp_path / "index", encoder="letters")
     assert (tmp_path / "index" / "build.json").exists()
-    assert len(sr.build(corpus, tmp_path / "index", overwrite=True)) == 300
+    assert len(sr.build(corpus, tmp_path / "index", encoder="letters", overwrite=True)) == 300
     assert sorted(path.name for path in (tmp_path / "index" / "shards").iterdir()) == ["000001"]
-
-
-def test_the_old_index_serves_until_the_new_one_is_whole(big: Path, corpus: Path, tmp_path: Path) -> None:
-    old = sr.build(corpus, tmp_path / "index")
-    with pytest.raises(Stop):
-        sr.build(big, tmp_path / "index", **SETTINGS, overwrite=True, progress=StopAfter(2400))
-    assert len(sr.open(tmp_path / "index")) == 300
-    assert sr.open(tmp_path / "index").search("graph", 5).rankings[0].ids == old.search("graph", 5).rankings[0].ids
-    new = sr.build(big, tmp_path / "index", **SETTINGS, overwrite=True)
-    assert len(new) == 3000
-    assert new.manifest.generation == 2
-    assert len(list((tmp_path / "index" / "lexical").iterdir())) == 1
 
 
 def test_not_resuming_starts_anew(big: Path, whole: sr.Index, tmp_path: Path) -> None:
@@ -318,16 +321,17 @@ def test_a_limit_takes_the_first(corpus: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dense", ["hnsw", "ivf", "IVF4,Flat"])
 def test_faiss_indexes_are_built_beside_the_vectors(corpus: Path, tmp_path: Path, dense: str) -> None:
-    built = sr.build(corpus, tmp_path / "index", dense=dense, lexical=None, limit=200)
+    built = sr.build(corpus, tmp_path / "index", encoder="letters", dense=dense, lexical=None, limit=200)
     assert built.manifest.dense == dense
     assert built.manifest.shards[0].ann_file in built.manifest.shards[0].files
-    assert built.search("graph networks", 5).hits[0].paper.extra["topic"] == "graphs"
+    index = sr.open(tmp_path / "index", encoder=LetterEncoder())
+    assert index.search(sr.Query("1", paper=index.papers(["p0007"])[0]), 5).hits[0].paper.title == index.papers(["p0007"])[0].title
 
 
 def test_large_corpora_get_a_graph_by_default(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(indexing, "FLAT_BYTES", 384 * 4 * 250)
-    assert sr.build(corpus, tmp_path / "big", lexical=None).manifest.dense == "hnsw"
-    assert sr.build(corpus, tmp_path / "small", lexical=None, limit=250).manifest.dense == "flat"
+    monkeypatch.setattr(indexing, "FLAT_BYTES", LetterEncoder.dim * 4 * 250)
+    assert sr.build(corpus, tmp_path / "big", encoder="letters", lexical=None).manifest.dense == "hnsw"
+    assert sr.build(corpus, tmp_path / "small", encoder="letters", lexical=None, limit=250).manifest.dense == "flat"
 
 
 @pytest.mark.parametrize(
@@ -335,7 +339,7 @@ def test_large_corpora_get_a_graph_by_default(corpus: Path, tmp_path: Path, monk
     [
         ({"encoder": "minilmm"}, UnknownName, "did you mean 'minilm'"),
         ({"metric": "cosin"}, UnknownName, "did you mean 'cosine'"),
-        ({"dense": "HSNW32"}, InvalidRequest, "FAISS does not know"),
+        ({"dense": "HSNW32"}, InvalidRequest, "FAISS cannot build the index type 'HSNW32'"),
         ({"dense": "none", "lexical": None}, InvalidRequest, "needs vectors or BM25"),
         ({"shard_size": 0}, InvalidRequest, "shard-size"),
         ({"limit": 0}, InvalidRequest, "limit"),
@@ -352,4 +356,4 @@ def test_bad_settings_are_refused_before_anything_is_written(
 def test_an_index_can_move(whole: sr.Index, tmp_path: Path) -> None:
     shutil.copytree(whole.path, tmp_path / "elsewhere")
     there = sr.open(tmp_path / "elsewhere")
-    assert there.search("star dust", 5).rankings[0].ids == whole.search("star dust", 5).rankings[0].ids
+    assert there.search("star dust", 5, mode="bm25").rankings[0].ids == whole.search("star dust", 5, mode="bm25").rankings[0].ids
