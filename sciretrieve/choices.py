@@ -13,6 +13,8 @@ FusionMethod: TypeAlias = Literal["blend", "convex", "rrf"]
 Bm25Variant: TypeAlias = Literal["lucene", "robertson", "atire", "okapi", "bm25l", "bm25+"]
 Precision: TypeAlias = Literal["auto", "bf16", "fp32"]
 Device: TypeAlias = Literal["auto", "cpu", "cuda"]
+SideName: TypeAlias = Literal["paper", "query", "paper_as_query"]
+"""What an encoder reads: a paper of the corpus, a text query, or a paper in place of a query."""
 Filter: TypeAlias = str | Sequence[str] | None
 """A filter, or several that must all hold; see `sciretrieve.narrowing.filters`."""
 
@@ -22,6 +24,7 @@ FUSION_METHODS: tuple[FusionMethod, ...] = get_args(FusionMethod)
 BM25_VARIANTS: tuple[Bm25Variant, ...] = get_args(Bm25Variant)
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 DEVICES: tuple[Device, ...] = get_args(Device)
+SIDES: tuple[SideName, ...] = get_args(SideName)
 
 
 def check_choice(kind: str, value: str, choices: Sequence[str]) -> None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock
 from typing import Unpack
 
 import numpy as np
 import pyarrow as pa
 
-from .choices import MODES, Filter, FusionMethod, Mode, check_choice
+from .choices import MODES, Filter, FusionMethod, Mode, SideName, check_choice
 from .dense import VectorShard
 from .dense.vectors import at
-from .encoders import check_golden, reopen_encoder
+from .encoders import check_golden, read_golden, reopen_encoder
 from .encoders.remembered import Remembered
 from .errors import EncoderMismatch, InvalidRequest, NotFound
 from .fusion import Fusion
@@ -59,7 +60,8 @@ class Index:
         """
         self.path = Path(path)
         self._given = encoder
-        self._checked_sides: set[bool] = set()
+        self._checked_sides: set[SideName] = set()
+        self._checking = Lock()
         self.manifest: Manifest = read_manifest(self.path)
         self.shards: list[Shard] = []
         first = 0
@@ -382,16 +384,19 @@ class Index:
 
         `remember` keeps them in the cache, for those who ask the same queries often. Raises as `encoder`.
         """
-        self._check_golden({query.paper is not None for query in queries})
+        self._check_golden({query.side for query in queries})
         return (Remembered(self.encoder) if remember else self.encoder).encode_queries(queries)
 
-    def _check_golden(self, kinds: set[bool]) -> None:
-        """Once a side: see whether the encoder still gives what it gave; the sides are text queries and papers as queries."""
+    def _check_golden(self, sides: Set[SideName]) -> None:
+        """See, once for each side, whether the encoder still gives what it gave when the index was built."""
         golden = (self.manifest.encoder or {}).get("golden")
-        for papers in kinds - self._checked_sides:
-            if golden is not None:
-                check_golden(self.path / golden["file"], self.encoder, papers=papers)
-            self._checked_sides.add(papers)
+        if golden is None or sides <= self._checked_sides:
+            return
+        with self._checking:
+            vectors = read_golden(self.path / golden["file"], self.encoder.dim)
+            for side in sides - self._checked_sides:
+                check_golden(vectors, self.encoder, side)
+                self._checked_sides.add(side)
 
     def _vectors_at(self, rows: Rows) -> Vectors:
         """Vectors, as queries, of papers of the index: the stored ones where the encoder makes no difference, (n, dim)."""

@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .choices import SideName
+
 Vectors: TypeAlias = npt.NDArray[np.float32]
 """Encoded texts, shape (n, dim)."""
 
@@ -44,6 +46,11 @@ class Query:
     id: str
     text: str = ""
     paper: Paper | None = None
+
+    @property
+    def side(self) -> SideName:
+        """The side of an encoder that reads it."""
+        return "query" if self.paper is None else "paper_as_query"
 
     @property
     def words(self) -> str:

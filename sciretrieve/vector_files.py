@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from .choices import SideName
 from .corpora import ColumnMap, Corpus, Rejected, Rejections, open_corpus, read_queries
 from .encoders import load_encoder
 from .encoders.ahead import ahead
@@ -25,7 +26,6 @@ from .protocols import Encoder, Progress, Silent
 from .schema import texts_of
 from .types import Paper, Query, Vectors
 
-Side = Literal["paper", "query"]
 Like = Literal["scidocs", "scirepeval"]
 PLAN = "plan.json"
 ID_KEYS: dict[Like, str] = {"scidocs": "paper_id", "scirepeval": "doc_id"}
@@ -39,7 +39,7 @@ def encode(
     target: str | Path,
     *,
     encoder: Encoder | str = "minilm",
-    side: Side = "paper",
+    side: SideName = "paper",
     like: Like = "scidocs",
     columns: ColumnMap | None = None,
     limit: int | None = None,
@@ -54,7 +54,7 @@ def encode(
         target: `.jsonl` (a line for each, id and embedding), `.npy` (with a `.ids.txt` beside it) or `.parquet` (the
             columns id and embedding). Vectors are float32.
         encoder: an encoder, or its name; see `encoders.load_encoder`.
-        side: which side of the encoder reads them.
+        side: which side of the encoder reads them; "paper_as_query" for a corpus whose papers stand in place of queries.
         like: whose JSON Lines to write: `paper_id` as SciDocs, or `doc_id` as SciRepEval.
         columns: which columns of a corpus are which; by default recognised by name.
         limit: stop after so many.
@@ -105,7 +105,7 @@ def encode(
 
 
 def _items(
-    sources: Sequence[str | Path], side: Side, columns: ColumnMap | None, reject: Callable[[list[Rejected]], None]
+    sources: Sequence[str | Path], side: SideName, columns: ColumnMap | None, reject: Callable[[list[Rejected]], None]
 ) -> tuple[Items, str, int | None]:
     """What to encode, one by one; what it is recognised by; and how many, where that is known."""
     first = Path(sources[0]) if sources else Path()
@@ -115,7 +115,7 @@ def _items(
         return queries, digest, len(queries)
     corpus = open_corpus(sources, columns)
     papers = _papers(corpus, reject)
-    if side == "query":
+    if side != "paper":
         return (Query(paper.id, paper=paper) for paper in papers), corpus.fingerprint(), corpus.count()
     return papers, corpus.fingerprint(), corpus.count()
 

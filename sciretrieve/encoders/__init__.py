@@ -12,7 +12,7 @@ from ..protocols import Encoder
 from .catalogue import CATALOGUE
 from .cross_encoder import CrossEncoder, open_cross_encoder
 from .ensemble import Ensemble
-from .golden import check_golden, golden_vectors
+from .golden import check_golden, golden_vectors, read_golden
 from .resolving import resolve
 from .specs import Asked, EncoderSpec
 from .stored import PREFIX, StoredVectors
@@ -59,16 +59,17 @@ def load_encoder(
     return TextEncoder(spec, asked, precision, device)
 
 
-def reopen_encoder(identity: Mapping[str, Any], precision: Precision = "auto") -> Encoder:
-    """The encoder that an index was built with, from the identity in its manifest.
+def reopen_encoder(identity: Mapping[str, Any], precision: Precision = "auto", device: Device = "cpu") -> Encoder:
+    """The encoder that an index was built with, from the identity in its manifest; on the CPU unless told otherwise, since
+    single queries gain nothing from a GPU.
 
     Raises: as `load_encoder`; EncoderMismatch, later, where weights are needed and are not those.
     """
     if identity.get("layout") == "vectors":
         return load_encoder(identity["name"])
     if identity.get("layout") == "ensemble":
-        return Ensemble(identity["name"], [from_identity(member, precision) for member in identity["members"]])
-    return from_identity(identity, precision)
+        return Ensemble(identity["name"], [from_identity(member, precision, device) for member in identity["members"]])
+    return from_identity(identity, precision, device)
 
 
 __all__ = [
@@ -79,5 +80,6 @@ __all__ = [
     "golden_vectors",
     "load_encoder",
     "open_cross_encoder",
+    "read_golden",
     "reopen_encoder",
 ]

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from platformdirs import user_cache_path
+
 LIMIT = 24_000_000_000
 """Bytes that all of it may take; the least recently used go first. A BERT-base takes some 0.9 GB a task."""
 
@@ -22,10 +24,10 @@ class Entry:
 
 
 def cache_directory() -> Path:
-    """Where the cache is: $SCIRETRIEVE_CACHE, else the user's cache directory."""
-    if own := os.environ.get("SCIRETRIEVE_CACHE"):
-        return Path(own)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sciretrieve"
+    """Where the cache is: $SCIRETRIEVE_CACHE, else a folder in the user's cache directory as the system has it."""
+    if chosen := os.environ.get("SCIRETRIEVE_CACHE"):
+        return Path(chosen)
+    return user_cache_path("sciretrieve", appauthor=False)
 
 
 def models_directory() -> Path:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..choices import SIDES, SideName
 from ..errors import CorruptData, InvalidRequest
 from ..protocols import Encoder
 from ..types import Paper, Query, Vectors
@@ -19,29 +20,45 @@ LEAST_COSINE = 0.9995
 
 
 def golden_vectors(encoder: Encoder) -> Vectors:
-    """The probe's vector on each side, in the order of `specs.SIDES`: (3, dim) float32."""
-    queries = [Query("probe", PROBE.title), Query("probe", paper=PROBE)]
-    return np.concatenate([encoder.encode_papers([PROBE]), encoder.encode_queries(queries)])
+    """The probe's vector on each side, in the order of `choices.SIDES`: (3, dim) float32."""
+    return np.stack([_probe_vector(encoder, side) for side in SIDES])
 
 
-def check_golden(path: Path, encoder: Encoder, *, papers: bool) -> None:
-    """Compare the golden vector of text queries, or of papers in place of queries, with what the encoder gives today.
+def read_golden(path: Path, dim: int) -> Vectors:
+    """Golden vectors that were saved as .npy: (3, dim) float32.
+
+    Raises:
+        CorruptData: the file is damaged.
+    """
+    try:
+        golden: Vectors = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise CorruptData(f"{path} cannot be read ({error}); rebuild the index with --overwrite") from error
+    if golden.shape != (len(SIDES), dim):
+        raise CorruptData(f"{path} has shape {golden.shape}, expected {(len(SIDES), dim)}; rebuild the index with --overwrite")
+    return golden
+
+
+def check_golden(golden: Vectors, encoder: Encoder, side: SideName) -> None:
+    """Compare the golden vector of one side with what the encoder gives today.
 
     Raises:
         InvalidRequest: they differ.
-        CorruptData: the file of golden vectors is damaged.
     """
-    try:
-        golden = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise CorruptData(f"{path} cannot be read ({error}); rebuild the index with --overwrite") from error
-    if golden.shape != (3, encoder.dim):
-        raise CorruptData(f"{path} has shape {golden.shape}, expected (3, {encoder.dim}); rebuild the index with --overwrite")
-    query = Query("probe", paper=PROBE) if papers else Query("probe", PROBE.title)
-    then, now = golden[2 if papers else 1].astype(np.float64), encoder.encode_queries([query])[0].astype(np.float64)
+    then, now = golden[SIDES.index(side)].astype(np.float64), _probe_vector(encoder, side).astype(np.float64)
     cosine = float(then @ now / max(np.linalg.norm(then) * np.linalg.norm(now), 1e-30))
     if not cosine >= LEAST_COSINE or not np.isclose(np.linalg.norm(then), np.linalg.norm(now), rtol=0.02):
         raise InvalidRequest(
             f"the encoder {encoder.name} gives other vectors today than when the index was built (cosine {cosine:.4f} for the same text); "
             "a library may have changed: install the versions that `sciretrieve info` shows, or rebuild the index with --overwrite"
         )
+
+
+def _probe_vector(encoder: Encoder, side: SideName) -> Vectors:
+    """What the encoder gives for the probe on one side, (dim,)."""
+    if side == "paper":
+        vectors = encoder.encode_papers([PROBE])
+    else:
+        vectors = encoder.encode_queries([Query("probe", PROBE.title) if side == "query" else Query("probe", paper=PROBE)])
+    vector: Vectors = vectors[0]
+    return vector

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from ..choices import SideName
 from ..once import once
 from ..protocols import Encoder
 from ..types import Paper, Query, Vectors
@@ -44,7 +45,7 @@ class Remembered:
 
     def encode_queries(self, queries: Sequence[Query]) -> Vectors:
         """As the encoder's own: shape (n, dim), float32."""
-        keys = [_key("query", Paper("", query.text)) if query.paper is None else _key("asked", query.paper) for query in queries]
+        keys = [_key(query.side, query.paper or Paper("", query.text)) for query in queries]
         return self._recalled(queries, keys, self._encoder.encode_queries)
 
     def _recalled(self, items: Sequence[Item], keys: Sequence[bytes], encode: Callable[[Sequence[Item]], Vectors]) -> Vectors:
@@ -54,20 +55,20 @@ class Remembered:
         vectors = np.empty((len(items), self._encoder.dim), np.float32)
         for start in range(0, len(items), AT_ONCE):
             part = slice(start, start + AT_ONCE)
-            vectors[part] = self._some(items[part], keys[part], encode)
+            vectors[part] = self._batch(items[part], keys[part], encode)
         return vectors
 
-    def _some(self, items: Sequence[Item], keys: Sequence[bytes], encode: Callable[[Sequence[Item]], Vectors]) -> Vectors:
-        known = self._ask(keys)
-        wanted = {key: at for at, key in enumerate(keys) if key not in known}
-        if wanted:
-            made = encode([items[at] for at in wanted.values()])
-            new = {key: row.tobytes() for key, row in zip(wanted, made, strict=True)}
-            self._keep(new)
-            known |= new
-        return np.stack([np.frombuffer(known[key], np.float32) for key in keys])
+    def _batch(self, items: Sequence[Item], keys: Sequence[bytes], encode: Callable[[Sequence[Item]], Vectors]) -> Vectors:
+        vectors = self._look_up(keys)
+        places = {key: place for place, key in enumerate(keys) if key not in vectors}
+        if places:
+            encoded = encode([items[place] for place in places.values()])
+            new_vectors = {key: row.tobytes() for key, row in zip(places, encoded, strict=True)}
+            self._keep(new_vectors)
+            vectors |= new_vectors
+        return np.stack([np.frombuffer(vectors[key], np.float32) for key in keys])
 
-    def _ask(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+    def _look_up(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         marks = ",".join("?" * len(keys))
         return self._with_store(lambda store: dict(store.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", keys)), {})
 
@@ -101,5 +102,5 @@ class Remembered:
         return cache.vectors_directory() / f"{readable}-{hashlib.sha256(content.encode()).hexdigest()[:16]}" / "vectors.sqlite"
 
 
-def _key(kind: str, paper: Paper) -> bytes:
-    return hashlib.sha256("\0".join((kind, paper.title, paper.abstract)).encode("utf-8", "surrogatepass")).digest()
+def _key(side: SideName, paper: Paper) -> bytes:
+    return hashlib.sha256("\0".join((side, paper.title, paper.abstract)).encode("utf-8", "surrogatepass")).digest()

@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from .specs import Part
 
 LOG = logging.getLogger(__name__)
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
+PATIENCE = 4.0
+"""Seconds for the hub to accept a connection, and again to answer, before it counts as unreachable."""
 Hashes = dict[str, str]
 """Path within the folder -> SHA-256."""
 
@@ -123,7 +126,7 @@ def _lacking(part: Part, folder: Path) -> str:
 
 def _download(part: Part, encoder: str) -> Path:
     """Fetch the part's files, one by one."""
-    from huggingface_hub import hf_hub_download
+    from huggingface_hub import constants, get_session, hf_hub_download
     from huggingface_hub.utils import (
         EntryNotFoundError,
         HfHubHTTPError,
@@ -132,21 +135,23 @@ def _download(part: Part, encoder: str) -> Path:
         RevisionNotFoundError,
     )
 
+    try:
+        # the library would try for half a minute; this goes through the same proxies, and any answer will do
+        get_session().head(constants.ENDPOINT, timeout=PATIENCE)
+    except OSError as error:
+        raise _unreachable(part, encoder, part.files[0], error) from error
     LOG.info("downloading %s from the hub for %s", part.source, encoder)
     folder: Path | None = None
     for entry in part.files:
         try:
-            path = _first(hf_hub_download, part, _names(entry), EntryNotFoundError, LocalEntryNotFoundError)
+            with _silence():
+                path = _first(hf_hub_download, part, _names(entry), EntryNotFoundError, LocalEntryNotFoundError)
         except (RepositoryNotFoundError, RevisionNotFoundError) as error:
             raise Unavailable(
                 f"the hub has no model {part.source} at {part.revision} that may be read without a login; check the name"
             ) from error
         except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
-            wanted = _names(entry)[0]
-            raise Unavailable(
-                f"{encoder} needs {wanted} of {part.source}, and the hub cannot be reached ({type(error).__name__}); "
-                f"put the files in {models_directory() / part.source}, or take --encoder minilm, which needs no download"
-            ) from error
+            raise _unreachable(part, encoder, entry, error) from error
         if path is None and not entry.endswith("?"):
             if entry == "config.json" and _first(
                 hf_hub_download, part, ["adapter_config.json"], EntryNotFoundError, LocalEntryNotFoundError
@@ -160,6 +165,25 @@ def _download(part: Part, encoder: str) -> Path:
             folder = _snapshot(Path(path))
     assert folder is not None
     return folder
+
+
+def _unreachable(part: Part, encoder: str, entry: str, error: Exception) -> Unavailable:
+    return Unavailable(
+        f"{encoder} needs {_names(entry)[0]} of {part.source}, and the hub cannot be reached ({type(error).__name__}); "
+        f"put the files in {models_directory() / part.source}, or take --encoder minilm, which needs no download"
+    )
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep what the library says of each new try from the user, whom an error tells all there is to know."""
+    log = logging.getLogger("huggingface_hub")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
 
 
 def _first(fetch: Callable[..., Any], part: Part, names: list[str], absent: type[Exception], offline: type[Exception]) -> str | None:

@@ -7,10 +7,10 @@ in place of a query.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from ..choices import Metric
+from ..choices import SIDES, Metric, SideName
 
 Pooling = Literal["mean", "cls", "second"]
 """Token states to one vector: their mean over the attention mask, the first ([CLS]), or the one after it (a control code's)."""
@@ -20,9 +20,6 @@ Layout = Literal["transformers", "adapters", "fusion", "pals", "scimult", "instr
 
 Kind = Literal["search", "proximity", "classification"]
 """What a benchmark asks: papers for a query, papers related to a paper, labels of a paper."""
-
-SIDES = ("paper", "query", "paper_as_query")
-"""The three sides, in the order of golden vectors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +53,15 @@ class Sides:
         """The same with `Side.bare` for papers."""
         return replace(self, paper=self.paper.bare(), paper_as_query=self.paper_as_query.bare())
 
+    def named(self, name: SideName) -> Side:
+        """One of the three."""
+        side: Side = getattr(self, name)
+        return side
+
     @property
     def tasks(self) -> tuple[str, ...]:
         """The distinct tasks of the three sides."""
-        return tuple(dict.fromkeys((self.paper.task, self.query.task, self.paper_as_query.task)))
+        return tuple(dict.fromkeys(self.named(name).task for name in SIDES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,7 @@ class Asked:
 
 def sides_from(value: Mapping[str, Any]) -> Sides:
     """Sides from plain JSON values, as `asdict` makes them. Raises KeyError, TypeError or ValueError."""
-    if set(value) != {item.name for item in fields(Sides)}:
+    if set(value) != set(SIDES):
         raise ValueError("sides")
-    sides = {name: value[name] for name in SIDES}
+    sides: Mapping[str, Any] = {name: value[name] for name in SIDES}
     return Sides(**{name: Side(str(side["text"]), str(side["task"]), str(side.get("alone", ""))) for name, side in sides.items()})

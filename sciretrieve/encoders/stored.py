@@ -74,9 +74,8 @@ class StoredVectors:
 
     def identity(self) -> dict[str, Any]:
         """See `protocols.Encoder`."""
-        with self.path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return {"name": self.name, "layout": "vectors", "files": {"base": {self.path.name: digest}}, "metric": self.metric, "dim": self.dim}
+        files = {"base": {self.path.name: self._digest}}
+        return {"name": self.name, "layout": "vectors", "files": files, "metric": self.metric, "dim": self.dim}
 
     def tokenise(self, papers: Sequence[Paper]) -> list[str]:
         """The papers' ids."""
@@ -104,6 +103,11 @@ class StoredVectors:
     def encode_queries(self, queries: Sequence[Query]) -> Vectors:
         """The queries' vectors, by their ids. Raises InvalidRequest where one has none."""
         return self.encode([query.id for query in queries])
+
+    @once
+    def _digest(self) -> str:
+        with self.path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
 
     @once
     def _table(self) -> Table:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..choices import Device, Metric, Precision
+from ..choices import SIDES, Device, Metric, Precision
 from ..errors import CorruptData, EncoderMismatch
 from ..once import once
 from ..types import Paper, Query, Vectors
@@ -121,10 +121,11 @@ class TextEncoder:
     def encode_queries(self, queries: Sequence[Query]) -> Vectors:
         """Encode queries, texts and papers in place of texts, shape (n, dim) float32."""
         vectors = np.empty((len(queries), self.dim), np.float32)
-        for is_paper, side in ((False, self.spec.sides.query), (True, self.spec.sides.paper_as_query)):
-            places = [place for place, query in enumerate(queries) if (query.paper is not None) == is_paper]
+        for name in SIDES:
+            places = [place for place, query in enumerate(queries) if query.side == name]
             if places:
                 values = [_fields(queries[place].paper or Paper("", queries[place].text)) for place in places]
+                side = self.spec.sides.named(name)
                 vectors[places] = self._model(side.task).run(self._tokenise(side, values))
         return vectors
 
@@ -200,8 +201,8 @@ class TextEncoder:
         return again
 
 
-def from_identity(identity: Mapping[str, Any], precision: Precision) -> TextEncoder:
-    """The encoder that an index was built with, from what its manifest says of it; on the CPU, where queries run.
+def from_identity(identity: Mapping[str, Any], precision: Precision, device: Device) -> TextEncoder:
+    """The encoder that an index was built with, from what its manifest says of it.
 
     Raises:
         CorruptData: that is no identity.
@@ -221,7 +222,7 @@ def from_identity(identity: Mapping[str, Any], precision: Precision) -> TextEnco
             citation="",
             tasks=tuple(identity["tasks"]),
         )
-        encoder = TextEncoder(spec, Asked(**identity["asked"]), precision, "cpu", {**identity["files"]})
+        encoder = TextEncoder(spec, Asked(**identity["asked"]), precision, device, {**identity["files"]})
     except (KeyError, TypeError, ValueError) as error:
         raise CorruptData(f"the manifest's encoder is damaged ({type(error).__name__}: {error}); rebuild the index") from error
     return encoder

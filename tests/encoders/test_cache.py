@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
+
+import pytest
 
 from sciretrieve.encoders import cache
 
@@ -34,3 +37,15 @@ def test_the_cache_knows_sizes_and_forgets_what_was_used_longest_ago(models: Pat
 def test_places(models: Path) -> None:
     assert cache.models_directory() == models
     assert cache.graphs_directory() == models.parent / "cache" / "encoders"
+
+
+def test_the_cache_is_where_the_system_has_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SCIRETRIEVE_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    if sys.platform == "linux":
+        assert cache.cache_directory() == tmp_path / "xdg" / "sciretrieve"
+        monkeypatch.delenv("XDG_CACHE_HOME")
+        assert cache.cache_directory() == tmp_path / "home" / ".cache" / "sciretrieve"
+    monkeypatch.setenv("SCIRETRIEVE_CACHE", str(tmp_path / "own"))
+    assert cache.cache_directory() == tmp_path / "own"

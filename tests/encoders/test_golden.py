@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.encoders import load_encoder
+from sciretrieve.choices import SIDES, SideName
+from sciretrieve.encoders import check_golden, golden_vectors, load_encoder
 from sciretrieve.errors import CorruptData, EncoderMismatch, InvalidRequest
 from tests.toy_weights import write_adapters, write_bert
 
@@ -87,19 +88,32 @@ def test_a_moved_folder_is_named_at_search(specter2: Path, corpus: Path, tmp_pat
     assert sr.open(built.path, encoder=load_encoder(str(there))).search("graph", 3, mode="dense").rankings[0].ids == expected
 
 
-@pytest.mark.parametrize("side", [1, 2])
-def test_embeddings_that_have_changed_are_caught(index: sr.Index, side: int) -> None:
+@pytest.mark.parametrize("side", ["query", "paper_as_query"])
+def test_embeddings_that_have_changed_are_caught(index: sr.Index, side: SideName) -> None:
     facts = index.manifest.encoder
     assert facts is not None
     path = index.path / facts["golden"]["file"]
     golden = np.load(path)
-    golden[side] += 0.2 * np.random.default_rng(0).normal(size=48)
+    golden[SIDES.index(side)] += 0.2 * np.random.default_rng(0).normal(size=48)
     np.save(path, golden)
     opened = sr.open(index.path)
     with pytest.raises(InvalidRequest, match="specter2 gives other vectors today than when the index was built"):
-        _ = opened.search("graph", mode="dense") if side == 1 else opened.similar(text="Graphs. Of citations", mode="dense")
+        _ = opened.search("graph", mode="dense") if side == "query" else opened.similar(text="Graphs. Of citations", mode="dense")
     # the other side has not changed, and its searches work
-    assert (opened.similar(text="Graphs. Of citations", mode="dense") if side == 1 else opened.search("graph", mode="dense")).hits
+    assert (opened.similar(text="Graphs. Of citations", mode="dense") if side == "query" else opened.search("graph", mode="dense")).hits
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_each_side_is_checked_by_itself(index: sr.Index, side: SideName) -> None:
+    golden = golden_vectors(index.encoder)
+    for name in SIDES:
+        check_golden(golden, index.encoder, name)
+    golden[SIDES.index(side)] *= -1
+    for name in SIDES:
+        if name != side:
+            check_golden(golden, index.encoder, name)
+    with pytest.raises(InvalidRequest, match=r"gives other vectors today than when the index was built \(cosine -1"):
+        check_golden(golden, index.encoder, side)
 
 
 def test_damaged_golden_vectors_are_named(index: sr.Index) -> None:

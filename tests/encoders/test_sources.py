@@ -5,13 +5,15 @@ from __future__ import annotations
 import http.server
 import json
 import shutil
+import socket
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from sciretrieve.encoders import load_encoder
+from sciretrieve.encoders import load_encoder, sources
 from sciretrieve.encoders.sources import files_of, hashes_of, locate, obtain
 from sciretrieve.encoders.specs import Part
 from sciretrieve.errors import CorruptData, InvalidRequest, Unavailable
@@ -137,6 +139,40 @@ def test_an_unreachable_hub_says_what_is_missing_and_where_it_may_be_put(models:
     assert "config.json of allenai/specter2_base" in str(caught.value)
     assert str(models / "allenai/specter2_base") in str(caught.value)
     assert "--encoder minilm, which needs no download" in str(caught.value)
+
+
+@pytest.fixture(params=["closed", "silent"])
+def dead_hub(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A hub's address where nobody listens, or where somebody accepts and never answers."""
+    from huggingface_hub import constants
+    from huggingface_hub.utils import reset_sessions
+
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        if request.param == "silent":
+            listener.listen()
+        else:
+            listener.close()
+        monkeypatch.setattr(constants, "ENDPOINT", address)
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(sources, "PATIENCE", 0.3)
+        reset_sessions()
+        yield
+    reset_sessions()
+
+
+def test_a_hub_that_does_not_answer_is_given_up_at_once(
+    models: Path, dead_hub: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def sleep(seconds: float) -> None:
+        raise AssertionError("waits to try again")
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    with pytest.raises(Unavailable, match=r"specter needs config\.json of allenai/specter, and the hub cannot be reached") as caught:
+        _ = load_encoder("specter").dim
+    assert "\n" not in str(caught.value)
+    assert not caplog.records
 
 
 def test_unreleased_weights_say_where_they_may_be_put(models: Path) -> None:

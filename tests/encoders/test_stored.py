@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -131,6 +132,21 @@ def test_an_index_of_vectors_made_elsewhere(stored: tuple[sr.Index, Vectors], tm
 def test_a_text_without_a_vector_is_an_error(stored: tuple[sr.Index, Vectors]) -> None:
     with pytest.raises(InvalidRequest, match="has no vector of '1'; every paper and query needs one"):
         stored[0].search("graph networks", mode="dense")
+
+
+def test_vectors_are_read_once_for_their_identity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = StoredVectors(write(tmp_path / "v.npy"))
+    read: list[object] = []
+    digest = hashlib.file_digest
+
+    def counted(file: Any, algorithm: str) -> Any:
+        read.append(file)
+        return digest(file, algorithm)
+
+    monkeypatch.setattr(hashlib, "file_digest", counted)
+    assert encoder.identity() == encoder.identity()
+    assert encoder.identity()["files"]["base"]["v.npy"] == hashlib.sha256((tmp_path / "v.npy").read_bytes()).hexdigest()
+    assert len(read) == 1
 
 
 def test_vectors_of_another_width_are_refused(stored: tuple[sr.Index, Vectors], tmp_path: Path) -> None:
