@@ -43,18 +43,18 @@ class Spanning:
 
 def respanned(directory: Path, old: Manifest, settings: Spanning, progress: Progress) -> Manifest:
     """The next generation of `old` with these settings, to be committed; what they leave as it was is not built again."""
-    before, generation = Spanning.of(old), old.generation + 1
-    new = replace(old, generation=generation, metric=settings.metric, dense=settings.dense)
-    if (settings.metric, settings.dense) != (before.metric, before.dense):
-        new = replace(new, shards=tuple(_with_ann(directory, facts, new, progress) for facts in old.shards))
-        if new.dense != "none" and all(facts.ann_file is None for facts in new.shards):
-            new = replace(new, dense="flat")
-    if settings.lexical != before.lexical:
-        new = replace(new, lexical=_lexical(directory, generation, old.shards, settings.lexical))
-    if (settings.metric, settings.lexical) != (before.metric, before.lexical) and old.fusion is not None:
+    old_settings, generation = Spanning.of(old), old.generation + 1
+    manifest = replace(old, generation=generation, metric=settings.metric, dense=settings.dense)
+    if (settings.metric, settings.dense) != (old_settings.metric, old_settings.dense):
+        manifest = replace(manifest, shards=tuple(_with_ann(directory, facts, manifest, progress) for facts in old.shards))
+        if manifest.dense != "none" and all(facts.ann_file is None for facts in manifest.shards):
+            manifest = replace(manifest, dense="flat")
+    if settings.lexical != old_settings.lexical:
+        manifest = replace(manifest, lexical=_lexical(directory, generation, old.shards, settings.lexical))
+    if (settings.metric, settings.lexical) != (old_settings.metric, old_settings.lexical) and old.fusion is not None:
         progress.note("hybrid search was tuned for other settings and is back at its defaults; run `sciretrieve tune` again")
-        new = replace(new, fusion=None)
-    return new
+        manifest = replace(manifest, fusion=None)
+    return manifest
 
 
 def _with_ann(directory: Path, facts: ShardFacts, new: Manifest, progress: Progress) -> ShardFacts:

@@ -119,7 +119,7 @@ class _Build:
         self.analyzer = Analyzer() if settings.lexical else None
         self.rejections = Rejections(directory / "rejected.jsonl.partial", strict)
         self.reading = Reading(self.progress.note)
-        self.done: list[ShardFacts] = []
+        self.shards: list[ShardFacts] = []
         self.plan: dict[str, Any] = {}
         self.first_shard = 0
         if self.encoder and self.metric and settings.dense not in ("auto", "flat", "hnsw", "ivf"):
@@ -143,13 +143,13 @@ class _Build:
                 raise IndexExists(str(self.directory), "holds an index of another corpus or with other settings")
             self._respan(old)
             return True
-        begun = read_json(mark) if mark.exists() else None
-        if begun is not None and resume and _shard_plan(begun) == shard_plan:
-            self.first_shard = begun["first_shard"]
-        elif begun is not None and resume and not overwrite:
+        unfinished = read_json(mark) if mark.exists() else None
+        if unfinished is not None and resume and _shard_plan(unfinished) == shard_plan:
+            self.first_shard = unfinished["first_shard"]
+        elif unfinished is not None and resume and not overwrite:
             raise IndexExists(str(self.directory), "holds an unfinished build of another corpus or with other settings")
         else:
-            numbers = [int(folder.name[:6]) for folder in shards.glob("[0-9]*")]
+            numbers = [int(folder.name.removesuffix(".partial")) for folder in shards.glob("[0-9]*")]
             self.first_shard = max(numbers, default=-1) + 1
             write_json(mark, self.plan | {"first_shard": self.first_shard})
         return False
@@ -157,9 +157,10 @@ class _Build:
     def _respan(self, old: Manifest) -> None:
         """Bring what spans the shards of an index of the same papers to these settings, if it has others."""
         # what is asked for as it was then stays as it is now: `auto` as it was resolved, BM25 as it was tuned
-        before, now = old.build["settings"], self.plan["settings"]
+        old_settings, new_settings = old.build["settings"], self.plan["settings"]
         settings = replace(
-            Spanning.of(old), **{name: value for name, value in self._spanning(old.papers).items() if before[name] != now[name]}
+            Spanning.of(old),
+            **{name: value for name, value in self._spanning(old.papers).items() if old_settings[name] != new_settings[name]},
         )
         if settings == Spanning.of(old):
             self.progress.note(f"{self.directory} is up to date: the same corpus and settings")
@@ -179,8 +180,8 @@ class _Build:
         """Build all shards that are not there yet, then what spans them, then commit."""
         (self.directory / "shards").mkdir(exist_ok=True)
         while self._next_shard.is_dir():
-            self.done.append(finished_facts(self._next_shard))
-        skip = before = sum(facts.papers for facts in self.done)
+            self.shards.append(finished_facts(self._next_shard))
+        skip = before = sum(facts.papers for facts in self.shards)
         if before:
             self.progress.note(f"resuming after the {before:,} papers of finished shards")
         self.progress.start(self._expected(), before)
@@ -194,18 +195,18 @@ class _Build:
             writer.add(window, tokens)
             self.progress.advance(window.num_rows)
             if writer.papers == self.settings.shard_size:
-                self.done.append(writer.finish())
+                self.shards.append(writer.finish())
                 writer = None
         if writer is not None:
-            self.done.append(writer.finish())
-        if not self.done:
+            self.shards.append(writer.finish())
+        if not self.shards:
             raise InvalidRequest(f"the corpus has no paper to index{self._why_none()}")
         self.progress.note(str(self.reading.coverage))
         self._commit()
 
     @property
     def _next_shard(self) -> Path:
-        return self.directory / "shards" / f"{self.first_shard + len(self.done):06d}"
+        return self.directory / "shards" / f"{self.first_shard + len(self.shards):06d}"
 
     def _expected(self) -> int | None:
         count = self.corpus.count()
@@ -215,34 +216,34 @@ class _Build:
     def _windows(self, skip: int) -> Iterator[pa.Table]:
         """The corpus's papers after the first `skip`, in tables of one window's rows that never cross a shard's end."""
         size, limit = self.settings.shard_size, self.settings.limit
-        most = self.encoder.window if self.encoder is not None else WINDOW
-        waiting: list[pa.Table] = []
-        waiting_rows, taken = 0, 0  # rows in `waiting`; papers accepted so far
+        window_size = self.encoder.window if self.encoder is not None else WINDOW
+        window_tables: list[pa.Table] = []
+        window_rows, papers_read = 0, 0  # rows in `window_tables`; papers of the corpus so far
         for batch in self.corpus.batches():
             self.rejections(batch.rejected)
             self.reading(batch)
             table = batch.papers
-            table = table.slice(0, len(table) if limit is None else max(limit - taken, 0))
-            fresh = table.slice(min(max(skip - taken, 0), len(table)))
-            taken += len(table)
-            while len(fresh):
-                row = max(skip, taken - len(fresh)) % size  # where in its shard the next paper stands
-                room = min(most - waiting_rows, size - row)
-                waiting.append(fresh.slice(0, room))
-                waiting_rows += len(waiting[-1])
-                fresh = fresh.slice(room)
-                if waiting_rows == most or row + len(waiting[-1]) == size:
-                    yield _joined(waiting)
-                    waiting, waiting_rows = [], 0
-            if limit is not None and taken >= limit:
+            table = table.slice(0, len(table) if limit is None else max(limit - papers_read, 0))
+            new_papers = table.slice(min(max(skip - papers_read, 0), len(table)))
+            papers_read += len(table)
+            while len(new_papers):
+                row = max(skip, papers_read - len(new_papers)) % size  # where in its shard the next paper stands
+                room = min(window_size - window_rows, size - row)
+                window_tables.append(new_papers.slice(0, room))
+                window_rows += len(window_tables[-1])
+                new_papers = new_papers.slice(room)
+                if window_rows == window_size or row + len(window_tables[-1]) == size:
+                    yield _joined(window_tables)
+                    window_tables, window_rows = [], 0
+            if limit is not None and papers_read >= limit:
                 break
-        if waiting:
-            yield _joined(waiting)
+        if window_tables:
+            yield _joined(window_tables)
 
     def _commit(self) -> None:
         committed = self.directory / MANIFEST
         generation = int(read_json(committed).get("generation", 0)) if committed.exists() else 0
-        papers = sum(facts.papers for facts in self.done)
+        papers = sum(facts.papers for facts in self.shards)
         bare = Manifest(
             format=FORMAT,
             generation=generation,
@@ -253,7 +254,7 @@ class _Build:
             dense="flat" if self.encoder else "none",
             encoder=self.plan["encoder"] and self.plan["encoder"] | {"golden": self._golden(generation + 1)},
             lexical=None,
-            shards=tuple(self.done),
+            shards=tuple(self.shards),
             build=self.plan,
             versions=library_versions(LIBRARIES),
         )
@@ -284,10 +285,10 @@ class _Build:
     def forget(self) -> None:
         """Remove a build that failed before it encoded anything; one that did can be resumed."""
         shards = self.directory / "shards"
-        begun = [folder for folder in shards.glob("[0-9]*") if int(folder.name[:6]) >= self.first_shard]
-        if any((folder / "vectors.npy").exists() or not folder.name.endswith(".partial") for folder in begun):
+        folders = [folder for folder in shards.glob("[0-9]*") if int(folder.name.removesuffix(".partial")) >= self.first_shard]
+        if any((folder / "vectors.npy").exists() or not folder.name.endswith(".partial") for folder in folders):
             return
-        for folder in begun:
+        for folder in folders:
             shutil.rmtree(folder)
         self.rejections.path.unlink(missing_ok=True)
         first_build = not (self.directory / MANIFEST).exists()
@@ -302,6 +303,7 @@ def _shard_plan(build: Mapping[str, Any]) -> dict[str, Any]:
     """What decides the shards, of what build.json or a manifest says of a build."""
     encoder, settings = build["encoder"], build["settings"]
     return {
+        "format": build["format"],
         "fingerprint": build["fingerprint"],
         # the name and the path that an encoder was asked for by do not change what it is
         "encoder": encoder and {key: value for key, value in encoder.items() if key not in ("name", "asked")},

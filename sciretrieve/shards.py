@@ -97,23 +97,23 @@ class Shard:
 
     def papers(self, rows: Rows) -> list[Paper]:
         """The papers at the given rows of this shard, in the order asked."""
-        wanted_rows = np.unique(rows)
-        groups, group_of_row = np.unique(np.searchsorted(self._starts, wanted_rows, side="right") - 1, return_inverse=True)
+        paper_rows = np.unique(rows)
+        groups, group_of_row = np.unique(np.searchsorted(self._starts, paper_rows, side="right") - 1, return_inverse=True)
         papers: dict[int, Paper] = {}
         for first in range(0, len(groups), GROUPS_AT_ONCE):
             read_groups = groups[first : first + GROUPS_AT_ONCE]
             table = self._read(partial(self._file.read_row_groups, read_groups.tolist()))
             sizes = self._starts[read_groups + 1] - self._starts[read_groups]
             skipped = self._starts[read_groups] - (np.cumsum(sizes) - sizes)  # rows before a group that were not read
-            read = (group_of_row >= first) & (group_of_row < first + GROUPS_AT_ONCE)
-            places = wanted_rows[read] - skipped[group_of_row[read] - first]
-            papers |= dict(zip(wanted_rows[read].tolist(), papers_of(table.take(integers(places))), strict=True))
+            in_groups = (group_of_row >= first) & (group_of_row < first + GROUPS_AT_ONCE)
+            places = paper_rows[in_groups] - skipped[group_of_row[in_groups] - first]
+            papers |= dict(zip(paper_rows[in_groups].tolist(), papers_of(table.take(integers(places))), strict=True))
         return [papers[row] for row in rows.tolist()]
 
     def columns(self, names: Sequence[str]) -> pa.Table:
         """Whole columns, of those that this shard has."""
-        present = [name for name in names if name in self.schema.names]
-        return self._read(partial(self._file.read, columns=present))
+        column_names = [name for name in names if name in self.schema.names]
+        return self._read(partial(self._file.read, columns=column_names))
 
     def tables(self) -> Iterator[tuple[int, pa.Table]]:
         """The papers in row order, a row group at a time, each with the row of its first paper within the shard."""
@@ -162,8 +162,8 @@ class ShardWriter:
         self._papers += window.num_rows
         if self._encoder is None:
             return 0
-        cut = self._encoder.truncated(tokens)
-        self._truncated = None if cut is None else (self._truncated or 0) + cut
+        truncated = self._encoder.truncated(tokens)
+        self._truncated = None if truncated is None else (self._truncated or 0) + truncated
         if self._papers <= self._encoded:
             return 0
         vectors = self._encoder.encode(tokens)
