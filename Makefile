@@ -1,18 +1,24 @@
 # make demo: set up, index the demo corpus, search it.   make test: set up and run all tests.
+# make quick: the tests that take under a minute, for work in progress.
 # Everything runs in .venv, which any target creates when it is missing or out of date.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# a worker a core; each takes some 2 GB
+PYTEST := $(BIN)/pytest -n logical --maxprocesses 4 --dist worksteal
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test quick lint bench docs clean
 
 demo: $(READY)
 	$(BIN)/sciretrieve demo
 
 test: $(READY)
-	$(BIN)/pytest
+	$(PYTEST)
+
+quick: $(READY)
+	$(PYTEST) -m "not slow"
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

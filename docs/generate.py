@@ -23,10 +23,8 @@ def reference() -> str:
     for command in ("", *COMMANDS):
         words = ["sciretrieve", *command.split()]
         with redirect_stdout(io.StringIO()) as page:
-            try:
-                app([*words[1:], "--help"], prog_name="sciretrieve", terminal_width=WIDTH)
-            except SystemExit as end:
-                assert not end.code, f"{' '.join(words)} has no help"
+            code = app([*words[1:], "--help"], prog_name="sciretrieve", terminal_width=WIDTH, standalone_mode=False)
+        assert not code, f"{' '.join(words)} has no help"
         text = "\n".join(line.rstrip() for line in page.getvalue().strip().splitlines())
         parts.append(f"## {' '.join(words)}\n\n```\n{text}\n```\n")
     return "\n".join(parts)

@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -26,9 +26,11 @@ def sciretrieve(*arguments: str | Path, stdin: str = "", **environment: str) -> 
     """Run a command to its end in this process and working directory, with `environment` besides its own."""
     words = [str(argument) for argument in arguments]
     out, err, into = _stream(), _stream(), _stream(stdin)
-    with redirect_stdout(out), redirect_stderr(err), mock.patch.object(sys, "stdin", into):
-        with mock.patch.dict(os.environ, environment), _logging_as_at_the_start():
-            code = commands.run(words)
+    streams = redirect_stdout(out), redirect_stderr(err), mock.patch.object(sys, "stdin", into)
+    with ExitStack() as stack:
+        for context in (*streams, mock.patch.dict(os.environ, environment), _logging_as_at_the_start()):
+            stack.enter_context(context)
+        code = commands.run(words)
     return subprocess.CompletedProcess(words, code, _text(out), _text(err))
 
 

@@ -1,8 +1,15 @@
-"""What tests share: a cache for compiled encoders, small corpora made up here, and indexes built from them once."""
+"""What tests share: a cache for compiled encoders, small corpora made up here, and indexes built from them once.
+
+The whole suite must pass in five minutes on two cores. What costs: converting an encoder takes a second, starting a process
+another, opening the embedded encoder a quarter. So a new test takes `index` or `built` where any index will do, words alone
+(`encoder=None`) where no vectors are needed, `tests.toy_encoder` where the vectors' values do not matter, `models` for weights
+made up here, and `tests.command_line.sciretrieve` for commands. Nothing sleeps, and nothing is asserted of durations.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,13 +18,37 @@ from typing import Any
 # before anything imports huggingface_hub: no test reaches for the hub, or sees what its user has downloaded
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="sciretrieve-no-hub-")
+if (worker := os.environ.get("PYTEST_XDIST_WORKER")) and hasattr(os, "sched_setaffinity"):
+    # a core for each worker: threads of several libraries in several workers would wait for each other
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {cores[int(worker.removeprefix("gw")) % len(cores)]})
 
 import pytest
+from hypothesis import settings
 
 from tests.made_up import made_up_papers, write_jsonl
-from tests.toy_weights import models
+from tests.toy_weights import models, models_converted_anew
 
-__all__ = ["models"]
+# how long an example takes says something of the machine alone; and where all changes are checked, all get the same examples
+settings.register_profile("tests", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.load_profile("tests")
+
+__all__ = ["models", "models_converted_anew"]
+
+SLOW = (
+    *("encoders/test_bad_weights", "encoders/test_cross_encoder", "encoders/test_golden", "encoders/test_layouts"),
+    *("encoders/test_resolving", "encoders/test_runtimes", "encoders/test_sources", "encoders/test_torch_runtime"),
+    *("answers/test_explaining", "promises/test_light_imports", "real/", "test_demo", "test_indexing", "test_vector_files"),
+)
+"""Where tests are that `make quick` leaves out: those that convert encoders, start processes or encode much."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is slow."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.relative_to(here).as_posix().startswith(SLOW):
+            item.add_marker("slow")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -31,6 +62,32 @@ def encoder_cache(request: pytest.FixtureRequest) -> Iterator[Path]:
         del os.environ["SCIRETRIEVE_CACHE"]
     else:
         os.environ["SCIRETRIEVE_CACHE"] = before
+
+
+@pytest.fixture(scope="session")
+def convert_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., None]:
+    """`conversion.convert`, which takes what it made of the same weights before in this run, in any worker, from a folder."""
+    from sciretrieve.encoders.conversion import convert
+
+    base = tmp_path_factory.getbasetemp()
+    made = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "conversions"
+
+    def copy(source: Path, target: Path) -> None:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        work = Path(shutil.copytree(source, tempfile.mkdtemp(dir=target.parent), dirs_exist_ok=True))
+        try:
+            work.rename(target)
+        except OSError:  # another thread or worker was first
+            shutil.rmtree(work)
+
+    def converted(spec: Any, task: str, folders: Any, target: Path) -> None:
+        if (made / target.name).exists():
+            copy(made / target.name, target)
+        else:
+            convert(spec, task, folders, target)
+            copy(target, made / target.name)
+
+    return converted
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -219,8 +220,22 @@ def ids_of(tokenizer: Any, text: str, limit: int = 64) -> Any:
 
 
 @pytest.fixture
-def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of models of our own, with a cache beside it."""
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, convert_once: Callable[..., None]) -> Path:
+    """A folder of models of our own, with a cache beside it that is empty; converting the same weights again costs nothing."""
+    from sciretrieve.encoders import conversion
+
+    monkeypatch.setattr(conversion, "convert", convert_once)
+    return set_models(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def models_converted_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same, for tests of converting itself."""
+    return set_models(tmp_path, monkeypatch)
+
+
+def set_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let encoders find models and the cache in a test's own folder."""
     folder = tmp_path / "models"
     monkeypatch.setenv("SCIRETRIEVE_MODELS", str(folder))
     monkeypatch.setenv("SCIRETRIEVE_CACHE", str(tmp_path / "cache"))

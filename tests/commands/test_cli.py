@@ -221,6 +221,15 @@ def test_debug_shows_the_traceback() -> None:
     assert "Traceback" in result.stderr
 
 
+def test_a_process_ends_with_the_code_of_its_command_and_all_its_output(index: sr.Index) -> None:
+    """`main` leaves without Python's own tidying up, which would have flushed what was printed."""
+    query = ("search", "star", "-i", index.path, "-k", "300", "--mode", "bm25", "--format", "jsonl")
+    whole, nowhere = process(*query), process("info", "-i", "nowhere")
+    assert (whole.returncode, whole.stdout, whole.stderr) == (0, answer(*query), "")
+    assert (nowhere.returncode, nowhere.stdout) == (2, "")
+    assert nowhere.stderr.startswith("sciretrieve: there is no index at nowhere")
+
+
 def test_a_reader_that_stops_early_is_no_error(index: sr.Index) -> None:
     command = f"{sys.executable} -m sciretrieve search star -i {index.path} -k 300 -f jsonl | head -n 1"
     result = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)

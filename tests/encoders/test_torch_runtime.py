@@ -90,12 +90,14 @@ def test_a_batch_that_does_not_fit_is_halved(encoder: TextEncoder) -> None:
         model.run(encoder.tokenise(PAPERS[:4]))
 
 
-def test_what_openvino_cannot_take_runs_in_torch(models: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_openvino_cannot_take_runs_in_torch(
+    models_converted_anew: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     import openvino
 
-    write_bert(models / "allenai" / "scibert_scivocab_uncased", 2)
+    write_bert(models_converted_anew / "allenai" / "scibert_scivocab_uncased", 2)
     compiled = load_encoder("scibert", precision="fp32").encode_papers(PAPERS)
-    for entry in (models.parent / "cache" / "encoders").iterdir():
+    for entry in (models_converted_anew.parent / "cache" / "encoders").iterdir():
         entry.rename(entry.with_name("gone"))
 
     def refuse(*arguments: Any, **options: Any) -> Any:

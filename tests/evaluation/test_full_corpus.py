@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -34,8 +36,21 @@ def test_it_is_the_ranking_of_all_scores(metric: Metric, k: int, monkeypatch: py
         np.testing.assert_allclose(scores, row[order], atol=1e-6)
 
 
-def test_little_is_held_however_deep() -> None:
-    assert full_corpus.KEPT * 12 < 300e6  # bytes of rows and scores
+@pytest.mark.parametrize("k", [100, 1000])
+def test_little_is_held_however_deep(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory is bounded by the candidates that may be held, not by queries times depth: by that, it would be 7 and 34 MB."""
+    monkeypatch.setattr(full_corpus, "PAPERS", 256)
+    monkeypatch.setattr(full_corpus, "KEPT", 20_000)
+    chance = np.random.default_rng(0)
+    papers, queries = chance.normal(size=(1500, 4)).astype(np.float32), chance.normal(size=(600, 4)).astype(np.float32)
+    tracemalloc.start()
+    try:
+        answered = sum(len(rows) == k for rows, _ in full_corpus.top(queries, [papers], k, "ip"))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert answered == 600
+    assert peak < 200 * full_corpus.KEPT
 
 
 def test_no_queries() -> None:

@@ -23,11 +23,10 @@ def test_the_command_reference_is_the_commands_help() -> None:
 
 
 def test_the_architecture_shows_the_layers_that_are_tested() -> None:
-    block = (ROOT / "docs" / "architecture.md").read_text().split("```")[1]
-    shown = [set(re.findall(r"[a-z_]+", line.split("    ")[0])) for line in block.strip().splitlines()]
-    words = {word for line in shown for word in line}
-    layers = [layer for layer in LAYERS if layer != {"__main__"}]
-    assert {name for layer in layers for name in layer} <= words | set(re.findall(r"[a-z_]+", block))
+    """One line a level, the highest first; what follows the names, after four blanks or more, says what they are."""
+    drawing = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("```")[1].strip()
+    levels = [re.findall(r"[a-z_]+", re.split(" {4,}", line)[0]) for line in drawing.splitlines()]
+    assert [sorted(names) for names in levels] == [sorted(names) for names in reversed(LAYERS) if names != {"__main__"}]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
