@@ -36,9 +36,8 @@ from .schema import concat, texts_of
 from .shards import ShardWriter, finished_facts
 
 WINDOW = 512
-"""Papers a window where there is no encoder, which has a size of its own. A window is what a crash costs. Windows start at
-a shard's first row, so the batches that the encoder sees, and with them the vectors' last bits, do not depend on where a
-build was interrupted."""
+"""Papers in a window where there is no encoder; each encoder has its own window size. Windows start at a shard's first row, so
+the batches that the encoder sees, and with them the last bits of the vectors, do not depend on where a build was interrupted."""
 FLAT_BYTES = 2 << 30
 """`--dense auto` searches exactly up to this size of vectors (some 0.2 s a query on two cores), beyond it by HNSW."""
 LIBRARIES = ("adapters", "faiss-cpu", "numpy", "openvino", "pyarrow", "PyStemmer", "tokenizers", "torch", "transformers")
@@ -66,7 +65,7 @@ def build(
         strict: stop at the first bad row, instead of noting it in rejected.jsonl.
         resume: continue a partial build; False starts anew.
         overwrite: replace an index, or another partial build; the old index serves until the new one is whole.
-        progress: hears how far the build is.
+        progress: is told how far the build is.
         changes: fields of `BuildSettings`, in place of those of `settings`: `build("papers.bib", "indexes/papers", encoder="specter2")`.
 
     Returns:

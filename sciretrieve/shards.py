@@ -32,10 +32,10 @@ from .schema import concat, integers, papers_of
 from .types import Paper, Rows
 
 ROW_GROUP = 256
-"""Papers a row group of papers.parquet: what is read and decompressed to show one hit. Half as many show hits in two thirds
-of the time, and double that of a filter, which reads a column of all of them."""
+"""Papers in a row group of papers.parquet, which is read and decompressed as a whole to show one hit. Groups half as large
+show hits in two thirds of the time, but a filter, which reads a column of every group, takes twice the time."""
 GROUPS_AT_ONCE = 32
-"""Row groups that are in memory at a time, some 500 kB each."""
+"""Row groups in memory at a time, about 500 kB each."""
 
 
 class Shard:

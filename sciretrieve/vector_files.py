@@ -60,7 +60,7 @@ def encode(
         limit: stop after so many.
         strict: stop at the first bad row, instead of noting it in `FILE.rejected.jsonl`.
         overwrite: replace a file that is there.
-        progress: hears how far it is.
+        progress: is told how far it is.
 
     Raises:
         IndexExists: the file is there, or an unfinished run of something else.

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 import sciretrieve as sr
 from sciretrieve import indexing
 from sciretrieve.errors import IndexExists, InvalidRequest
+from sciretrieve.files import describe, read_json, write_json
 from sciretrieve.fusion import Fusion
 from sciretrieve.generations import refit
 from sciretrieve.lexical import Bm25Parameters
@@ -164,3 +166,21 @@ def test_readers_of_the_generation_before_keep_their_graph(source: Path, tmp_pat
     names = {shard.ann_file for shard in old.manifest.shards}
     new = build(source, tmp_path / "index", dense="HNSW8,Flat")
     assert names.isdisjoint({shard.ann_file for shard in new.manifest.shards})
+
+
+def test_an_index_with_the_names_and_the_row_groups_of_the_first_version_opens(source: Path, tmp_path: Path) -> None:
+    index = build(source, tmp_path / "index", dense="HNSW4,Flat")
+    before = answers(index)
+    manifest = read_json(index.path / "manifest.json")
+    for shard in manifest["shards"]:
+        folder = index.path / "shards" / shard["name"]
+        (folder / "dense-000001.faiss").rename(folder / "dense.faiss")
+        shard["files"]["dense.faiss"] = shard["files"].pop("dense-000001.faiss")
+        pq.write_table(pq.read_table(folder / "papers.parquet"), folder / "papers.parquet", row_group_size=1024, compression="zstd")
+        shard["files"]["papers.parquet"] = describe(folder / "papers.parquet")
+    write_json(index.path / "manifest.json", manifest)
+    old = sr.open(index.path, encoder=LetterEncoder())
+    assert all(vectors.ann is not None for vectors in old.vectors)
+    assert answers(old) == before
+    assert answers(build(source, tmp_path / "index", dense="HNSW8,Flat")) == before
+    assert not list(index.path.rglob("dense.faiss"))
