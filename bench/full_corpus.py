@@ -21,7 +21,7 @@ PAPERS, DIM, QUERIES = 142_009, 768, 90_000
 
 def main() -> None:
     """Measure, and print."""
-    chosen = arguments(__doc__, queries=4096, k=100, rounds=3)
+    options = arguments(__doc__, queries=4096, k=100, rounds=3)
     chance = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "vectors.npy"
@@ -31,22 +31,22 @@ def main() -> None:
             out[start : start + len(block)] = block / np.linalg.norm(block, axis=1, keepdims=True)
         out.flush()
         papers: Any = np.load(path, mmap_mode="r")
-        queries = chance.standard_normal((chosen.queries, DIM), np.float32)
+        queries = chance.standard_normal((options.queries, DIM), np.float32)
         buffer = np.empty((full_corpus.QUERIES, full_corpus.PAPERS), np.float32)
 
         def bare() -> None:
-            for first in range(0, len(queries), full_corpus.QUERIES):
-                some = queries[first : first + full_corpus.QUERIES]
+            for first_query in range(0, len(queries), full_corpus.QUERIES):
+                batch = queries[first_query : first_query + full_corpus.QUERIES]
                 for start in range(0, PAPERS, full_corpus.PAPERS):
                     block = papers[start : start + full_corpus.PAPERS]
-                    np.matmul(some, block.T, out=buffer[: len(some), : len(block)])
+                    np.matmul(batch, block.T, out=buffer[: len(batch), : len(block)])
 
         contenders = {
             "bare products": bare,
-            f"top {chosen.k}, ip": lambda: sum(1 for _ in full_corpus.top(queries, [papers], chosen.k, "ip")),
-            f"top {chosen.k}, l2": lambda: sum(1 for _ in full_corpus.top(queries, [papers], chosen.k, "l2")),
+            f"top {options.k}, ip": lambda: sum(1 for _ in full_corpus.top(queries, [papers], options.k, "ip")),
+            f"top {options.k}, l2": lambda: sum(1 for _ in full_corpus.top(queries, [papers], options.k, "l2")),
         }
-        seconds = taking_turns(contenders, chosen.rounds)
+        seconds = taking_turns(contenders, options.rounds)
     rows = [
         {
             "search": name,
@@ -57,9 +57,9 @@ def main() -> None:
         }
         for name, spent in seconds.items()
     ]
-    report(rows, chosen.json)
+    report(rows, options.json)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    print(f"{chosen.queries:,} queries × {PAPERS:,} papers × {DIM}; peak memory {peak:.2f} GB, with 0.44 GB of papers mapped from disk")
+    print(f"{options.queries:,} queries × {PAPERS:,} papers × {DIM}; peak memory {peak:.2f} GB, with 0.44 GB of papers mapped from disk")
 
 
 if __name__ == "__main__":

@@ -161,12 +161,12 @@ def _matrix(path: Path, output: Path | None, cache: Path, console: Console) -> N
 
     if output is None:
         raise InvalidRequest("a matrix needs a folder for its runs and its page: name it with -o")
-    page, failed = matrix.run_matrix(matrix.read_plan(path, str(cache)), output, console)
+    page, failures = matrix.run_matrix(matrix.read_plan(path, str(cache)), output, console)
     console.close()
     say([str(page)])
-    for line in failed:
+    for line in failures:
         typer.echo(f"sciretrieve: not run: {line}", err=True)
-    if failed:
+    if failures:
         raise typer.Exit(1)
 
 
@@ -182,8 +182,8 @@ def _score(run: Path, qrels: Path, names: list[str], format: PlainFormat) -> Non
     for name, value in scored["measures"].items():
         low, high = scored["intervals"][name]
         say([f"{name:<{width}}  {100 * value:6.2f}   95 % interval {100 * low:.2f} to {100 * high:.2f}"])
-    missing = scored["judged_queries"] - scored["queries"]
-    left_out = f"; {missing:,} judged ones are not in the run and are left out of the means" if missing else ""
+    unanswered = scored["judged_queries"] - scored["queries"]
+    left_out = f"; {unanswered:,} judged ones are not in the run and are left out of the means" if unanswered else ""
     say([f"{scored['queries']:,} queries{left_out}"])
 
 
@@ -242,7 +242,7 @@ def show(
     width = max(len(key) for key in facts)
     for key, value in facts.items():
         lines = value if isinstance(value, list) else [value]
-        say(f"{key if not at else '':<{width}}  {line}" for at, line in enumerate(lines) if line not in ("", None))
+        say(f"{key if not number else '':<{width}}  {line}" for number, line in enumerate(lines) if line not in ("", None))
 
 
 def fetch(
@@ -260,14 +260,14 @@ def fetch(
     console = Console(quiet)
     spec = find_benchmark(name)
     try:
-        done = fetching.fetch(spec, to, console)
+        files = fetching.fetch(spec, to, console)
     except KeyboardInterrupt:
         console.close()
         console.note("stopped; the same command goes on where it stopped")
         raise typer.Exit(130) from None
     finally:
         console.close()
-    for path in done:
+    for path in files:
         console.note(f"{in_bytes(path.stat().st_size):>9}  {path}")
     if spec.manual:
         say([spec.manual])

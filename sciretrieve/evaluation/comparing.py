@@ -51,29 +51,29 @@ def compare_runs(
     """
     if len(paths) < 2:
         raise InvalidRequest("compare needs two runs or more")
-    judged, words = _judgements(qrels, benchmark, data, split)
-    chosen = [parse_measure(name) for name in measures]
-    names = [str(measure) for measure in chosen]
-    evaluator = Evaluator(judged, chosen)
-    found = [evaluator.per_query(read_scores(path / "run.trec" if path.is_dir() else path)) for path in paths]
-    common = set.intersection(*(set(values) for values in found))
+    judgements, query_texts = _judgements(qrels, benchmark, data, split)
+    parsed_measures = [parse_measure(name) for name in measures]
+    names = [str(measure) for measure in parsed_measures]
+    evaluator = Evaluator(judgements, parsed_measures)
+    run_values = [evaluator.per_query(read_scores(path / "run.trec" if path.is_dir() else path)) for path in paths]
+    common = set.intersection(*(set(values) for values in run_values))
     if not common:
         raise InvalidRequest("the runs have no judged query in common; are they of one benchmark?")
-    most = max(len(values) for values in found)
+    longest = max(len(values) for values in run_values)
     unequal = ""
-    if any(len(values) != len(common) for values in found):
-        unequal = f"the runs do not answer the same queries; compared were the {len(common):,} that all answer, of up to {most:,}"
-    kept = [{query: values[query] for query in sorted(common)} for values in found]
-    means = [{name: float(np.mean([row[name] for row in values.values()])) for name in names} for values in kept]
-    comparisons: list[dict[str, tuple[Comparison, float, float]]] = [{} for _ in kept[1:]]
+    if any(len(values) != len(common) for values in run_values):
+        unequal = f"the runs do not answer the same queries; compared were the {len(common):,} that all answer, of up to {longest:,}"
+    common_values = [{query: values[query] for query in sorted(common)} for values in run_values]
+    means = [{name: float(np.mean([row[name] for row in values.values()])) for name in names} for values in common_values]
+    comparisons: list[dict[str, tuple[Comparison, float, float]]] = [{} for _ in common_values[1:]]
     for name in names:
-        base, *others = (np.array([row[name] for row in values.values()]) for values in kept)
-        pairs = [compare(base, other) for other in others]
+        base, *other_values = (np.array([row[name] for row in values.values()]) for values in common_values)
+        pairs = [compare(base, other) for other in other_values]
         corrected = zip(holm([pair.p_randomisation for pair in pairs]), holm([pair.p_t for pair in pairs]), strict=True)
-        for at, (pair, (randomised, student)) in enumerate(zip(pairs, corrected, strict=True)):
-            comparisons[at][name] = (pair, randomised, student)
+        for place, (pair, (randomised, student)) in enumerate(zip(pairs, corrected, strict=True)):
+            comparisons[place][name] = (pair, randomised, student)
     labels = [path.parent.name if path.name == "run.trec" else path.stem if path.is_file() else path.name for path in paths]
-    return Compared(labels, names, means, comparisons, kept, words, unequal)
+    return Compared(labels, names, means, comparisons, common_values, query_texts, unequal)
 
 
 def _judgements(qrels: Path | None, benchmark: str | None, data: Path | None, split: str | None) -> tuple[Qrels, dict[str, str]]:
@@ -89,7 +89,7 @@ def _judgements(qrels: Path | None, benchmark: str | None, data: Path | None, sp
     return tasks[0].qrels, dict(texts(materials))
 
 
-def as_table(compared: Compared, changed: int) -> list[str]:
+def as_table(compared: Compared, shown_queries: int) -> list[str]:
     """For people: means, differences, p-values, and the queries that changed most."""
     out = []
     for name in compared.measures:
@@ -99,27 +99,29 @@ def as_table(compared: Compared, changed: int) -> list[str]:
         out.append(f"  {compared.names[0]:<{width}}  {100 * compared.means[0][name]:6.2f}   [{100 * low:.2f}, {100 * high:.2f}]")
         for run, mean, tests in zip(compared.names[1:], compared.means[1:], compared.comparisons, strict=True):
             pair, randomised, student = tests[name]
-            shown = f"{100 * pair.difference:+.2f} [{100 * pair.low:+.2f}, {100 * pair.high:+.2f}]"
+            difference = f"{100 * pair.difference:+.2f} [{100 * pair.low:+.2f}, {100 * pair.high:+.2f}]"
             counts = f"wins {pair.wins}, ties {pair.ties}, losses {pair.losses}"
             chance = f"p = {randomised:.2g} (randomisation), {student:.2g} (t)"
-            out.append(f"  {run:<{width}}  {100 * mean[name]:6.2f}   {shown}  {counts}  {chance}")
+            out.append(f"  {run:<{width}}  {100 * mean[name]:6.2f}   {difference}  {counts}  {chance}")
         if len(compared.names) > 2:
             out.append("  p-values are corrected by Holm's method")
         for run, values in zip(compared.names[1:], compared.per_query[1:], strict=True):
-            moved = sorted(values, key=lambda query: (-abs(values[query][name] - compared.per_query[0][query][name]), query))[:changed]
-            moved = [query for query in moved if values[query][name] != compared.per_query[0][query][name]]
-            if moved:
+            changed_queries = sorted(values, key=lambda query: (-abs(values[query][name] - compared.per_query[0][query][name]), query))[
+                :shown_queries
+            ]
+            changed_queries = [query for query in changed_queries if values[query][name] != compared.per_query[0][query][name]]
+            if changed_queries:
                 out.append(f"  changed most in {run}:")
-            for query in moved:
+            for query in changed_queries:
                 before, after = compared.per_query[0][query][name], values[query][name]
                 out.append(f"    {100 * before:5.1f} → {100 * after:5.1f}  {query}  {compared.words.get(query, '')[:90]}".rstrip())
         out.append("")
     return out[:-1]
 
 
-def as_json(compared: Compared, changed: int) -> list[str]:
+def as_json(compared: Compared, shown_queries: int) -> list[str]:
     """Schema 1."""
-    del changed
+    del shown_queries
     rows: list[dict[str, Any]] = [{"run": compared.names[0], "measures": compared.means[0]}]
     for run, mean, row in zip(compared.names[1:], compared.means[1:], compared.comparisons, strict=True):
         tests = {
@@ -140,16 +142,16 @@ def as_json(compared: Compared, changed: int) -> list[str]:
     return [json.dumps({"schema": 1, "queries": len(compared.per_query[0]), "runs": rows, "unequal": bool(compared.unequal)}, indent=1)]
 
 
-def as_markdown(compared: Compared, changed: int) -> list[str]:
+def as_markdown(compared: Compared, shown_queries: int) -> list[str]:
     """A table; a dagger marks p < 0.05 after correction."""
-    del changed
+    del shown_queries
     out = ["| run | " + " | ".join(compared.measures) + " |", "| --- |" + " ---: |" * len(compared.measures)]
     return out + ["| " + " | ".join(cells) + " |" for cells in _cells(compared, "†")]
 
 
-def as_latex(compared: Compared, changed: int) -> list[str]:
+def as_latex(compared: Compared, shown_queries: int) -> list[str]:
     """A tabular; a dagger marks p < 0.05 after correction."""
-    del changed
+    del shown_queries
     body = [" & ".join(cell.replace("_", r"\_") for cell in cells) + r" \\" for cells in _cells(compared, r"$^\dagger$")]
     header = " & ".join(["run", *(name.replace("_", r"\_") for name in compared.measures)]) + r" \\"
     columns = "l" + "r" * len(compared.measures)
@@ -158,8 +160,8 @@ def as_latex(compared: Compared, changed: int) -> list[str]:
 
 def _cells(compared: Compared, mark: str) -> list[list[str]]:
     rows = []
-    for at, (run, mean) in enumerate(zip(compared.names, compared.means, strict=True)):
-        marks = {name: mark if at and compared.comparisons[at - 1][name][1] < 0.05 else "" for name in compared.measures}
+    for number, (run, mean) in enumerate(zip(compared.names, compared.means, strict=True)):
+        marks = {name: mark if number and compared.comparisons[number - 1][name][1] < 0.05 else "" for name in compared.measures}
         rows.append([run, *(f"{100 * mean[name]:.2f}{marks[name]}" for name in compared.measures)])
     return rows
 

@@ -22,7 +22,7 @@ def fetch(benchmark: Benchmark, folder: Path, progress: Progress) -> list[Path]:
         Unavailable: an address cannot be reached, or has no such file.
         CorruptData: a file is not what its publisher says.
     """
-    done = []
+    files = []
     for download in benchmark.downloads:
         path = folder / download.name
         if not path.exists():
@@ -30,8 +30,8 @@ def fetch(benchmark: Benchmark, folder: Path, progress: Progress) -> list[Path]:
             _download(download, path, progress)
             if path.suffix == ".zip":
                 _unpack(path, folder)
-        done.append(path)
-    return done
+        files.append(path)
+    return files
 
 
 def _download(download: Download, path: Path, progress: Progress) -> None:
@@ -61,9 +61,9 @@ def _download(download: Download, path: Path, progress: Progress) -> None:
         raise CorruptData(f"{partial} has {size:,} bytes, and its publisher says {download.bytes:,}; remove it and fetch it again")
     if download.md5:
         with partial.open("rb") as file:
-            found = hashlib.file_digest(file, "md5").hexdigest()
-        if found != download.md5:
-            raise CorruptData(f"{partial} has MD5 {found}, and its publisher says {download.md5}; remove it and fetch it again")
+            digest = hashlib.file_digest(file, "md5").hexdigest()
+        if digest != download.md5:
+            raise CorruptData(f"{partial} has MD5 {digest}, and its publisher says {download.md5}; remove it and fetch it again")
     partial.rename(path)
 
 

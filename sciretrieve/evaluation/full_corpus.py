@@ -39,19 +39,19 @@ def top(queries: Vectors, papers: Sequence[Vectors], k: int, metric: Metric) -> 
         metric: "ip", "cosine", or "l2" (minus the Euclidean distance).
     """
     count = sum(len(part) for part in papers)
-    together = max(1, min(QUERIES, KEPT // max(k, 1)))
+    batch_size = max(1, min(QUERIES, KEPT // max(k, 1)))
     lengths = cache(lambda: [_lengths(part) for part in papers])
-    for start in range(0, len(queries), together):
-        some = np.asarray(queries[start : start + together], np.float32)
-        rows = _candidates(some, papers, min(k + SLACK, count), metric)
-        for query, found in zip(some, rows, strict=True):
-            scores = exact.score(query, _gathered(papers, found), metric)
-            kept = best(scores, k)
-            if len(found) < count and len(kept) == len(found):
-                found, scores = _with_all_ties(query, papers, lengths(), k, metric)
-                kept = best(scores, k)
-            kept = kept[np.lexsort((found[kept], -scores[kept]))]
-            yield found[kept], scores[kept]
+    for start in range(0, len(queries), batch_size):
+        batch = np.asarray(queries[start : start + batch_size], np.float32)
+        rows = _candidates(batch, papers, min(k + SLACK, count), metric)
+        for query, candidate_rows in zip(batch, rows, strict=True):
+            scores = exact.score(query, _gathered(papers, candidate_rows), metric)
+            best_places = best(scores, k)
+            if len(candidate_rows) < count and len(best_places) == len(candidate_rows):
+                candidate_rows, scores = _with_all_ties(query, papers, lengths(), k, metric)
+                best_places = best(scores, k)
+            best_places = best_places[np.lexsort((candidate_rows[best_places], -scores[best_places]))]
+            yield candidate_rows[best_places], scores[best_places]
 
 
 def _lengths(papers: Vectors) -> Floats:
@@ -61,12 +61,12 @@ def _lengths(papers: Vectors) -> Floats:
 
 def _with_all_ties(query: Floats, papers: Sequence[Vectors], lengths: Sequence[Floats], k: int, metric: Metric) -> exact.Found:
     """The k best of each matrix, whose vectors have these lengths, and what ties with them: rows and scores, in no order."""
-    rows, scores, first = [], [], 0
-    for part, own in zip(papers, lengths, strict=True):
-        found, theirs = exact.search(part, own, query[None, :], k, metric, None)[0]
-        rows.append(found + first)
-        scores.append(theirs)
-        first += len(part)
+    rows, scores, first_row = [], [], 0
+    for part, part_lengths in zip(papers, lengths, strict=True):
+        part_rows, part_scores = exact.search(part, part_lengths, query[None, :], k, metric, None)[0]
+        rows.append(part_rows + first_row)
+        scores.append(part_scores)
+        first_row += len(part)
     return np.concatenate(rows), np.concatenate(scores)
 
 
@@ -75,7 +75,7 @@ def _candidates(queries: Floats, papers: Sequence[Vectors], k: int, metric: Metr
     scores = np.full((len(queries), k), -np.inf, np.float32)
     rows = np.zeros((len(queries), k), np.int64)
     edge = np.full(len(queries), -np.inf, np.float32)
-    first = 0
+    first_row = 0
     buffer = np.empty((len(queries), PAPERS), np.float32)
     for part in papers:
         for start in range(0, len(part), PAPERS):
@@ -85,53 +85,53 @@ def _candidates(queries: Floats, papers: Sequence[Vectors], k: int, metric: Metr
                 product -= 0.5 * np.einsum("ij,ij->i", block, block)
             elif metric == "cosine":
                 product /= np.maximum(np.sqrt(np.einsum("ij,ij->i", block, block)), 1e-12)
-            _merge(scores, rows, edge, product, first + start)
-        first += len(part)
+            _merge(scores, rows, edge, product, first_row + start)
+        first_row += len(part)
     return rows
 
 
-def _merge(scores: Floats, rows: Rows, edge: Floats, product: Floats, first: int) -> None:
+def _merge(scores: Floats, rows: Rows, edge: Floats, product: Floats, first_row: int) -> None:
     """Let a block's products in among each query's best, in place. Most blocks have few that are good enough."""
     k, width = scores.shape[1], product.shape[1]
     if edge[0] == -np.inf and width > 2 * k and width > 1024:
         # nothing is known yet: a part of the block sets an edge that most of the rest does not pass
         half = width // 2
-        _merge(scores, rows, edge, product[:, :half], first)
-        _merge(scores, rows, edge, product[:, half:], first + half)
+        _merge(scores, rows, edge, product[:, :half], first_row)
+        _merge(scores, rows, edge, product[:, half:], first_row + half)
         return
     if edge[0] == -np.inf and width >= k:
-        kept = np.argpartition(product, width - k, axis=1)[:, width - k :]
-        scores[:], rows[:] = np.take_along_axis(product, kept, axis=1), kept + first
+        best_places = np.argpartition(product, width - k, axis=1)[:, width - k :]
+        scores[:], rows[:] = np.take_along_axis(product, best_places, axis=1), best_places + first_row
         edge[:] = scores.min(axis=1)
         return
-    better = np.flatnonzero(product > edge[:, None])
-    if not len(better):
+    better_places = np.flatnonzero(product > edge[:, None])
+    if not len(better_places):
         return
-    which, columns = np.divmod(better, width)
-    counts = np.bincount(which, minlength=len(scores))
-    mine = np.flatnonzero(counts)
+    query_places, columns = np.divmod(better_places, width)
+    counts = np.bincount(query_places, minlength=len(scores))
+    changed_queries = np.flatnonzero(counts)
     starts = np.cumsum(counts) - counts
-    places = np.arange(len(better)) - starts[which]
-    slots = np.cumsum(counts > 0)[which] - 1
-    most = int(counts.max())
-    all_scores = np.full((len(mine), k + most), -np.inf, np.float32)
-    all_rows = np.zeros((len(mine), k + most), np.int64)
-    all_scores[:, :k], all_rows[:, :k] = scores[mine], rows[mine]
-    all_scores[slots, k + places] = product[which, columns]
-    all_rows[slots, k + places] = columns + first
-    kept = np.argpartition(all_scores, most, axis=1)[:, most:]
-    scores[mine] = np.take_along_axis(all_scores, kept, axis=1)
-    rows[mine] = np.take_along_axis(all_rows, kept, axis=1)
-    edge[mine] = scores[mine].min(axis=1)
+    places = np.arange(len(better_places)) - starts[query_places]
+    slots = np.cumsum(counts > 0)[query_places] - 1
+    widest = int(counts.max())
+    all_scores = np.full((len(changed_queries), k + widest), -np.inf, np.float32)
+    all_rows = np.zeros((len(changed_queries), k + widest), np.int64)
+    all_scores[:, :k], all_rows[:, :k] = scores[changed_queries], rows[changed_queries]
+    all_scores[slots, k + places] = product[query_places, columns]
+    all_rows[slots, k + places] = columns + first_row
+    best_places = np.argpartition(all_scores, widest, axis=1)[:, widest:]
+    scores[changed_queries] = np.take_along_axis(all_scores, best_places, axis=1)
+    rows[changed_queries] = np.take_along_axis(all_rows, best_places, axis=1)
+    edge[changed_queries] = scores[changed_queries].min(axis=1)
 
 
 def _gathered(papers: Sequence[Vectors], rows: Rows) -> Vectors:
     if len(papers) == 1:
         return np.asarray(papers[0][rows])
     out = np.empty((len(rows), papers[0].shape[1]), papers[0].dtype)
-    first = 0
+    first_row = 0
     for part in papers:
-        own = (rows >= first) & (rows < first + len(part))
-        out[own] = part[rows[own] - first]
-        first += len(part)
+        in_part = (rows >= first_row) & (rows < first_row + len(part))
+        out[in_part] = part[rows[in_part] - first_row]
+        first_row += len(part)
     return out

@@ -97,8 +97,8 @@ def is_json(path: Path) -> bool:
 def objects_by_id(path: Path) -> dict[str, Mapping[str, Any]]:
     """A JSON file of objects by id. Raises InvalidRequest."""
     value = json_of(path)
-    if odd := next((key for key, row in value.items() if not isinstance(row, dict)), None):
-        raise InvalidRequest(f"{path}: {odd!r} holds no object")
+    if bad_key := next((key for key, row in value.items() if not isinstance(row, dict)), None):
+        raise InvalidRequest(f"{path}: {bad_key!r} holds no object")
     return dict(value)
 
 

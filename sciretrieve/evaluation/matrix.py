@@ -45,24 +45,28 @@ def read_plan(path: Path, cache: str) -> Plan:
     systems, benchmarks = value.get("systems"), value.get("benchmarks")
     if not isinstance(systems, dict) or not isinstance(benchmarks, dict) or not systems or not benchmarks:
         raise InvalidRequest(f"{path} needs tables [systems.NAME] and [benchmarks.NAME]")
-    for kind, tables, known in (("systems", systems, OF_SYSTEMS), ("benchmarks", benchmarks, OF_BENCHMARKS)):
+    for kind, tables, known_keys in (("systems", systems, OF_SYSTEMS), ("benchmarks", benchmarks, OF_BENCHMARKS)):
         for name, table in tables.items():
             if not isinstance(table, dict):
                 raise InvalidRequest(f"{path}: {kind}.{name} is no table")
-            if odd := sorted(set(table) - known):
-                raise InvalidRequest(f"{path}: [{kind}.{name}] has {odd[0]!r}; it may have {', '.join(sorted(known))}")
+            if unknown_keys := sorted(set(table) - known_keys):
+                raise InvalidRequest(f"{path}: [{kind}.{name}] has {unknown_keys[0]!r}; it may have {', '.join(sorted(known_keys))}")
     requests: Plan = {}
-    for benchmark, asked in benchmarks.items():
-        rest: dict[str, Any] = {key: tuple(item) if key == "measures" else item for key, item in asked.items() if key != "name"}
-        for system, settings in systems.items():
-            requests[benchmark, system] = Request(benchmark=asked.get("name", benchmark), cache=cache, **rest, **settings)
+    for benchmark, benchmark_options in benchmarks.items():
+        other_options: dict[str, Any] = {
+            key: tuple(item) if key == "measures" else item for key, item in benchmark_options.items() if key != "name"
+        }
+        for system, system_options in systems.items():
+            requests[benchmark, system] = Request(
+                benchmark=benchmark_options.get("name", benchmark), cache=cache, **other_options, **system_options
+            )
             find_benchmark(requests[benchmark, system].benchmark)
     return requests
 
 
 def run_matrix(plan: Plan, output: Path, progress: Progress) -> tuple[Path, list[str]]:
     """Run what is missing of a plan, each cell in a folder of its own; returns the page, and what could not be run."""
-    failed = []
+    failures = []
     cells = []
     for (benchmark, system), request in plan.items():
         folder = output / benchmark / system
@@ -72,32 +76,32 @@ def run_matrix(plan: Plan, output: Path, progress: Progress) -> tuple[Path, list
             try:
                 evaluate_request(request, folder, progress)
             except SciretrieveError as error:
-                failed.append(f"{benchmark}, {system}: {error}")
+                failures.append(f"{benchmark}, {system}: {error}")
                 continue
         cells.append(Cell(benchmark, system, read_json(folder / "report.json"), _recall(request, folder), _per_query(folder)))
     path = output / "index.html"
     output.mkdir(parents=True, exist_ok=True)
-    path.write_text(page(cells, failed), encoding="utf-8")
+    path.write_text(page(cells, failures), encoding="utf-8")
     values = [{"benchmark": cell.benchmark, "system": cell.system, "measures": all_measures(cell.report)} for cell in cells]
     write_json(output / "matrix.json", {"schema": 1, "cells": values})
-    return path, failed
+    return path, failures
 
 
 def _per_query(folder: Path) -> dict[tuple[str, str], float]:
     """The first measure's values, by task and query."""
     table = pq.read_table(folder / "per-query.parquet")
-    tasks, queries, values = (table.column(at).to_pylist() for at in range(3))
+    tasks, queries, values = (table.column(column).to_pylist() for column in range(3))
     return {(task, query): value for task, query, value in zip(tasks, queries, values, strict=True) if value is not None}
 
 
 def _recall(request: Request, folder: Path) -> dict[int, float]:
     """Mean recall at growing depths, where a whole corpus was ranked in one task; kept beside the run."""
-    kept = folder / "recall.json"
+    kept_file = folder / "recall.json"
     run = folder / "run.trec"
     if not run.exists():
         return {}
-    if kept.exists() and kept.stat().st_mtime >= run.stat().st_mtime:
-        return {int(depth): value for depth, value in read_json(kept)["recall"].items()}
+    if kept_file.exists() and kept_file.stat().st_mtime >= run.stat().st_mtime:
+        return {int(depth): value for depth, value in read_json(kept_file)["recall"].items()}
     spec = find_benchmark(request.benchmark)
     tasks: list[Any] = [
         task for material in read(spec, request.data, request.split or spec.splits[0], request.task) for task in material.tasks
@@ -105,7 +109,7 @@ def _recall(request: Request, folder: Path) -> dict[int, float]:
     if len(tasks) != 1 or tasks[0].candidates is not None:
         return {}
     depths = [depth for depth in DEPTHS if depth <= spec.protocol.depth]
-    found = Evaluator(tasks[0].qrels, [Measure("recall", depth) for depth in depths]).per_query(read_scores(run)).values()
-    recall = {depth: sum(row[f"R@{depth}"] for row in found) / max(len(found), 1) for depth in depths}
-    write_json(kept, {"recall": {str(depth): value for depth, value in recall.items()}})
+    values = Evaluator(tasks[0].qrels, [Measure("recall", depth) for depth in depths]).per_query(read_scores(run)).values()
+    recall = {depth: sum(row[f"R@{depth}"] for row in values) / max(len(values), 1) for depth in depths}
+    write_json(kept_file, {"recall": {str(depth): value for depth, value in recall.items()}})
     return recall

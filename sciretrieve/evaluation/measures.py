@@ -88,17 +88,17 @@ def parse_measure(name: str) -> Measure:
         InvalidRequest: there is no such measure.
     """
     text = name.strip()
-    head, at, cut = text.partition("@")
+    head, separator, cutoff_text = text.partition("@")
     base = ALIASES.get(head.strip().replace("_", "").replace("-", "").lower())
-    if base and (not at or cut.strip().isdigit()):
-        cutoff = int(cut) if at else 0
+    if base and (not separator or cutoff_text.strip().isdigit()):
+        cutoff = int(cutoff_text) if separator else 0
         if cutoff and base == "recip_rank":
             return Measure("mrr", cutoff)  # trec_eval's reciprocal rank has no cutoff
         if bool(cutoff) or base not in NEEDS_CUT:
             return Measure(CUT.get(base, base) if cutoff else base, cutoff)
         raise InvalidRequest(f"{name} needs a cutoff, as in {SHOWN.get(base, base)}@10")
-    if (found := re.fullmatch(r"(ndcg_cut|map_cut|P|recall|success)[_.](\d+)", text)) and int(found[2]):
-        return Measure(found[1], int(found[2]))
+    if (match := re.fullmatch(r"(ndcg_cut|map_cut|P|recall|success)[_.](\d+)", text)) and int(match[2]):
+        return Measure(match[1], int(match[2]))
     if text in ("Rprec", "bpref", "recip_rank", "infAP", "num_rel", "num_ret", "num_rel_ret", "set_P", "set_recall", "set_F", "11pt_avg"):
         return Measure(text)
     raise InvalidRequest(
@@ -116,21 +116,21 @@ class Evaluator:
         self.unanswered = {str(measure): 0.0 for measure in measures if measure.base in BEIR}
         """What a query counts that is judged and not answered; measures that it does not count for are not in it."""
         self._judged = {id for row in qrels.values() for id in row} if any(measure.base == "hole" for measure in measures) else set()
-        theirs = {
+        trec_measures = {
             measure.key.replace(f"_{measure.cutoff}", f".{measure.cutoff}") if measure.cutoff else measure.base
             for measure in measures
             if measure.base not in OWN
         }
-        self._evaluator: Any = pytrec_eval.RelevanceEvaluator(_pooled(qrels), theirs) if theirs else None
+        self._evaluator: Any = pytrec_eval.RelevanceEvaluator(_pooled(qrels), trec_measures) if trec_measures else None
 
     def per_query(self, run: RunScores) -> dict[str, dict[str, float]]:
         """Query id -> measure as written -> value, for each query of the run that is judged."""
-        found: Mapping[str, Mapping[str, float]] = self._evaluator.evaluate(run) if self._evaluator else {}
+        trec_values: Mapping[str, Mapping[str, float]] = self._evaluator.evaluate(run) if self._evaluator else {}
         result = {}
         for query, row in run.items():
             if not self.qrels.get(query):
                 continue  # to trec_eval a query without judgements is none
-            values = {str(measure): found[query][measure.key] for measure in self.measures if measure.base not in OWN}
+            values = {str(measure): trec_values[query][measure.key] for measure in self.measures if measure.base not in OWN}
             for measure in self.measures:
                 if measure.base == "judged":
                     top = trec_order(row)[: measure.cutoff]
@@ -140,15 +140,15 @@ class Evaluator:
             result[query] = values
         return result
 
-    def _beir(self, measure: Measure, row: Mapping[str, float], judged: Mapping[str, int]) -> float:
-        top = sorted(row, key=row.__getitem__, reverse=True)[: measure.depth]
+    def _beir(self, measure: Measure, row: Mapping[str, float], grades: Mapping[str, int]) -> float:
+        ranked_ids = sorted(row, key=row.__getitem__, reverse=True)[: measure.depth]
         if measure.base == "hole":  # what is judged for any query is none
-            return sum(id not in self._judged for id in top) / measure.cutoff
-        found = [judged.get(id, 0) > 0 for id in top]
+            return sum(id not in self._judged for id in ranked_ids) / measure.cutoff
+        hits = [grades.get(id, 0) > 0 for id in ranked_ids]
         if measure.base == "mrr":
-            return 1 / (found.index(True) + 1) if any(found) else 0.0
-        relevant = sum(grade > 0 for grade in judged.values())
-        return sum(found) / min(relevant, measure.cutoff) if relevant else 0.0
+            return 1 / (hits.index(True) + 1) if any(hits) else 0.0
+        relevant = sum(grade > 0 for grade in grades.values())
+        return sum(hits) / min(relevant, measure.cutoff) if relevant else 0.0
 
 
 def _pooled(qrels: Qrels) -> Qrels:
@@ -156,16 +156,16 @@ def _pooled(qrels: Qrels) -> Qrels:
 
     They are left out here because its library, given them, writes outside its memory and may never come back.
     """
-    cleaned = {query: {id: grade for id, grade in row.items() if grade >= 0} for query, row in qrels.items()}
-    return {query: row or dict.fromkeys(list(qrels[query])[:1], 0) for query, row in cleaned.items()}
+    pooled = {query: {id: grade for id, grade in row.items() if grade >= 0} for query, row in qrels.items()}
+    return {query: row or dict.fromkeys(list(qrels[query])[:1], 0) for query, row in pooled.items()}
 
 
 def trec_order(row: Mapping[str, float]) -> list[str]:
     """Document ids as trec_eval ranks them: by score as float32, falling, then by id, falling (bytewise)."""
     ids = list(row)
     scores = np.fromiter(row.values(), np.float32, len(ids)).tolist()
-    order = sorted(range(len(ids)), key=lambda at: (scores[at], ids[at].encode()), reverse=True)
-    return [ids[at] for at in order]
+    order = sorted(range(len(ids)), key=lambda place: (scores[place], ids[place].encode()), reverse=True)
+    return [ids[place] for place in order]
 
 
 def ties(run: RunScores) -> int:

@@ -37,28 +37,27 @@ class Cell:
     per_query: Mapping[tuple[str, str], float]
 
 
-def page(cells: Sequence[Cell], failed: Sequence[str]) -> str:
+def page(cells: Sequence[Cell], failures: Sequence[str]) -> str:
     """The whole page."""
     parts = [f"<!doctype html><html lang=en><meta charset=utf-8><title>Evaluation</title><style>{STYLE}</style><h1>Evaluation</h1>"]
     for benchmark in dict.fromkeys(cell.benchmark for cell in cells):
-        own = [cell for cell in cells if cell.benchmark == benchmark]
-        parts.append(
-            f"<h2>{_text(benchmark)}</h2><p><small>{_text(own[0].report['benchmark'])}, {_text(own[0].report['split'])}</small></p>"
-        )
-        parts += [_table(own, task) for task in _figures(own[0])]
-        if all(cell.recall for cell in own):
-            lines = {cell.system: [(depth, 100 * value) for depth, value in cell.recall.items()] for cell in own}
-            parts.append(curves("Recall at depth, %", lines))
-        if fields := _fields(own):
-            measure = _first_measure(own[0])
+        benchmark_cells = [cell for cell in cells if cell.benchmark == benchmark]
+        report = benchmark_cells[0].report
+        parts.append(f"<h2>{_text(benchmark)}</h2><p><small>{_text(report['benchmark'])}, {_text(report['split'])}</small></p>")
+        parts += [_table(benchmark_cells, task) for task in _figures(benchmark_cells[0])]
+        if all(cell.recall for cell in benchmark_cells):
+            recall_lines = {cell.system: [(depth, 100 * value) for depth, value in cell.recall.items()] for cell in benchmark_cells}
+            parts.append(curves("Recall at depth, %", recall_lines))
+        if fields := _fields(benchmark_cells):
+            measure = _first_measure(benchmark_cells[0])
             parts.append(bars(f"{measure} of each task, %", fields))
-        if len(own) > 1:
-            measure = _first_measure(own[0])
-            first, second = own[:2]
+        if len(benchmark_cells) > 1:
+            measure = _first_measure(benchmark_cells[0])
+            first, second = benchmark_cells[:2]
             points = [(100 * value, 100 * second.per_query[key]) for key, value in first.per_query.items() if key in second.per_query]
             parts.append(scatter(f"{measure} of each query, %", (first.system, second.system), points))
-    if failed:
-        parts.append("<h2>Not run</h2><ul>" + "".join(f"<li>{_text(line)}</li>" for line in failed) + "</ul>")
+    if failures:
+        parts.append("<h2>Not run</h2><ul>" + "".join(f"<li>{_text(line)}</li>" for line in failures) + "</ul>")
     return "\n".join(parts) + "\n</html>\n"
 
 
@@ -69,9 +68,11 @@ def curves(title: str, lines: Mapping[str, Sequence[tuple[float, float]]]) -> st
     for power in range(int(math.log10(max(right, 1))) + 1):
         x = _x(math.log(10**power) / max(math.log(right), 1e-9))
         out.append(f'<text x="{x:.1f}" y="{HEIGHT - MARGIN + 16}" text-anchor="middle">{10**power:,}</text>')
-    for at, (name, points) in enumerate(lines.items()):
+    for number, (name, points) in enumerate(lines.items()):
         path = " ".join(f"{_x(math.log(x) / max(math.log(right), 1e-9)):.1f},{_y(y):.1f}" for x, y in points)
-        out.append(f'<polyline points="{path}" fill="none" stroke="{_colour(at)}" stroke-width="2"><title>{_text(name)}</title></polyline>')
+        out.append(
+            f'<polyline points="{path}" fill="none" stroke="{_colour(number)}" stroke-width="2"><title>{_text(name)}</title></polyline>'
+        )
     return "".join([*out, _legend(list(lines)), "</svg>"])
 
 
@@ -81,16 +82,17 @@ def bars(title: str, groups: Mapping[str, Mapping[str, float]]) -> str:
     width = max(WIDTH, MARGIN * 2 + 26 * len(groups) * max(len(systems), 1) // 2)
     out = [_frame(title, width)]
     step = (width - 2 * MARGIN) / max(len(groups), 1)
-    for place, (task, row) in enumerate(groups.items()):
-        left = MARGIN + place * step
-        for at, system in enumerate(systems):
+    for group_number, (task, row) in enumerate(groups.items()):
+        group_left = MARGIN + group_number * step
+        for number, system in enumerate(systems):
             if system in row:
-                x, y, one = left + step * 0.1 + at * step * 0.8 / len(systems), _y(row[system]), step * 0.8 / len(systems)
+                bar_width, y = step * 0.8 / len(systems), _y(row[system])
+                x, height = group_left + step * 0.1 + number * bar_width, HEIGHT - MARGIN - y
                 out.append(
-                    f'<rect x="{x:.1f}" y="{y:.1f}" width="{one * 0.92:.1f}" height="{HEIGHT - MARGIN - y:.1f}" fill="{_colour(at)}">'
+                    f'<rect x="{x:.1f}" y="{y:.1f}" width="{bar_width * 0.92:.1f}" height="{height:.1f}" fill="{_colour(number)}">'
                     f"<title>{_text(task)}, {_text(system)}: {row[system]:.2f}</title></rect>"
                 )
-        middle = left + step / 2
+        middle = group_left + step / 2
         out.append(f'<text x="{middle:.1f}" y="{HEIGHT - MARGIN + 14}" text-anchor="middle">{_text(task[: max(4, int(step // 6))])}</text>')
     return "".join([*out, _legend(systems), "</svg>"])
 
@@ -127,8 +129,8 @@ def _table(cells: Sequence[Cell], task: str) -> str:
 
 def _figures(cell: Cell) -> dict[str, dict[str, float]]:
     """Task -> measure -> figure in per cent; the task "" is the benchmark as a whole, where its authors define an average."""
-    whole = {"": cell.report["rounded"]} if cell.report["rounded"] else {}
-    return whole | {task: row["rounded"] for task, row in _tasks(cell).items()}
+    overall = {"": cell.report["rounded"]} if cell.report["rounded"] else {}
+    return overall | {task: row["rounded"] for task, row in _tasks(cell).items()}
 
 
 def _tasks(cell: Cell) -> Mapping[str, Any]:
@@ -163,9 +165,9 @@ def _frame(title: str, width: int = WIDTH) -> str:
 def _legend(names: Sequence[str]) -> str:
     step = (WIDTH - MARGIN) / max(len(names), 1)
     return "".join(
-        f'<text x="{MARGIN + at * step + 12:.0f}" y="{HEIGHT - 6}">{_text(name[:24])}</text>'
-        f'<rect x="{MARGIN + at * step:.0f}" y="{HEIGHT - 15}" width="9" height="9" fill="{_colour(at)}"/>'
-        for at, name in enumerate(names)
+        f'<text x="{MARGIN + number * step + 12:.0f}" y="{HEIGHT - 6}">{_text(name[:24])}</text>'
+        f'<rect x="{MARGIN + number * step:.0f}" y="{HEIGHT - 15}" width="9" height="9" fill="{_colour(number)}"/>'
+        for number, name in enumerate(names)
     )
 
 
@@ -177,8 +179,8 @@ def _y(percent: float) -> float:
     return HEIGHT - MARGIN - percent / 100 * (HEIGHT - 2 * MARGIN)
 
 
-def _colour(at: int) -> str:
-    return COLOURS[at % len(COLOURS)]
+def _colour(number: int) -> str:
+    return COLOURS[number % len(COLOURS)]
 
 
 def _text(value: Any) -> str:

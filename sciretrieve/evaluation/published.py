@@ -28,12 +28,12 @@ def rows(benchmark: str) -> Sequence[Row]:
 
 def _table(source: str, columns: Sequence[tuple[str, str]], lines: str) -> tuple[Row, ...]:
     """Rows from lines of `system | value value …`, a value of - left out."""
-    found = []
+    rows_read = []
     for line in lines.strip().splitlines():
         system, _, values = line.partition("|")
         pairs = zip(columns, values.split(), strict=True)
-        found.append(Row(system.strip(), source, {column: float(value) for column, value in pairs if value != "-"}))
-    return tuple(found)
+        rows_read.append(Row(system.strip(), source, {column: float(value) for column, value in pairs if value != "-"}))
+    return tuple(rows_read)
 
 
 _LINKS = """
@@ -55,10 +55,10 @@ SciMult-Instruction | 33.58 47.94 58.37 36.22 49.98 60.26 43.37 52.10 58.72
 """
 
 
-def _links(task: str, first: int) -> tuple[Row, ...]:
+def _links(task: str, first_column: int) -> tuple[Row, ...]:
     """Three of the nine columns of SciMult's Table 5."""
     columns = [("", "")] * 9
-    columns[first : first + 3] = [(task, "R@20"), (task, "R@50"), (task, "R@100")]
+    columns[first_column : first_column + 3] = [(task, "R@20"), (task, "R@50"), (task, "R@100")]
     return tuple(
         Row(row.system, row.source, {key: value for key, value in row.values.items() if key != ("", "")})
         for row in _table(f"{P2}, Table 5", columns, _LINKS)
@@ -102,18 +102,18 @@ def _mdcr() -> tuple[Row, ...]:
     for line in _MDCR_FIELDS.strip().splitlines():
         field, _, text = line.partition("|")
         values = [float(value) for value in text.split()]
-        for at, system in enumerate(_MDCR_SYSTEMS):
-            per_field[system] |= {(field.strip(), "MAP"): values[2 * at], (field.strip(), "R@5"): values[2 * at + 1]}
+        for number, system in enumerate(_MDCR_SYSTEMS):
+            per_field[system] |= {(field.strip(), "MAP"): values[2 * number], (field.strip(), "R@5"): values[2 * number + 1]}
     for system, (precision, recall) in _MDCR_MEANS.items():
         per_field[system] |= {("", "MAP"): precision, ("", "R@5"): recall}
-    more = {"SPECTER": (30.6, 25.5), "SciRepEval adapters on SciNCL": (35.3, 29.6), "SPECTER2 MTL CLS": (34.6, 24.9)}
+    other_systems = {"SPECTER": (30.6, 25.5), "SciRepEval adapters on SciNCL": (35.3, 29.6), "SPECTER2 MTL CLS": (34.6, 24.9)}
     sources = {"SPECTER2 MTL CLS": f"{P0}, Table 5"}
     return (
         *(Row(system, f"{P0}, Tables 5 and 10", values) for system, values in per_field.items()),
         Row("SciNCL", "MDCR's README", {("", "MAP"): 32.5704, ("", "nDCG"): 58.9317, ("", "R@5"): 27.2675}),
         *(
             Row(system, sources.get(system, "SPECTER2's README"), {("", "MAP"): precision, ("", "R@5"): recall})
-            for system, (precision, recall) in more.items()
+            for system, (precision, recall) in other_systems.items()
         ),
     )
 

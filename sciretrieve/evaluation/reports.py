@@ -48,16 +48,16 @@ class Report:
                 "rounded": {name: result.rounded[task.name, name] for name in result.measures},
                 "intervals": {name: list(result.intervals[task.name, name]) for name in result.measures},
                 "queries": len(task.per_query),
-                "judged_queries": task.asked,
+                "judged_queries": task.judged_queries,
                 "unanswered_queries": task.unanswered,
-                "missing_candidates": task.missing,
+                "missing_candidates": task.missing_candidates,
                 "ties": task.ties,
-                "self_matches_dropped": task.dropped,
-                "judged@10": task.judged,
+                "self_matches_dropped": task.self_matches,
+                "judged@10": task.judged_share,
             }
             for task in result.tasks
         }
-        found: dict[str, Any] = {
+        report: dict[str, Any] = {
             "schema": 1,
             "benchmark": self.benchmark.name,
             "split": self.split,
@@ -65,10 +65,10 @@ class Report:
             "measures": {name: result.means["", name] for name in result.overall},
             "rounded": {name: result.rounded["", name] for name in result.overall},
         }
-        found["intervals"] = {name: list(result.intervals["", name]) for name in result.measures if ("", name) in result.intervals}
+        report["intervals"] = {name: list(result.intervals["", name]) for name in result.measures if ("", name) in result.intervals}
         if len(result.tasks) > 1:
-            found["per_field" if self.benchmark.name.startswith("mdcr") else "per_task"] = per_task
-        found |= {
+            report["per_field" if self.benchmark.name.startswith("mdcr") else "per_task"] = per_task
+        report |= {
             "queries": sum(len(task.per_query) for task in result.tasks),
             "protocol": {
                 "score": self.metric,
@@ -94,7 +94,7 @@ class Report:
             "notes": list(self.notes),
             "versions": versions(),
         }
-        return found
+        return report
 
     def lines(self) -> list[str]:
         """The report for people: one table, or where it would be too wide one for the benchmark and one a task; then what was done."""
@@ -102,21 +102,26 @@ class Report:
         out = [f"{benchmark.name}, {self.split}: {benchmark.task}", ""]
         for title, columns in self._tables():
             out += [*([title] if title else []), *self._table(columns), ""]
-        judged_queries, answered = sum(task.asked for task in result.tasks), sum(len(task.per_query) for task in result.tasks)
-        out.append(f"queries: {answered:,} of {judged_queries:,} judged; unanswered: {sum(task.unanswered for task in result.tasks):,}")
+        judged_queries, answered_queries = (
+            sum(task.judged_queries for task in result.tasks),
+            sum(len(task.per_query) for task in result.tasks),
+        )
+        out.append(
+            f"queries: {answered_queries:,} of {judged_queries:,} judged; unanswered: {sum(task.unanswered for task in result.tasks):,}"
+        )
         rounding = benchmark.protocol.score_decimals
         score = self.metric + (" (not the protocol's)" if self.overridden else "")
         score += f", rounded to {rounding} decimals" if rounding is not None else ""
         tied = sum(task.ties for task in result.tasks)
         out.append(f"score: {score}; tied documents: {tied:,}, ordered by id, falling")
-        dropped = f"dropped ({sum(task.dropped for task in result.tasks):,})" if benchmark.protocol.drop_self else "kept"
-        unscored = sum(task.missing for task in result.tasks)
+        dropped = f"dropped ({sum(task.self_matches for task in result.tasks):,})" if benchmark.protocol.drop_self else "kept"
+        unscored = sum(task.missing_candidates for task in result.tasks)
         out.append(f"the query itself, where it is a candidate: {dropped}; candidates without a score: {unscored:,}")
         if self.facts.get("mode") == "dense":
             out.append("mode: dense, the encoder alone; --mode hybrid measures what `search` answers")
         out += sides.lines(self.facts.get("reads", []))
-        if any(task.judged for task in result.tasks):
-            out.append("judged among the first ten: " + ", ".join(f"{100 * task.judged:.1f} %" for task in result.tasks))
+        if any(task.judged_share for task in result.tasks):
+            out.append("judged among the first ten: " + ", ".join(f"{100 * task.judged_share:.1f} %" for task in result.tasks))
         out += [f"note: {note}" for note in self.notes]
         return out
 
@@ -127,9 +132,9 @@ class Report:
         if len(result.tasks) == 1:
             return [("", overall)]
         per_task = {task.name: [(task.name, name) for name in result.measures] for task in result.tasks}
-        together = [*(column for columns in per_task.values() for column in columns), *overall]
-        if len(together) <= WIDEST:
-            return [("", together)]
+        all_columns = [*(column for columns in per_task.values() for column in columns), *overall]
+        if len(all_columns) <= WIDEST:
+            return [("", all_columns)]
         return [*([("all tasks", overall)] if overall else []), *per_task.items()]
 
     def _table(self, columns: Sequence[Column]) -> list[str]:
@@ -146,8 +151,8 @@ class Report:
             for row in self.published
             if any(key in row.values for key in keys)
         ]
-        first = next((place for place in range(1, len(columns) + 1) if any(block[0][place] for block in blocks[1:])), 1)
-        blocks.sort(key=lambda block: float(block[0][first] or -1))
+        sort_column = next((place for place in range(1, len(columns) + 1) if any(block[0][place] for block in blocks[1:])), 1)
+        blocks.sort(key=lambda block: float(block[0][sort_column] or -1))
         return _aligned([header, *(line for block in blocks for line in block)])
 
     def _interval(self, column: Column) -> str:
@@ -177,8 +182,8 @@ def _aligned(table: Sequence[Sequence[str]]) -> list[str]:
     widths = [max(len(line[column]) for line in table) for column in range(len(table[0]))]
     return [
         "  ".join(
-            cell.ljust(width) if at in (0, len(line) - 1) else cell.rjust(width)
-            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
+            cell.ljust(width) if number in (0, len(line) - 1) else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in table
     ]

@@ -70,32 +70,36 @@ def replay(receipt: Path, progress: Progress | None = None) -> tuple[Report, lis
 
     Raises: as `evaluate`.
     """
-    kept = read_json(receipt)
+    receipt_facts = read_json(receipt)
     try:
-        asked = {**kept["request"], "measures": tuple(kept["request"]["measures"])}
-        request, figures = Request(**asked), kept["measures"]
+        options = {**receipt_facts["request"], "measures": tuple(receipt_facts["request"]["measures"])}
+        request, figures = Request(**options), receipt_facts["measures"]
     except (KeyError, TypeError) as error:
         raise InvalidRequest(f"{receipt} is no receipt of an evaluation ({error})") from error
     report = evaluate_request(request, None, progress or Silent())
-    now = all_measures(report.as_json())
-    differing = [f"{name} was {figures[name]!r} and is {now.get(name)!r}" for name in figures if figures[name] != now.get(name)]
+    measures_now = all_measures(report.as_json())
+    differing = [
+        f"{name} was {figures[name]!r} and is {measures_now.get(name)!r}" for name in figures if figures[name] != measures_now.get(name)
+    ]
     if differing:
-        here = versions()
+        versions_now = versions()
         for name in ("manifest", "embeddings", "query_embeddings", "scores"):
             place = report.facts.get("index" if name == "manifest" else name)
-            if place is None or name not in kept:
+            if place is None or name not in receipt_facts:
                 continue
             file = Path(place) / MANIFEST if name == "manifest" else Path(place)
-            if describe(file)["sha256"] != _digest(kept[name]):
+            if describe(file)["sha256"] != _digest(receipt_facts[name]):
                 differing.append(f"{file} is another file than then")
         differing += [
-            f"{name} was {value} and is {here.get(name)}" for name, value in kept.get("versions", {}).items() if here.get(name) != value
+            f"{name} was {value} and is {versions_now.get(name)}"
+            for name, value in receipt_facts.get("versions", {}).items()
+            if versions_now.get(name) != value
         ]
     return report, differing
 
 
-def _digest(kept: str | dict[str, Any]) -> str:
-    return kept if isinstance(kept, str) else str(kept["sha256"])
+def _digest(file_facts: str | dict[str, Any]) -> str:
+    return file_facts if isinstance(file_facts, str) else str(file_facts["sha256"])
 
 
 def evaluate_request(request: Request, output: Path | None, progress: Progress) -> Report:
@@ -103,15 +107,15 @@ def evaluate_request(request: Request, output: Path | None, progress: Progress) 
     spec = find_benchmark(request.benchmark)
     split = request.split or spec.splits[0]
     materials = read(spec, request.data, split, request.task)
-    if request.reads_texts and (missing := next((material.textless for material in materials if material.textless), "")):
-        raise NotFound(missing)
+    if request.reads_texts and (lack := next((material.textless for material in materials if material.textless), "")):
+        raise NotFound(lack)
     systems: dict[str, System] = {material.name: _system(request, spec, material, progress) for material in materials}
     notes = [note for material in materials for note in material.notes]
     for material in materials:
         notes += _gaps(systems[material.name], material, spec)
         notes += _cut(systems[material.name], material)
-    first = next(iter(systems.values()))
-    index = _index_behind(first)
+    answering = next(iter(systems.values()))
+    index = _index_behind(answering)
     encoder = index.manifest.encoder if index is not None and request.mode != "bm25" else None
     sides_read = sides.sides_read(encoder, materials) if encoder is not None else []
     if encoder is not None:
@@ -123,16 +127,16 @@ def evaluate_request(request: Request, output: Path | None, progress: Progress) 
     result = scoring.run(systems, materials, spec.protocol, request.measures, request.metric, output, progress)
     system = next(iter(systems.values()))
     metric = request.metric or spec.protocol.metric
-    if isinstance(first, Dense):
+    if isinstance(answering, Dense):
         if metric is None and request.embeddings is not None:
             notes.append("the protocol names no score, nor does a file of vectors: minus Euclidean distance is taken, see --metric")
-        metric = metric or first.space.metric
+        metric = metric or answering.space.metric
     score = {"ip": "inner product", "l2": "minus Euclidean distance", "cosine": "cosine"}
-    how = score[metric] if isinstance(first, Dense) and metric else "the system's own"
-    if system is not first:
-        how += f", then the reranker's for the first {request.rerank_depth}"
+    score_name = score[metric] if isinstance(answering, Dense) and metric else "the system's own"
+    if system is not answering:
+        score_name += f", then the reranker's for the first {request.rerank_depth}"
     overridden = request.metric is not None and request.metric != spec.protocol.metric
-    report = Report(spec, split, how, overridden, system.name, {**system.facts(), "reads": sides_read}, result, notes)
+    report = Report(spec, split, score_name, overridden, system.name, {**system.facts(), "reads": sides_read}, result, notes)
     if output is not None:
         _keep(output, request, report)
     return report
@@ -151,8 +155,8 @@ def read(spec: Benchmark, data: str | Path | None, split: str, task: str | None 
     names = [item.name for material in materials for item in material.tasks]
     if task not in names:
         raise InvalidRequest(f"{spec.name} has no task {task!r}; there are: {', '.join(names)}")
-    kept = [replace(material, tasks=tuple(item for item in material.tasks if item.name == task)) for material in materials]
-    return [material for material in kept if material.tasks]
+    with_task = [replace(material, tasks=tuple(item for item in material.tasks if item.name == task)) for material in materials]
+    return [material for material in with_task if material.tasks]
 
 
 def _system(request: Request, spec: Benchmark, material: Material, progress: Progress) -> System:
@@ -201,25 +205,30 @@ def _gaps(system: System, material: Material, spec: Benchmark) -> list[str]:
     """
     notes = []
     if any(task.candidates is None for task in material.tasks):
-        worded = {paper.id: bool(paper.title.strip() or paper.abstract.strip()) for paper in material.pool()}
-        missing = [id for id in worded if not system.has_paper(id)]
-        if lacking := [id for id in missing if worded[id] or not system.reads_texts]:
+        has_text = {paper.id: bool(paper.title.strip() or paper.abstract.strip()) for paper in material.pool()}
+        missing_papers = [id for id in has_text if not system.has_paper(id)]
+        if missing_with_text := [id for id in missing_papers if has_text[id] or not system.reads_texts]:
             raise InvalidRequest(
-                f"{system.name} lacks {len(lacking):,} of the {len(worded):,} papers of {material.name}, {lacking[0]!r} first; "
-                "a figure over the others would not be the benchmark's"
+                f"{system.name} lacks {len(missing_with_text):,} of the {len(has_text):,} papers of {material.name}, "
+                f"{missing_with_text[0]!r} first; a figure over the others would not be the benchmark's"
             )
-        if missing:
-            notes.append(f"{len(missing):,} papers without any text are no candidates: {missing[0]} …")
+        if missing_papers:
+            notes.append(f"{len(missing_papers):,} papers without any text are no candidates: {missing_papers[0]} …")
     if spec.protocol.skips:
         return notes
     for task in material.tasks:
-        if absent := [query.id for query in task.queries.values() if not system.has_query(query)]:
-            raise InvalidRequest(f"{system.name} lacks {len(absent):,} queries of {task.name}, {absent[0]!r} first; the protocol wants all")
-        wanted = {id for row in (task.candidates or {}).values() for id in row}
+        if missing_queries := [query.id for query in task.queries.values() if not system.has_query(query)]:
+            raise InvalidRequest(
+                f"{system.name} lacks {len(missing_queries):,} queries of {task.name}, {missing_queries[0]!r} first; the protocol wants all"
+            )
+        candidate_ids = {id for row in (task.candidates or {}).values() for id in row}
         if task.groups is not None:
-            wanted = {id for name in wanted for id in task.groups[name]}
-        if gone := sorted(id for id in wanted if not system.has_paper(id)):
-            raise InvalidRequest(f"{system.name} lacks {len(gone):,} candidates of {task.name}, {gone[0]!r} first; the protocol wants all")
+            candidate_ids = {id for name in candidate_ids for id in task.groups[name]}
+        if missing_candidates := sorted(id for id in candidate_ids if not system.has_paper(id)):
+            raise InvalidRequest(
+                f"{system.name} lacks {len(missing_candidates):,} candidates of {task.name}, {missing_candidates[0]!r} first; "
+                "the protocol wants all"
+            )
     return notes
 
 
@@ -283,21 +292,21 @@ def score_run(run: Path, qrels: Path, names: Sequence[str]) -> dict[str, Any]:
     Raises:
         NotFound, InvalidRequest: a file is missing or not as it must be, or there is no such measure.
     """
-    wanted = [parse_measure(name) for name in names]
-    judged = read_qrels(qrels)
-    evaluator = Evaluator(judged, wanted)
-    found = evaluator.per_query(read_scores(run))
-    if not found:
+    parsed_measures = [parse_measure(name) for name in names]
+    judgements = read_qrels(qrels)
+    evaluator = Evaluator(judgements, parsed_measures)
+    query_values = evaluator.per_query(read_scores(run))
+    if not query_values:
         raise InvalidRequest(f"{run} answers none of the queries that {qrels} judges; are they of one collection?")
-    counted = [*found.values(), *(evaluator.unanswered for query in judged if query not in found)]
-    values = {name: np.array([row[name] for row in counted if name in row]) for name in map(str, wanted)}
+    counted_rows = [*query_values.values(), *(evaluator.unanswered for query in judgements if query not in query_values)]
+    values = {name: np.array([row[name] for row in counted_rows if name in row]) for name in map(str, parsed_measures)}
     return {
         "schema": 1,
         "measures": {name: float(numbers.mean()) for name, numbers in values.items()},
         "intervals": {name: list(interval(numbers)) for name, numbers in values.items()},
-        "queries": len(found),
-        "judged_queries": len(judged),
-        "per_query": found,
+        "queries": len(query_values),
+        "judged_queries": len(judgements),
+        "per_query": query_values,
     }
 
 

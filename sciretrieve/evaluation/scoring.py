@@ -33,22 +33,22 @@ class TaskResult:
     Attributes:
         name: the task's.
         per_query: query id -> measure -> value, of the queries that were answered and judged.
-        asked: how many queries are judged.
+        judged_queries: how many queries are judged.
         unanswered: how many of those were not answered.
-        missing: candidates that the system had no score for, over all queries.
+        missing_candidates: candidates that the system had no score for, over all queries.
         ties: documents with the score of another of their query.
-        dropped: documents with the query's own id, taken out.
-        judged: the mean share of judged documents among the first ten.
+        self_matches: documents with the query's own id, taken out.
+        judged_share: the mean share of judged documents among the first ten.
     """
 
     name: str
     per_query: dict[str, dict[str, float]] = field(default_factory=dict)
-    asked: int = 0
+    judged_queries: int = 0
     unanswered: int = 0
-    missing: int = 0
+    missing_candidates: int = 0
     ties: int = 0
-    dropped: int = 0
-    judged: float = 0.0
+    self_matches: int = 0
+    judged_share: float = 0.0
 
     def values(self, measure: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """One measure's values, a query each, of those that it is computed for."""
@@ -108,42 +108,48 @@ class Writer:
 
 
 def run_task(
-    system: System, task: Task, protocol: Protocol, metric: Metric | None, wanted: Sequence[Measure], writer: Writer, progress: Progress
+    system: System,
+    task: Task,
+    protocol: Protocol,
+    metric: Metric | None,
+    chosen_measures: Sequence[Measure],
+    writer: Writer,
+    progress: Progress,
 ) -> TaskResult:
     """Let a system answer a task, and score it. Raises InvalidRequest for scores that are no numbers."""
-    result = TaskResult(task.name, asked=len(task.qrels))
-    evaluator = Evaluator(task.qrels, [*wanted, *([] if task.candidates is not None else [Measure("judged", 10)])])
-    judged: list[float] = []
-    answered = 0
+    result = TaskResult(task.name, judged_queries=len(task.qrels))
+    evaluator = Evaluator(task.qrels, [*chosen_measures, *([] if task.candidates is not None else [Measure("judged", 10)])])
+    judged_shares: list[float] = []
+    answered_queries = 0
     answers = system.answers(task, protocol.depth, metric)
     if task.first is not None:
         answers = _matched_first(answers, system, task, metric)
-    while some := list(islice(answers, CHUNK)):
+    while chunk := list(islice(answers, CHUNK)):
         run: RunScores = {}
-        for query, ids, scores in some:
+        for query, ids, scores in chunk:
             if task.candidates is not None:
-                result.missing += len(task.candidates.get(query, ())) - len(ids)
+                result.missing_candidates += len(task.candidates.get(query, ())) - len(ids)
             if protocol.skips and not len(ids):
                 continue  # the authors' run has no line of it
-            answered += 1
+            answered_queries += 1
             run[query] = row = _row(query, ids, scores, protocol, result)
             writer.write(query, row)
         result.ties += measures.ties(run)
         for query, values in evaluator.per_query(run).items():
-            judged.append(values.pop("judged@10", 0.0))
+            judged_shares.append(values.pop("judged@10", 0.0))
             result.per_query[query] = values
-        progress.advance(len(some))
+        progress.advance(len(chunk))
     if evaluator.unanswered:
         for query in task.qrels:
             result.per_query.setdefault(query, dict(evaluator.unanswered))
-    result.unanswered = len(task.qrels) - answered
-    result.judged = float(np.mean(judged)) if judged else 0.0
+    result.unanswered = len(task.qrels) - answered_queries
+    result.judged_share = float(np.mean(judged_shares)) if judged_shares else 0.0
     return result
 
 
-def summarise(tasks: list[TaskResult], protocol: Protocol, wanted: Sequence[Measure]) -> Result:
+def summarise(tasks: list[TaskResult], protocol: Protocol, chosen_measures: Sequence[Measure]) -> Result:
     """The figures of tasks, by the protocol's average and rounding."""
-    names = [str(measure) for measure in wanted]
+    names = [str(measure) for measure in chosen_measures]
     means: dict[tuple[str, str], float] = {}
     intervals = {}
     for task in tasks:
@@ -177,7 +183,7 @@ def run(
     system_for: Mapping[str, System],
     materials: Sequence[Material],
     protocol: Protocol,
-    wanted: Sequence[str],
+    measure_names: Sequence[str],
     metric: Metric | None,
     output: Path | None,
     progress: Progress,
@@ -188,30 +194,30 @@ def run(
         system_for: set -> system.
         materials: the sets.
         protocol: how the benchmark scores.
-        wanted: measures; by default the protocol's.
+        measure_names: what is computed; by default the protocol's measures.
         metric: how vectors compare; None is the protocol's, or else the encoder's.
         output: a folder for runs, one in it for each task where there are several.
         progress: hears of queries.
     """
-    chosen = [parse_measure(name) for name in wanted or protocol.measures]
+    chosen_measures = [parse_measure(name) for name in measure_names or protocol.measures]
     if protocol.beir_mrr:
-        chosen = [Measure("mrr") if measure.base == "recip_rank" else measure for measure in chosen]
-    several = sum(len(material.tasks) for material in materials) > 1
+        chosen_measures = [Measure("mrr") if measure.base == "recip_rank" else measure for measure in chosen_measures]
+    has_several_tasks = sum(len(material.tasks) for material in materials) > 1
     progress.start(sum(len(task.queries) for material in materials for task in material.tasks))
     results = []
     for material in materials:
         system = system_for[material.name]
         for task in material.tasks:
-            folder = output / _file_name(task.name) if output is not None and several else output
+            folder = output / _file_name(task.name) if output is not None and has_several_tasks else output
             writer = Writer(folder, system.name)
             try:
-                result = run_task(system, task, protocol, metric or protocol.metric, chosen, writer, progress)
+                result = run_task(system, task, protocol, metric or protocol.metric, chosen_measures, writer, progress)
             finally:
                 writer.close()
-            if result.unanswered == result.asked:
+            if result.unanswered == result.judged_queries:
                 raise InvalidRequest(f"{system.name} answered none of the queries of {task.name}; are these the ids of this benchmark?")
             results.append(result)
-    return summarise(results, protocol, chosen)
+    return summarise(results, protocol, chosen_measures)
 
 
 def _row(
@@ -225,7 +231,7 @@ def _row(
     row: dict[str, float] = {}
     for id, value in zip(ids, values, strict=True):
         if protocol.drop_self and id == query:
-            result.dropped += 1
+            result.self_matches += 1
         else:
             row.setdefault(id, float(value))
     return row
@@ -241,11 +247,11 @@ def _per_cent(value: float, protocol: Protocol) -> float:
 def _matched_first(answers: Iterator[Answer], system: System, task: Task, metric: Metric | None) -> Iterator[Answer]:
     """Documents that the task puts first, by their scores among themselves, then the others; ranks in place of scores."""
     assert task.first is not None
-    matched = Task(task.name, task.queries, task.qrels, {query: tuple(sorted(ids)) for query, ids in task.first.items()})
-    for (query, ids, scores), (_, firsts, theirs) in zip(answers, system.answers(matched, 0, metric), strict=True):
-        first = measures.trec_order(dict(zip(firsts, theirs.tolist(), strict=True)))
-        rest = measures.trec_order({id: score for id, score in zip(ids, scores.tolist(), strict=True) if id not in task.first[query]})
-        ranked = [*first, *rest]
+    matched_task = Task(task.name, task.queries, task.qrels, {query: tuple(sorted(ids)) for query, ids in task.first.items()})
+    for (query, ids, scores), (_, matched_ids, first_scores) in zip(answers, system.answers(matched_task, 0, metric), strict=True):
+        first_ids = measures.trec_order(dict(zip(matched_ids, first_scores.tolist(), strict=True)))
+        other_ids = measures.trec_order({id: score for id, score in zip(ids, scores.tolist(), strict=True) if id not in task.first[query]})
+        ranked = [*first_ids, *other_ids]
         yield query, ranked, np.arange(len(ranked), 0, -1, dtype=np.float64)
 
 

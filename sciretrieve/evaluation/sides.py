@@ -30,34 +30,34 @@ def sides_read(encoder: Mapping[str, Any], materials: Sequence[Material]) -> lis
         materials: the benchmark's sets, read.
     """
     queries = [query for material in materials for task in material.tasks for query in task.queries.values()]
-    used = ["paper"]
-    used += ["query"] if any(query.paper is None for query in queries) else []
-    used += ["paper_as_query"] if any(query.paper is not None for query in queries) else []
+    side_names = ["paper"]
+    side_names += ["query"] if any(query.paper is None for query in queries) else []
+    side_names += ["paper_as_query"] if any(query.paper is not None for query in queries) else []
     return [
         {"encoder": str(member["name"]), "side": name, "text": str(sides[name]["text"]), "task": str(sides[name]["task"])}
         for member, sides in _members(encoder)
-        for name in used
+        for name in side_names
     ]
 
 
-def departures(encoder: Mapping[str, Any], kind: Kind, read: Sequence[Mapping[str, str]]) -> list[str]:
+def departures(encoder: Mapping[str, Any], kind: Kind, sides_read: Sequence[Mapping[str, str]]) -> list[str]:
     """A note where papers or queries were read for another task than the encoder's authors read this kind of benchmark for."""
     task = _task(str(encoder.get("asked", {}).get("encoder", "")), kind)
-    others = [side for side in read if task is not None and side["task"] != task]
-    if not others:
+    other_sides = [side for side in sides_read if task is not None and side["task"] != task]
+    if not other_sides:
         return []
-    shown = " and ".join(f"{LABELS[side['side']]} for {side['task'] or 'no task'}" for side in others)
-    return [f"this encoder's authors read {kind} benchmarks for {task}; here it read {shown}, so figures do not compare with theirs"]
+    listing = " and ".join(f"{LABELS[side['side']]} for {side['task'] or 'no task'}" for side in other_sides)
+    return [f"this encoder's authors read {kind} benchmarks for {task}; here it read {listing}, so figures do not compare with theirs"]
 
 
-def lines(read: Sequence[Mapping[str, str]]) -> list[str]:
+def lines(sides_read: Sequence[Mapping[str, str]]) -> list[str]:
     """`sides_read` for people."""
-    several = len({side["encoder"] for side in read}) > 1
+    is_ensemble = len({side["encoder"] for side in sides_read}) > 1
     return [
-        (f"{side['encoder']}: " if several else "")
+        (f"{side['encoder']}: " if is_ensemble else "")
         + f"{LABELS[side['side']]} are read as {side['text']}"
         + (f" through {side['task']}" if side["task"] else "")
-        for side in read
+        for side in sides_read
     ]
 
 

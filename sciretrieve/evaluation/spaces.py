@@ -109,13 +109,13 @@ class StoredSpace:
 
     def papers(self, ids: Sequence[str]) -> tuple[list[str], npt.NDArray[Any]]:
         """See `Space`."""
-        found = [id for id in ids if id in self._papers.rows]
-        return found, self._papers.exact(found)
+        known_ids = [id for id in ids if id in self._papers.rows]
+        return known_ids, self._papers.exact(known_ids)
 
     def queries(self, task: Task) -> tuple[list[str], npt.NDArray[Any]]:
         """See `Space`."""
-        found = [id for id in task.queries if id in self._queries.rows]
-        return found, self._queries.exact(found)
+        known_ids = [id for id in task.queries if id in self._queries.rows]
+        return known_ids, self._queries.exact(known_ids)
 
 
 class IndexSpace:
@@ -158,16 +158,16 @@ class IndexSpace:
 
     def papers(self, ids: Sequence[str]) -> tuple[list[str], npt.NDArray[Any]]:
         """See `Space`."""
-        found = [id for id in ids if id in self._rows]
-        return found, at(self.index.vectors, np.array([self._rows[id] for id in found], np.int64))
+        known_ids = [id for id in ids if id in self._rows]
+        return known_ids, at(self.index.vectors, np.array([self._rows[id] for id in known_ids], np.int64))
 
     def queries(self, task: Task) -> tuple[list[str], npt.NDArray[Any]]:
         """See `Space`. A paper that stands in the index is not encoded again where that would make no difference."""
-        asked = [query for query in task.queries.values() if self.has_query(query)]
-        ids = [query.id for query in asked]
-        if all(self._is_stored(query) for query in asked):
+        queries = [query for query in task.queries.values() if self.has_query(query)]
+        ids = [query.id for query in queries]
+        if all(self._is_stored(query) for query in queries):
             return self.papers(ids)
-        return ids, self.index.encode(asked, remember=True)
+        return ids, self.index.encode(queries, remember=True)
 
     def _is_stored(self, query: Query) -> bool:
         return query.paper is not None and query.id in self._rows and self.index.encoder.symmetric

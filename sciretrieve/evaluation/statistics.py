@@ -29,7 +29,7 @@ def interval_over_tasks(tasks: Sequence[Values], level: float = 0.95) -> tuple[f
     """The same for the mean of several tasks' means: each task's queries are resampled among themselves."""
     tail = 100 * (1 - level) / 2
     low, high = np.percentile(
-        np.mean([_resampled_means(np.sort(values), at) for at, values in enumerate(tasks)], axis=0), [tail, 100 - tail]
+        np.mean([_resampled_means(np.sort(values), number) for number, values in enumerate(tasks)], axis=0), [tail, 100 - tail]
     )
     return float(low), float(high)
 
@@ -94,7 +94,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     order = np.argsort(p_values)
     corrected = [0.0] * len(p_values)
     least = 0.0
-    for rank, at in enumerate(order.tolist()):
-        least = max(least, min(1.0, (len(p_values) - rank) * p_values[at]))
-        corrected[at] = least
+    for rank, place in enumerate(order.tolist()):
+        least = max(least, min(1.0, (len(p_values) - rank) * p_values[place]))
+        corrected[place] = least
     return corrected

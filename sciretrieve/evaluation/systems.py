@@ -87,32 +87,32 @@ class Dense:
 
     def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
         """See `System`. A query without a vector is left out, and so is a candidate."""
-        chosen = metric or self.space.metric
-        asked, vectors = self.space.queries(task)
+        used_metric = metric or self.space.metric
+        query_ids, vectors = self.space.queries(task)
         if task.candidates is None:
             ids, papers = self.space.ids(), self.space.matrices()
             if task.among is not None or task.standardise:
                 papers, vectors = _prepared(papers, vectors, task.among, task.standardise)
-            for query, (rows, scores) in zip(asked, full_corpus.top(vectors, papers, depth + 1, chosen), strict=True):
+            for query, (rows, scores) in zip(query_ids, full_corpus.top(vectors, papers, depth + 1, used_metric), strict=True):
                 yield _to_depth(query, [ids[row] for row in rows.tolist()], scores, depth)
             return
-        for query, vector in zip(asked, vectors, strict=True):
-            wanted = task.candidates.get(query, ())
+        for query, vector in zip(query_ids, vectors, strict=True):
+            candidate_ids = task.candidates.get(query, ())
             if task.groups is not None:
-                yield self._groups(query, vector, wanted, task.groups)
+                yield self._groups(query, vector, candidate_ids, task.groups)
                 continue
-            found, matrix = self.space.papers(wanted)
-            scores = score(vector, matrix, chosen) if found else np.empty(0)
-            if task.single and chosen == "l2":
+            known_ids, matrix = self.space.papers(candidate_ids)
+            scores = score(vector, matrix, used_metric) if known_ids else np.empty(0)
+            if task.single and used_metric == "l2":
                 scores = -np.sqrt(np.square(scores).astype(np.float32)).astype(np.float64)
             # SciDocs' code gives an empty vector minus infinity, so that it stands last, and is no gap
-            last = [id for id in wanted if id in self.space.empty]
-            yield query, [*found, *last], np.concatenate([scores, np.full(len(last), LAST)])
+            empty_ids = [id for id in candidate_ids if id in self.space.empty]
+            yield query, [*known_ids, *empty_ids], np.concatenate([scores, np.full(len(empty_ids), LAST)])
 
-    def _groups(self, query: str, vector: npt.NDArray[Any], wanted: Sequence[str], groups: Mapping[str, Sequence[str]]) -> Answer:
+    def _groups(self, query: str, vector: npt.NDArray[Any], group_names: Sequence[str], groups: Mapping[str, Sequence[str]]) -> Answer:
         """Sets of papers, each scored by the mean cosine of its papers nearest to the query."""
         names, scores = [], []
-        for name in wanted:
+        for name in group_names:
             _, matrix = self.space.papers(groups.get(name, ()))
             if len(matrix):
                 names.append(name)
@@ -139,11 +139,11 @@ def _prepared(papers: Sequence[Vectors], queries: Vectors, among: int | None, st
 
     Standardisation is Timkey and van Schijndel's (2021): each dimension less its mean, over its standard deviation.
     """
-    whole = np.concatenate([np.asarray(part[: len(part)], np.float32) for part in papers])[:among]
+    candidates = np.concatenate([np.asarray(part[: len(part)], np.float32) for part in papers])[:among]
     if standardise:
-        mean, spread = whole.mean(axis=0), np.maximum(whole.std(axis=0), 1e-12)
-        whole, queries = (whole - mean) / spread, (queries - mean) / spread
-    return [whole], queries
+        mean, spread = candidates.mean(axis=0), np.maximum(candidates.std(axis=0), 1e-12)
+        candidates, queries = (candidates - mean) / spread, (queries - mean) / spread
+    return [candidates], queries
 
 
 @dataclass(frozen=True)
@@ -232,11 +232,11 @@ class Reranked:
             raise InvalidRequest("sets of papers are scored by their vectors, so no reranker can order them")
         for query, ids, scores in self.system.answers(task, depth, metric):
             order = topk.order(ids, scores)
-            first = [ids[at] for at in order[: self.depth]]
-            if missing := next((id for id in first if id not in self._papers), None):
-                raise InvalidRequest(f"query {query!r}: {self.system.name} answers with {missing!r}, which has no text to rerank it by")
-            given = self.reranker.score(task.queries[query], [self._papers[id] for id in first]) if first else np.empty(0)
-            yield query, [ids[at] for at in order], above(given, scores[order[self.depth :]])
+            first_ids = [ids[place] for place in order[: self.depth]]
+            if textless_id := next((id for id in first_ids if id not in self._papers), None):
+                raise InvalidRequest(f"query {query!r}: {self.system.name} answers with {textless_id!r}, which has no text to rerank it by")
+            first_scores = self.reranker.score(task.queries[query], [self._papers[id] for id in first_ids]) if first_ids else np.empty(0)
+            yield query, [ids[place] for place in order], above(first_scores, scores[order[self.depth :]])
 
 
 @dataclass(frozen=True)
@@ -282,13 +282,13 @@ class Given:
         for query in task.queries:
             if self.pairs:
                 ids = list((task.candidates or {}).get(query, ()))
-                missing = next((id for id in ids if f"{query}_{id}" not in self._pairs), None)
-                if missing is not None:
-                    raise InvalidRequest(f"{self.path} has no score {query}_{missing}; the protocol wants every pair")
+                missing_id = next((id for id in ids if f"{query}_{id}" not in self._pairs), None)
+                if missing_id is not None:
+                    raise InvalidRequest(f"{self.path} has no score {query}_{missing_id}; the protocol wants every pair")
                 yield query, ids, np.array([self._pairs[f"{query}_{id}"] for id in ids])
                 continue
             row = self._scores.get(query)
             if row is None:
                 continue
-            wanted = row if task.candidates is None else {id: row[id] for id in task.candidates.get(query, ()) if id in row}
-            yield query, list(wanted), np.array(list(wanted.values()))
+            candidate_scores = row if task.candidates is None else {id: row[id] for id in task.candidates.get(query, ()) if id in row}
+            yield query, list(candidate_scores), np.array(list(candidate_scores.values()))

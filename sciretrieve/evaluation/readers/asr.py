@@ -29,14 +29,14 @@ def load(source: Path) -> Material:
         papers += [paper for paper in texts_of(batch.papers) if paper.title.strip() and paper.abstract.strip()]
     if not papers:
         raise InvalidRequest(f"{source} has no paper with a title and an abstract, which this benchmark asks for")
-    chosen = random.Random(0).sample(papers, min(QUERIES, len(papers)))
+    query_papers = random.Random(0).sample(papers, min(QUERIES, len(papers)))
     titles = [Paper(TITLE + paper.id, paper.title) for paper in papers]
     # the query has the id of its own title, which is therefore taken out of the answer
-    queries = {TITLE + paper.id: Query(TITLE + paper.id, paper=Paper(TITLE + paper.id, paper.title)) for paper in chosen}
-    qrels = {TITLE + paper.id: {paper.id: 1} for paper in chosen}
-    one = Task("Task I", queries, qrels, among=len(papers))
-    two = Task("Task II", queries, qrels)
-    tasks = (one, two, *(replace(task, name=f"{task.name}, standardised", standardise=True) for task in (one, two)))
+    queries = {TITLE + paper.id: Query(TITLE + paper.id, paper=Paper(TITLE + paper.id, paper.title)) for paper in query_papers}
+    qrels = {TITLE + paper.id: {paper.id: 1} for paper in query_papers}
+    task_one = Task("Task I", queries, qrels, among=len(papers))
+    task_two = Task("Task II", queries, qrels)
+    tasks = (task_one, task_two, *(replace(task, name=f"{task.name}, standardised", standardise=True) for task in (task_one, task_two)))
 
     def pool() -> Iterator[Paper]:
         yield from papers

@@ -18,9 +18,9 @@ def load(folder: Path, split: str, benchmark: str) -> Material:
     corpus = find(folder, "corpus.jsonl", "corpus.parquet", benchmark=benchmark)
     # a folder may have several sets of queries over one corpus: each has a split, and its queries a file of their own
     queries_file = find(folder, f"queries-{split}.jsonl", "queries.jsonl", benchmark=benchmark)
-    judged = find(folder, f"qrels/{split}.tsv", f"{split}.tsv", benchmark=benchmark)
-    qrels = read_qrels(judged)
-    queries = judged_queries(qrels, {query.id: query for query in read_queries(queries_file, qrels)}, judged, queries_file)
+    qrels_file = find(folder, f"qrels/{split}.tsv", f"{split}.tsv", benchmark=benchmark)
+    qrels = read_qrels(qrels_file)
+    queries = judged_queries(qrels, {query.id: query for query in read_queries(queries_file, qrels)}, qrels_file, queries_file)
 
     def pool() -> Iterator[Paper]:
         for number, row in rows(corpus):
@@ -29,15 +29,15 @@ def load(folder: Path, split: str, benchmark: str) -> Material:
     return Material(pool, (Task(split, queries, qrels),), benchmark, fingerprint([corpus]))
 
 
-def judged_queries(qrels: Qrels, queries: dict[str, Query], judged: Path, queries_file: Path) -> dict[str, Query]:
+def judged_queries(qrels: Qrels, queries: dict[str, Query], qrels_file: Path, queries_file: Path) -> dict[str, Query]:
     """The queries that are judged, in the order of the judgements.
 
     Raises:
         InvalidRequest: one has no text, so that a figure over the others would not be the benchmark's.
     """
-    if missing := next((id for id in qrels if id not in queries), None):
+    if textless_id := next((id for id in qrels if id not in queries), None):
         line = next(
-            (number for number, text in enumerate(judged.read_text(encoding="utf-8").splitlines(), 1) if missing in text.split()), 0
+            (number for number, text in enumerate(qrels_file.read_text(encoding="utf-8").splitlines(), 1) if textless_id in text.split()), 0
         )
-        raise InvalidRequest(f"{judged}, line {line}: query {missing!r} is judged, and {queries_file} has no text of it")
+        raise InvalidRequest(f"{qrels_file}, line {line}: query {textless_id!r} is judged, and {queries_file} has no text of it")
     return {id: queries[id] for id in qrels}

@@ -30,14 +30,14 @@ def find(folder: Path, *names: str, benchmark: str) -> Path:
                 return folder / (name + ending)
     if folder.is_dir():
         for name in names:
-            found = sorted(path for ending in COMPRESSED for path in folder.rglob(name + ending) if path.is_file())
-            if len(found) > 1:
-                raise InvalidRequest(f"{folder} has {name} more than once ({found[0]}, {found[1]}); name the benchmark's own folder")
-            if found:
-                return found[0]
-    looked = " or ".join(names)
-    missing = "the folder is missing" if not folder.is_dir() else f"there is no {looked} in it"
-    raise NotFound(f"{benchmark} needs {looked} under {folder}, and {missing}; see `sciretrieve benchmarks show {benchmark}`")
+            paths = sorted(path for ending in COMPRESSED for path in folder.rglob(name + ending) if path.is_file())
+            if len(paths) > 1:
+                raise InvalidRequest(f"{folder} has {name} more than once ({paths[0]}, {paths[1]}); name the benchmark's own folder")
+            if paths:
+                return paths[0]
+    file_names = " or ".join(names)
+    problem = "the folder is missing" if not folder.is_dir() else f"there is no {file_names} in it"
+    raise NotFound(f"{benchmark} needs {file_names} under {folder}, and {problem}; see `sciretrieve benchmarks show {benchmark}`")
 
 
 def rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

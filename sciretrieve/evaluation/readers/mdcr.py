@@ -49,8 +49,8 @@ def load(folder: Path, split: str, benchmark: str, *, whole_corpus: bool = False
         queries: dict[str, Query] = {}
         qrels: Qrels = {}
         for id, kinds in value[field].items():
-            if missing := [kind for kind in KINDS if not isinstance(kinds.get(kind), list)]:
-                raise InvalidRequest(f"{labels}: {field}, query {id!r} has no list {missing[0]!r}; get the file again")
+            if missing_kinds := [kind for kind in KINDS if not isinstance(kinds.get(kind), list)]:
+                raise InvalidRequest(f"{labels}: {field}, query {id!r} has no list {missing_kinds[0]!r}; get the file again")
             row = {str(other): int(kind == "true") for kind in KINDS for other in kinds[kind]}
             for other in (id, *row):
                 if data is not None and other not in papers:

@@ -15,18 +15,18 @@ from .files import find, fingerprint, paper_of, rows, text_of
 def load(folder: Path, task: str, split: str, benchmark: str) -> Material:
     """`task` is PAR or PPR. Patients' summaries are texts; for PPR they are read as the corpus's patients are."""
     corpus = find(folder, f"{task}/{task}_corpus.jsonl", f"{task}/corpus.jsonl", f"{task}_corpus.jsonl", benchmark=benchmark)
-    asked = find(folder, f"queries/{split}_queries.jsonl", f"{split}_queries.jsonl", benchmark=benchmark)
+    queries_file = find(folder, f"queries/{split}_queries.jsonl", f"{split}_queries.jsonl", benchmark=benchmark)
     names = (f"{task}/{task}_{split}_qrels.tsv", f"{task}/qrels_{split}.tsv", f"{task}_{split}_qrels.tsv")
-    judged = find(folder, *names, benchmark=benchmark)
+    qrels_file = find(folder, *names, benchmark=benchmark)
     queries = {}
-    for number, row in rows(asked):
-        id = text_of(asked, number, row, "_id")
-        text = text_of(asked, number, row, "text")
+    for number, row in rows(queries_file):
+        id = text_of(queries_file, number, row, "_id")
+        text = text_of(queries_file, number, row, "text")
         queries[id] = Query(id, paper=Paper(id, "", text)) if task == "PPR" else Query(id, text)
-    qrels = read_qrels(judged)
+    qrels = read_qrels(qrels_file)
 
     def pool() -> Iterator[Paper]:
         for number, row in rows(corpus):
             yield paper_of(row, text_of(corpus, number, row, "_id"), abstract="text")
 
-    return Material(pool, (Task(task, judged_queries(qrels, queries, judged, asked), qrels),), benchmark, fingerprint([corpus]))
+    return Material(pool, (Task(task, judged_queries(qrels, queries, qrels_file, queries_file), qrels),), benchmark, fingerprint([corpus]))

@@ -19,21 +19,26 @@ def load(folder: Path, split: str, benchmark: str, tasks: tuple[str, ...] = tupl
     """The tasks in TASK/SPLIT.qrel, each query with its own candidates. Raises NotFound, InvalidRequest."""
     metadata = find(folder, *METADATA, benchmark=benchmark)
     papers = _papers(metadata)
-    loaded, notes = [], []
+    loaded_tasks, notes = [], []
     for task in tasks:
         qrels = read_qrels(find(folder, f"{task}/{split}.qrel", benchmark=benchmark))
-        if missing := [id for id in qrels if id not in papers]:
-            notes.append(f"{TASKS[task]}: {len(missing)} queries have no metadata; only vectors made elsewhere answer them: {missing[0]} …")
-        gone = {id for row in qrels.values() for id in row if id not in papers}
-        if gone:
-            notes.append(f"{TASKS[task]}: {len(gone)} candidates have no metadata; without a vector they are in the judgements alone")
+        if missing_queries := [id for id in qrels if id not in papers]:
+            notes.append(
+                f"{TASKS[task]}: {len(missing_queries)} queries have no metadata; "
+                f"only vectors made elsewhere answer them: {missing_queries[0]} …"
+            )
+        missing_candidates = {id for row in qrels.values() for id in row if id not in papers}
+        if missing_candidates:
+            notes.append(
+                f"{TASKS[task]}: {len(missing_candidates)} candidates have no metadata; without a vector they are in the judgements alone"
+            )
         queries = {id: Query(id, paper=papers.get(id)) for id in qrels}
-        loaded.append(Task(TASKS[task], queries, qrels, {id: tuple(row) for id, row in qrels.items()}))
+        loaded_tasks.append(Task(TASKS[task], queries, qrels, {id: tuple(row) for id, row in qrels.items()}))
 
     def pool() -> Iterator[Paper]:
         yield from papers.values()
 
-    return Material(pool, tuple(loaded), benchmark, fingerprint([metadata]), notes)
+    return Material(pool, tuple(loaded_tasks), benchmark, fingerprint([metadata]), notes)
 
 
 def _papers(path: Path) -> dict[str, Paper]:

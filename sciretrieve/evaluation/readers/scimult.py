@@ -40,36 +40,36 @@ def load_links(folder: Path, task: str, benchmark: str) -> Material:
 def load_patients(folder: Path, benchmark: str) -> Material:
     """Zero-shot patient-to-patient retrieval; queries have no id and are numbered by their lines."""
     patients = find(folder, "PMCPatientsPPR_patients_test.json", benchmark=benchmark)
-    asked = find(folder, "PMCPatientsPPR_queries_test.json", benchmark=benchmark)
+    queries_file = find(folder, "PMCPatientsPPR_queries_test.json", benchmark=benchmark)
     queries: dict[str, Query] = {}
     qrels: Qrels = {}
-    unjudged = 0
-    for number, row in rows(asked):
+    unjudged_queries = 0
+    for number, row in rows(queries_file):
         positives = row.get("patient")
         if not isinstance(positives, list):
-            raise InvalidRequest(f"{asked}, line {number}: no list of patients")
+            raise InvalidRequest(f"{queries_file}, line {number}: no list of patients")
         if positives:
             queries[str(number)] = Query(str(number), paper=paper_of(row, ""))
             qrels[str(number)] = _listed(positives)
         else:
-            unjudged += 1
-    notes = _repeats(qrels) + ([f"{unjudged} queries without a positive are left out"] if unjudged else [])
+            unjudged_queries += 1
+    notes = _repeats(qrels) + ([f"{unjudged_queries} queries without a positive are left out"] if unjudged_queries else [])
     return Material(_pool(patients, "patient"), (Task("PPR", queries, qrels),), benchmark, fingerprint([patients]), notes)
 
 
 def load_search(folder: Path, name: str, benchmark: str) -> Material:
     """One of the five search sets."""
     papers = find(folder, f"{name}_papers_test.json", benchmark=benchmark)
-    asked = find(folder, f"{name}_queries_test.json", benchmark=benchmark)
+    queries_file = find(folder, f"{name}_queries_test.json", benchmark=benchmark)
     queries: dict[str, Query] = {}
     qrels: Qrels = {}
-    for number, row in rows(asked):
-        id = text_of(asked, number, row, "query_id")
+    for number, row in rows(queries_file):
+        id = text_of(queries_file, number, row, "query_id")
         grades = row.get("score")
         if not isinstance(grades, dict):
-            raise InvalidRequest(f"{asked}, line {number}: query {id!r} has no object of scores")
-        queries[id] = Query(id, text_of(asked, number, row, "query"))
-        qrels[id] = {str(paper): grade_of(asked, number, grade) for paper, grade in grades.items()}
+            raise InvalidRequest(f"{queries_file}, line {number}: query {id!r} has no object of scores")
+        queries[id] = Query(id, text_of(queries_file, number, row, "query"))
+        qrels[id] = {str(paper): grade_of(queries_file, number, grade) for paper, grade in grades.items()}
     candidates = {id: tuple(row) for id, row in qrels.items()} if name in RERANKED else None
     return Material(_pool(papers, "paper"), (Task(name, queries, qrels, candidates),), f"{benchmark}-{name}", fingerprint([papers]))
 
@@ -95,7 +95,7 @@ def load_labels(folder: Path, field: str, benchmark: str, *, by_name: bool) -> M
         if len(matches) < len(queries):
             raise InvalidRequest(f"{matched_file} has {len(matches)} lines, fewer than the papers of {papers}")
         known = {text_of(labels, number, row, "label") for number, row in rows(labels)}
-        first = {id: matched & known for id, matched in zip(queries, matches, strict=False)}
+        first = {id: names_matched & known for id, names_matched in zip(queries, matches, strict=False)}
 
     def pool() -> Iterator[Paper]:
         for number, row in rows(labels):

@@ -32,25 +32,27 @@ def load(folder: Path, configuration: str, benchmark: str, *, extra: tuple[str, 
         raise NotFound(f"{benchmark} needs {' or '.join(TEXTS)} in {folder} or {places[0]}; see `sciretrieve benchmarks show {benchmark}`")
     papers: dict[str, Paper] = {}
     queries: dict[str, Query] = {}
-    own: Qrels = {}
+    candidate_scores: Qrels = {}
     for path in texts:
         for number, row in rows(path):
-            _add(path, number, row, papers, queries, own, extra)
-    judged = [path for path in _first(places, JUDGEMENTS) if path not in texts]
-    qrels = _judgements(judged) if judged else own
-    notes = [] if judged else ["no file of judgements: the candidates' own scores are taken"]
+            _add(path, number, row, papers, queries, candidate_scores, extra)
+    qrels_files = [path for path in _first(places, JUDGEMENTS) if path not in texts]
+    qrels = _judgements(qrels_files) if qrels_files else candidate_scores
+    notes = [] if qrels_files else ["no file of judgements: the candidates' own scores are taken"]
     # the authors keep one vector an id: a judged paper whose text stands among the queries is a candidate too, and the reverse
-    asked_with = {id: query.paper for id, query in queries.items() if query.paper is not None}
-    papers |= {other: asked_with[other] for row in qrels.values() for other in row if other in asked_with and other not in papers}
-    if missing := [id for id in qrels if id not in queries and id not in papers]:
-        notes.append(f"{len(missing)} judged queries have no text; only vectors made elsewhere answer them: {missing[0]} …")
-    asked = {id: queries.get(id) or Query(id, paper=papers.get(id)) for id in qrels}
-    task = Task("test", asked, qrels, {id: tuple(row) for id, row in qrels.items()}, single=True)
+    query_papers = {id: query.paper for id, query in queries.items() if query.paper is not None}
+    papers |= {other: query_papers[other] for row in qrels.values() for other in row if other in query_papers and other not in papers}
+    if textless_queries := [id for id in qrels if id not in queries and id not in papers]:
+        notes.append(
+            f"{len(textless_queries)} judged queries have no text; only vectors made elsewhere answer them: {textless_queries[0]} …"
+        )
+    queries_by_id = {id: queries.get(id) or Query(id, paper=papers.get(id)) for id in qrels}
+    task = Task("test", queries_by_id, qrels, {id: tuple(row) for id, row in qrels.items()}, single=True)
 
     def pool() -> Iterator[Paper]:
         yield from papers.values()
 
-    return Material(pool, (task,), benchmark, fingerprint([*texts, *judged]), notes)
+    return Material(pool, (task,), benchmark, fingerprint([*texts, *qrels_files]), notes)
 
 
 def load_reviewers(folder: Path, benchmark: str) -> Material:
@@ -77,14 +79,14 @@ def load_reviewers(folder: Path, benchmark: str) -> Material:
         hard = hard or qrels
         # the authors build the run from the hard judgements and use it for the soft ones too
         candidates = {id: tuple(reviewer for reviewer in row if reviewer in groups) for id, row in hard.items()}
-        if missing := next((id for id in hard if id not in papers), None):
-            raise InvalidRequest(f"{path}: query {missing!r} has no text in {texts[0]}")
+        if textless_id := next((id for id in hard if id not in papers), None):
+            raise InvalidRequest(f"{path}: query {textless_id!r} has no text in {texts[0]}")
         tasks.append(Task(kind, {id: Query(id, paper=papers[id]) for id in hard}, qrels, candidates, groups))
     for reviewer in sorted({reviewer for row in hard.values() for reviewer in row if reviewer in groups}):
         if not groups[reviewer]:
             raise InvalidRequest(f"{reviewers}: reviewer {reviewer!r} is judged and has no papers")
-        if missing := next((id for id in groups[reviewer] if id not in papers), None):
-            raise InvalidRequest(f"{reviewers}: paper {missing!r} of reviewer {reviewer!r} has no text in {texts[0]}")
+        if textless_id := next((id for id in groups[reviewer] if id not in papers), None):
+            raise InvalidRequest(f"{reviewers}: paper {textless_id!r} of reviewer {reviewer!r} has no text in {texts[0]}")
 
     def pool() -> Iterator[Paper]:
         yield from papers.values()
@@ -93,29 +95,35 @@ def load_reviewers(folder: Path, benchmark: str) -> Material:
 
 
 def _add(
-    path: Path, number: int, row: Mapping[str, Any], papers: dict[str, Paper], queries: dict[str, Query], own: Qrels, extra: tuple[str, ...]
+    path: Path,
+    number: int,
+    row: Mapping[str, Any],
+    papers: dict[str, Paper],
+    queries: dict[str, Query],
+    candidate_scores: Qrels,
+    extra: tuple[str, ...],
 ) -> None:
-    asked, candidates = row.get("query"), row.get("candidates")
-    if asked is None or not isinstance(candidates, list):
+    query, candidates = row.get("query"), row.get("candidates")
+    if query is None or not isinstance(candidates, list):
         raise InvalidRequest(f"{path}, line {number}: expected a query and a list of candidates")
-    if isinstance(asked, Mapping):
-        id = text_of(path, number, asked, "doc_id", "corpus_id", "paper_id")
-        queries.setdefault(id, Query(id, paper=_paper(asked, id, extra)))
+    if isinstance(query, Mapping):
+        id = text_of(path, number, query, "doc_id", "corpus_id", "paper_id")
+        queries.setdefault(id, Query(id, paper=_paper(query, id, extra)))
     else:
         id = text_of(path, number, row, "doc_id", "query_id", "session_id")
-        queries.setdefault(id, Query(id, str(asked)))
+        queries.setdefault(id, Query(id, str(query)))
     for candidate in candidates:
         other = text_of(path, number, candidate, "doc_id", "corpus_id", "paper_id")
         papers.setdefault(other, _paper(candidate, other, extra))
         if candidate.get("score") is not None:
-            own.setdefault(id, {}).setdefault(other, grade_of(path, number, candidate["score"]))
+            candidate_scores.setdefault(id, {}).setdefault(other, grade_of(path, number, candidate["score"]))
 
 
 def _paper(row: Mapping[str, Any], id: str, extra: tuple[str, ...]) -> Paper:
     paper = paper_of(row, id)
     # fields that are empty, null or 0 are skipped, the others joined as the authors do
-    more = [str(row[name]) for name in extra if row.get(name)]
-    return Paper(id, paper.title, " [SEP] ".join([part for part in (paper.abstract, *more) if part])) if more else paper
+    further_fields = [str(row[name]) for name in extra if row.get(name)]
+    return Paper(id, paper.title, " [SEP] ".join([part for part in (paper.abstract, *further_fields) if part])) if further_fields else paper
 
 
 def _judgements(paths: list[Path]) -> Qrels:
@@ -131,6 +139,6 @@ def _judgements(paths: list[Path]) -> Qrels:
 def _first(places: list[Path], patterns: tuple[str, ...]) -> list[Path]:
     for place in places:
         for pattern in patterns:
-            if found := sorted(place.glob(pattern)):
-                return found
+            if paths := sorted(place.glob(pattern)):
+                return paths
     return []
