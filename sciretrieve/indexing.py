@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any, Unpack
 import pyarrow as pa
 
 from .choices import Metric
-from .corpora import ColumnMap, Corpus, Reading, Rejections, open_corpus
+from .corpora import ColumnMap, Corpus, Reading, Rejections, Sources, open_corpus
 from .dense.ann import check_factory
 from .encoders import golden_vectors, load_encoder
 from .encoders.ahead import ahead
@@ -44,7 +44,7 @@ LIBRARIES = ("adapters", "faiss-cpu", "numpy", "openvino", "pyarrow", "PyStemmer
 
 
 def build(
-    corpus: str | Path | Iterable[str | Path] | Corpus,
+    corpus: Sources | Corpus,
     into: str | Path,
     settings: BuildSettings = BuildSettings(),
     *,
@@ -58,7 +58,7 @@ def build(
     """Build an index of a corpus, or resume a build of the same corpus with the same settings.
 
     Args:
-        corpus: files, directories, globs, or an open `Corpus`.
+        corpus: files, directories, globs, papers in memory (a data frame, an Arrow table, a list of dicts), or an open `Corpus`.
         into: the index's directory.
         settings: the encoder, the kind of index, BM25's parameters and so on.
         columns: which columns of the corpus are which; by default recognised by name.
@@ -220,9 +220,8 @@ class _Build:
         window_rows, papers_read = 0, 0  # rows in `window_tables`; papers of the corpus so far
         for batch in self.corpus.batches():
             self.rejections(batch.rejected)
-            self.reading(batch)
-            table = batch.papers
-            table = table.slice(0, len(table) if limit is None else max(limit - papers_read, 0))
+            table = batch.papers if limit is None else batch.papers.slice(0, max(limit - papers_read, 0))
+            self.reading(replace(batch, papers=table))
             new_papers = table.slice(min(max(skip - papers_read, 0), len(table)))
             papers_read += len(table)
             while len(new_papers):

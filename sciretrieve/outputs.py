@@ -50,7 +50,7 @@ def table(hits: Sequence[Hit], width: int) -> Lines:
         for line in rest:
             yield indent + "  " + line
         details = " · ".join(part for part in (_byline(paper.authors), paper.venue or "", paper.id) if part)
-        yield indent + "  " + _cut(details, width - 20, keep=len(paper.id))
+        yield indent + "  " + _cut(details, width - 20, whole=len(paper.id))
         if hit.also:
             yield indent + "  also: " + ", ".join(hit.also)
 
@@ -164,11 +164,11 @@ def _byline(authors: Sequence[str]) -> str:
     return f"{families[0]} et al." if len(families) > 2 else " and ".join(families)
 
 
-def _cut(text: str, width: int, keep: int) -> str:
+def _cut(text: str, width: int, whole: int) -> str:
     """Shorten in the middle, keeping the id at the end whole: it is what the reader copies."""
     if _columns(text) <= width:
         return text
-    tail = text[len(text) - keep - 3 :]
+    tail = text[len(text) - whole - 3 :]
     head = text[: len(text) - len(tail)]
     while head and _columns(head) + 1 + _columns(tail) > width:
         head = head[:-1]

@@ -65,20 +65,20 @@ def common_schema(schemas: Iterable[pa.Schema]) -> pa.Schema:
 
     Where no such type exists (a number in one place, a text in another) the column becomes text, so that nothing is lost.
     """
-    found: dict[str, pa.Field] = {}
+    fields: dict[str, pa.Field] = {}
     for field in (field for schema in dict.fromkeys(schemas) for field in schema):
-        before = found.get(field.name)
-        found[field.name] = field if before is None or before == field else _common_field(before, field)
-    return pa.schema(found.values())
+        before = fields.get(field.name)
+        fields[field.name] = field if before is None or before == field else _common_field(before, field)
+    return pa.schema(fields.values())
 
 
-def _common_field(one: pa.Field, other: pa.Field) -> pa.Field:
+def _common_field(first: pa.Field, second: pa.Field) -> pa.Field:
     try:
-        merged = pa.unify_schemas([pa.schema([one]), pa.schema([other])], promote_options="permissive").field(0)
+        merged = pa.unify_schemas([pa.schema([first]), pa.schema([second])], promote_options="permissive").field(0)
     except (pa.ArrowTypeError, pa.ArrowInvalid):
-        return pa.field(one.name, pa.string())
-    if pa.types.is_integer(merged.type) and pa.uint64() in (one.type, other.type) and one.type != other.type:
-        return pa.field(one.name, pa.string())  # Arrow says int64, where the greatest do not fit
+        return pa.field(first.name, pa.string())
+    if pa.types.is_integer(merged.type) and pa.uint64() in (first.type, second.type) and first.type != second.type:
+        return pa.field(first.name, pa.string())  # Arrow says int64, where the greatest do not fit
     return merged
 
 
@@ -95,7 +95,7 @@ def column_from(values: Sequence[Any]) -> pa.Array:
 
 def _has_empty_struct(kind: pa.DataType) -> bool:
     """Whether a type is, or has within, an object without fields: Parquet cannot hold one."""
-    inner = [kind.field(at).type for at in range(kind.num_fields)]
+    inner = [kind.field(place).type for place in range(kind.num_fields)]
     return (pa.types.is_struct(kind) and not inner) or any(map(_has_empty_struct, inner))
 
 

@@ -23,7 +23,7 @@ def keys_of(papers: Sequence[Paper], given: Sequence[str | None]) -> list[str]:
     A paper has the same key in every answer. Only where two in one answer would have the same one, letters tell them apart, in
     the order of their ids.
     """
-    keys = [own or _key(paper) for paper, own in zip(papers, given, strict=True)]
+    keys = [key or _key(paper) for paper, key in zip(papers, given, strict=True)]
     counts = Counter(key.lower() for key in keys)
     used = set(counts)
     for place in sorted(range(len(papers)), key=lambda place: papers[place].id):

@@ -6,10 +6,10 @@ whose parsing libraries do (such files are personal libraries, not corpora of mi
 """
 
 from .columns import ColumnMap
-from .corpus import Corpus, PaperCorpus, open_corpus
+from .corpus import Corpus, PaperCorpus, Sources, open_corpus
 from .queries import read_queries
 from .raw import Rejected
 from .reading import Reading
 from .rejections import Rejections
 
-__all__ = ["ColumnMap", "Corpus", "PaperCorpus", "Reading", "Rejected", "Rejections", "open_corpus", "read_queries"]
+__all__ = ["ColumnMap", "Corpus", "PaperCorpus", "Reading", "Rejected", "Rejections", "Sources", "open_corpus", "read_queries"]

@@ -52,18 +52,18 @@ class ColumnMap:
         """
         resolved = {field: _recognised(aliases, columns) for field, aliases in ALIASES.items()}
         resolved["id"] = resolved["id"][:1]
-        for named in fields(self):
-            column = getattr(self, named.name)
+        for field in fields(self):
+            column = getattr(self, field.name)
             if column is not None and column not in columns:
-                raise UnknownName(f"column (for --{named.name}) of {source}", column, columns)
+                raise UnknownName(f"column (for --{field.name}) of {source}", column, columns)
             if column is not None:
-                resolved[named.name] = (column,)
-        listed = ", ".join(columns[:12])
+                resolved[field.name] = (column,)
+        shown = ", ".join(columns[:12])
         if not resolved["id"]:
-            raise InvalidRequest(f"{source} has no id column among {listed}; name it with --id COLUMN")
+            raise InvalidRequest(f"{source} has no id column among {shown}; name it with --id COLUMN")
         if not resolved["title"] and not resolved["abstract"]:
             raise InvalidRequest(
-                f"{source} has neither a title nor an abstract column among {listed}; name them with --title and --abstract"
+                f"{source} has neither a title nor an abstract column among {shown}; name them with --title and --abstract"
             )
         return {field: names for field, names in resolved.items() if names}
 

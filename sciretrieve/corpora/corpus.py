@@ -8,7 +8,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 import pyarrow as pa
 
@@ -30,6 +30,17 @@ READERS = {
     ".bib": bibtex.read,
     ".ris": ris.read,
 }
+
+
+class ArrowStream(Protocol):
+    """A table that Arrow can read: a data frame of pandas or Polars, an Arrow table, and others."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The table's data, by Arrow's PyCapsule interface."""
+
+
+Sources: TypeAlias = str | Path | Iterable[str | Path] | Iterable[Row] | ArrowStream
+"""What `open_corpus` opens."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +136,7 @@ class TableCorpus(Corpus):
             yield RawBatch(self.name, rows, list(range(first + 1, first + 1 + rows.num_rows)))
 
 
-def open_corpus(sources: str | Path | Iterable[str | Path] | Iterable[Row] | Any, columns: ColumnMap | None = None) -> Corpus:
+def open_corpus(sources: Sources, columns: ColumnMap | None = None) -> Corpus:
     """Open what holds papers.
 
     Args:
@@ -140,18 +151,18 @@ def open_corpus(sources: str | Path | Iterable[str | Path] | Iterable[Row] | Any
     chosen = columns or ColumnMap()
     if hasattr(sources, "__arrow_c_stream__"):
         return TableCorpus((), chosen, "papers", _arrow(sources))
-    listed = [sources] if isinstance(sources, str | Path) else list(sources) if isinstance(sources, Iterable) else [sources]
-    if listed and all(isinstance(row, Mapping) for row in listed):
-        return TableCorpus((), chosen, "papers", _arrow(listed))
-    for source in listed:
-        if not isinstance(source, str | Path):
+    items = [sources] if isinstance(sources, str | Path) else list(sources) if isinstance(sources, Iterable) else [sources]
+    if items and all(isinstance(item, Mapping) for item in items):
+        return TableCorpus((), chosen, "papers", _arrow(items))
+    for item in items:
+        if not isinstance(item, str | Path):
             raise InvalidRequest(
-                f"{type(source).__name__} is no corpus; give files, directories, a data frame, an Arrow table or a list of dicts"
+                f"{type(item).__name__} is no corpus; give files, directories, a data frame, an Arrow table or a list of dicts"
             )
-    files = [file for source in listed for file in _expand(str(source))]
+    files = [file for source in items for file in _expand(str(source))]
     if not files:
         raise InvalidRequest("no corpus given; name a file, a directory, or - for JSON Lines on standard input")
-    return Corpus(tuple(files), chosen, _name(Path(str(listed[0])), files))
+    return Corpus(tuple(files), chosen, _name(Path(str(items[0])), files))
 
 
 def _arrow(papers: Any) -> pa.Table:

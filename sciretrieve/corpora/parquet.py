@@ -43,16 +43,16 @@ def _checked(source: str, before: int, table: pa.Table) -> RawBatch:
         table.validate(full=True)  # Arrow trusts the bytes that it reads; this looks at them
         return RawBatch(source, table, numbers)
     except pa.ArrowInvalid:
-        bad = {index for column in table.columns for index in _broken(column)}
-    keep = [index for index in range(table.num_rows) if index not in bad]
-    rejected = [Rejected(source, numbers[index], "broken UTF-8") for index in sorted(bad)]
-    return RawBatch(source, table.take(keep), [numbers[index] for index in keep], rejected)
+        broken_rows = {row for column in table.columns for row in _broken(column)}
+    sound_rows = [row for row in range(table.num_rows) if row not in broken_rows]
+    rejected = [Rejected(source, numbers[row], "broken UTF-8") for row in sorted(broken_rows)]
+    return RawBatch(source, table.take(sound_rows), [numbers[row] for row in sound_rows], rejected)
 
 
 def _broken(column: pa.ChunkedArray) -> Iterator[int]:
     """The rows of a column of texts, or of lists of texts, that hold broken UTF-8."""
-    for index in range(len(column)):
+    for row in range(len(column)):
         try:
-            column[index].as_py()
+            column[row].as_py()
         except UnicodeDecodeError:
-            yield index
+            yield row

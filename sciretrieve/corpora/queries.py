@@ -17,8 +17,8 @@ ID_KEYS = ("_id", "id", "query_id", "qid")
 TEXT_KEYS = ("text", "query", "question", "title")
 
 
-def read_queries(source: str | Path, wanted: Container[str] | None = None) -> list[Query]:
-    """Read queries in file order; those with `wanted` ids alone, where given: of JSON Lines the others need no text.
+def read_queries(source: str | Path, ids: Container[str] | None = None) -> list[Query]:
+    """Read queries in file order; those with the given `ids` alone, where given: of JSON Lines the others need no text.
 
     `.jsonl` rows have an id (`_id`, `id`, `query_id`) and a `text` or `query`; a row with a `title` and an `abstract`
     and neither of those is a paper as query. `.tsv` rows are id, tab, text. Of any other file each line is a query,
@@ -35,23 +35,23 @@ def read_queries(source: str | Path, wanted: Container[str] | None = None) -> li
         raise NotFound(f"there are no queries at {source}; name a .jsonl, .tsv or .txt file, or a BEIR directory")
     suffixes = {suffix.lower() for suffix in path.suffixes}
     if suffixes & {".jsonl", ".ndjson"}:
-        queries = [query for number, row in jsonl.rows(path) if (query := _from_row(path, number, row, wanted)) is not None]
+        queries = [query for number, row in jsonl.rows(path) if (query := _from_row(path, number, row, ids)) is not None]
     else:
-        listed = [_from_line(path, number, line, ".tsv" in suffixes) for number, line in enumerate(lines(path), 1) if line.strip()]
-        queries = [query for query in listed if wanted is None or query.id in wanted]
-    if not queries and wanted is None:
+        numbered = [_from_line(path, number, line, ".tsv" in suffixes) for number, line in enumerate(lines(path), 1) if line.strip()]
+        queries = [query for query in numbered if ids is None or query.id in ids]
+    if not queries and ids is None:
         raise InvalidRequest(f"{source} holds no queries")
-    kept = {query.id: query for query in reversed(queries)}
-    if repeated := len(queries) - len(kept):
+    first_of = {query.id: query for query in reversed(queries)}
+    if repeated := len(queries) - len(first_of):
         LOG.warning("%s: %d queries have the id of an earlier one; the first of each is kept", source, repeated)
-    return [query for query in queries if kept[query.id] is query]
+    return [query for query in queries if first_of[query.id] is query]
 
 
-def _from_row(path: Path, number: int, row: Row | Rejected, wanted: Container[str] | None) -> Query | None:
+def _from_row(path: Path, number: int, row: Row | Rejected, ids: Container[str] | None) -> Query | None:
     if isinstance(row, Rejected):
         raise InvalidRequest(f"{path}, line {number}: {row.reason}")
     id = str(next((row[key] for key in ID_KEYS if row.get(key) is not None), number))
-    if wanted is not None and id not in wanted:
+    if ids is not None and id not in ids:
         return None
     title, abstract = str(row.get("title") or ""), str(row.get("abstract") or "")
     if abstract and not (row.get("text") or row.get("query")):

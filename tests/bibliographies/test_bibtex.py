@@ -121,12 +121,14 @@ def test_entries_are_made_of_what_a_corpus_has(paper: Paper, kind: str, expected
 
 
 def test_names_are_taken_apart_as_they_are_meant() -> None:
-    paper = Paper("x", "T", authors=("John Smith Jr.", "The LIGO Collaboration", "Barnes and Noble", "Müller, Jörg", "van der Berg, Jan"))
+    paper = Paper(
+        "x", "T", authors=("John Smith Jr.", "The LIGO Collaboration", "Barnes and Noble", "Müller, Jörg", "Jan van Berg and A. Li")
+    )
     (entry,) = parse_string(next(entries([paper])), "bibtex").entries.values()
     first, group, shop, *_ = entry.persons["author"]
     assert (first.last_names, first.lineage_names) == (["Smith"], ["Jr."])
     assert (group.last_names, shop.last_names) == (["{The LIGO Collaboration}"], ["{Barnes and Noble}"])
-    assert len(entry.persons["author"]) == 5
+    assert len(entry.persons["author"]) == 6
 
 
 def test_a_paper_has_the_same_key_in_every_answer() -> None:

@@ -113,7 +113,7 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.dictionaries(st.sampled_from(["extra", "other", "üñï"]), json_values, max_size=3), min_size=1, max_size=6))
 def test_whatever_the_values_every_paper_is_built_and_found(
     tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, object]]

@@ -165,17 +165,19 @@ near_names = st.builds(
 @given(st.lists(st.lists(near_names, unique=True, max_size=8), min_size=1, max_size=3), st.sampled_from(["id", "own"]))
 def test_no_column_is_lost_whatever_it_is_called(tmp_path_factory: pytest.TempPathFactory, files: list[list[str]], named: str) -> None:
     folder = tmp_path_factory.mktemp("columns")
-    values = {(at, name): f"{at}-{name}" for at, names in enumerate(files) for name in names}
-    for at, names in enumerate(files):
-        row = {name: values[at, name] for name in names} | {"own": f"{at}", "title": f"{at}-title"} | {named: f"{at}-{named}"}
-        write_jsonl(folder / f"{at}.jsonl", [row])
-        values |= {(at, name): value for name, value in row.items()}
+    values = {(number, name): f"{number}-{name}" for number, names in enumerate(files) for name in names}
+    for number, names in enumerate(files):
+        row = (
+            {name: values[number, name] for name in names} | {"own": f"{number}", "title": f"{number}-title"} | {named: f"{number}-{named}"}
+        )
+        write_jsonl(folder / f"{number}.jsonl", [row])
+        values |= {(number, name): value for name, value in row.items()}
     read, rejected = read_corpus(folder, id="own")
     assert rejected == []
-    for at, row in enumerate(read.to_pylist()):
+    for number, row in enumerate(read.to_pylist()):
         there = {str(value) for value in row.values()}
         # a text without a year in it is no year
-        assert {value for (file, name), value in values.items() if file == at and name != "year"} <= there
+        assert {value for (file, name), value in values.items() if file == number and name != "year"} <= there
 
 
 def test_a_renamed_column_keeps_its_name_in_every_file(tmp_path: Path) -> None:

@@ -78,3 +78,12 @@ def test_the_counts_are_of_all_papers_also_where_a_build_is_resumed(tmp_path: Pa
     for heard in (first, second):
         assert "read as: id ← id, title ← title, year ← year, authors ← authors" in heard.notes
     assert second.notes[-1] == "of 9 papers, 9 without abstract, 3 without year, 5 without authors"
+
+
+def test_only_the_papers_that_are_indexed_count(tmp_path: Path) -> None:
+    import sciretrieve as sr
+
+    heard = Interrupting(False)
+    path = write_jsonl(tmp_path / "p.jsonl", [{"id": n, "title": "T"} for n in range(9)])
+    sr.build(path, tmp_path / "index", encoder=None, limit=4, progress=heard)
+    assert heard.notes[-1] == "of 4 papers, 4 without abstract, 4 without year, 4 without authors"

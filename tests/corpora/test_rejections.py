@@ -19,8 +19,8 @@ def noted(path: Path) -> list[Rejected]:
 
 def test_all_are_in_the_file_in_order(tmp_path: Path) -> None:
     rejections = Rejections(tmp_path / "rejected.jsonl", strict=False)
-    for some in ([], ROWS[:3], [], ROWS[3:4], ROWS[4:]):
-        rejections(some)
+    for rejected in ([], ROWS[:3], [], ROWS[3:4], ROWS[4:]):
+        rejections(rejected)
     assert noted(rejections.path) == ROWS
     assert (rejections.count, rejections.first) == (7, ROWS[0])
     assert "é0" in rejections.path.read_text(encoding="utf-8")
