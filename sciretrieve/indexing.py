@@ -17,12 +17,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Unpack
 
+import numpy as np
 import pyarrow as pa
 
 from .choices import Metric
 from .corpora import ColumnMap, Corpus, Reading, Rejections, Sources, open_corpus
 from .dense.ann import check_factory
-from .encoders import golden_vectors, load_encoder
+from .encoders import check_golden, golden_vectors, load_encoder
 from .encoders.ahead import ahead
 from .errors import IndexExists, InvalidRequest, SciretrieveError
 from .files import LOCK, describe, read_json, remove_lock, settle, write_json, write_lock, write_vectors
@@ -34,6 +35,7 @@ from .options import BuildKeywords, BuildSettings, changed
 from .protocols import Encoder, Progress, Silent
 from .schema import concat, texts_of
 from .shards import ShardWriter, finished_facts
+from .types import Vectors
 
 WINDOW = 512
 """Papers in a window where there is no encoder; each encoder has its own window size. Windows start at a shard's first row, so
@@ -121,6 +123,8 @@ class _Build:
         self.shards: list[ShardFacts] = []
         self.plan: dict[str, Any] = {}
         self.first_shard = 0
+        self.golden: Vectors | None = None
+        self.ran_in: Iterable[str] = ()
         if self.encoder and self.metric and settings.dense not in ("auto", "flat", "hnsw", "ivf"):
             check_factory(settings.dense, self.encoder.dim, self.metric)
 
@@ -135,23 +139,40 @@ class _Build:
             "encoder": self.encoder.identity() | {"precision": self.encoder.precision} if self.encoder else None,
             "analyzer": self.analyzer.spec if self.analyzer else None,
         }
-        shard_plan = _shard_plan(self.plan)
         if not overwrite and (self.directory / MANIFEST).exists():
             old = read_manifest(self.directory)
-            if _shard_plan(old.build) != shard_plan:
+            if not _same_shards(old.build, self.plan):
                 raise IndexExists(str(self.directory), "holds an index of another corpus or with other settings")
             self._respan(old)
             return True
         unfinished = read_json(mark) if mark.exists() else None
-        if unfinished is not None and resume and _shard_plan(unfinished) == shard_plan:
+        if unfinished is not None and resume and _same_shards(unfinished, self.plan):
             self.first_shard = unfinished["first_shard"]
         elif unfinished is not None and resume and not overwrite:
             raise IndexExists(str(self.directory), "holds an unfinished build of another corpus or with other settings")
         else:
             numbers = [int(folder.name.removesuffix(".partial")) for folder in shards.glob("[0-9]*")]
             self.first_shard = max(numbers, default=-1) + 1
-            write_json(mark, self.plan | {"first_shard": self.first_shard})
+            unfinished = None
+        self._probe(unfinished or {})
+        golden, ran_in = self.golden if self.golden is None else self.golden.tolist(), self._ran_in()
+        write_json(mark, self.plan | {"first_shard": self.first_shard, "golden": golden, "ran_in": ran_in})
         return False
+
+    def _probe(self, unfinished: Mapping[str, Any]) -> None:
+        """See what the encoder gives, which an interrupted build that goes on must still get. Raises InvalidRequest."""
+        self.ran_in = unfinished.get("ran_in", ())
+        if self.encoder is None or self.plan["encoder"]["layout"] == "vectors":
+            return
+        if unfinished.get("golden"):
+            self.golden = np.array(unfinished["golden"], np.float32)
+            check_golden(self.golden, self.encoder, "paper")
+        else:
+            self.golden = golden_vectors(self.encoder)
+
+    def _ran_in(self) -> list[str]:
+        """What papers were encoded in, in this process and in those that began the build."""
+        return list(dict.fromkeys([*self.ran_in, *(self.encoder.ran_in if self.encoder else ())]))
 
     def _respan(self, old: Manifest) -> None:
         """Bring what spans the shards of an index of the same papers to these settings, if it has others."""
@@ -250,7 +271,7 @@ class _Build:
             rejected=self.rejections.count,
             metric=self.metric,
             dense="flat" if self.encoder else "none",
-            encoder=self.plan["encoder"] and self.plan["encoder"] | {"golden": self._golden(generation + 1)},
+            encoder=self._encoder_facts(generation + 1),
             lexical=None,
             shards=tuple(self.shards),
             build=self.plan,
@@ -264,15 +285,17 @@ class _Build:
             report.unlink(missing_ok=True)
         commit(self.directory, manifest)
 
-    def _golden(self, generation: int) -> dict[str, Any] | None:
-        """Write what the encoder gives for a probe text on each side; None where it reads no texts."""
-        if self.encoder is None or self.plan["encoder"]["layout"] == "vectors":
+    def _encoder_facts(self, generation: int) -> dict[str, Any] | None:
+        """What the manifest says of the encoder; its golden vectors are written, where it reads texts."""
+        if self.encoder is None:
             return None
-        path = self.directory / "encoder" / f"golden-{generation:06d}.npy"
-        path.parent.mkdir(exist_ok=True)
-        vectors = golden_vectors(self.encoder)
-        write_vectors(path, [vectors], vectors.shape)
-        return {"file": f"encoder/{path.name}", **describe(path)}
+        facts: dict[str, Any] = self.plan["encoder"] | {"precision": self.encoder.precision, "ran_in": self._ran_in(), "golden": None}
+        if self.golden is not None:
+            path = self.directory / "encoder" / f"golden-{generation:06d}.npy"
+            path.parent.mkdir(exist_ok=True)
+            write_vectors(path, [self.golden], self.golden.shape)
+            facts["golden"] = {"file": f"encoder/{path.name}", **describe(path)}
+        return facts
 
     def _why_none(self) -> str:
         first = self.rejections.first
@@ -297,6 +320,15 @@ class _Build:
             remove_lock(self.directory)
 
 
+def _same_shards(build: Mapping[str, Any], plan: Mapping[str, Any]) -> bool:
+    """Whether a build, unfinished or committed, has the shards of a plan.
+
+    All arithmetics keep the vectors, so "auto" goes on with any; one that is asked for by name must be that of the build.
+    """
+    precisions = ("auto", build["settings"]["precision"], (build["encoder"] or {}).get("precision"))
+    return _shard_plan(build) == _shard_plan(plan) and plan["settings"]["precision"] in precisions
+
+
 def _shard_plan(build: Mapping[str, Any]) -> dict[str, Any]:
     """What decides the shards, of what build.json or a manifest says of a build."""
     encoder, settings = build["encoder"], build["settings"]
@@ -304,7 +336,7 @@ def _shard_plan(build: Mapping[str, Any]) -> dict[str, Any]:
         "format": build["format"],
         "fingerprint": build["fingerprint"],
         # the name and the path that an encoder was asked for by do not change what it is
-        "encoder": encoder and {key: value for key, value in encoder.items() if key not in ("name", "asked")},
+        "encoder": encoder and {key: value for key, value in encoder.items() if key not in ("name", "asked", "precision")},
         "analyzer": build["analyzer"],
         "shard_size": settings["shard_size"],
         "limit": settings["limit"],

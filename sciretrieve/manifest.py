@@ -47,7 +47,7 @@ class ShardFacts:
 class Manifest:
     """What an index is made of.
 
-    `encoder` is the encoder's identity, its `precision` and the file of `golden` vectors, or None without vectors;
+    `encoder` is the encoder's identity, its `precision`, what it `ran_in` and the file of `golden` vectors, or None without vectors;
     `lexical` has the BM25 parameters, the analyzer, the folder and its files, or is None; `build` is what the index was
     built from and how; `fusion` is how hybrid search joins its halves where that was tuned, as `fusion.Fusion` has it.
     """

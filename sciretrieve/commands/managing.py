@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -45,7 +46,7 @@ def info(
         "papers": f"{facts.papers:,} in {counted(len(facts.shards), 'shard')}; {counted(facts.rejected, 'row')} rejected",
         "on disk": in_bytes(facts.bytes),
         "modes": ", ".join(opened.modes),
-        "encoder": f"{encoder['name']}, {encoder['dim']} dimensions, {encoder['precision']}" if encoder else "none",
+        "encoder": f"{encoder['name']}, {encoder['dim']} dimensions, {_precision(encoder)}" if encoder else "none",
         "cut": f"{counted(facts.truncated, 'paper')} longer than the encoder reads" if facts.truncated is not None else "not known",
         "dense": f"{facts.dense}, {facts.metric}" if encoder else "none",
         "BM25": f"{lexical['variant']}, k1 {lexical['k1']}, b {lexical['b']}" if lexical else "none",
@@ -55,6 +56,12 @@ def info(
         "with": ", ".join(f"{name} {version}" for name, version in facts.versions.items()),
     }
     say(f"{name:<9} {value}" for name, value in rows.items())
+
+
+def _precision(encoder: Mapping[str, Any]) -> str:
+    """The precision that papers were encoded in, and the runtimes that did so where that is known."""
+    ran_in = ", then ".join(encoder.get("ran_in", ()))
+    return f"{encoder['precision']} ({ran_in})" if ran_in else str(encoder["precision"])
 
 
 def export(

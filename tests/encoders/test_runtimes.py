@@ -16,8 +16,10 @@ from sciretrieve.choices import Precision
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.artifact import PROBES
 from sciretrieve.encoders.text_encoder import TextEncoder
-from sciretrieve.errors import InvalidRequest, Unavailable
+from sciretrieve.errors import IndexExists, InvalidRequest, Unavailable
+from sciretrieve.protocols import Silent
 from sciretrieve.types import Paper, Query, Vectors
+from tests.command_line import answer
 from tests.encoders.fake_core import FakeCore
 from tests.made_up import made_up_papers
 from tests.toy_weights import ids_of, write_bert
@@ -142,18 +144,56 @@ def test_what_is_no_fault_of_the_runtime_is_passed_on(core: FakeCore, plain: Vec
 def test_a_build_goes_on_and_its_index_says_in_what(
     core: FakeCore, plain: Vectors, tmp_path: Path, corpus: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    check = probing()
+    assert opened().precision == "bf16"  # so the check is behind us
     core.batches.clear()
-    # past the first window of papers: the golden vectors, and the papers themselves
-    encoder = opened()
-    core.before_batch = failing("bf16", check)
+    # three batches are golden vectors
+    core.before_batch = failing("bf16", 5)
     index = sr.build(corpus, tmp_path / "index", encoder="specter")
     assert np.abs(np.concatenate([shard.vectors for shard in index.vectors]) - plain).max() < 1e-4
-    assert encoder.precision
     facts = index.manifest.encoder
     assert facts is not None
+    assert (facts["precision"], facts["ran_in"]) == ("fp32", ["OpenVINO bf16", "OpenVINO fp32"])
+    assert "fp32 (OpenVINO bf16, then OpenVINO fp32)" in answer("info", "-i", index.path)
     assert len(caplog.records) == 1
     assert index.search("graph networks", 3, mode="dense").hits
+
+
+class Interrupted(Exception):
+    """What ends a build in these tests."""
+
+
+class StopAfter(Silent):
+    def __init__(self, papers: int) -> None:
+        self._left = papers
+
+    def advance(self, papers: int) -> None:
+        self._left -= papers
+        if self._left <= 0:
+            raise Interrupted
+
+
+def test_an_interrupted_build_goes_on_in_another_runtime(core: FakeCore, plain: Vectors, tmp_path: Path, corpus: Path) -> None:
+    with pytest.raises(Interrupted):
+        sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100, progress=StopAfter(200))
+    core.before_batch = failing("bf16", core.batches["bf16"])
+    index = sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100)
+    assert np.abs(np.concatenate([shard.vectors for shard in index.vectors]) - plain).max() < 1e-4
+    assert index.manifest.encoder is not None
+    assert index.manifest.encoder["ran_in"] == ["OpenVINO bf16", "OpenVINO fp32"]
+    # the same papers are there already, in whatever arithmetic, unless one is asked for
+    assert sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100).manifest == index.manifest
+    with pytest.raises(IndexExists):
+        sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100, precision="fp32")
+
+
+def test_an_interrupted_build_whose_encoder_has_changed_is_refused(core: FakeCore, plain: Vectors, tmp_path: Path, corpus: Path) -> None:
+    with pytest.raises(Interrupted):
+        sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100, progress=StopAfter(200))
+    core.disturb = lambda precision, vectors: turned(vectors, 0.99)
+    with pytest.raises(InvalidRequest, match="specter gives other vectors today than when the index was built"):
+        sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100)
+    core.disturb = lambda precision, vectors: vectors
+    assert len(sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100)) == 300
 
 
 def turned(vectors: Vectors, cosine: float) -> Vectors:
