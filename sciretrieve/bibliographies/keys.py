@@ -12,9 +12,10 @@ from string import ascii_lowercase
 
 from ..types import Paper
 from .names import family
-from .works import arxiv_of, doi_of
+from .works import ARXIV, DOI
 
-KEY = re.compile(r"[^\W\d_][\w:.+-]*")
+KEY = re.compile(r"(?!ris:)[^\W\d_](?!\w*://)[\w:.+/-]*")
+"""Ids like citation keys: those of DBLP, too, but no URL, and none that was made up for a record without one."""
 
 
 def keys_of(papers: Sequence[Paper], given: Sequence[str | None]) -> list[str]:
@@ -35,7 +36,7 @@ def keys_of(papers: Sequence[Paper], given: Sequence[str | None]) -> list[str]:
 
 def _key(paper: Paper) -> str:
     """The id if it is like a key; else family name, year and first long word of the title, in ASCII."""
-    if KEY.fullmatch(paper.id) and not doi_of(paper) and not arxiv_of(paper):
+    if KEY.fullmatch(paper.id) and not DOI.search(paper.id) and not ARXIV.fullmatch(paper.id):
         return paper.id
     word = next((word for word in re.findall(r"[a-z]+", _folded(paper.title)) if len(word) > 3), "")
     # a title without a letter of ours, as a Chinese one, still needs a key that is its own

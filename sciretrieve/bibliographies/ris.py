@@ -31,7 +31,8 @@ def _made(paper: Paper) -> list[str]:
     import rispy
 
     kind, details = kind_of(paper), details_of(paper)
-    first, _, last = details.get("pages", "").partition("-")
+    first, _, last = re.sub("[-–—]+", "-", details.get("pages", "")).partition("-")
+    publishers = (details.get(field, "") for field in ("publisher", "school", "institution"))
     texts = {
         "id": paper.id,
         "title": paper.title,
@@ -40,8 +41,8 @@ def _made(paper: Paper) -> list[str]:
         "volume": details.get("volume", ""),
         "number": details.get("number", ""),
         "start_page": first,
-        "end_page": last.strip("-"),
-        "publisher": details.get("publisher", ""),
+        "end_page": last,
+        "publisher": next(filter(None, publishers), ""),
         "place_published": details.get("address", ""),
         "edition": details.get("edition", ""),
         "issn": details.get("isbn", "") or details.get("issn", ""),

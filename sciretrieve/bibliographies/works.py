@@ -61,6 +61,8 @@ DETAILS: Mapping[str, tuple[str, ...]] = {
     "editor": ("editors", "editor"),
     "booktitle": ("booktitle",),
     "publisher": ("publisher",),
+    "school": ("school",),
+    "institution": ("institution",),
     "address": ("address", "placepublished"),
     "edition": ("edition",),
     "volume": ("volume",),

@@ -55,6 +55,22 @@ def test_the_book_of_a_chapter_is_its_venue(tmp_path: Path) -> None:
     assert (chapter["venue"], chapter["editors"], chapter["pages"], chapter["type"]) == ("The whole book", ["Turing, Alan"], "1-10", "CHAP")
 
 
+BIBTEX = r"""
+@inproceedings{a, title = {T}, author = {M{\"u}ller, J. and others}, booktitle = {Proc. of X}, pages = {1--10}, volume = 3,
+  year = 2000, editor = {Li, W. and Xu, Y.}, doi = {10.1000/a\_b}}
+@phdthesis{b, title = {U}, school = {MIT}, year = {2001}}
+"""
+
+
+def test_a_bibliography_in_bibtex_as_ris(tmp_path: Path) -> None:
+    (tmp_path / "p.bib").write_text(BIBTEX)
+    first, second = written(papers_of(read_corpus(tmp_path / "p.bib")[0]))
+    expected = {"type_of_reference": "CONF", "id": "a", "authors": ["J. Müller"], "secondary_title": "Proc. of X", "start_page": "1"}
+    expected |= {"end_page": "10", "volume": "3", "year": "2000", "secondary_authors": ["W. Li", "Y. Xu"], "doi": "10.1000/a_b"}
+    assert {tag: first[tag] for tag in expected} == expected
+    assert (second["type_of_reference"], second["publisher"]) == ("THES", "MIT")
+
+
 @pytest.mark.parametrize(
     ("paper", "expected"),
     [
