@@ -141,15 +141,16 @@ class _Build:
         }
         if not overwrite and (self.directory / MANIFEST).exists():
             old = read_manifest(self.directory)
-            if not _same_shards(old.build, self.plan):
-                raise IndexExists(str(self.directory), "holds an index of another corpus or with other settings")
+            if differing := _differing(old.build, self.plan):
+                raise IndexExists(str(self.directory), f"holds an index with another {differing}")
             self._respan(old)
             return True
         unfinished = read_json(mark) if mark.exists() else None
-        if unfinished is not None and resume and _same_shards(unfinished, self.plan):
+        differing = _differing(unfinished, self.plan) if unfinished is not None else ""
+        if unfinished is not None and resume and not differing:
             self.first_shard = unfinished["first_shard"]
         elif unfinished is not None and resume and not overwrite:
-            raise IndexExists(str(self.directory), "holds an unfinished build of another corpus or with other settings")
+            raise IndexExists(str(self.directory), f"holds an unfinished build with another {differing}")
         else:
             numbers = [int(folder.name.removesuffix(".partial")) for folder in shards.glob("[0-9]*")]
             self.first_shard = max(numbers, default=-1) + 1
@@ -320,26 +321,29 @@ class _Build:
             remove_lock(self.directory)
 
 
-def _same_shards(build: Mapping[str, Any], plan: Mapping[str, Any]) -> bool:
-    """Whether a build, unfinished or committed, has the shards of a plan.
+def _differing(build: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
+    """In what a plan needs other shards than a build, unfinished or committed, has; empty if it has the same.
 
     All arithmetics keep the vectors, so "auto" goes on with any; one that is asked for by name must be that of the build.
     """
-    precisions = ("auto", build["settings"]["precision"], (build["encoder"] or {}).get("precision"))
-    return _shard_plan(build) == _shard_plan(plan) and plan["settings"]["precision"] in precisions
+    old_parts, new_parts = _shard_plan(build), _shard_plan(plan)
+    differing = [part for part in new_parts if old_parts[part] != new_parts[part]]
+    if plan["settings"]["precision"] not in ("auto", build["settings"]["precision"], (build["encoder"] or {}).get("precision")):
+        differing.append("--precision")
+    return ", ".join(differing)
 
 
 def _shard_plan(build: Mapping[str, Any]) -> dict[str, Any]:
-    """What decides the shards, of what build.json or a manifest says of a build."""
+    """What decides the shards, of what build.json or a manifest says of a build; each part by the name that a user knows."""
     encoder, settings = build["encoder"], build["settings"]
     return {
         "format": build["format"],
-        "fingerprint": build["fingerprint"],
+        "corpus": build["fingerprint"],
         # the name and the path that an encoder was asked for by do not change what it is
         "encoder": encoder and {key: value for key, value in encoder.items() if key not in ("name", "asked", "precision")},
-        "analyzer": build["analyzer"],
-        "shard_size": settings["shard_size"],
-        "limit": settings["limit"],
+        "BM25 text analysis": build["analyzer"],
+        "--shard-size": settings["shard_size"],
+        "--limit": settings["limit"],
     }
 
 

@@ -138,12 +138,19 @@ def test_a_corpus_is_the_same_however_its_path_is_spelt(source: Path, tmp_path: 
 
 def test_other_papers_or_another_encoder_are_not_the_same_shards(source: Path, tmp_path: Path, monkeypatch: Any) -> None:
     build(source, tmp_path / "index")
-    for changed in ({"limit": 100}, {"shard_size": 50}, {"lexical": None}):
-        with pytest.raises(IndexExists, match="other settings"):
+    for changed, named in (
+        ({"limit": 100}, "another --limit;"),
+        ({"shard_size": 50, "limit": 3}, "another --shard-size, --limit;"),
+        ({"lexical": None}, "another BM25 text analysis;"),
+        ({"encoder": None}, "another encoder;"),
+    ):
+        with pytest.raises(IndexExists, match=named):
             build(source, tmp_path / "index", **changed)
     monkeypatch.setattr(indexing, "load_encoder", lambda *_, **__: LetterEncoder(scale=2))
-    with pytest.raises(IndexExists, match="other settings"):
+    with pytest.raises(IndexExists, match="another encoder;"):
         build(source, tmp_path / "index")
+    with pytest.raises(IndexExists, match="another corpus, encoder;"):
+        build(write_jsonl(tmp_path / "others.jsonl", made_up_papers(5)), tmp_path / "index", encoder="letters")
 
 
 def test_the_same_command_keeps_what_was_tuned(source: Path, tmp_path: Path) -> None:
