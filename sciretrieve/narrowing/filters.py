@@ -12,9 +12,10 @@ paper without the value fails the condition (so `not` of the condition lets it t
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -54,6 +55,12 @@ NUMBER: /-?\d+(\.\d+)?([eE][+-]?\d+)?/
 %ignore /\s+/
 """
 
+DEEPEST = 100
+"""Levels of `not`, and of `and` within `or` within `and`, that a filter may have."""
+LONGEST_NUMBER = 1000
+"""Characters of a number; Python itself refuses to read whole numbers of more than 4,300."""
+NUMERAL = re.compile(r"-?\d+(\.\d+)?")
+
 Value: TypeAlias = str | int | float | bool
 Columns: TypeAlias = Mapping[str, Any]
 """Column name -> Arrow array, all of one length."""
@@ -88,21 +95,27 @@ class Condition:
     def evaluate(self, columns: Columns) -> Any:
         """True where the condition holds, never null."""
         array = columns[self.column]
-        if pa.types.is_null(array.type):
-            return booleans(np.zeros(len(array), bool))
-        if pa.types.is_list(array.type) or pa.types.is_large_list(array.type):
-            return self._any_element(array)
-        return pc.fill_null(self._test(array), False)
+        try:
+            return self._any_element(array) if _is_list(array.type) else self._holds(array)
+        except (pa.ArrowException, UnicodeError) as error:
+            raise self._incomparable(array.type) from error
 
     def _any_element(self, array: Any) -> Any:
         if self.operator not in ("contains", "in"):
             raise InvalidRequest(f'{self.column} is a list; ask with `{self.column} contains "…"` or `{self.column} in (…)`')
         array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
-        passes = pc.fill_null(self._test(pc.list_flatten(array)), False)
-        hits = pc.list_parent_indices(array).filter(passes)
+        hits = pc.list_parent_indices(array).filter(self._holds(pc.list_flatten(array)))
         mask = np.zeros(len(array), bool)
         mask[hits.to_numpy()] = True
         return booleans(mask)
+
+    def _holds(self, array: Any) -> Any:
+        """True where a value, of a list's elements or of a whole column, meets the condition, never null."""
+        if pa.types.is_null(array.type):
+            return booleans(np.zeros(len(array), bool))
+        if pa.types.is_dictionary(array.type):
+            array = array.cast(array.type.value_type)
+        return pc.fill_null(self._test(array), False)
 
     def _test(self, array: Any) -> Any:
         if self.operator == "contains":
@@ -129,7 +142,13 @@ class Condition:
                 return pa.scalar(float(value))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OverflowError):
             pass
-        raise InvalidRequest(f"{self.column} holds {kind}, which does not compare with {value!r}")
+        raise self._incomparable(kind)
+
+    def _incomparable(self, kind: pa.DataType) -> InvalidRequest:
+        numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+        quoted = next((value for value in self.values if isinstance(value, str) and NUMERAL.fullmatch(value)), None)
+        hint = "" if quoted is None or not numeric else f"; write {quoted} without quotation marks"
+        return InvalidRequest(f"{self.column} holds {kind}, which does not compare with {', '.join(map(repr, self.values))}{hint}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,18 +191,25 @@ def value_of(paper: Paper, column: str) -> str:
     return "not known" if value in (None, "", ()) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-@cache
+@lru_cache(maxsize=64)
 def parse(text: str) -> Expression:
-    """Parse a filter. Raises InvalidRequest that points at the first character that does not fit."""
+    """Parse a filter.
+
+    Raises:
+        InvalidRequest: it points at the first character that does not fit; or conditions are nested too deeply.
+    """
     from lark.exceptions import UnexpectedInput
 
     try:
         tree = _parser().parse(checked_text(text, "filter"))
     except UnexpectedInput as error:
-        at = error.pos_in_stream
-        ended = at is None or getattr(getattr(error, "token", None), "type", None) == "$END"
-        where = "at its end" if ended else f"at {text[at : at + 20]!r}"
-        raise InvalidRequest(f'the filter cannot be read {where}; write it like: year >= 2018 and venue == "ACL"') from error
+        position = error.pos_in_stream
+        token = getattr(error, "token", None)
+        ended = position is None or (token is not None and token.type == "$END")
+        where = "at its end" if ended else f"at {text[position : position + 20]!r}"
+        unquoted = token is not None and token.type == "NAME" and "STRING" in error.accepts
+        advice = f'put texts in quotation marks: "{token}"' if unquoted else 'write it like: year >= 2018 and venue == "ACL"'
+        raise InvalidRequest(f"the filter cannot be read {where}; {advice}") from error
     return _expression(tree)
 
 
@@ -191,7 +217,7 @@ def matching(column: str, text: str, kind: pa.DataType) -> Expression:
     """The condition that a column of type `kind` matches a text as people mean it: holds it, or for numbers equals it."""
     if pa.types.is_boolean(kind) and text.lower() in ("true", "false"):
         return Condition(column, "==", (text.lower() == "true",))
-    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or _is_list(kind)
     value: Value = text
     if not is_text:
         for read in (int, float):
@@ -217,6 +243,10 @@ def mask(expression: Expression, columns: Columns, known: list[str]) -> Mask:
     return np.asarray(result.to_numpy(zero_copy_only=False) if isinstance(result, pa.Array) else result.to_numpy(), bool)
 
 
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
 @cache
 def _parser() -> Any:
     from lark import Lark
@@ -224,11 +254,13 @@ def _parser() -> Any:
     return Lark(GRAMMAR, parser="lalr", lexer="contextual")
 
 
-def _expression(tree: Any) -> Expression:
+def _expression(tree: Any, depth: int = 1) -> Expression:
+    if depth > DEEPEST:
+        raise InvalidRequest(f"the filter nests conditions more than {DEEPEST} levels deep; write it flatter")
     if tree.data in ("or", "and"):
-        return Combination(str(tree.data), tuple(_expression(child) for child in tree.children))
+        return Combination(str(tree.data), tuple(_expression(child, depth + 1) for child in tree.children))
     if tree.data == "negation":
-        return Combination("not", (_expression(tree.children[0]),))
+        return Combination("not", (_expression(tree.children[0], depth + 1),))
     column = str(tree.children[0].children[0]).strip("`")
     values = tuple(_value(child) for child in tree.children[1:] if hasattr(child, "data"))
     if tree.data == "comparison":
@@ -242,6 +274,8 @@ def _expression(tree: Any) -> Expression:
 def _value(tree: Any) -> Value:
     text = str(tree.children[0])
     if tree.data == "number":
+        if len(text) > LONGEST_NUMBER:
+            raise InvalidRequest(f"the filter has a number of {len(text)} characters; no column holds one of more than {LONGEST_NUMBER}")
         return float(text) if any(char in text for char in ".eE") else int(text)
     if tree.data == "string":
         return _unescaped(text[1:-1])

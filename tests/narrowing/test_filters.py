@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sciretrieve.errors import InvalidRequest, UnknownName
@@ -136,6 +137,84 @@ def test_any_text_is_read_or_refused_with_one_line(text: str) -> None:
     assert "\n" not in refusal
 
 
+DAY = datetime.datetime(2018, 1, 2, tzinfo=datetime.UTC)
+ODD_COLUMNS: dict[str, Any] = {
+    "nothing": pa.nulls(2),
+    "nothings": pa.array([[None], None]),
+    "structs": pa.array([[{"a": 1}], []]),
+    "struct": pa.array([{"a": 1}, None]),
+    "moment": pa.array([DAY, None], pa.timestamp("us", "UTC")),
+    "price": pa.array([decimal.Decimal("1.50"), None]),
+    "kind": pa.array(["ACL", None]).dictionary_encode(),
+    "kinds": pa.array([["ACL", "x"], None], pa.large_list(pa.string())),
+    "pair": pa.array([[1, 2], None], pa.list_(pa.int8(), 2)),
+    "blob": pa.array([b"ACL", None]),
+    "count": pa.array([2**64 - 1, None], pa.uint64()),
+    "half": pa.array([1.5, None], pa.float32()),
+    "span": pa.array([datetime.timedelta(days=1), None]),
+    "open": pa.array([True, None]),
+    "text": pa.array(["ACL", None]),
+}
+literals = (
+    st.sampled_from(
+        ["1", "-1", "1.5", "true", '"2018-01-02"', '"2018-01-02T00:00:00Z"', '"1.50"', '"ACL"', str(2**63), str(2**64), "1e400"]
+    )
+    | st.text(st.characters(codec=None), max_size=5).map(lambda text: f'"{text}"')
+    | st.integers().map(str)
+)
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(sorted(ODD_COLUMNS)), st.sampled_from([*sorted(OPERATORS), "contains", "in"]), literals)
+def test_every_column_is_compared_or_refused_in_one_line(column: str, sign: str, literal: str) -> None:
+    asked = f"{column} in ({literal}, {literal})" if sign == "in" else f"{column} {sign} {literal}"
+    refusal = ""
+    try:
+        mask = filters.mask(filters.parse(asked), ODD_COLUMNS, list(ODD_COLUMNS))
+    except InvalidRequest as error:
+        refusal = str(error)
+    else:
+        assert mask.dtype == bool
+        assert not mask[1]  # a paper without the value fails every condition
+    assert "\n" not in refusal
+
+
+@pytest.mark.parametrize(
+    ("text", "passes"),
+    [
+        ('kind == "ACL"', True),
+        ('kind contains "ac"', True),
+        ('kinds in ("x")', True),
+        ("pair in (2)", True),
+        ("pair in (3)", False),
+        ('price == "1.50"', True),
+        ('moment >= "2018-01-01T00:00:00Z"', True),
+        ("half in (1.5)", True),
+    ],
+)
+def test_columns_of_unusual_types(text: str, passes: bool) -> None:
+    assert filters.mask(filters.parse(text), ODD_COLUMNS, list(ODD_COLUMNS)).tolist() == [passes, False]
+
+
+@pytest.mark.parametrize("deep", ["not " * 3000 + "year == 1999", "not (" * 3000 + "year == 1999" + ")" * 3000])
+def test_what_is_nested_too_deeply_is_refused_in_one_line(deep: str) -> None:
+    with pytest.raises(InvalidRequest, match=r"^the filter nests conditions more than 100 levels deep; write it flatter$"):
+        passing(deep)
+
+
+def test_long_filters_are_no_deep_ones() -> None:
+    assert passing(" or ".join(f"year == {year}" for year in range(2018, 5000))) == "bde"
+    assert passing(" and ".join(f"year != {year}" for year in range(2018, 5000))) == "a"
+    assert passing("(" * 3000 + "year == 1999" + ")" * 3000) == "a"
+    assert passing("not " * 98 + "year == 1999") == "a"
+
+
+def test_filters_read_before_are_not_kept_for_ever() -> None:
+    size = filters.parse.cache_info().maxsize
+    assert size is not None
+    assert size <= 1000
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -144,7 +223,12 @@ def test_any_text_is_read_or_refused_with_one_line(text: str) -> None:
         ("year >=", "cannot be read at its end"),
         ("year >= 2018 and", "cannot be read at its end"),
         ("year == 2018)", r"cannot be read at '\)'"),
-        ("year == ACL", "cannot be read at 'ACL'"),
+        ("year == ACL", "cannot be read at 'ACL'; put texts in quotation marks: \"ACL\"$"),
+        ("venue in (ACL)", "cannot be read at 'ACL\\)'; put texts in quotation marks: \"ACL\"$"),
+        ("year == '2018'", "does not compare with '2018'; write 2018 without quotation marks"),
+        ("year == " + "9" * 5000, "a number of 5000 characters"),
+        ("venue == '\ud800'", r"venue holds string, which does not compare with '\\ud800'"),
+        ("venue contains '\udfff'", "does not compare"),
         ("__import__('os')", "cannot be read"),
         ('venue == "ACL', "cannot be read"),
         ("year == 'recent'", "year holds int64, which does not compare with 'recent'"),
