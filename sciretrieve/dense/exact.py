@@ -46,19 +46,21 @@ def search(vectors: Vectors, norms: Vectors, queries: Vectors, k: int, metric: M
         metric: see `score`.
         mask: which rows may be answered, shape (n,); None for all.
     """
-    rows = None if mask is None else np.flatnonzero(mask)
-    count = len(vectors) if rows is None else len(rows)
-    kept: list[list[Found]] = [[] for _ in queries]
+    passing_rows = None if mask is None else np.flatnonzero(mask)
+    count = len(vectors) if passing_rows is None else len(passing_rows)
+    longest = float(norms.max(initial=0.0))
+    slacks = [_slack(query, longest, metric) for query in queries]
+    candidates: list[list[Found]] = [[] for _ in queries]
     for first in range(0, count, BLOCK_ROWS):
         stop = min(first + BLOCK_ROWS, count)
-        part = np.arange(first, stop) if rows is None else rows[first:stop]
-        block = np.asarray(vectors[first:stop] if rows is None else vectors[part])
-        lengths = norms[part]
+        block_rows = np.arange(first, stop) if passing_rows is None else passing_rows[first:stop]
+        block = np.asarray(vectors[first:stop] if passing_rows is None else vectors[block_rows])
+        lengths = norms[block_rows]
         for start in range(0, len(queries), BLOCK_QUERIES):
-            some = queries[start : start + BLOCK_QUERIES]
-            for at, approximate in enumerate(_approximate(some, block, lengths, metric), start):
-                _keep(kept[at], part, approximate, k, _slack(queries[at], norms, metric))
-    return [_rescored(vectors, query, found, k, metric) for query, found in zip(queries, kept, strict=True)]
+            products = _approximate(queries[start : start + BLOCK_QUERIES], block, lengths, metric)
+            for number, scores in enumerate(products, start):
+                _merge(candidates[number], block_rows, scores, k, slacks[number])
+    return [_rescored(vectors, query, proposed, k, metric) for query, proposed in zip(queries, candidates, strict=True)]
 
 
 def _approximate(queries: Vectors, block: Vectors, lengths: Vectors, metric: Metric) -> Vectors:
@@ -71,32 +73,33 @@ def _approximate(queries: Vectors, block: Vectors, lengths: Vectors, metric: Met
     return product
 
 
-def _slack(query: Vectors, norms: Vectors, metric: Metric) -> float:
-    """More than float32 products of these sizes can be wrong by."""
-    length, longest = float(np.linalg.norm(query)), float(norms.max(initial=0.0))
+def _slack(query: Vectors, longest: float, metric: Metric) -> float:
+    """More than float32 products of a query and vectors of at most the length `longest` can be wrong by."""
+    length = float(np.linalg.norm(query))
     size = {"ip": length * longest, "cosine": length, "l2": (length + longest) * longest}[metric]
     return 1e-5 * size
 
 
-def _keep(found: list[Found], rows: Rows, scores: Vectors, k: int, slack: float) -> None:
-    """Add a block's best to what a query has found, dropping what can no longer be among its k best."""
-    if found and len(found[0][0]) >= k:
-        edge = np.partition(found[0][1], len(found[0][1]) - k)[len(found[0][1]) - k]
+def _merge(candidates: list[Found], rows: Rows, scores: Vectors, k: int, slack: float) -> None:
+    """Add a block's best to a query's candidates, dropping what can no longer be among its k best."""
+    if candidates and len(candidates[0][0]) >= k:
+        best_scores = candidates[0][1]
+        edge = np.partition(best_scores, len(best_scores) - k)[len(best_scores) - k]
         picked = np.flatnonzero(scores >= edge - slack)
     else:
         picked = best(scores, k, slack)
     if not len(picked):
         return
-    all_rows = np.concatenate([rows[picked], *(part[0] for part in found)])
-    all_scores = np.concatenate([scores[picked], *(part[1] for part in found)])
-    keep = best(all_scores, k, slack)
-    found[:] = [(all_rows[keep], all_scores[keep])]
+    all_rows = np.concatenate([rows[picked], *(part_rows for part_rows, _ in candidates)])
+    all_scores = np.concatenate([scores[picked], *(part_scores for _, part_scores in candidates)])
+    remaining = best(all_scores, k, slack)
+    candidates[:] = [(all_rows[remaining], all_scores[remaining])]
 
 
-def _rescored(vectors: Vectors, query: Vectors, found: list[Found], k: int, metric: Metric) -> Found:
-    if not found:
+def _rescored(vectors: Vectors, query: Vectors, candidates: list[Found], k: int, metric: Metric) -> Found:
+    if not candidates:
         return np.empty(0, np.int64), np.empty(0)
-    rows, _ = found[0]
+    rows, _ = candidates[0]
     exact = score(query, vectors[rows], metric)
-    keep = best(exact, k)
-    return rows[keep], exact[keep]
+    best_places = best(exact, k)
+    return rows[best_places], exact[best_places]

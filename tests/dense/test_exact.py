@@ -56,6 +56,23 @@ def test_takes_every_tie_at_the_edge(data: st.DataObject, metric: Metric, k: int
     assert want == set(got.tolist())
 
 
+@pytest.mark.parametrize("metric", METRICS)
+def test_near_ties_below_the_error_of_float32_are_told_apart(metric: Metric) -> None:
+    # a common offset makes products large and their differences smaller than what float32 keeps of them
+    rng = np.random.default_rng(6)
+    offset = 100 * rng.standard_normal(64)
+    vectors = (offset + 0.002 * rng.standard_normal((400, 64))).astype(np.float32)
+    queries = (offset * 1.01 + rng.standard_normal((20, 64))).astype(np.float32)
+    products = queries @ vectors.T
+    misled = 0
+    for number, (query, (rows, _)) in enumerate(zip(queries, found(vectors, queries, 10, metric), strict=True)):
+        expected = literal(query, vectors, metric)
+        best = set(np.argsort(-expected)[:10].tolist())
+        assert set(rows.tolist()) == best
+        misled += set(np.argsort(-products[number])[:10].tolist()) != best
+    assert misled  # else the test would ask nothing of the slack
+
+
 def test_scores_do_not_depend_on_the_sharding() -> None:
     rng = np.random.default_rng(2)
     vectors = rng.standard_normal((500, 384)).astype(np.float32)
