@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -12,14 +15,25 @@ import numpy as np
 
 from ..choices import Metric
 from ..errors import CorruptData, InvalidRequest, Unavailable
+from ..once import once
 from ..types import Mask, Rows, Vectors
 
 FAISS_BUILDS = ("faiss-cpu", "faiss-gpu", "faiss-gpu-cu12")
 HNSW_SEARCH = 128
-"""HNSW's efSearch at least: candidates looked at a query."""
+"""HNSW's efSearch at least: the candidates that it keeps while it walks the graph."""
 IVF_PROBES = 1 / 16
-"""The share of IVF's lists that are looked at a query."""
+"""The share of IVF's lists that are searched for a query, at least."""
+IVF_VECTORS = 8
+"""Vectors that IVF looks at for each candidate, at least: on 40,000 titles encoded by MiniLM, 97 % of the best 1,000."""
 TRAINING_ROWS = 100_000
+TRIAL_ROWS = 640
+"""Random vectors to try an index type out on: enough for codebooks of 8 bits."""
+QUICK_PARTS = {
+    r"IVF[1-9]\d+": "IVF16",
+    r"OPQ\d+(?:_(\d+))?": r"RR\1",  # a learned rotation, a random one
+    r"(PQ\d+(?:x\d+)?)(?=,|$)": r"\1np",  # without polysemous training
+}
+"""Parts of a factory string that take long to train, and what can stand for them in a trial."""
 
 
 def factory_string(dense: str, papers: int) -> str:
@@ -35,32 +49,46 @@ def build_ann(path: Path, vectors: Vectors, factory: str, metric: Metric) -> boo
     """Train and fill a FAISS index of `vectors` (n, dim) and write it to `path`.
 
     Returns:
-        Whether it was written; False where there are too few vectors to train such an index, so that they are to be
-        searched exactly.
+        Whether it was written; False where the vectors are too few to train such an index, and are to be searched exactly.
 
     Raises:
         InvalidRequest: FAISS builds no such index however many vectors there are, see `check_factory`.
     """
-    faiss = _faiss()
-
-    check_factory(factory, vectors.shape[1], metric)
-    index = _empty(factory, vectors.shape[1], metric)
     try:
-        if not index.is_trained:
-            sample = np.random.default_rng(0).choice(len(vectors), min(len(vectors), TRAINING_ROWS), replace=False)
-            index.train(_prepared(vectors[np.sort(sample)], metric))
-        for first in range(0, len(vectors), 65_536):
-            index.add(_prepared(vectors[first : first + 65_536], metric))
+        index = _filled(vectors, factory, metric)
     except RuntimeError:
+        check_factory(factory, vectors.shape[1], metric)
         return False
-    faiss.write_index(index, str(path))
+    _faiss().write_index(index, str(path))
     return True
 
 
 def check_factory(factory: str, dim: int, metric: Metric) -> None:
-    """Raise InvalidRequest if FAISS builds no such index for vectors of `dim`, before hours of encoding."""
-    with _translated(f"FAISS cannot build the index type {factory!r} for {dim} dimensions and the metric {metric}"):
+    """Build, store and search such an index of a few random vectors (n, dim), so that a mistake shows before hours of encoding.
+
+    Raises:
+        InvalidRequest: FAISS does not know the factory string, or has no such index for the dimension or the metric.
+    """
+    quick = factory
+    for slow, equivalent in QUICK_PARTS.items():
+        quick = re.sub(slow, equivalent, quick)
+    with _translated(f"FAISS has no index type {factory!r} for {dim} dimensions and the metric {metric}"):
         _empty(factory, dim, metric)
+        try:
+            _try_out(quick, dim, metric, TRIAL_ROWS)
+        except RuntimeError:  # perhaps its codebooks are larger than that
+            _try_out(quick, dim, metric, 8 * TRIAL_ROWS)
+
+
+def _try_out(factory: str, dim: int, metric: Metric, count: int) -> None:
+    faiss = _faiss()
+
+    vectors = np.random.default_rng(0).standard_normal((count, dim), np.float32)
+    with tempfile.TemporaryDirectory() as folder, _silenced():
+        path = str(Path(folder) / "trial.faiss")
+        faiss.write_index(_filled(vectors, factory, metric), path)
+        index = faiss.read_index(path, faiss.IO_FLAG_MMAP_IFC)
+        index.search(vectors[:1], 1, params=_parameters(index, 1, None))
 
 
 def _empty(factory: str, dim: int, metric: Metric) -> Any:
@@ -69,8 +97,19 @@ def _empty(factory: str, dim: int, metric: Metric) -> Any:
     return faiss.index_factory(dim, factory, faiss.METRIC_L2 if metric == "l2" else faiss.METRIC_INNER_PRODUCT)
 
 
+def _filled(vectors: Vectors, factory: str, metric: Metric) -> Any:
+    """A FAISS index of the vectors. Raises RuntimeError as FAISS does."""
+    index = _empty(factory, vectors.shape[1], metric)
+    if not index.is_trained:
+        sample_rows = np.random.default_rng(0).choice(len(vectors), min(len(vectors), TRAINING_ROWS), replace=False)
+        index.train(_prepared(vectors[np.sort(sample_rows)], metric))
+    for first in range(0, len(vectors), 65_536):
+        index.add(_prepared(vectors[first : first + 65_536], metric))
+    return index
+
+
 class Ann:
-    """A shard's FAISS index, opened for searching."""
+    """A shard's FAISS index, opened for searching; several threads may search it at once."""
 
     def __init__(self, path: Path, papers: int, dim: int) -> None:
         """Open the index at `path`. Raises CorruptData where it does not hold `papers` vectors of `dim`."""
@@ -83,21 +122,45 @@ class Ann:
         if (self._index.ntotal, self._index.d) != (papers, dim):
             raise CorruptData(f"{path} holds {self._index.ntotal} vectors where the manifest says {papers}")
 
-    def candidates(self, queries: Vectors, k: int, metric: Metric, mask: Mask | None) -> list[Rows]:
-        """Propose about k rows a query, of those the mask lets through; fewer may come back."""
-        _, rows = self._index.search(_prepared(queries, metric), k, params=self._parameters(k, mask))
-        return [row[row >= 0] for row in rows]
+    @once
+    def takes_masks(self) -> bool:
+        """Whether FAISS can leave rows out while it searches an index of this type."""
+        try:
+            self.candidates(np.ones((1, self._index.d), np.float32), 1, "ip", np.ones(self._index.ntotal, bool))
+        except RuntimeError:
+            return False
+        return True
 
-    def _parameters(self, k: int, mask: Mask | None) -> Any:
+    def candidates(self, query_vectors: Vectors, k: int, metric: Metric, mask: Mask | None) -> list[Rows]:
+        """Propose about k rows for each of the vectors (m, dim), of those that the mask lets through; fewer may come back.
+
+        A mask needs an index that `takes_masks`.
+        """
         faiss = _faiss()
 
-        inner = faiss.downcast_index(self._index)
-        chosen = {} if mask is None else {"sel": faiss.IDSelectorBitmap(np.packbits(mask, bitorder="little"))}
-        if isinstance(inner, faiss.IndexHNSW):
-            return faiss.SearchParametersHNSW(efSearch=max(HNSW_SEARCH, 2 * k), **chosen)
-        if isinstance(inner, faiss.IndexIVF):
-            return faiss.SearchParametersIVF(nprobe=max(8, int(inner.nlist * IVF_PROBES)), **chosen)
-        return faiss.SearchParameters(**chosen) if chosen else None
+        selector = None if mask is None else faiss.IDSelectorBitmap(np.packbits(mask, bitorder="little"))
+        _, rows = self._index.search(_prepared(query_vectors, metric), k, params=_parameters(self._index, k, selector))
+        return [row[row >= 0] for row in rows]
+
+
+def _parameters(index: Any, k: int, selector: Any) -> Any:
+    """How to search an index for k rows that the selector takes: FAISS wants parameters nested as the indexes are."""
+    faiss = _faiss()
+
+    index = faiss.downcast_index(index)
+    selection = {} if selector is None else {"sel": selector}
+    if isinstance(index, faiss.IndexPreTransform):
+        return faiss.SearchParametersPreTransform(index_params=_parameters(index.index, k, selector))
+    if isinstance(index, faiss.IndexRefine):
+        return faiss.IndexRefineSearchParameters(
+            k_factor=index.k_factor, base_index_params=_parameters(index.base_index, int(k * index.k_factor), selector)
+        )
+    if isinstance(index, faiss.IndexHNSW):
+        return faiss.SearchParametersHNSW(efSearch=max(HNSW_SEARCH, k), **selection)
+    if isinstance(index, faiss.IndexIVF):
+        probes = min(index.nlist, max(8, int(index.nlist * max(IVF_PROBES, IVF_VECTORS * k / index.ntotal))))
+        return faiss.SearchParametersIVF(nprobe=probes, **selection)
+    return faiss.SearchParameters(**selection) if selection else None
 
 
 @cache
@@ -136,3 +199,17 @@ def _translated(what: str) -> Iterator[None]:
     except RuntimeError as error:
         reason = str(error).splitlines()[-1].rsplit(":", 1)[-1].strip()
         raise InvalidRequest(f"{what}: {reason}") from error
+
+
+@contextmanager
+def _silenced() -> Iterator[None]:
+    """Keep FAISS, which is C++, from warning on standard error that a trial has few vectors to train on."""
+    before = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(before, 2)
+        os.close(before)
+        os.close(nowhere)

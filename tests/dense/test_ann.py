@@ -1,0 +1,137 @@
+"""FAISS's index types, nested ones too, against a literal sort of exact scores; and what is refused before any encoding."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sciretrieve.choices import METRICS, Metric
+from sciretrieve.dense import VectorShard, build_ann, factory_string, search
+from sciretrieve.dense import vectors as dense_vectors
+from sciretrieve.dense.ann import check_factory
+from sciretrieve.dense.exact import score
+from sciretrieve.errors import InvalidRequest
+from sciretrieve.types import Mask, Vectors
+
+PAPERS, DIM, K = 2000, 32, 10
+RECALLS: dict[str, tuple[float | None, float | None, float | None]] = {
+    "Flat": (1.0, 1.0, 1.0),
+    "SQ8": (0.99, 0.99, 0.99),
+    "HNSW16": (0.94, 0.96, 0.98),
+    "HNSW16,SQ8": (0.94, 0.96, 0.98),
+    "IVF16,Flat": (0.95, 0.9, 0.95),
+    "IVF16,SQ8": (0.95, 0.9, 0.95),
+    "IVF16_HNSW16,Flat": (0.95, 0.9, 0.95),
+    "IVF16,Flat,RFlat": (0.95, 0.9, 0.95),
+    "IVF16,PQ8x4np": (0.5, 0.7, 0.7),
+    "IVF16,PQ8x4np,RFlat": (0.5, 0.7, 0.7),
+    "IVF16,PQ8x4fs": (0.4, 0.7, 0.6),
+    "IVF16,RaBitQ": (0.7, 0.7, 0.7),
+    "PQ8x4fs": (0.4, 0.7, 0.6),
+    "PCA24,IVF16,Flat": (0.85, 0.8, 0.85),
+    "PCA24,HNSW16": (0.85, 0.85, 0.85),
+    "PCA24,IVF16_HNSW16,SQ8,RFlat": (0.85, 0.8, 0.85),
+    "L2norm,IVF16,Flat": (None, None, 0.95),
+    "LSH": (0.1, None, None),
+    "OPQ2_16,IVF16,SQ8": (None, None, 0.5),
+    "NSG16": (0.85, None, None),
+}
+"""Index types, and the share of the true best that each must find for l2, ip and cosine; None where it is not made for the
+metric, or takes long to build."""
+
+
+def overlapping(count: int, seed: int) -> Vectors:
+    """Vectors of clusters that overlap, of widely varying lengths: hard to search, and the metrics disagree on them."""
+    centres = np.random.default_rng(0).standard_normal((12, DIM)) * 0.8
+    chance = np.random.default_rng(seed)
+    directions = centres[chance.integers(0, 12, count)] + chance.standard_normal((count, DIM))
+    return (directions * np.exp(0.7 * chance.standard_normal((count, 1)))).astype(np.float32)
+
+
+VECTORS, QUERIES = overlapping(PAPERS, 1), overlapping(30, 2)
+
+
+def indexed(folder: Path, factory: str, metric: Metric) -> VectorShard:
+    np.save(folder / "vectors.npy", VECTORS)
+    assert build_ann(folder / "dense.faiss", VECTORS, factory, metric)
+    return VectorShard(folder / "vectors.npy", PAPERS, DIM, metric, 0, folder / "dense.faiss")
+
+
+@pytest.mark.parametrize(
+    ("factory", "metric", "floor"),
+    [(factory, metric, floor) for factory, floors in RECALLS.items() for metric, floor in zip(METRICS, floors, strict=True) if floor],
+)
+def test_every_type_answers_with_and_without_a_filter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, factory: str, metric: Metric, floor: float
+) -> None:
+    monkeypatch.setattr(dense_vectors, "SCANNED", 0)  # else so few vectors are scanned
+    shard = indexed(tmp_path, factory, metric)
+    chance = np.random.default_rng(3)
+    masks: list[Mask | None] = [None, chance.random(PAPERS) < 0.5, chance.random(PAPERS) < 0.15, np.arange(PAPERS) < 6]
+    for mask in masks:
+        passing = np.ones(PAPERS, bool) if mask is None else mask
+        hits = 0
+        for query, (rows, scores) in zip(QUERIES, search([shard], QUERIES, K, mask), strict=True):
+            expected = score(query, VECTORS, metric)
+            np.testing.assert_array_equal(scores, expected[rows])
+            assert passing[rows].all()
+            assert len(set(rows.tolist())) == len(rows) >= min(K, int(passing.sum()))
+            best = np.flatnonzero(passing)[np.argsort(-expected[passing])[:K]]
+            hits += len(set(rows.tolist()) & set(best.tolist()))
+        recall = hits / (len(QUERIES) * min(K, int(passing.sum())))
+        assert recall >= (floor if mask is None else floor - 0.2)
+
+
+@pytest.mark.parametrize("depth", [10, 150])
+def test_a_deep_search_of_lists_finds_what_a_shallow_one_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, depth: int) -> None:
+    monkeypatch.setattr(dense_vectors, "SCANNED", 0)
+    shard = indexed(tmp_path, "IVF80,Flat", "cosine")
+    hits = 0
+    for query, (rows, _) in zip(QUERIES, search([shard], QUERIES, depth, None), strict=True):
+        hits += len(set(rows.tolist()) & set(np.argsort(-score(query, VECTORS, "cosine"))[:depth].tolist()))
+    assert hits / (len(QUERIES) * depth) >= 0.9
+
+
+@pytest.mark.parametrize("k", [10, 1000])
+def test_where_scanning_is_quicker_the_index_is_not_asked(tmp_path: Path, k: int) -> None:
+    shard = indexed(tmp_path, "PQ8x4fs", "l2")
+    assert shard.ann_path is not None
+    shard.ann_path.unlink()
+    for query, (rows, _) in zip(QUERIES, search([shard], QUERIES, k, None), strict=True):
+        assert set(rows.tolist()) == set(np.argsort(-score(query, VECTORS, "l2"))[:k].tolist())
+
+
+@pytest.mark.parametrize(
+    ("factory", "metric", "reason"),
+    [
+        ("HSNW32", "ip", "could not parse index string HSNW32"),
+        ("IVF16,PQ7", "ip", "multiple"),
+        ("IVF0,Flat", "ip", ""),
+        ("LSH", "cosine", "METRIC_L2"),
+        ("IDMap,Flat", "ip", "IndexIDMap"),
+        ("ZnLattice2x10_4", "l2", "is corrupt"),
+    ],
+)
+def test_what_faiss_cannot_build_store_or_search_is_refused_in_one_line(
+    capfd: pytest.CaptureFixture[str], factory: str, metric: Metric, reason: str
+) -> None:
+    with pytest.raises(
+        InvalidRequest, match=rf"^FAISS has no index type '{factory}' for 32 dimensions and the metric {metric}: .*{reason}"
+    ) as caught:
+        check_factory(factory, DIM, metric)
+    assert "\n" not in str(caught.value)
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("factory", ["IVF65536,PQ8", "OPQ8_16,IVF4096_HNSW32,PQ8x4,RFlat", "PQ4x10", "PCA24,HNSW32,SQ8", "IVF256,PQ8x4fs"])
+def test_what_faiss_can_build_is_tried_out_in_silence(capfd: pytest.CaptureFixture[str], factory: str) -> None:
+    check_factory(factory, DIM, "cosine")
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("dense", ["IVF64,Flat", "PCA16,SQ8", "NSG16", "PQ8", "ivf"])
+def test_too_few_vectors_to_train_leave_no_index(tmp_path: Path, dense: str) -> None:
+    path = tmp_path / "x.faiss"
+    assert build_ann(path, VECTORS[:10], factory_string(dense, 10), "l2") == path.exists() == (dense == "ivf")
