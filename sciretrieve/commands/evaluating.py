@@ -1,4 +1,4 @@
-"""`sciretrieve evaluate`, `compare` and `benchmarks`: figures, whether they differ, and what there is to measure on."""
+"""`sciretrieve evaluate`, `compare` and `benchmarks`: measuring systems, comparing runs, and the list of benchmarks."""
 
 from __future__ import annotations
 

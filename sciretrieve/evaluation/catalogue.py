@@ -1,4 +1,4 @@
-"""The benchmarks: what each is, how its authors score, which files it needs and where they come from. Data, but for `load`."""
+"""The benchmarks: what each is, how its authors score, which files it needs and where they come from. All data, except `load`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Load = Callable[[Path, str], Sequence[Material]]
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """One file to fetch: its address, its name in the folder, and what it must be where that is published."""
+    """One file to fetch: its address, its name in the folder, and its published checksum or size, if there is one."""
 
     url: str
     name: str
@@ -50,11 +50,11 @@ class Benchmark:
         protocol: how it is scored.
         files: what the folder holds, for people.
         source: the paper, and where the data come from.
-        licence: as stated there.
+        licence: as the source states it.
         load: reads it.
         splits: the first is the default.
         downloads: what `benchmarks fetch` gets.
-        manual: what must be done by hand, where that is so.
+        manual: what must be done by hand, if anything.
         note: what to know before comparing.
     """
 
@@ -284,7 +284,7 @@ ROWS = (
         manual=SCIMULT_MANUAL,
         note="SciFact and NFCorpus hold the queries of all splits, so figures differ from BEIR's.",
     ),
-    _maple("maple", "labels whose name stands in the paper come first", "Table 3", by_name=True),
+    _maple("maple", "labels whose name occurs in the paper come first", "Table 3", by_name=True),
     _maple("maple-unmatched", "ranked by their vectors alone", "Table A3", by_name=False),
     Benchmark(
         name="asr",

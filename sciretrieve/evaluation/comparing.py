@@ -1,4 +1,4 @@
-"""Runs against each other on one set of judgements: differences, their intervals, and whether chance explains them."""
+"""Comparing runs on one set of judgements: differences, their intervals, and whether chance explains them."""
 
 from __future__ import annotations
 

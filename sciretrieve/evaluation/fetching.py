@@ -16,7 +16,7 @@ BLOCK = 1 << 20
 
 
 def fetch(benchmark: Benchmark, folder: Path, progress: Progress) -> list[Path]:
-    """Download what is not there yet. Returns the files; none where everything must be got by hand.
+    """Download the files that are missing. Returns all files; none where everything must be fetched by hand.
 
     Raises:
         Unavailable: an address cannot be reached, or has no such file.

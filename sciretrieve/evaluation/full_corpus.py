@@ -91,10 +91,10 @@ def _candidates(queries: Floats, papers: Sequence[Vectors], k: int, metric: Metr
 
 
 def _merge(scores: Floats, rows: Rows, edge: Floats, product: Floats, first_row: int) -> None:
-    """Let a block's products in among each query's best, in place. Most blocks have few that are good enough."""
+    """Merge a block's products into each query's best, in place. Few products of most blocks are good enough."""
     k, width = scores.shape[1], product.shape[1]
     if edge[0] == -np.inf and width > 2 * k and width > 1024:
-        # nothing is known yet: a part of the block sets an edge that most of the rest does not pass
+        # no score is known yet: the first half of the block sets a threshold that most of the second does not reach
         half = width // 2
         _merge(scores, rows, edge, product[:, :half], first_row)
         _merge(scores, rows, edge, product[:, half:], first_row + half)

@@ -1,4 +1,4 @@
-"""Judgements and runs from files, read strictly: whatever is odd is named with its file and line, and nothing is guessed."""
+"""Judgements and runs from files, read strictly: an error names the file and the line, and nothing is guessed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def read_qrels(path: Path) -> Qrels:
 
 
 def read_scores(path: Path) -> RunScores:
-    """Read a run: TREC's six columns (the rank is not looked at), or JSON `{query: {document: score}}`.
+    """Read a run: TREC's six columns (the rank is ignored), or JSON `{query: {document: score}}`.
 
     Raises:
         NotFound: there is no such file.
@@ -62,7 +62,7 @@ def read_scores(path: Path) -> RunScores:
             raise InvalidRequest(f"{path}, line {number}: a TREC run has 6 columns, this line {len(fields)}; ids may hold no white space")
         query, _, id, _, score, _ = fields
         if id in scores.setdefault(query, {}):
-            raise InvalidRequest(f"{path}, line {number}: document {id!r} stands there twice for query {query!r}")
+            raise InvalidRequest(f"{path}, line {number}: document {id!r} is listed twice for query {query!r}")
         scores[query][id] = _score(path, number, score)
     if not scores:
         raise InvalidRequest(f"{path} holds no run")
@@ -76,7 +76,7 @@ def read_pair_scores(path: Path) -> dict[str, float]:
 
 
 def json_of(path: Path) -> dict[str, Any]:
-    """A file's JSON object. Raises InvalidRequest with the line where it breaks off."""
+    """A file's JSON object. Raises InvalidRequest with the line where it ends early."""
     try:
         value = json.loads(read_text(path))
     except (ValueError, RecursionError) as error:
@@ -87,7 +87,7 @@ def json_of(path: Path) -> dict[str, Any]:
 
 
 def is_json(path: Path) -> bool:
-    """Whether a file holds a JSON object, by its name or else by how it begins."""
+    """Whether a file holds a JSON object, by its name or by its first character."""
     if ".json" in path.suffixes:
         return True
     with open_binary(path) as stream:
@@ -122,7 +122,7 @@ def _is_number(text: str) -> bool:
 
 
 def grade_of(path: Path, line: int, value: Any) -> int:
-    """A grade as a whole number. Raises InvalidRequest for what is none."""
+    """A grade as a whole number. Raises InvalidRequest for anything else."""
     try:
         number = float(value)
         if number != int(number):

@@ -1,4 +1,4 @@
-"""What a benchmark is made of once it is read: the papers that may be answered, and tasks with queries and judgements."""
+"""A benchmark in memory: the papers that may be answered, and tasks with queries and judgements."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Protocol:
     Attributes:
         measures: what is printed, by the names of `measures.parse_measure`.
         metric: how vectors are compared; None takes what the encoder was trained for.
-        score_decimals: scores are rounded so before they are ranked (SciDocs: 5); None leaves them.
-        decimals: figures are printed, in per cent, so.
+        score_decimals: decimals that scores are rounded to before they are ranked (SciDocs: 5); None for no rounding.
+        decimals: decimals of figures, which are in per cent.
         rounding: see `Rounding`.
-        skips: whether queries and candidates without a vector are left out, as the authors' code does; where it would fail,
-            they are an error, for a figure over the rest would be another figure.
+        skips: whether queries and candidates without a vector are left out, as the authors' code does; otherwise
+            they are an error, because a figure over the rest would be another figure.
         drop_self: whether a document with the query's own id is taken out of the answer (BEIR does).
         depth: how many documents of a whole corpus are ranked, the query's own not counted.
         average: see `Average`.
@@ -59,9 +59,9 @@ class Task:
         queries: by id, in the file's order.
         qrels: query id -> document id -> grade.
         candidates: query id -> the documents to rank; None where that is the whole corpus.
-        groups: where what is ranked is not papers but sets of them (reviewers), set id -> paper ids.
+        groups: where sets of papers (reviewers) are ranked instead of papers, set id -> paper ids.
         first: query id -> documents that come before all others, whatever their scores (labels matched by name).
-        among: only the first so many papers of the pool are candidates; None for all.
+        among: how many papers of the pool, from its start, are candidates; None for all.
         standardise: whether vectors are first standardised over the candidates, dimension by dimension.
         single: whether a distance is the float32 root of its float32 square, as scikit-learn's is for float32 vectors.
     """
@@ -79,15 +79,15 @@ class Task:
 
 @dataclass(frozen=True)
 class Material:
-    """A benchmark, or one of its sets where each has papers of its own, read.
+    """A benchmark that was read; or one of its sets, where each set has its own papers.
 
     Attributes:
         pool: yields the papers that may be answered, anew each time it is called.
         tasks: what is asked of them.
         name: the set's, to keep its index apart from others'.
         fingerprint: changes when the papers do.
-        notes: what was odd, and what was done about it.
-        textless: where the benchmark's texts are not there, what to say to whoever needs more than ids; else "".
+        notes: what was unusual in the files, and how it was handled.
+        textless: the error to raise where texts are needed, if the benchmark's texts are missing; else "".
     """
 
     pool: Callable[[], Iterator[Paper]]

@@ -1,4 +1,4 @@
-"""Systems × benchmarks from one TOML file: what is missing is run, what is there is kept, and a page shows all of it."""
+"""Systems × benchmarks from one TOML file: missing results are computed, others are kept, and a page shows all of them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OF_SYSTEMS = {field.name for field in fields(Request)} - OF_BENCHMARKS - {"bench
 
 
 Plan: TypeAlias = dict[tuple[str, str], Request]
-"""(benchmark, system), by the names that the file gives them -> what to evaluate."""
+"""(benchmark, system), as the file names them -> what to evaluate."""
 
 
 def read_plan(path: Path, cache: str) -> Plan:
@@ -65,7 +65,7 @@ def read_plan(path: Path, cache: str) -> Plan:
 
 
 def run_matrix(plan: Plan, output: Path, progress: Progress) -> tuple[Path, list[str]]:
-    """Run what is missing of a plan, each cell in a folder of its own; returns the page, and what could not be run."""
+    """Run the missing cells of a plan, each in its own folder. Returns the page, and a line for each cell that could not be run."""
     failures = []
     cells = []
     for (benchmark, system), request in plan.items():

@@ -52,7 +52,7 @@ BEIR = {"recall_cap", "hole", "mrr"}
 """What BEIR computes itself (its custom_metrics.py): capped recall, holes, and a reciprocal rank with or without a cutoff.
 Documents are ordered by score as float64, equal ones as they were answered, and unanswered queries count 0."""
 OWN = {*BEIR, "judged"}
-"""What trec_eval has not: BEIR's, and the share of judged documents."""
+"""What trec_eval does not have: BEIR's measures, and the share of judged documents."""
 TREC_NAME = re.compile(
     r"(map|ndcg|recip_rank|Rprec|bpref|gm_map|infAP|P|recall|success|ndcg_cut|map_cut|relative_P|11pt_avg|binG|G|num_rel|num_ret|num_rel_ret|iprec_at_recall|set_\w+|relstring)"
     r"(?:[_.](\d+(?:\.\d+)?))?"
@@ -114,7 +114,7 @@ class Evaluator:
 
         self.qrels, self.measures = qrels, tuple(measures)
         self.unanswered = {str(measure): 0.0 for measure in measures if measure.base in BEIR}
-        """What a query counts that is judged and not answered; measures that it does not count for are not in it."""
+        """The value of a judged query that is not answered, for the measures that count such queries."""
         self._judged = {id for row in qrels.values() for id in row} if any(measure.base == "hole" for measure in measures) else set()
         trec_measures = {
             measure.key.replace(f"_{measure.cutoff}", f".{measure.cutoff}") if measure.cutoff else measure.base
@@ -129,7 +129,7 @@ class Evaluator:
         result = {}
         for query, row in run.items():
             if not self.qrels.get(query):
-                continue  # to trec_eval a query without judgements is none
+                continue  # trec_eval ignores a query without judgements
             values = {str(measure): trec_values[query][measure.key] for measure in self.measures if measure.base not in OWN}
             for measure in self.measures:
                 if measure.base == "judged":
@@ -142,7 +142,7 @@ class Evaluator:
 
     def _beir(self, measure: Measure, row: Mapping[str, float], grades: Mapping[str, int]) -> float:
         ranked_ids = sorted(row, key=row.__getitem__, reverse=True)[: measure.depth]
-        if measure.base == "hole":  # what is judged for any query is none
+        if measure.base == "hole":  # a document that is judged for any query is no hole
             return sum(id not in self._judged for id in ranked_ids) / measure.cutoff
         hits = [grades.get(id, 0) > 0 for id in ranked_ids]
         if measure.base == "mrr":
@@ -152,7 +152,7 @@ class Evaluator:
 
 
 def _pooled(qrels: Qrels) -> Qrels:
-    """Judgements without negative grades, which to trec_eval mean "not in the pool", as no judgement does.
+    """Judgements without negative grades: to trec_eval these mean "not in the pool", just as no judgement does.
 
     They are left out here because its library, given them, writes outside its memory and may never come back.
     """

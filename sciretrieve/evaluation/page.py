@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999")
-"""Okabe and Ito's, which colour-blind readers tell apart."""
+"""Okabe and Ito's palette, which colour-blind readers can tell apart."""
 WIDTH, HEIGHT, MARGIN = 460, 280, 44
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 62rem; padding: 0 1rem; color: #222; }
@@ -62,7 +62,7 @@ def page(cells: Sequence[Cell], failures: Sequence[str]) -> str:
 
 
 def curves(title: str, lines: Mapping[str, Sequence[tuple[float, float]]]) -> str:
-    """Values from 0 to 100 over a logarithmic axis, a line a system."""
+    """Values from 0 to 100 over a logarithmic axis, one line per system."""
     right = max((x for points in lines.values() for x, _ in points), default=1.0)
     out = [_frame(title)]
     for power in range(int(math.log10(max(right, 1))) + 1):
@@ -77,7 +77,7 @@ def curves(title: str, lines: Mapping[str, Sequence[tuple[float, float]]]) -> st
 
 
 def bars(title: str, groups: Mapping[str, Mapping[str, float]]) -> str:
-    """A group of bars a task, a bar a system, from 0 to 100."""
+    """One group of bars per task, one bar per system, from 0 to 100."""
     systems = list(dict.fromkeys(system for row in groups.values() for system in row))
     width = max(WIDTH, MARGIN * 2 + 26 * len(groups) * max(len(systems), 1) // 2)
     out = [_frame(title, width)]

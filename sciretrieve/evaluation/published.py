@@ -1,4 +1,4 @@
-"""Published figures, as data: what a report sets beside ours. Each row names its paper and table.
+"""Published figures, as data, which a report shows beside ours. Each row names its paper and table.
 
 P0 is SciRepEval (Singh et al. 2023, EMNLP), P2 SciMult (Zhang et al. 2023), P4 Multi2SPE (Seoh et al. 2023); the other
 sources are the READMEs of the models.
@@ -27,7 +27,7 @@ def rows(benchmark: str) -> Sequence[Row]:
 
 
 def _table(source: str, columns: Sequence[tuple[str, str]], lines: str) -> tuple[Row, ...]:
-    """Rows from lines of `system | value value …`, a value of - left out."""
+    """Rows from lines of `system | value value …`, leaving out values of -."""
     rows_read = []
     for line in lines.strip().splitlines():
         system, _, values = line.partition("|")

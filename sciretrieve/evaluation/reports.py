@@ -1,4 +1,4 @@
-"""A report: our figures between the published ones, what the protocol did, and a receipt to make them again."""
+"""A report: our figures between the published ones, and how they were computed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .published import Row, rows
 from .scoring import Result
 
 WIDEST = 10
-"""Columns of figures that a table has at most."""
+"""The most columns of figures in one table."""
 LIBRARIES = ("pytrec_eval-terrier", "numpy", "PyStemmer", "faiss-cpu", "openvino", "tokenizers")
 
 Column: TypeAlias = tuple[str, str]
@@ -27,7 +27,7 @@ class Report:
     benchmark: Benchmark
     split: str
     metric: str
-    """How scores came about: the protocol's metric, or another that was asked for."""
+    """How scores were computed: by the protocol's metric, or by another that was requested."""
     overridden: bool
     system: str
     facts: Mapping[str, Any]
@@ -36,7 +36,7 @@ class Report:
 
     @property
     def published(self) -> Sequence[Row]:
-        """The published rows, where the protocol is the one that they were measured by."""
+        """The benchmark's published rows."""
         return rows(self.benchmark.name)
 
     def as_json(self) -> dict[str, Any]:
@@ -97,7 +97,7 @@ class Report:
         return report
 
     def lines(self) -> list[str]:
-        """The report for people: one table, or where it would be too wide one for the benchmark and one a task; then what was done."""
+        """The report for people: one table, or one for each task where it would be too wide; then how it was scored."""
         result, benchmark = self.result, self.benchmark
         out = [f"{benchmark.name}, {self.split}: {benchmark.task}", ""]
         for title, columns in self._tables():
@@ -168,7 +168,7 @@ class Report:
 
 
 def all_measures(report: Mapping[str, Any]) -> dict[str, float]:
-    """Every figure of a report as JSON, by its name, and where there are several tasks by task and name."""
+    """Every figure of a report in JSON, by its name; those of several tasks by task and name."""
     per_task = report.get("per_field") or report.get("per_task") or {}
     return dict(report["measures"]) | {f"{task} {name}": value for task, row in per_task.items() for name, value in row["measures"].items()}
 

@@ -1,4 +1,4 @@
-"""From what a user asks for to a report: read the benchmark, make the system ready, run it, keep what came out."""
+"""From a request to a report: read the benchmark, prepare the system, run it, and keep the results."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def evaluate(
 
 
 def replay(receipt: Path, progress: Progress | None = None) -> tuple[Report, list[str]]:
-    """Evaluate again what a receipt tells of. Returns the report, and what differs from it.
+    """Repeat the evaluation of a receipt. Returns the report, and what differs from the receipt.
 
     Raises: as `evaluate`.
     """
@@ -103,7 +103,7 @@ def _digest(file_facts: str | dict[str, Any]) -> str:
 
 
 def evaluate_request(request: Request, output: Path | None, progress: Progress) -> Report:
-    """Evaluate what a request asks; see `evaluate`."""
+    """Carry out a request; see `evaluate`."""
     spec = find_benchmark(request.benchmark)
     split = request.split or spec.splits[0]
     materials = read(spec, request.data, split, request.task)
@@ -183,7 +183,7 @@ def _system(request: Request, spec: Benchmark, material: Material, progress: Pro
 
 
 def _reranker(request: Request, spec: Benchmark) -> Reranker:
-    """What orders the first answers anew, reading them as this kind of benchmark is read."""
+    """The reranker; one that has a task for this kind of benchmark reads for that task."""
     assert request.rerank is not None
     precision = request.precision
     adapter, query_adapter = sides.tasks_for(request.rerank, spec.kind, None, None)
@@ -198,7 +198,7 @@ def _index_behind(system: System) -> Index | None:
 
 
 def _gaps(system: System, material: Material, spec: Benchmark) -> list[str]:
-    """See that a system has what the protocol wants of it, before anything is scored; what may be missing is noted.
+    """Check that a system has every paper and query that the protocol needs. Returns notes on what may be missing.
 
     Raises:
         InvalidRequest: a figure would be over a part of the benchmark only.
@@ -233,7 +233,7 @@ def _gaps(system: System, material: Material, spec: Benchmark) -> list[str]:
 
 
 def _cut(system: System, material: Material) -> list[str]:
-    """How many papers the encoder reads only the beginning of."""
+    """A note on how many papers are longer than the encoder reads."""
     index = _index_behind(system)
     if index is None or index.manifest.encoder is None or not index.manifest.truncated:
         return []
@@ -311,7 +311,7 @@ def score_run(run: Path, qrels: Path, names: Sequence[str]) -> dict[str, Any]:
 
 
 def per_query(result: Result) -> pa.Table:
-    """Per-query values as a table: task, query, and a column a measure."""
+    """Per-query values as a table: task, query, and one column per measure."""
     rows = [(task.name, query, values) for task in result.tasks for query, values in task.per_query.items()]
     columns: dict[str, list[Any]] = {"task": [task for task, _, _ in rows], "query": [query for _, query, _ in rows]}
     return pa.table(columns | {name: [values.get(name) for _, _, values in rows] for name in result.measures})

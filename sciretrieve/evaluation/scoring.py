@@ -1,4 +1,4 @@
-"""Running a benchmark: a system answers, trec_eval scores each query, and the protocol makes figures of that."""
+"""Running a benchmark: a system answers, trec_eval scores each query, and the protocol's averages and rounding give the figures."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from .statistics import interval, interval_over_tasks
 from .systems import Answer, System
 
 CHUNK = 512
-"""Queries whose answers are held at a time."""
+"""How many queries' answers are held in memory."""
 
 
 @dataclass
 class TaskResult:
-    """What came out of one task.
+    """The results of one task.
 
     Attributes:
         name: the task's.
@@ -51,7 +51,7 @@ class TaskResult:
     judged_share: float = 0.0
 
     def values(self, measure: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        """One measure's values, a query each, of those that it is computed for."""
+        """One measure's values, one per query that has it."""
         return np.array([row[measure] for row in self.per_query.values() if measure in row])
 
 
@@ -116,7 +116,7 @@ def run_task(
     writer: Writer,
     progress: Progress,
 ) -> TaskResult:
-    """Let a system answer a task, and score it. Raises InvalidRequest for scores that are no numbers."""
+    """Score a system's answers to a task. Raises InvalidRequest for scores that are not numbers."""
     result = TaskResult(task.name, judged_queries=len(task.qrels))
     evaluator = Evaluator(task.qrels, [*chosen_measures, *([] if task.candidates is not None else [Measure("judged", 10)])])
     judged_shares: list[float] = []
@@ -188,14 +188,14 @@ def run(
     output: Path | None,
     progress: Progress,
 ) -> Result:
-    """Answer all tasks of all sets of a benchmark. `system_for` has the system for each set, by its name.
+    """Score the answers to all tasks of all sets of a benchmark.
 
     Args:
-        system_for: set -> system.
+        system_for: the name of a set -> the system that answers it.
         materials: the sets.
         protocol: how the benchmark scores.
         measure_names: what is computed; by default the protocol's measures.
-        metric: how vectors compare; None is the protocol's, or else the encoder's.
+        metric: how vectors are compared; None for the protocol's metric, or else the encoder's.
         output: a folder for runs, one in it for each task where there are several.
         progress: hears of queries.
     """
@@ -223,7 +223,7 @@ def run(
 def _row(
     query: str, ids: Sequence[str], scores: np.ndarray[tuple[int], np.dtype[np.float64]], protocol: Protocol, result: TaskResult
 ) -> dict[str, float]:
-    """One query's answer as trec_eval takes it: Python floats, rounded if the protocol rounds, without the query itself."""
+    """One query's answer in the form that trec_eval needs: Python floats, rounded if the protocol rounds, without the query itself."""
     if not np.isfinite(scores).all():
         bad = ids[int(np.flatnonzero(~np.isfinite(scores))[0])]
         raise InvalidRequest(f"query {query!r}: the score of {bad!r} is no finite number; look at its vector, or at the file of scores")

@@ -23,17 +23,17 @@ class Space(Protocol):
 
     @property
     def index(self) -> Index | None:
-        """The index that they stand in, if they do."""
+        """The index that holds them, if one does."""
 
     @property
     def metric(self) -> Metric:
         """How they compare unless a protocol says otherwise."""
 
     def has_paper(self, id: str) -> bool:
-        """Whether there is a vector of a paper."""
+        """Whether a paper has a vector."""
 
     def has_query(self, query: Query) -> bool:
-        """Whether there is, or can be made, a vector of a query."""
+        """Whether a query has a vector, or one can be computed."""
 
     @property
     def empty(self) -> Set[str]:
@@ -46,14 +46,14 @@ class Space(Protocol):
         """All papers' vectors, (n, dim) each."""
 
     def papers(self, ids: Sequence[str]) -> tuple[list[str], npt.NDArray[Any]]:
-        """Those of the papers that there are vectors of, and the vectors."""
+        """The papers among these that have a vector, and the vectors."""
 
     def queries(self, task: Task) -> tuple[list[str], npt.NDArray[Any]]:
-        """Those of a task's queries that there are vectors of, and the vectors."""
+        """A task's queries that have a vector, and the vectors."""
 
 
 class _Chosen:
-    """Rows of a matrix in another order, as float32, read when they are asked for: it may be larger than memory."""
+    """Rows of a matrix in another order, as float32, read only when needed: the matrix may be larger than memory."""
 
     dtype = np.dtype(np.float32)
 

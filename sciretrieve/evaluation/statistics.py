@@ -1,4 +1,4 @@
-"""How sure a figure is: bootstrap intervals, paired tests, and Holm's correction for several of them."""
+"""How certain a figure is: bootstrap intervals, paired tests, and Holm's correction for several of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Values = npt.NDArray[np.float64]
 RESAMPLES = 10_000
 PERMUTATIONS = 100_000
 SEED = 20_231_201
-"""All random numbers here come from this seed, so that a report can be made again to the last digit."""
+"""All random numbers here come from this seed, so that a report can be reproduced to the last digit."""
 
 
 def interval(values: Values, level: float = 0.95) -> tuple[float, float]:
@@ -46,7 +46,7 @@ def _resampled_means(values: Values, stream: int = 0) -> Values:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two systems on the same queries: B less A."""
+    """Two systems on the same queries: B minus A."""
 
     difference: float
     low: float

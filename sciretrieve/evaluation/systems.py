@@ -1,4 +1,4 @@
-"""What can be evaluated: vectors of an encoder, an index or a file, BM25 and hybrid search of an index, scores of a file.
+"""What can be evaluated: vectors of an encoder, an index or a file; BM25 and hybrid search of an index; scores of a file.
 
 Every system answers a task in one way: for each query, documents and their scores, greater is better.
 """
@@ -30,13 +30,13 @@ from .spaces import Space
 Answer: TypeAlias = tuple[str, Sequence[str], npt.NDArray[np.float64]]
 """A query's id, documents, and their scores; in a whole corpus best first."""
 LAST = -1e30
-"""Less than any score, also as float32, and still a number."""
+"""Less than any score, also as float32, but finite."""
 REVIEWER_PAPERS = 3
-"""A reviewer's score is the mean over so many of their papers, those nearest to the query (SciRepEval, App. A)."""
+"""A reviewer's score is the mean over this many of their papers, the nearest to the query (SciRepEval, App. A)."""
 
 
 class System(Protocol):
-    """Answers tasks. What it lacks is asked before anything is scored, see `requests`."""
+    """Answers tasks. Missing papers and queries are found before anything is scored, see `requests`."""
 
     @property
     def name(self) -> str:
@@ -47,7 +47,7 @@ class System(Protocol):
 
     @property
     def reads_texts(self) -> bool:
-        """Whether it reads papers itself, and so may lack those without any text."""
+        """Whether it reads papers itself, and so may lack papers without any text."""
 
     def has_paper(self, id: str) -> bool:
         """Whether it can answer with a paper."""
@@ -105,12 +105,12 @@ class Dense:
             scores = score(vector, matrix, used_metric) if known_ids else np.empty(0)
             if task.single and used_metric == "l2":
                 scores = -np.sqrt(np.square(scores).astype(np.float32)).astype(np.float64)
-            # SciDocs' code gives an empty vector minus infinity, so that it stands last, and is no gap
+            # SciDocs' code scores an empty vector minus infinity: the candidate is ranked last, and is not missing
             empty_ids = [id for id in candidate_ids if id in self.space.empty]
             yield query, [*known_ids, *empty_ids], np.concatenate([scores, np.full(len(empty_ids), LAST)])
 
     def _groups(self, query: str, vector: npt.NDArray[Any], group_names: Sequence[str], groups: Mapping[str, Sequence[str]]) -> Answer:
-        """Sets of papers, each scored by the mean cosine of its papers nearest to the query."""
+        """Sets of papers, each scored by the mean cosine of those of its papers that are nearest to the query."""
         names, scores = [], []
         for name in group_names:
             _, matrix = self.space.papers(groups.get(name, ()))
@@ -193,7 +193,7 @@ class Searched:
 
 @dataclass(frozen=True)
 class Reranked:
-    """Another system's first answers, ordered anew."""
+    """Another system's first answers, in the order of a reranker."""
 
     system: System
     reranker: Reranker

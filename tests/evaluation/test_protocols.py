@@ -597,7 +597,7 @@ def test_a_matched_label_that_is_none_of_the_set_is_no_candidate(tmp_path: Path)
 
 def test_a_paper_of_maple_stands_once(tmp_path: Path) -> None:
     maple(tmp_path, ["p000", "p000"], {"p000": ["l7"]}, {"p000": []})
-    with pytest.raises(InvalidRequest, match=r"papers_test\.json, line 2: paper 'p000' stands above already"):
+    with pytest.raises(InvalidRequest, match=r"papers_test\.json, line 2: paper 'p000' is listed above already"):
         evaluate("maple", tmp_path, mode="bm25")
 
 
@@ -671,7 +671,7 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match=r"has no field 'Biology'; the benchmark is the mean over all 19"):
         evaluate("mdcr", tmp_path)
     write_text(tmp_path / "mdcr_test.json", json.dumps({"Art": {"a": {**kinds, "bm25": ["gone"]}}}))
-    with pytest.raises(InvalidRequest, match=r"query 'a' names paper 'gone', which .* has not"):
+    with pytest.raises(InvalidRequest, match=r"query 'a' names paper 'gone', which is not in "):
         evaluate("mdcr", tmp_path)
 
 

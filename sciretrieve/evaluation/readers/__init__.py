@@ -1,1 +1,1 @@
-"""One module a family of benchmarks: from its files, in the layout that its authors publish, to `Material`."""
+"""One module per family of benchmarks, which reads its authors' files into `Material`."""

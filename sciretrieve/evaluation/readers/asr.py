@@ -15,11 +15,11 @@ from ..material import Material, Task
 
 QUERIES = 1000
 TITLE = "title of "
-"""What the id of a title alone begins with."""
+"""How the id of a bare title begins."""
 
 
 def load(source: Path) -> Material:
-    """Task I ranks the papers with title and abstract; Task II all titles besides, but the query's own.
+    """Task I ranks the papers with title and abstract; Task II these and all titles except the query's own.
 
     The queries are 1,000 papers with both, drawn with a fixed seed. Raises NotFound, InvalidRequest.
     """
@@ -28,7 +28,7 @@ def load(source: Path) -> Material:
     for batch in corpus.batches():
         papers += [paper for paper in texts_of(batch.papers) if paper.title.strip() and paper.abstract.strip()]
     if not papers:
-        raise InvalidRequest(f"{source} has no paper with a title and an abstract, which this benchmark asks for")
+        raise InvalidRequest(f"{source} has no paper with a title and an abstract, which this benchmark needs")
     query_papers = random.Random(0).sample(papers, min(QUERIES, len(papers)))
     titles = [Paper(TITLE + paper.id, paper.title) for paper in papers]
     # the query has the id of its own title, which is therefore taken out of the answer

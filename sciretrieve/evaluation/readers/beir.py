@@ -14,9 +14,9 @@ from .files import find, fingerprint, paper_of, rows, text_of
 
 
 def load(folder: Path, split: str, benchmark: str) -> Material:
-    """The whole corpus against the queries that `qrels/SPLIT.tsv` judges. Raises NotFound, InvalidRequest."""
+    """The queries that `qrels/SPLIT.tsv` judges, over the whole corpus. Raises NotFound, InvalidRequest."""
     corpus = find(folder, "corpus.jsonl", "corpus.parquet", benchmark=benchmark)
-    # a folder may have several sets of queries over one corpus: each has a split, and its queries a file of their own
+    # a folder may have several sets of queries over one corpus: each has its own split and file of queries
     queries_file = find(folder, f"queries-{split}.jsonl", "queries.jsonl", benchmark=benchmark)
     qrels_file = find(folder, f"qrels/{split}.tsv", f"{split}.tsv", benchmark=benchmark)
     qrels = read_qrels(qrels_file)

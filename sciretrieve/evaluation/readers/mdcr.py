@@ -12,7 +12,7 @@ from ..material import Material, Task
 from .files import find, fingerprint, paper_of, rows, text_of
 
 KINDS = ("bm25", "graph", "most_cited", "random", "scincl", "specter", "true")
-"""In the order in which the authors go through them: what is in `true` too ends as relevant."""
+"""In the authors' order: a paper that is also in `true` ends as relevant."""
 FIELDS = (
     *("Art", "Biology", "Business", "Chemistry", "Computer Science", "Economics", "Engineering", "Environmental Science"),
     *("Geography", "Geology", "History", "Materials Science", "Mathematics", "Medicine", "Philosophy", "Physics"),
@@ -54,7 +54,9 @@ def load(folder: Path, split: str, benchmark: str, *, whole_corpus: bool = False
             row = {str(other): int(kind == "true") for kind in KINDS for other in kinds[kind]}
             for other in (id, *row):
                 if data is not None and other not in papers:
-                    raise InvalidRequest(f"{labels}: {field}, query {id!r} names paper {other!r}, which {data} has not; get the file again")
+                    raise InvalidRequest(
+                        f"{labels}: {field}, query {id!r} names paper {other!r}, which is not in {data}; get the file again"
+                    )
             queries[id] = Query(id, paper=papers.get(id))
             qrels[id] = {other: grade for other, grade in row.items() if grade or not whole_corpus}
         candidates = None if whole_corpus else {id: tuple(row) for id, row in qrels.items()}
@@ -63,5 +65,5 @@ def load(folder: Path, split: str, benchmark: str, *, whole_corpus: bool = False
     def pool() -> Iterator[Paper]:
         yield from papers.values()
 
-    notes = [f"{labels} has {name!r} besides, which is no field of the benchmark" for name in value if name not in FIELDS]
+    notes = [f"{labels} also has {name!r}, which is not a field of the benchmark" for name in value if name not in FIELDS]
     return Material(pool, tuple(tasks), benchmark, fingerprint([data] if data is not None else []), notes, textless)

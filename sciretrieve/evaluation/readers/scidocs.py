@@ -1,4 +1,4 @@
-"""SciDocs in its original form, and Multi-SciDocs, which has the same: qrels of candidates a query, and paper metadata."""
+"""SciDocs in its original form, and Multi-SciDocs in the same form: judged candidates for each query, and paper metadata."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SciMult's evaluation files, JSON Lines in spite of their names: link prediction, zero-shot PPR, search, label retrieval."""
+"""SciMult's evaluation files, which are JSON Lines whatever their names say: link prediction, zero-shot PPR, search, label retrieval."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ SEARCH_SETS = ("Search", "TRECCOVID_SciRepEval", "TRECCOVID_BEIR", "SciFact", "N
 RERANKED = {"Search", "TRECCOVID_SciRepEval"}
 """The search sets whose queries are scored over their own candidates; the others over the whole corpus."""
 AGAIN = " (again)"
-"""What the id of a positive that is listed once more ends with."""
+"""How the id ends of a positive that is listed once more."""
 MAPLE_SETS = ("CSConference", "ChemistryMeSH", "Geography", "Psychology")
 
 
 def load_links(folder: Path, task: str, benchmark: str) -> Material:
-    """SciDocs' full corpus: every paper of the file is a candidate, also the query itself; `task` is cite or co-cite."""
+    """SciDocs' full corpus: every paper of the file is a candidate, even the query itself; `task` is cite or co-cite."""
     path = find(folder, "SciDocs_papers_test.json", benchmark=benchmark)
     queries: dict[str, Query] = {}
     qrels: Qrels = {}
@@ -83,7 +83,7 @@ def load_labels(folder: Path, field: str, benchmark: str, *, by_name: bool) -> M
     for number, row in rows(papers):
         id = str(row.get("paper", number))
         if id in queries:
-            raise InvalidRequest(f"{papers}, line {number}: paper {id!r} stands above already")
+            raise InvalidRequest(f"{papers}, line {number}: paper {id!r} is listed above already")
         queries[id] = Query(id, paper=paper_of(row, id))
         qrels[id] = _listed(row.get("label") or [])
         if not qrels[id]:
@@ -111,7 +111,7 @@ def load_labels(folder: Path, field: str, benchmark: str, *, by_name: bool) -> M
 
 
 def _listed(positives: Iterable[Any]) -> dict[str, int]:
-    """Positives as judgements. The authors divide by how many are listed: one that is repeated is another, never found."""
+    """Positives as judgements. The authors divide by how many are listed, so a repeated one counts as another that is never found."""
     counts = Counter(str(other) for other in positives)
     return {id + AGAIN * time: 1 for id, count in counts.items() for time in range(count)}
 

@@ -1,4 +1,4 @@
-"""SciRepEval's re-ranking form: rows of a query with its candidates, judgements beside them, in Parquet or JSON Lines."""
+"""SciRepEval's re-ranking form: rows of a query with its candidates, and a file of judgements, in Parquet or JSON Lines."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def load(folder: Path, configuration: str, benchmark: str, *, extra: tuple[str, 
     qrels_files = [path for path in _first(places, JUDGEMENTS) if path not in texts]
     qrels = _judgements(qrels_files) if qrels_files else candidate_scores
     notes = [] if qrels_files else ["no file of judgements: the candidates' own scores are taken"]
-    # the authors keep one vector an id: a judged paper whose text stands among the queries is a candidate too, and the reverse
+    # the authors keep one vector an id: a judged paper whose text is among the queries' is a candidate too, and the reverse
     query_papers = {id: query.paper for id, query in queries.items() if query.paper is not None}
     papers |= {other: query_papers[other] for row in qrels.values() for other in row if other in query_papers and other not in papers}
     if textless_queries := [id for id in qrels if id not in queries and id not in papers]:
@@ -132,7 +132,7 @@ def _judgements(paths: list[Path]) -> Qrels:
         for number, row in rows(path):
             query, other = text_of(path, number, row, "query_id"), text_of(path, number, row, "cand_id", "candidate_id")
             grade = grade_of(path, number, row.get("score"))
-            qrels.setdefault(query, {}).setdefault(other, grade)  # of a row that stands there twice the first counts
+            qrels.setdefault(query, {}).setdefault(other, grade)  # of a repeated row the first counts
     return qrels
 
 
