@@ -38,7 +38,7 @@ __all__ = ["models", "models_converted_anew"]
 SLOW = (
     *("encoders/test_bad_weights", "encoders/test_cross_encoder", "encoders/test_golden", "encoders/test_layouts"),
     *("encoders/test_resolving", "encoders/test_runtimes", "encoders/test_sources", "encoders/test_torch_runtime"),
-    *("answers/test_explaining", "promises/test_light_imports", "real/", "test_demo", "test_indexing", "test_vector_files"),
+    *("answers/test_explaining", "promises/test_light_imports", "real/", "test_crashes", "test_demo", "test_indexing", "test_vector_files"),
 )
 """Where tests are that `make quick` leaves out: those that convert encoders, start processes or encode much."""
 
