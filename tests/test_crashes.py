@@ -180,10 +180,10 @@ def test_all_is_on_disk_before_the_manifest_names_it(source: Path, tmp_path: Pat
     index = sr.build(source, tmp_path / "index", **SETTINGS)
 
     manifest = (index.path / "manifest.json").stat().st_ino
-    committed = steps.index(("commit", manifest))
-    assert ("sync", manifest) in steps[:committed]
-    assert ("sync", index.path.stat().st_ino) in steps[committed:]
-    before = steps[:committed]
+    commit_step = steps.index(("commit", manifest))
+    assert ("sync", manifest) in steps[:commit_step]
+    assert ("sync", index.path.stat().st_ino) in steps[commit_step:]
+    earlier_steps = steps[:commit_step]
     facts = index.manifest
     assert facts.lexical is not None
     assert facts.encoder is not None
@@ -192,13 +192,13 @@ def test_all_is_on_disk_before_the_manifest_names_it(source: Path, tmp_path: Pat
     assert len(files) == 2 * 5 + 7 + 1
     for name in files:
         path = index.path / name
-        written = before.index(("sync", path.stat().st_ino))
-        assert ("sync", path.parent.stat().st_ino) in before[written:], f"the entry of {name} may be lost"
-    renamed = [inode for step, inode in before if step == "rename"]
-    assert len(renamed) == 3
+        write_step = earlier_steps.index(("sync", path.stat().st_ino))
+        assert ("sync", path.parent.stat().st_ino) in earlier_steps[write_step:], f"the entry of {name} may be lost"
+    renamed_inodes = [inode for step, inode in earlier_steps if step == "rename"]
+    assert len(renamed_inodes) == 3
     for folder in [*(index.path / "shards").iterdir(), *(index.path / "lexical").iterdir()]:
-        moved = before.index(("rename", folder.stat().st_ino))
-        assert ("sync", folder.parent.stat().st_ino) in before[moved:], f"the name of {folder.name} may be lost"
+        rename_step = earlier_steps.index(("rename", folder.stat().st_ino))
+        assert ("sync", folder.parent.stat().st_ino) in earlier_steps[rename_step:], f"the name of {folder.name} may be lost"
 
 
 def test_another_generation_leaves_an_unfinished_replacement_alone(
@@ -207,10 +207,10 @@ def test_another_generation_leaves_an_unfinished_replacement_alone(
     """Tuning, say, after `index --overwrite` was interrupted."""
     sr.build(source, tmp_path / "index", **SETTINGS)
     interrupted(other_source, tmp_path / "index", 9, overwrite=True)
-    begun = {path: path.read_bytes() for path in (tmp_path / "index" / "shards").glob("00000[23]*/*")}
-    assert len(begun) > 4
+    unfinished_files = {path: path.read_bytes() for path in (tmp_path / "index" / "shards").glob("00000[23]*/*")}
+    assert len(unfinished_files) > 4
     refit(tmp_path / "index", Bm25Parameters(k1=0.9), Fusion())
-    assert {path: path.read_bytes() for path in begun} == begun
+    assert {path: path.read_bytes() for path in unfinished_files} == unfinished_files
     assert sr.open(tmp_path / "index").manifest.generation == 2
     letters.asked.clear()
     assert ids_of(sr.build(other_source, tmp_path / "index", **SETTINGS, overwrite=True).path) == {

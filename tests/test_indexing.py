@@ -205,12 +205,12 @@ def test_ctrl_c_on_the_command_line_keeps_what_was_done(big: Path, tmp_path: Pat
 
 
 def test_building_again_is_quick_and_changes_nothing(big: Path, whole: sr.Index) -> None:
-    before, heard = contents(whole), Counting()
+    before, progress = contents(whole), Counting()
     manifest = (whole.path / "manifest.json").read_bytes()
-    again = sr.build(big, whole.path, **SETTINGS, progress=heard)
+    again = sr.build(big, whole.path, **SETTINGS, progress=progress)
     assert contents(again) == before
     assert (whole.path / "manifest.json").read_bytes() == manifest
-    assert "up to date" in heard.notes[0]
+    assert "up to date" in progress.notes[0]
 
 
 def test_another_corpus_or_setting_does_not_write_over_an_index(big: Path, corpus: Path, whole: sr.Index) -> None:
@@ -234,10 +234,10 @@ def test_another_partial_build_is_not_thrown_away(big: Path, corpus: Path, tmp_p
 def test_not_resuming_starts_anew(big: Path, whole: sr.Index, tmp_path: Path) -> None:
     with pytest.raises(Stop):
         sr.build(big, tmp_path / "index", **SETTINGS, progress=StopAfter(2300))
-    heard = Counting()
-    sr.build(big, tmp_path / "index", **SETTINGS, resume=False, progress=heard)
-    assert heard.before == 0
-    assert heard.total == 3000
+    progress = Counting()
+    sr.build(big, tmp_path / "index", **SETTINGS, resume=False, progress=progress)
+    assert progress.before == 0
+    assert progress.total == 3000
 
 
 def test_one_writer_at_a_time(corpus: Path, tmp_path: Path) -> None:
