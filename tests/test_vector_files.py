@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,43 @@ def test_an_interrupted_run_goes_on(corpus: Path, tmp_path: Path, stop: int, mon
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), np.load(tmp_path / "whole.npy"))
     assert (tmp_path / "out.ids.txt").read_text() == (tmp_path / "whole.ids.txt").read_text()
     assert sum(encoded) == 300 - -(-stop // 64) * 64
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.npy", "out.parquet"])
+def test_a_run_that_stops_at_any_step_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """A step is a system call that forces to disk, renames, removes or makes something."""
+    monkeypatch.setattr(LetterEncoder, "window", 4)
+    source = write_jsonl(tmp_path / "papers.jsonl", made_up_papers(10))
+    (tmp_path / "whole").mkdir()
+    sr.encode(source, tmp_path / "whole" / name, encoder=LetterEncoder())
+    whole = {path.name: path.read_bytes() for path in (tmp_path / "whole").iterdir()}
+    steps_left = stop_at = 0
+
+    def stopping(call: Any) -> Any:
+        def step(*args: Any, **kwargs: Any) -> Any:
+            nonlocal steps_left
+            steps_left -= 1
+            if steps_left == 0:
+                raise Stop
+            return call(*args, **kwargs)
+
+        return step
+
+    for function in ("fsync", "rename", "replace", "unlink", "rmdir", "mkdir", "truncate"):
+        monkeypatch.setattr(os, function, stopping(getattr(os, function) if function != "fsync" else lambda handle: None))
+    while True:
+        stop_at += 1
+        folder = tmp_path / str(stop_at)
+        folder.mkdir()
+        steps_left = stop_at
+        with suppress(Stop):
+            sr.encode(source, folder / name, encoder=LetterEncoder())
+        if steps_left > 0:
+            break
+        whole_already = (folder / name).exists()
+        sr.encode(source, folder / name, encoder=LetterEncoder(), overwrite=whole_already)
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == whole
+    assert stop_at > 15
 
 
 def test_half_a_window_on_disk_is_done_again(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
