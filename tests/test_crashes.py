@@ -23,7 +23,7 @@ from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import LetterEncoder
 
 ROOT = Path(__file__).parents[1]
-SETTINGS: dict[str, Any] = {"encoder": "letters", "shard_size": 7, "dense": "HNSW4,Flat"}
+SETTINGS: dict[str, Any] = {"encoder": "letters", "shard_size": 7, "dense": "hnsw"}
 
 
 class Stop(Exception):
