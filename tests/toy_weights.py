@@ -85,6 +85,7 @@ def write_adapters(folder: Path, base: Path, names: dict[str, Path], seed: int) 
                 torch.nn.init.normal_(parameter, std=0.3)
         (folder / target).mkdir(parents=True)
         model.save_adapter(str(folder / target), name, with_head=False)
+        forget_the_path(folder / target / "adapter_config.json")
         assert {file.name for file in (folder / target).iterdir()} == {"adapter_config.json", "pytorch_adapter.bin"}
 
 
@@ -106,6 +107,13 @@ def write_fusion(folder: Path, base: Path, adapters: dict[str, Path], seed: int)
                 parameter.data.add_(torch.randn_like(parameter) * 0.1)
         (folder / f"{name}_fusion").mkdir(parents=True)
         model.save_adapter_fusion(str(folder / f"{name}_fusion"), fuse)
+        forget_the_path(folder / f"{name}_fusion" / "adapter_fusion_config.json")
+
+
+def forget_the_path(config: Path) -> None:
+    """Let the same seeds give the same bytes in every folder: the adapters library writes where the base model was."""
+    facts = json.loads(config.read_text())
+    config.write_text(json.dumps(facts | {"model_name": Path(facts["model_name"]).name}))
 
 
 def write_pals(folder: Path, seed: int, *, tasks: int = 4, low_rank: bool = False, prefix: str = "") -> dict[str, Any]:

@@ -31,7 +31,7 @@ def qrels(folder: Path) -> dict[str, dict[str, int]]:
 
 def ndcg(index: sr.Index, folder: Path, qrels: dict[str, dict[str, int]], **options: Any) -> float:
     queries = [query for query in read_queries(folder) if query.id in qrels]
-    run = index.search(queries, 1000, **options)
+    run = index.search(queries, 1000, group=False, **options)
     scores = {ranking.query.id: dict(zip(ranking.ids, ranking.scores.tolist(), strict=True)) for ranking in run}
     measured = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10"}).evaluate(scores)
     assert len(measured) == len(qrels) == 300
