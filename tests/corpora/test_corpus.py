@@ -40,11 +40,11 @@ def give(monkeypatch: pytest.MonkeyPatch, text: bytes) -> None:
 
 
 def test_standard_input_is_json_lines_that_can_be_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    give(monkeypatch, b'{"id": 1, "title": "t"}\n')
+    give(monkeypatch, b"".join(b'{"id": %d, "title": "t"}\n' % number for number in range(3000)))
     corpus = open_corpus("-")
-    assert (corpus.count(), corpus.fingerprint()) == (1, corpus.fingerprint())
+    assert (corpus.count(), corpus.fingerprint()) == (3000, corpus.fingerprint())
     for _ in range(2):
-        assert [batch.papers["id"].to_pylist() for batch in corpus.batches()] == [["1"]]
+        assert [batch.papers["id"].to_pylist() for batch in corpus.batches()] == [[str(number) for number in range(3000)]]
 
 
 def test_standard_input_may_be_bibtex(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,6 +40,14 @@ def test_files_that_are_read_alike_are_told_of_once(tmp_path: Path) -> None:
     assert str(coverage) == "3 papers, all with abstract, year and authors"
 
 
+def test_a_file_whose_rows_differ_is_told_of_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sciretrieve.corpora.raw.BATCH_ROWS", 2)
+    rows = [{"id": n, "title": "T"} | ({"year": 2000} if n > 3 else {}) for n in range(6)]
+    notes, coverage = said(write_jsonl(tmp_path / "p.jsonl", rows))
+    assert notes == ["read as: id ← id, title ← title"]
+    assert coverage == Coverage(6, 6, 4, 6)
+
+
 def test_a_column_like_abstracts_that_was_not_taken_is_named(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [{"id": n, "title": "T", "abstract": "A" * (n == 0), "note": LONG, "comment": "short"} for n in range(5)]
     path = write_jsonl(tmp_path / "p.jsonl", rows)
