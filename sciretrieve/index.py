@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from .choices import MODES, Filter, FusionMethod, Mode, SideName, check_choice
 from .dense import VectorShard
+from .dense.scale import Scale, scale
 from .dense.vectors import at
 from .encoders import check_golden, read_golden, reopen_encoder
 from .encoders.remembered import Remembered
@@ -24,6 +25,7 @@ from .lexical.spelling import Speller
 from .manifest import Manifest, read_manifest
 from .narrowing import operators
 from .narrowing.masks import Narrower
+from .narrowing.operators import Typed
 from .once import once
 from .options import SearchKeywords, SearchOptions, changed
 from .protocols import Encoder
@@ -205,7 +207,7 @@ class Index:
         rows = self.rows(ids)
         mask = np.zeros(len(self), bool)
         mask[rows] = True
-        probe = Probe(query, self.encode([query])[0] if chosen != "bm25" else None, self._terms(query.words, chosen), mask)
+        probe = self._probe(query, None, self.encode([query])[0] if chosen != "bm25" else None, mask, chosen)
         ranking = self.searcher.search([probe], len(ids), chosen, self.fusion(fusion, None))[0]
         score_of = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
         least = min(score_of.values(), default=0.0)
@@ -283,7 +285,13 @@ class Index:
     @once
     def searcher(self) -> Searcher:
         """What the three ways to search work on."""
-        return Searcher(self.vectors, self.bm25, self.ids)
+        return Searcher(self.vectors, self.bm25, self.ids, lambda: self.scale)
+
+    @once
+    def scale(self) -> Scale | None:
+        """What dense scores mean in this index; None where that cannot be told."""
+        golden = (self.manifest.encoder or {}).get("golden")
+        return scale(self.vectors, read_golden(self.path / golden["file"], self.encoder.dim)) if golden and self.vectors else None
 
     @once
     def narrower(self) -> Narrower:
@@ -302,7 +310,7 @@ class Index:
     def speller(self) -> Speller:
         """What reads the words of queries; only for an index that has BM25."""
         assert self.bm25 is not None
-        return Speller(self.analyzer, self.bm25)
+        return Speller(self.analyzer, self.bm25, self._texts)
 
     def _answered(self, probes: Sequence[Probe], k: int, mode: Mode, fusion: Fusion, options: SearchOptions) -> Run:
         """Search, and do to the rankings what the options say; as deep as it takes to have k papers left."""
@@ -332,21 +340,36 @@ class Index:
         allowed = self.mask(filter)
         parsed: list[Query] = []
         masks: list[Mask | None] = []
+        typed_queries: list[Typed | None] = []
         for number, item in enumerate(queries, 1):
             checked_text(item.words if isinstance(item, Query) else item, "query")
             if isinstance(item, Query):
                 parsed.append(item)
                 masks.append(allowed)
+                typed_queries.append(None)
                 continue
             # the columns' names are read from every shard, which a cold search can do without
             typed = operators.parse(item, self.columns.names if ":" in item else ())
             parsed.append(Query(str(number), typed.words))
+            typed_queries.append(typed)
             masks.append(self.narrower.meeting(typed.demands, allowed) if typed.demands else allowed)
         if not all(query.words.strip() for query in parsed):
             raise InvalidRequest("the query is empty; give some words, a sentence or a title")
         vectors = list(self.encode(parsed)) if mode != "bm25" else [None] * len(parsed)
-        terms = [self._terms(query.words, mode) for query in parsed]
-        return [Probe(*parts) for parts in zip(parsed, vectors, terms, masks, strict=True)]
+        return [self._probe(*parts, mode) for parts in zip(parsed, typed_queries, vectors, masks, strict=True)]
+
+    def _probe(self, query: Query, typed: Typed | None, vector: Vectors | None, mask: Mask | None, mode: Mode) -> Probe:
+        """A query, as it was typed or None, with its terms and with what its unknown words are taken for."""
+        listing = typed is not None and typed.listing
+        if mode == "dense":
+            return Probe(query, vector, {}, mask, listing=listing)
+        if query.paper is not None:  # what was published is not misspelt
+            return Probe(query, vector, self._terms(query.words, mode), mask)
+        insisted = {word for demand in typed.demands for word in self.analyzer.words(demand.text)} if typed else ()
+        corrections = self.speller.corrections(query.words, insisted)
+        if vector is not None:
+            corrections = [correction for correction in corrections if self.searcher.believes(correction, vector)]
+        return Probe(query, vector, self.speller.terms(query.words, corrections), mask, corrections, listing)
 
     def fusion(self, method: FusionMethod | None, alpha: float | None) -> Fusion:
         """How to join both halves: as the index was tuned, but for what the caller asks."""
@@ -364,20 +387,17 @@ class Index:
         return chosen
 
     def _terms(self, words: str, mode: Mode) -> dict[str, float]:
-        return {} if mode == "dense" else weigh_terms([term for _, term in self.speller.terms(words)])
+        return {} if mode == "dense" else weigh_terms(self.analyzer.terms(words))
 
     def corrections(self, query: str) -> dict[str, str]:
-        """Words of a query that no paper has, and the terms (stems) that BM25 looks for in their place.
+        """Words of a query that no paper has, and the words that BM25 looks for in their place, as papers spell them.
 
         They are taken for a word not typed to its end or for a slip of a letter; see `lexical.spelling`. What is quoted
-        must stand in a paper as it is, and where there is no BM25 nothing is corrected.
+        must stand in a paper as it is. Where there is no BM25, and where the dense half knows better, nothing is corrected.
         """
         if self.bm25 is None:
             return {}
-        typed = operators.parse(query, self.columns.names if ":" in query else ())
-        insisted = {word for demand in typed.demands for word in self.analyzer.words(demand.text)}
-        read = self.speller.terms(typed.words)
-        return {word: term for word, term in read if term != self.analyzer.term(word) and word not in insisted}
+        return {correction.word: correction.meant for correction in self.probes([query], self.modes[0], None)[0].corrections}
 
     def encode(self, queries: Sequence[Query], *, remember: bool = False) -> Vectors:
         """Vectors of queries, shape (n, dim), by the encoder that filled the index, which is checked first.
@@ -397,6 +417,10 @@ class Index:
             for side in sides - self._checked_sides:
                 check_golden(vectors, self.encoder, side)
                 self._checked_sides.add(side)
+
+    def _texts(self, rows: Rows) -> list[str]:
+        """Titles and abstracts of the papers at the given rows."""
+        return [f"{paper.title} {paper.abstract}" for paper in self.papers_at(rows)]
 
     def _vectors_at(self, rows: Rows) -> Vectors:
         """Vectors, as queries, of papers of the index: the stored ones where the encoder makes no difference, (n, dim)."""

@@ -7,7 +7,7 @@ import io
 import json
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .bibliographies.bibtex import entries
@@ -18,23 +18,30 @@ from .schema import plain
 from .types import Hit
 
 if TYPE_CHECKING:
-    from .answers.clustering import Cluster
     from .answers.explaining import Explanation
     from .answers.faceting import Facet
+    from .answers.overview import Group
 
 Lines = Iterator[str]
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What is shown of an answer besides its hits: why each stands there, counts, and groups with their papers' ids."""
+    """What is shown of an answer besides its hits: why each stands there, counts, groups, what words were taken for, and how
+    well the best hits match the query."""
 
     explanations: Sequence[Explanation] = ()
     facets: Sequence[Facet] = ()
-    clusters: Sequence[tuple[Cluster, Sequence[str]]] = ()
+    clusters: Sequence[Group] = ()
+    corrections: Mapping[str, str] = field(default_factory=dict)
+    strength: float | None = None
+    weak: bool = False
 
 
 NOTHING = View()
+
+SHOWN = 3
+"""Papers that are shown of each group."""
 
 
 def table(hits: Sequence[Hit], width: int) -> Lines:
@@ -96,6 +103,8 @@ def record(hit: Hit) -> dict[str, Any]:
 def answer(query: str, mode: str, milliseconds: float, hits: Sequence[Hit], view: View = NOTHING) -> str:
     """The answer to one query as one JSON object, of schema 1."""
     value: dict[str, Any] = {"schema": 1, "query": query, "mode": mode, "total_time_ms": round(milliseconds, 3)}
+    value["corrections"] = [{"word": word, "meant": meant} for word, meant in view.corrections.items()]
+    value |= {"strength": view.strength, "weak": view.weak}
     rows = [record(hit) for hit in hits]
     for row, why in zip(rows, view.explanations, strict=False):
         row["explanation"] = asdict(why)
@@ -103,14 +112,17 @@ def answer(query: str, mode: str, milliseconds: float, hits: Sequence[Hit], view
     if view.facets:
         value["facets"] = [asdict(facet) for facet in view.facets]
     if view.clusters:
-        value["clusters"] = [{"label": list(cluster.label), "papers": ids} for cluster, ids in view.clusters]
+        value["clusters"] = [
+            {"label": list(group.label), "papers": [{"id": paper.id, "title": paper.title} for paper in group.papers]}
+            for group in view.clusters
+        ]
     return json.dumps(value, ensure_ascii=False, indent=2)
 
 
 def facet_lines(facets: Sequence[Facet]) -> Lines:
     """Counts of values, a block a column."""
     for facet in facets:
-        yield f"{facet.column}:"
+        yield f"{facet.column}, papers counted {facet.papers:,}:"
         width = max((len(f"{count:,}") for _, count in facet.values), default=1)
         yield from (f"  {count:>{width},}  {value}" for value, count in facet.values)
         rest = [f"{facet.others:,} other values" * bool(facet.others), f"{facet.missing:,} papers without" * bool(facet.missing)]
@@ -118,12 +130,15 @@ def facet_lines(facets: Sequence[Facet]) -> Lines:
             yield "  " + ", ".join(filter(None, rest))
 
 
-def cluster_lines(clusters: Sequence[tuple[Cluster, Sequence[str]]]) -> Lines:
-    """Groups of papers, largest first: how many, their words, and the ids of the best ranked."""
-    for cluster, ids in clusters:
-        more = f" and {len(ids) - 3:,} more" if len(ids) > 3 else ""
-        yield f"{len(ids):>4}  {', '.join(cluster.label)}"
-        yield f"      {', '.join(ids[:3])}{more}"
+def cluster_lines(clusters: Sequence[Group], width: int) -> Lines:
+    """Groups of papers, largest first: how many, their words, and the titles of the best ranked."""
+    for group in clusters:
+        yield f"{len(group.papers):>4}  {', '.join(group.label)}"
+        for paper in group.papers[:SHOWN]:
+            title = " ".join((paper.title or paper.abstract).split()) or "(no title)"
+            yield "      " + _cut(f"{title} · {paper.id}", width - 6, whole=len(paper.id))
+        if len(group.papers) > SHOWN:
+            yield f"      and {len(group.papers) - SHOWN:,} more"
 
 
 def jsonl(hits: Sequence[Hit]) -> Lines:

@@ -19,14 +19,22 @@ NOTEBOOK_QUERIES, NOTEBOOK_HITS = 5, 10
 """How much of a run a notebook shows."""
 
 
+WEAK = 0.4
+"""The strength below which an answer is said to be weak; chosen by queries of other fields, see docs/search.md."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """The answer to one query: paper ids by falling score, equal scores by rising id.
 
+    A reranker, `diverse` and a listing order papers by other things than their scores.
+
     `rows` says where the papers stand in the index that answered, which finds them again quicker than their ids do.
     `parts` has, for each half of the search that ran ("dense", "bm25") and for a reranker ("rerank"), the papers' scores
     there, aligned with `ids`; NaN where it has none. `also` has, where near-duplicates were grouped, the ids of the others of
-    each paper's group.
+    each paper's group. `corrections` has the words that no paper has, and what they were taken for. `strength` is how well the
+    best of the first papers match the query, from 0 to 1, see `search.Searcher.strength`; None where that is not known. A `listing`
+    answers nothing but demands on columns, which all its papers meet alike: their scores are 1.
     """
 
     query: Query
@@ -35,6 +43,14 @@ class Ranking:
     rows: Rows
     parts: Mapping[str, Scores] = field(default_factory=dict)
     also: Sequence[Sequence[str]] = ()
+    corrections: Mapping[str, str] = field(default_factory=dict)
+    strength: float | None = None
+    listing: bool = False
+
+    @property
+    def weak(self) -> bool:
+        """Whether no paper matches well."""
+        return self.strength is not None and self.strength < WEAK
 
     def __len__(self) -> int:
         return len(self.ids)

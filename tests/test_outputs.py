@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from pybtex.database import parse_string
 
 from sciretrieve import outputs
-from sciretrieve.answers.clustering import Cluster
 from sciretrieve.answers.explaining import Explanation, Place
 from sciretrieve.answers.faceting import Facet
+from sciretrieve.answers.overview import Group
 from sciretrieve.types import Hit, Paper
 
 HITS = [
@@ -194,8 +194,11 @@ def test_an_explanation_fits_its_terminal_and_shows_the_whole_sentence(sentence:
 def test_views_in_json() -> None:
     view = outputs.View(
         [WHY, WHY, WHY, WHY],
-        [Facet("year", ((1905, 2), (2019, 1)), 0, 1)],
-        [(Cluster((0, 2), ("heat", "flow")), ["p 2", "p3"]), (Cluster((1,), ()), ["p4"])],
+        [Facet("year", ((1905, 2), (2019, 1)), 0, 1, 4)],
+        [Group(("heat", "flow"), (Paper("p 2", "Heat"), Paper("p3"))), Group((), (Paper("p4", "Flow"),))],
+        {"haet": "heat"},
+        0.25,
+        True,
     )
     value = json.loads(outputs.answer("q", "hybrid", 1.0, HITS, view))
     assert [hit["explanation"] for hit in value["hits"]] == 4 * [
@@ -208,30 +211,40 @@ def test_views_in_json() -> None:
             "sentence": "Heat flows from warm to cold.",
         }
     ]
-    assert value["facets"] == [{"column": "year", "values": [[1905, 2], [2019, 1]], "others": 0, "missing": 1}]
-    assert value["clusters"] == [{"label": ["heat", "flow"], "papers": ["p 2", "p3"]}, {"label": [], "papers": ["p4"]}]
+    assert value["facets"] == [{"column": "year", "values": [[1905, 2], [2019, 1]], "others": 0, "missing": 1, "papers": 4}]
+    assert value["clusters"] == [
+        {"label": ["heat", "flow"], "papers": [{"id": "p 2", "title": "Heat"}, {"id": "p3", "title": ""}]},
+        {"label": [], "papers": [{"id": "p4", "title": "Flow"}]},
+    ]
+    assert value["corrections"] == [{"word": "haet", "meant": "heat"}]
+    assert (value["strength"], value["weak"]) == (0.25, True)
 
 
 def test_facets_are_printed_as_counts() -> None:
-    facets = [Facet("year", ((2019, 1200), (1905, 7)), 0, 0), Facet("venue", (), 0, 3), Facet("topic", (("a b", 2),), 1000, 4)]
+    facets = [
+        Facet("year", ((2019, 1200), (1905, 7)), 0, 0, 1207),
+        Facet("venue", (), 0, 3, 3),
+        Facet("topic", (("a b", 2),), 1000, 4, 1007),
+    ]
     assert list(outputs.facet_lines(facets)) == [
-        "year:",
+        "year, papers counted 1,207:",
         "  1,200  2019",
         "      7  1905",
-        "venue:",
+        "venue, papers counted 3:",
         "  3 papers without",
-        "topic:",
+        "topic, papers counted 1,007:",
         "  2  a b",
         "  1,000 other values, 4 papers without",
     ]
 
 
-def test_clusters_are_printed_with_their_best_papers() -> None:
-    few, many = ["a", "b", "c"], [f"p{number}" for number in range(1200)]
-    lines = outputs.cluster_lines([(Cluster((), ("heat", "flow")), many), (Cluster((), ()), few)])
-    assert [line.split() for line in lines] == [
-        ["1200", "heat,", "flow"],
-        ["p0,", "p1,", "p2", "and", "1,197", "more"],
-        ["3"],
-        ["a,", "b,", "c"],
-    ]
+def test_clusters_are_printed_with_the_titles_of_their_best_papers() -> None:
+    few, many = (
+        (Paper("a", "Heat\nflows"), Paper("b", "", "An abstract.")),
+        tuple(Paper(f"p{number}", "Heat " * 30) for number in range(1200)),
+    )
+    lines = list(outputs.cluster_lines([Group(("heat", "flow"), many), Group((), few)], 60))
+    assert lines[0].split() == ["1200", "heat,", "flow"]
+    assert [line.split()[-1] for line in lines[1:4]] == ["p0", "p1", "p2"]
+    assert all(line.startswith("      Heat Heat") and len(line) <= 60 for line in lines[1:4])
+    assert lines[4:] == ["      and 1,197 more", "   2  ", "      Heat flows · a", "      An abstract. · b"]

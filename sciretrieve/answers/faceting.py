@@ -18,13 +18,15 @@ from ..types import Rows
 class Facet:
     """The commonest values of a column, each with its number of papers.
 
-    `others` is the number of further distinct values, `missing` the number of papers without any.
+    `others` is the number of further distinct values, `missing` the number of papers without any, `papers` that of all
+    papers counted.
     """
 
     column: str
     values: tuple[tuple[str | int | float | bool, int], ...]
     others: int
     missing: int
+    papers: int
 
 
 def facets(papers: pa.Table, names: Sequence[str], most: int = 10) -> list[Facet]:
@@ -63,8 +65,8 @@ def _facet(name: str, column: pa.ChunkedArray, most: int) -> Facet:
     counted = pa.Table.from_struct_array(values.value_counts()).rename_columns(["value", "papers"])
     # it is unstable for equal rows only, and no value stands here twice
     best = counted.take(pc.select_k_unstable(counted, k=most, sort_keys=[("papers", "descending"), ("value", "ascending")]))
-    found = tuple(zip(best["value"].to_pylist(), best["papers"].to_pylist(), strict=True))
-    return Facet(name, found, len(counted) - len(best), len(column) - having)
+    commonest = tuple(zip(best["value"].to_pylist(), best["papers"].to_pylist(), strict=True))
+    return Facet(name, commonest, len(counted) - len(best), len(column) - having, len(column))
 
 
 def _once_a_paper(owners: pa.ChunkedArray, values: pa.ChunkedArray) -> tuple[pa.Array, int]:

@@ -4,60 +4,84 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..dense.vectors import at
 from ..errors import InvalidRequest, UnknownName
 from ..index import Index
-from ..runs import Run
+from ..runs import WEAK, Run
 from ..schema import concat, integers
-from .clustering import Cluster, clusters
+from ..types import Paper, Rows
+from .clustering import clusters
 from .explaining import typed_words
 from .faceting import Facet, facets
 
 FACETED = 1000
-"""How many of the first papers facets count."""
+"""How many of the first papers facets look at."""
 CLUSTERED = 200
-"""How many of the first papers are grouped."""
+"""How many of the first papers are looked at for groups."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Papers of an answer that belong together, best ranked first, and up to three words for what they are about."""
+
+    label: tuple[str, ...]
+    papers: tuple[Paper, ...]
+
+
+def matching(index: Index, run: Run) -> Rows:
+    """The papers of the first query's answer that match it, in their order: those with a word of the query, where words were
+    looked for and any paper has one; else those near it, where the index can tell; else all that were answered."""
+    ranking = run.rankings[0]
+    shares_word = np.isfinite(ranking.parts["bm25"]) if "bm25" in ranking.parts else np.zeros(len(ranking), bool)
+    if shares_word.any() or ranking.listing:
+        return ranking.rows[shares_word | ranking.listing]
+    scale = index.scale
+    if scale is None or "dense" not in ranking.parts:
+        return ranking.rows
+    return ranking.rows[[scale.strength(score) >= WEAK for score in ranking.parts["dense"].tolist()]]
 
 
 def facets_of(index: Index, run: Run, columns: Sequence[str]) -> list[Facet]:
-    """Counts of values among the papers of the first query's answer. Raises UnknownName, InvalidRequest."""
+    """Counts of values among the papers that match the first query, of those answered. Raises UnknownName, InvalidRequest."""
     for name in columns:
         if name not in index.columns.names:
             raise UnknownName("column in --facets", name, index.columns.names)
-    rows = run.rankings[0].rows
+    rows = matching(index, run)
     tables = []
     read = list(dict.fromkeys(["id", *columns]))  # a table without columns would forget how many rows are taken of it
     for shard in index.shards:
-        own = rows[(rows >= shard.first) & (rows < shard.first + len(shard))]
-        tables.append(shard.columns(read).take(integers(own - shard.first)))
+        shard_rows = rows[(rows >= shard.first) & (rows < shard.first + len(shard))] - shard.first
+        tables.append(shard.columns(read).take(integers(shard_rows)))
     return facets(concat(tables), columns)
 
 
-def clusters_of(index: Index, run: Run) -> list[Cluster]:
-    """Groups among the papers of the first query's answer, labelled by their words; members are positions in the ranking.
+def clusters_of(index: Index, run: Run) -> list[Group]:
+    """Groups among the papers that match the first query, of those answered, labelled by their words.
 
     Raises:
         InvalidRequest: the index has no vectors to group by, or no BM25 whose terms could label.
     """
     if not index.vectors or index.bm25 is None:
         raise InvalidRequest(f"{index.path} needs vectors and BM25 to group papers; build it without --dense none and --no-lexical")
-    ranking = run.rankings[0]
-    found = index.papers_at(ranking.rows)
+    rows = matching(index, run)
+    papers = index.papers_at(rows)
     forms: dict[str, Counter[str]] = {}
     terms = []
-    for paper in found:
+    for paper in papers:
         words = typed_words(index.analyzer, f"{paper.title} {paper.abstract}")
         terms.append(set(words))
         for term, word in words.items():
             forms.setdefault(term, Counter())[word] += 1
-    asked = set(index.analyzer.terms(ranking.query.words))
+    query_terms = set(index.analyzer.terms(run.rankings[0].query.words))
     # what was asked for tells no group from another; neither does a number
     shown = {
         term: min(forms[term], key=lambda word: (-forms[term][word], len(word), word))
         for term in forms
-        if term not in asked and not any(char.isdigit() for char in term) and len(term) > 2
+        if term not in query_terms and not any(char.isdigit() for char in term) and len(term) > 2
     }
-    return clusters(at(index.vectors, np.asarray(ranking.rows)), terms, shown)
+    parts = clusters(at(index.vectors, rows), terms, shown)
+    return [Group(part.label, tuple(papers[place] for place in part.members)) for part in parts]

@@ -91,8 +91,10 @@ def search(
 
     run = ask(k, False)
     _note_reranking(options, start, console)
-    for word, meant in (opened.corrections(text) if run.mode != "dense" else {}).items():
+    for word, meant in run.rankings[0].corrections.items():
         console.note(f'no paper has "{word}", so "{meant}" was looked for; put it in quotes to insist')
+    if run.rankings[0].weak:
+        console.note("no paper matches well: the best of them are far from the query and have few of its words")
     _print(run, text, start, format, console, _view(opened, run, ask, facets, cluster, text if explain else None, options.filters))
 
 
@@ -246,9 +248,9 @@ def _view(
                 index, ask(overview.FACETED, True), [name.strip() for name in ",".join(facets).split(",") if name.strip()]
             )
         if cluster:
-            wide = ask(overview.CLUSTERED, True)
-            groups = [(one, [wide.rankings[0].ids[at] for at in one.members]) for one in overview.clusters_of(index, wide)]
-    return View(explanations, counts, groups)
+            groups = overview.clusters_of(index, ask(overview.CLUSTERED, True))
+    ranking = run.rankings[0]
+    return View(explanations, counts, groups, ranking.corrections, ranking.strength, ranking.weak)
 
 
 def _print(run: Run, query: str, start: float, format: Format, console: Console, view: View) -> None:
@@ -273,4 +275,4 @@ def _print(run: Run, query: str, start: float, format: Format, console: Console,
         if view.facets:
             say(["", *outputs.facet_lines(view.facets)])
         if view.clusters:
-            say(["", *outputs.cluster_lines(view.clusters)])
+            say(["", *outputs.cluster_lines(view.clusters, width)])

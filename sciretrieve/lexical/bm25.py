@@ -95,6 +95,19 @@ class Bm25:
             raise self._corrupt(DATA)
         return scores, matched
 
+    def rarity(self, term: str) -> float:
+        """A term's inverse document frequency in Lucene's form, also of a term that no paper has."""
+        return float(RARITIES["lucene"](np.array([float(self.frequency(term))]), self._papers)[0])
+
+    def covered(self, terms: Mapping[str, float], rows: Rows) -> Floats:
+        """The sum of weight times `rarity` of those of the terms that papers have, (rows,)."""
+        sums = np.zeros(len(rows))
+        for term in self.known(terms):
+            term_rows, _ = self._postings(self._vocabulary[term])
+            places = np.minimum(np.searchsorted(term_rows, rows), len(term_rows) - 1)
+            sums += terms[term] * self.rarity(term) * (term_rows[places] == rows)
+        return sums
+
     def title_overlap(self, terms: Iterable[str], rows: Rows) -> Floats:
         """How much of papers' titles the terms cover: the share of a title's inverse document frequencies, (rows,)."""
         covered, totals = np.zeros(self._papers), self._title_totals

@@ -32,10 +32,11 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A typed query: the words to search for, and what it demands."""
+    """A typed query: the words to search for, and what it demands. A `listing` has no words of its own for texts."""
 
     words: str
     demands: tuple[Demand, ...]
+    listing: bool = False
 
 
 def parse(text: str, columns: Collection[str]) -> Typed:
@@ -61,7 +62,7 @@ def parse(text: str, columns: Collection[str]) -> Typed:
     words.append(text[rest:])
     said = " ".join(" ".join(words).split())
     if not said:
-        said = " ".join(demand.text for demand in demands if not demand.absent)
+        return Typed(" ".join(demand.text for demand in demands if not demand.absent), tuple(demands), bool(demands))
     return Typed(said, tuple(demands))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..fusion import unit
@@ -21,7 +23,7 @@ def diverse(ranking: Ranking, vectors: Vectors, k: int) -> Ranking:
         k: how many are wanted.
 
     Returns:
-        The chosen papers in the order they were chosen. Scores are the marginal relevances, which never rise.
+        The chosen papers in the order they were chosen, with the scores that they had: how well each matches the query.
     """
     x = vectors.astype(np.float64)
     x /= np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-12)
@@ -29,15 +31,18 @@ def diverse(ranking: Ranking, vectors: Vectors, k: int) -> Ranking:
     likeness = np.zeros(len(x))
     left = np.ones(len(x), bool)
     chosen: list[int] = []
-    scores: list[float] = []
     while len(chosen) < min(k, len(x)):
         # rounded, so that the last bits of a product do not choose; the first of equals is the better ranked
         marginal = np.where(left, np.round(relevance - (1 - RELEVANCE) * likeness, 9), -np.inf)
         best = int(marginal.argmax())
         chosen.append(best)
-        scores.append(min(float(marginal[best]), scores[-1] if scores else np.inf))
         left[best] = False
         likeness = np.maximum(likeness, x @ x[best])
-    parts = {name: values[chosen] for name, values in ranking.parts.items()}
-    also = [ranking.also[at] for at in chosen] if ranking.also else ()
-    return Ranking(ranking.query, [ranking.ids[at] for at in chosen], np.array(scores), ranking.rows[chosen], parts, also)
+    return replace(
+        ranking,
+        ids=[ranking.ids[place] for place in chosen],
+        scores=ranking.scores[chosen],
+        rows=ranking.rows[chosen],
+        parts={name: values[chosen] for name, values in ranking.parts.items()},
+        also=[ranking.also[place] for place in chosen] if ranking.also else (),
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -40,12 +41,12 @@ def groups(papers: Sequence[Paper]) -> list[list[int]]:
     """
     alone: list[list[int]] = []
     members: dict[tuple[str, str], list[int]] = {}
-    for at, paper in enumerate(papers):
-        found = key(paper.title, paper.authors)
-        if found is None:
-            alone.append([at])
+    for place, paper in enumerate(papers):
+        shared = key(paper.title, paper.authors)
+        if shared is None:
+            alone.append([place])
         else:
-            members.setdefault(found, []).append(at)
+            members.setdefault(shared, []).append(place)
 
     named: dict[str, list[str]] = {title: [] for title, family in members if not family}
     for title, family in members:
@@ -53,7 +54,7 @@ def groups(papers: Sequence[Paper]) -> list[list[int]]:
             named[title].append(family)
     for title, families in named.items():
         if len(title) <= TELLING:
-            alone += [[at] for at in members.pop((title, ""))]
+            alone += [[place] for place in members.pop((title, ""))]
         elif len(families) == 1:
             without = members.pop((title, ""))
             members[title, families[0]] = sorted(members[title, families[0]] + without)
@@ -67,7 +68,7 @@ def groups_of(tables: Iterable[pa.Table]) -> list[tuple[str, list[str]]]:
         for table in tables
         for id, title, authors in zip(*(_column(table, name) for name in ("id", "title", "authors")), strict=True)
     ]
-    return [(papers[work[0]].title, [papers[at].id for at in work]) for work in groups(papers) if len(work) > 1]
+    return [(papers[work[0]].title, [papers[place].id for place in work]) for work in groups(papers) if len(work) > 1]
 
 
 def _column(table: pa.Table, name: str) -> list[Any]:
@@ -79,13 +80,13 @@ def grouped(ranking: Ranking, papers: Sequence[Paper], k: int) -> Ranking:
     """The ranking's first k works, each by its best ranked paper, with the others in `also`. `papers` are the ranking's."""
     works = groups(papers)[:k]
     first = [work[0] for work in works]
-    return Ranking(
-        ranking.query,
-        [ranking.ids[at] for at in first],
-        ranking.scores[first],
-        ranking.rows[first],
-        {name: values[first] for name, values in ranking.parts.items()},
-        [[ranking.ids[at] for at in work[1:]] for work in works],
+    return replace(
+        ranking,
+        ids=[ranking.ids[place] for place in first],
+        scores=ranking.scores[first],
+        rows=ranking.rows[first],
+        parts={name: values[first] for name, values in ranking.parts.items()},
+        also=[[ranking.ids[place] for place in work[1:]] for work in works],
     )
 
 

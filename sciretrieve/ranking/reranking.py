@@ -61,10 +61,10 @@ def _one(ranking: Ranking, reranker: Reranker, run: Run, k: int, depth: int) -> 
     scores = above(given, ranking.scores[first:])
     order = np.concatenate([topk.order(ranking.ids[:first], given), np.arange(first, count)])[:k]
     parts: Mapping[str, Scores] = {**ranking.parts, "rerank": np.concatenate([given, np.full(count - first, np.nan)])}
-    return Ranking(
-        ranking.query,
-        [ranking.ids[at] for at in order],
-        scores[order],
-        ranking.rows[order],
-        {name: values[order] for name, values in parts.items()},
+    return replace(
+        ranking,
+        ids=[ranking.ids[place] for place in order],
+        scores=scores[order],
+        rows=ranking.rows[order],
+        parts={name: values[order] for name, values in parts.items()},
     )

@@ -34,7 +34,7 @@ def expected(name: str, rows: list[Any], most: int) -> Facet:
     held = [{item for item in (row if isinstance(row, list) else [row]) if item is not None and item == item} for row in rows]
     counts = Counter(item for own in held for item in own)
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    return Facet(name, tuple(ordered[:most]), max(0, len(ordered) - most), sum(not own for own in held))
+    return Facet(name, tuple(ordered[:most]), max(0, len(ordered) - most), sum(not own for own in held), len(rows))
 
 
 def chunked(rows: list[Any], kind: pa.DataType, cut: int) -> pa.Table:
@@ -65,7 +65,7 @@ def test_lists_count_a_value_once_a_paper(sort: str, data: st.DataObject, most: 
 @pytest.mark.parametrize("kind", [pa.large_list(pa.string()), pa.list_(pa.string(), 2)], ids=str)
 def test_other_lists(kind: pa.DataType) -> None:
     rows = [["a", "a"], None, ["b", "a"], [None, None]]
-    assert facets(pa.table({"x": pa.array(rows, kind)}), ["x"]) == [Facet("x", (("a", 2), ("b", 1)), 0, 2)]
+    assert facets(pa.table({"x": pa.array(rows, kind)}), ["x"]) == [Facet("x", (("a", 2), ("b", 1)), 0, 2, 4)]
 
 
 def test_dates_and_decimals_count_as_text() -> None:
@@ -73,8 +73,8 @@ def test_dates_and_decimals_count_as_text() -> None:
         {"day": [datetime.date(2020, 1, 2), None, datetime.date(2020, 1, 2)], "price": [Decimal("1.50"), Decimal("0.25"), None]}
     )
     assert facets(table, ["price", "day"]) == [
-        Facet("price", (("0.25", 1), ("1.50", 1)), 0, 1),
-        Facet("day", (("2020-01-02", 2),), 0, 1),
+        Facet("price", (("0.25", 1), ("1.50", 1)), 0, 1, 3),
+        Facet("day", (("2020-01-02", 2),), 0, 1, 3),
     ]
 
 
@@ -86,12 +86,12 @@ def test_values_keep_their_types() -> None:
 
 def test_a_column_of_nulls_is_missing() -> None:
     table = pa.table({"x": pa.nulls(3), "lists": pa.array([[None], [], None], pa.list_(pa.null()))})
-    assert facets(table, ["x", "lists"]) == [Facet("x", (), 0, 3), Facet("lists", (), 0, 3)]
+    assert facets(table, ["x", "lists"]) == [Facet("x", (), 0, 3, 3), Facet("lists", (), 0, 3, 3)]
 
 
 def test_no_papers() -> None:
     table = pa.schema([("venue", pa.string()), ("authors", pa.list_(pa.string()))]).empty_table()
-    assert facets(table, table.column_names) == [Facet("venue", (), 0, 0), Facet("authors", (), 0, 0)]
+    assert facets(table, table.column_names) == [Facet("venue", (), 0, 0, 0), Facet("authors", (), 0, 0, 0)]
     assert facets(table, []) == []
 
 

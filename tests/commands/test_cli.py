@@ -275,13 +275,23 @@ def test_nothing_changes_in_an_index_that_is_searched(built: Callable[..., Any],
 
 
 def test_a_corrected_word_is_told(index: sr.Index) -> None:
-    result = sciretrieve("search", "grahps", "networ", "-i", index.path, "-k", "3", "--mode", "bm25")
+    typed = ("search", "grahp", "networ", "-i", index.path, "-k", "3", "--mode", "bm25")
+    result = sciretrieve(*typed)
     assert re.findall(r'no paper has "(\w+)", so "(\w+)" was looked for; put it in quotes to insist', result.stderr) == [
-        ("grahps", "graph"),
-        ("networ", "network"),
+        ("grahp", "graph"),
+        ("networ", "networks"),
     ]
-    assert result.stdout == answer("search", "graphs", "networks", "-i", index.path, "-k", "3", "--mode", "bm25")
-    assert sciretrieve("search", "grahps", "-i", index.path, "--mode", "dense").stderr == ""
+    assert json.loads(answer(*typed, "--format", "json"))["corrections"] == [
+        {"word": "grahp", "meant": "graph"},
+        {"word": "networ", "meant": "networks"},
+    ]
+    assert sciretrieve("search", "grahp", "-i", index.path, "--mode", "dense").stderr == ""
+
+
+def test_an_answer_that_matches_badly_is_told(tmp_path: Path, index: sr.Index) -> None:
+    result = sciretrieve("search", "xylophone", "-i", index.path, "--format", "json")
+    value = json.loads(result.stdout)
+    assert value["weak"] == ("no paper matches well" in result.stderr) == (value["strength"] is not None and value["strength"] < 0.4)
 
 
 def test_output_that_cannot_show_a_letter_shows_its_number(tmp_path: Path) -> None:

@@ -74,9 +74,9 @@ def ids(index: Index, query: str) -> list[str]:
 
 
 def test_a_search_finds_what_was_meant(index: Index) -> None:
-    assert index.corrections("eloctrolyte membranes") == {"eloctrolyte": "electrolyt"}
+    assert index.corrections("eloctrolyte membranes") == {"eloctrolyte": "electrolyte"}
     assert ids(index, "eloctrolyte") == ids(index, "electrolyte") == ["p0", "p1"]
-    assert index.corrections("graph netw") == {"netw": "network"}
+    assert index.corrections("graph netw") == {"netw": "networks"}
     assert ids(index, "netw") == ids(index, "networks") == ["p2", "p3"]
 
 
@@ -100,7 +100,7 @@ def test_what_one_paper_alone_has_is_not_what_was_meant(index: Index) -> None:
 
 
 def test_a_slip_may_change_how_a_word_is_stemmed(index: Index) -> None:
-    assert index.corrections("optimizaton") == {"optimizaton": "optim"}
+    assert index.corrections("optimizaton") == {"optimizaton": "optimization"}
 
 
 @pytest.mark.parametrize("word", ["cas13b", "cas13", "cas1a", "grap", "graf"])
@@ -113,6 +113,23 @@ def test_a_long_token_is_no_slip(index: Index, word: str) -> None:
     """All that is one letter away from the first would take a thousand gigabytes."""
     assert index.corrections(f"{word} electrolytes") == {}
     assert ids(index, f"{word} electrolytes") == ["p0", "p1"]
+
+
+def test_a_stem_alone_is_not_what_was_meant(tmp_path: Path) -> None:
+    """The stems "pari" and "pariti", and "graphen" and "graphon", are near to each other; the words are not."""
+    index = index_of(tmp_path, ["Parity violation", "Parity of graphons", "Graphon limits"])
+    assert index.corrections("Paris") == index.corrections("graphene") == {}
+    assert index.corrections("parit") == {"parit": "parity"}
+    assert index.corrections("grahpon") == {"grahpon": "graphon"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant", "weight"), [("eloctrolyte", "electrolyte", 0.8), ("netw", "networks", 0.8), ("grpahs", "graphs", 0.35)]
+)
+def test_a_correction_weighs_less_than_a_typed_word_and_a_short_one_less_again(index: Index, typed: str, meant: str, weight: float) -> None:
+    wrong, right = (index.search(words, 5).rankings[0] for words in (typed, meant))
+    assert wrong.corrections == {typed: meant}
+    assert wrong.scores.tolist() == pytest.approx((weight * right.scores).tolist())
 
 
 def test_quotes_insist_on_a_word(index: Index) -> None:

@@ -76,9 +76,9 @@ def test_it_is_maximal_marginal_relevance(given_: tuple[list[float], list[list[i
     scores, vectors = given_
     before = ranking(scores)
     after = diverse(before, np.array(vectors, np.float32), k)
-    chosen, values = slow(scores, vectors, k)
+    chosen, _ = slow(scores, vectors, k)
     assert list(after.ids) == [before.ids[one] for one in chosen]
-    np.testing.assert_allclose(after.scores, values, atol=1e-8)
+    assert after.scores.tolist() == [scores[one] for one in chosen]  # how well each matches, not what it adds
     assert after.rows.tolist() == [100 + one for one in chosen]
     assert after.parts["dense"].tolist() == [one / 7 for one in chosen]
     assert list(after.also) == [[f"also{one}"] for one in chosen]
@@ -86,12 +86,11 @@ def test_it_is_maximal_marginal_relevance(given_: tuple[list[float], list[list[i
 
 @settings(deadline=None)
 @given(candidates(), st.integers(1, 14))
-def test_k_distinct_papers_by_falling_score_from_the_best_on(given_: tuple[list[float], list[list[int]]], k: int) -> None:
+def test_k_distinct_papers_from_the_best_on(given_: tuple[list[float], list[list[int]]], k: int) -> None:
     scores, vectors = given_
     after = diverse(ranking(scores), np.array(vectors, np.float32), k)
     assert len(set(after.ids)) == len(after) == min(k, len(scores))
     assert after.ids[0] == "id0"
-    assert (np.diff(after.scores) <= 0).all()
 
 
 def test_an_equal_of_the_first_is_put_off() -> None:
@@ -116,9 +115,9 @@ def test_a_diverse_search_chooses_from_five_times_as_many(index: sr.Index, mode:
     plain = index.search(queries, 30, mode=mode, filter="year >= 2003", group=group)
     run = index.search(queries, 6, mode=mode, filter="year >= 2003", group=group, diversify=True)
     for ours, wide in zip(run, plain, strict=True):
-        chosen, values = slow(wide.scores.tolist(), vectors_of(index, wide.ids).tolist(), 6)
+        chosen, _ = slow(wide.scores.tolist(), vectors_of(index, wide.ids).tolist(), 6)
         assert list(ours.ids) == [wide.ids[one] for one in chosen]
-        np.testing.assert_allclose(ours.scores, values, atol=1e-6)
+        np.testing.assert_array_equal(ours.scores, wide.scores[chosen])
         if group:
             assert list(ours.also) == [wide.also[one] for one in chosen]
     # by meaning alone the first papers of these are far enough apart

@@ -1,0 +1,73 @@
+"""What the dense scores of a collection mean: how near two of its papers are by chance, and how near neighbours are.
+
+Cosines are not comparable between encoders: for some all lie above 0.7. But papers of one collection are compared by the
+encoder that compares them with queries, and most of them have nothing to do with each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..choices import Metric
+from ..types import Rows, Vectors
+from .vectors import VectorShard, at
+
+SAMPLED, FEWEST = 512, 64
+"""Papers that are compared with each other, at most; and below which there are too few to tell."""
+CHANCE = 90
+"""The percentile of the scores of pairs that counts as chance: a paper has some in its own field among so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Dense scores that mean nothing, and that mean as much as between a paper and its nearest.
+
+    Attributes:
+        chance: what all but a tenth of the pairs of papers stay below.
+        near: the median, over papers, of the score of the nearest of the others.
+        rows: the papers that were compared, counted over all shards, (n,).
+    """
+
+    chance: float
+    near: float
+    rows: Rows
+
+    def strength(self, score: float) -> float:
+        """How much a score means, from 0 (no more than chance) to 1 (as near as neighbours)."""
+        return float(np.clip((score - self.chance) / (self.near - self.chance), 0.0, 1.0))
+
+
+def scale(shards: Sequence[VectorShard], golden: Vectors | None) -> Scale | None:
+    """The scale of a collection's scores, or None where it cannot be told.
+
+    Args:
+        shards: the collection's vectors.
+        golden: the encoder's vectors for one paper and for its title as a query, the first two rows, (>= 2, dim). If these
+            are less near than neighbours are, the encoder puts queries elsewhere than papers, and pairs of papers tell nothing
+            of them; nor do they where there are no such vectors.
+    """
+    papers = sum(shard.papers for shard in shards)
+    if golden is None or papers < FEWEST:
+        return None
+    metric = shards[0].metric
+    rows = np.linspace(0, papers - 1, min(papers, SAMPLED)).astype(np.int64)
+    sample = at(shards, rows)
+    scores = _scores(sample, sample, metric)
+    chance = float(np.percentile(scores[np.triu_indices(len(sample), 1)], CHANCE))
+    np.fill_diagonal(scores, -np.inf)
+    near, known_item = float(np.median(scores.max(axis=1))), float(_scores(golden[1:2], golden[:1], metric)[0, 0])
+    return Scale(chance, near, rows) if chance < near <= known_item else None
+
+
+def _scores(queries: Vectors, vectors: Vectors, metric: Metric) -> Vectors:
+    """Scores as `exact.score` defines them, but all at once in float32: (m, dim) and (n, dim) to (m, n)."""
+    scores: Vectors = queries @ vectors.T
+    query_lengths, lengths = np.linalg.norm(queries, axis=1)[:, None], np.linalg.norm(vectors, axis=1)
+    if metric == "cosine":
+        scores /= np.maximum(query_lengths * lengths, 1e-12)
+    elif metric == "l2":
+        scores = -np.sqrt(np.maximum(query_lengths**2 + lengths**2 - 2 * scores, 0))
+    return scores

@@ -1,0 +1,162 @@
+"""How strong an answer is, what scores then mean, and that no order changes by it; over vectors made for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sciretrieve as sr
+from sciretrieve.choices import Metric
+from sciretrieve.dense import VectorShard
+from sciretrieve.dense.scale import scale
+from sciretrieve.index import Index
+from sciretrieve.lexical.spelling import Correction
+from sciretrieve.search import Probe, Searcher
+from sciretrieve.types import Query
+from tests.made_up import made_up_papers, write_jsonl
+
+PAPERS = made_up_papers(120, seed=2)
+for paper in PAPERS[:10]:  # all that have this word lie together
+    paper["abstract"] += " zeolite"
+DIM = 16
+
+
+def clustered(offset: float = 0.0) -> Any:
+    """Unit vectors in twelve fields of ten; with an offset, all of them lie in one cone."""
+    chance = np.random.default_rng(4)
+    centres = chance.normal(size=(12, DIM))
+    vectors = np.repeat(centres, 10, axis=0) + 0.3 * chance.normal(size=(120, DIM))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors[:, 0] += offset
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+def shard_of(folder: Path, vectors: Any, metric: Metric = "cosine") -> VectorShard:
+    np.save(folder / "vectors.npy", vectors)
+    return VectorShard(folder / "vectors.npy", len(vectors), vectors.shape[1], metric, 0)
+
+
+def pairs(vectors: Any, metric: Metric) -> Any:
+    if metric == "l2":
+        return -np.linalg.norm(vectors[:, None] - vectors[None], axis=2)
+    return vectors @ vectors.T
+
+
+@pytest.mark.parametrize("metric", ["cosine", "ip", "l2"])
+@pytest.mark.parametrize("offset", [0.0, 3.0])
+def test_the_scale_is_of_pairs_and_of_nearest_papers(tmp_path: Path, metric: Metric, offset: float) -> None:
+    vectors = clustered(offset)
+    told = scale([shard_of(tmp_path, vectors, metric)], vectors[[0, 0]])
+    assert told is not None
+    scores = pairs(vectors.astype(np.float64), metric)
+    assert told.chance == pytest.approx(np.percentile(scores[np.triu_indices(120, 1)], 90), abs=1e-3)
+    np.fill_diagonal(scores, -np.inf)
+    assert told.near == pytest.approx(np.median(scores.max(axis=1)), abs=1e-3)
+    assert (told.strength(told.chance), told.strength(told.near), told.strength(-9.0), told.strength(9.0)) == (0, 1, 0, 1)
+    assert told.strength((told.chance + told.near) / 2) == pytest.approx(0.5)
+
+
+def test_queries_that_lie_elsewhere_than_papers_have_no_scale(tmp_path: Path) -> None:
+    vectors = clustered()
+    shard = shard_of(tmp_path, vectors)
+    assert scale([shard], np.stack([vectors[0], -vectors[0]])) is None
+    assert scale([shard], None) is None
+
+
+def test_few_papers_have_no_scale(tmp_path: Path) -> None:
+    vectors = clustered()[:40]
+    assert scale([shard_of(tmp_path, vectors)], vectors[[0, 0]]) is None
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    folder = tmp_path_factory.mktemp("strength")
+    return sr.build(write_jsonl(folder / "papers.jsonl", PAPERS), folder / "index", encoder=None)
+
+
+@pytest.fixture(scope="module")
+def searchers(index: Index, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Searcher]:
+    """A search that knows its scale, and the same without."""
+    vectors = clustered()
+    shard = shard_of(tmp_path_factory.mktemp("vectors"), vectors)
+    told = scale([shard], vectors[[0, 0]])
+    return {"told": Searcher([shard], index.bm25, index.ids, lambda: told), "untold": Searcher([shard], index.bm25, index.ids)}
+
+
+def probe(index: Index, words: str, vector: Any, corrections: Sequence[Correction] = ()) -> Probe:
+    return Probe(Query("q", words), vector, index.speller.terms(words, corrections), corrections=corrections)
+
+
+def away() -> Any:
+    """A direction that no paper lies in."""
+    vectors = clustered().astype(np.float64)
+    direction = -vectors.mean(axis=0)
+    return (direction / np.linalg.norm(direction)).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("words", "near", "low", "high"),
+    [
+        ("graph networks", True, 0.999, 1.0),  # both
+        ("graph networks", False, 0.999, 1.0),  # words alone
+        ("qqqq zzzz", True, 0.999, 1.0),  # meaning alone
+        ("qqqq zzzz", False, 0.0, 0.39),  # neither
+        ("the of", False, 0.0, 0.39),
+        ("graph qqqq zzzz xxxx", False, 0.0, 0.39),  # one word of four, and not a rare one
+    ],
+)
+def test_an_answer_is_as_strong_as_its_best_paper_by_meaning_or_by_words(
+    index: Index, searchers: dict[str, Searcher], words: str, near: bool, low: float, high: float
+) -> None:
+    asked = probe(index, words, clustered()[17] if near else away())
+    told, untold = (searchers[name].search([asked], 30, "hybrid", index.fusion(None, None))[0] for name in ("told", "untold"))
+    assert told.strength is not None
+    assert low <= told.strength <= high
+    assert told.weak == (high < 0.4)
+    assert (untold.strength, untold.weak) == (None, False)
+    assert list(told.ids) == list(untold.ids)
+    np.testing.assert_allclose(told.scores, untold.scores * max(told.strength, 0.01))
+    assert (told.scores[:5] > 0).all()
+
+
+@pytest.mark.parametrize("method", ["rrf", "convex", "blend"])
+@pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])
+def test_no_order_changes_by_strength(index: Index, searchers: dict[str, Searcher], method: Any, alpha: float) -> None:
+    for words in ("graph zzzz", "star dust", "qqqq"):
+        for vector in (clustered()[3], away()):
+            fusion = index.fusion(method, alpha)
+            rankings = [one.search([probe(index, words, vector)], 120, "hybrid", fusion)[0] for one in searchers.values()]
+            assert list(rankings[0].ids) == list(rankings[1].ids)
+
+
+def test_a_word_that_was_guessed_counts_as_little_as_it_weighs(index: Index, searchers: dict[str, Searcher]) -> None:
+    guess = Correction("grpah", "graph", "graph", 0.35)
+    ranking = searchers["told"].search([probe(index, "grpah", away(), [guess])], 5, "hybrid", index.fusion(None, None))[0]
+    assert ranking.strength == pytest.approx(0.35)
+    assert ranking.corrections == {"grpah": "graph"}
+
+
+def test_a_doubted_guess_is_dropped_where_the_query_is_understood_and_no_paper_with_it_is_near(
+    index: Index, searchers: dict[str, Searcher]
+) -> None:
+    vectors, told = clustered(), searchers["told"]
+    doubted, sure = (Correction("zeolte", "zeolite", "zeolit", weight) for weight in (0.35, 0.8))
+    assert not told.believes(doubted, vectors[55])
+    assert told.believes(sure, vectors[55])
+    assert told.believes(doubted, vectors[5])  # a paper that has the word is near
+    assert told.believes(doubted, away())  # the dense half does not know what is meant either
+    assert searchers["untold"].believes(doubted, vectors[55])
+
+
+def test_a_query_of_column_demands_alone_is_a_listing(built: Callable[..., Any], papers: list[dict[str, Any]]) -> None:
+    hybrid = built(shard_size=128)
+    for query, wanted in (("id:p0003", {"p0003"}), ("year:2010", {paper["id"] for paper in papers if paper["year"] == 2010})):
+        ranking = hybrid.search(query, 300, group=False).rankings[0]
+        assert set(ranking.ids) == wanted
+        assert ranking.scores.tolist() == [1.0] * len(wanted)
+        assert not ranking.weak
+    assert hybrid.search("title:graph", 5).rankings[0].scores[-1] != 1.0
