@@ -74,7 +74,9 @@ def _canonical(batch: RawBatch, fields: Fields, names: dict[str, str]) -> pa.Tab
         columns = fields.get(field.name, ())
         out[field.name] = _first_present(table, columns, field) if columns else pa.nulls(table.num_rows, field.type)
     out["title"], out["abstract"] = pc.fill_null(out["title"], ""), pc.fill_null(out["abstract"], "")
-    others = [name for name in table.column_names if name not in {columns[0] for columns in fields.values()}]
+    # of an object, as a journal with its volume, the field has but the name
+    read = {columns[0] for columns in fields.values() if columns[0] == INVERTED or not _is_object(table, columns[0])}
+    others = [name for name in table.column_names if name not in read]
     for name in others:
         if name not in names:
             names[name] = free_name(name, {*FIELD_NAMES, *names.values(), *(other for other in others if other != name)})
@@ -111,6 +113,10 @@ def _column(table: pa.Table, path: str) -> pa.ChunkedArray:
             return pa.chunked_array([pa.nulls(len(column))]) if inner else column
         column, inner = pc.struct_field(column, key), inner[1:]
     return column if not inner else pa.chunked_array([pa.nulls(len(column))])
+
+
+def _is_object(table: pa.Table, name: str) -> bool:
+    return name in table.column_names and pa.types.is_struct(table[name].type)
 
 
 def _storable(column: pa.ChunkedArray) -> pa.ChunkedArray:

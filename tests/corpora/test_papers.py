@@ -69,6 +69,10 @@ SOURCES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"paperId": "1", "title": "T", "venue": "", "journal": {"name": "Nature", "volume": "3"}},
         {"venue": "Nature", "journal": {"name": "Nature", "volume": "3"}},
     ),
+    "S2ORC's journal": (
+        {"corpusid": 43, "title": "T", "journal": {"name": "Nature", "volume": "3"}},
+        {"venue": "Nature", "journal": {"name": "Nature", "volume": "3"}},
+    ),
     "OpenAlex's abstract": (
         {
             "id": "W2",
