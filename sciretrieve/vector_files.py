@@ -82,7 +82,7 @@ def encode(
     with write_lock(work):
         plan = {
             "source": fingerprint,
-            "encoder": model.identity() | {"precision": model.precision},
+            "encoder": model.identity(),  # in any precision: all keep the vectors
             "side": side,
             "limit": limit,
         }

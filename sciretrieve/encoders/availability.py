@@ -23,7 +23,7 @@ def part_status(part: Part) -> str:
     return f"by hand: {models_directory() / part.source}; {part.note}" if part.note else "download"
 
 
-def _worst(found: list[str]) -> str:
-    missing = [one for one in found if one != "ready"]
-    by_hand = [one for one in missing if one != "download"]
+def _worst(states: list[str]) -> str:
+    missing = [state for state in states if state != "ready"]
+    by_hand = [state for state in missing if state != "download"]
     return "by hand" if by_hand else "download" if missing else "ready"

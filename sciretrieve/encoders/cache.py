@@ -47,8 +47,7 @@ def vectors_directory() -> Path:
 
 def entries() -> list[Entry]:
     """What is in the cache, the most recently used first."""
-    found = [_entry(folder) for folder in _folders()]
-    return sorted(found, key=lambda entry: -entry.used)
+    return sorted((_entry(folder) for folder in _folders()), key=lambda entry: -entry.used)
 
 
 def clear(name: str = "") -> list[Entry]:
@@ -61,9 +60,9 @@ def clear(name: str = "") -> list[Entry]:
 
 def bound(keep: Path, limit: int = LIMIT) -> None:
     """Remove the least recently used entries, never `keep`, until the cache fits in `limit` bytes."""
-    left = entries()
-    total = sum(entry.bytes for entry in left)
-    for entry in reversed(left):
+    candidates = entries()
+    total = sum(entry.bytes for entry in candidates)
+    for entry in reversed(candidates):
         if total <= limit:
             return
         if entry.folder != keep:

@@ -74,9 +74,9 @@ def open_cross_encoder(name: str, *, precision: Precision = "auto", device: Devi
     if not any(str(kind).endswith(CLASSIFIER) for kind in config.get("architectures") or ()):
         return None
     part = Part(source, MODEL_FILES)
-    told = settings_in(obtain(part, name) / "tokenizer_config.json", {}).get("model_max_length")
+    length = settings_in(obtain(part, name) / "tokenizer_config.json", {}).get("model_max_length")
     # 10^30 stands for "not known" there
-    known = isinstance(told, int) and 0 < told <= (config.get("max_position_embeddings") or USUAL_LENGTH)
+    plausible = isinstance(length, int) and 0 < length <= (config.get("max_position_embeddings") or USUAL_LENGTH)
     spec = EncoderSpec(
         name=name,
         about="a cross-encoder",
@@ -86,7 +86,7 @@ def open_cross_encoder(name: str, *, precision: Precision = "auto", device: Devi
         pooling="cls",
         normalise=False,
         metric="ip",
-        max_length=told if known else USUAL_LENGTH,
+        max_length=length if plausible else USUAL_LENGTH,
         citation=source if is_path(name) else f"https://huggingface.co/{name}",
     )
     return CrossEncoder(TextEncoder(spec, Asked(name), precision, device))

@@ -61,11 +61,11 @@ class Ensemble:
 
     def encode(self, tokens: tuple[Tokens, ...]) -> Vectors:
         """The second half of `encode_papers`."""
-        return self._mean([member.encode(own) for member, own in zip(self.members, tokens, strict=True)])
+        return self._mean([member.encode(batches) for member, batches in zip(self.members, tokens, strict=True)])
 
     def truncated(self, tokens: tuple[Tokens, ...]) -> int:
         """See `TextEncoder.truncated`: by the member that reads least."""
-        return max(own.truncated for own in tokens)
+        return max(batches.truncated for batches in tokens)
 
     def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
         """Encode papers of a corpus, shape (n, dim) float32."""

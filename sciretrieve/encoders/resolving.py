@@ -124,11 +124,11 @@ def describe(name: str, part: Part, folder: Path) -> EncoderSpec:
             "Models of SPECTER's family want [CLS]: use their names in `sciretrieve encoders`",
             name,
         )
-    told = settings_in(folder / "config_sentence_transformers.json", {})
-    prompts = {key: str(text).replace("{", "{{").replace("}", "}}") for key, text in (told.get("prompts") or {}).items()}
+    settings = settings_in(folder / "config_sentence_transformers.json", {})
+    prompts = {key: str(text).replace("{", "{{").replace("}", "}}") for key, text in (settings.get("prompts") or {}).items()}
     query = prompts.get("query", "")
     document = next((prompts[key] for key in ("document", "passage", "corpus") if prompts.get(key)), "")
-    similarity = told.get("similarity_fn_name") or "cosine"
+    similarity = settings.get("similarity_fn_name") or "cosine"
     if similarity not in SIMILARITIES:
         raise InvalidRequest(f"{folder} wants the similarity {similarity!r}; there are: {', '.join(SIMILARITIES)}")
     return EncoderSpec(
@@ -152,8 +152,8 @@ def _modules(folder: Path) -> tuple[Pooling, bool]:
     for module in settings_in(folder / "modules.json", []):
         kind = str(module.get("type", "")).rsplit(".", 1)[-1]
         if kind == "Pooling":
-            wanted = settings_in(folder / module["path"] / "config.json")
-            modes = [key.removeprefix("pooling_mode_") for key, on in wanted.items() if key.startswith("pooling_mode_") and on is True]
+            settings = settings_in(folder / module["path"] / "config.json")
+            modes = [key.removeprefix("pooling_mode_") for key, on in settings.items() if key.startswith("pooling_mode_") and on is True]
             named: dict[str, Pooling] = {"cls_token": "cls", "mean_tokens": "mean"}
             if len(modes) != 1 or modes[0] not in named:
                 raise InvalidRequest(f"{folder} pools by {' and '.join(modes) or 'nothing'}; mean_tokens and cls_token are supported")

@@ -40,9 +40,9 @@ def obtain(part: Part, encoder: str) -> Path:
         Unavailable: a file is nowhere to be had; the message says where it may be put.
         InvalidRequest: a folder that was named lacks a file.
     """
-    found = locate(part)
-    if found is not None:
-        return found
+    folder = locate(part)
+    if folder is not None:
+        return folder
     if part.source.startswith("package:"):
         package = part.source.removeprefix("package:")
         raise Unavailable(
@@ -65,7 +65,7 @@ def files_of(part: Part, folder: Path) -> list[Path]:
 
 def hashes_of(part: Part, folder: Path, encoder: str) -> Hashes:
     """The digests of the part's files in `folder`. Raises CorruptData where one is not what we know it must be."""
-    found: Hashes = {}
+    hashes: Hashes = {}
     for path in files_of(part, folder):
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -73,16 +73,16 @@ def hashes_of(part: Part, folder: Path, encoder: str) -> Hashes:
         expected = part.sha256.get(name, digest)
         if digest != expected:
             raise CorruptData(f"{encoder}: {path} has SHA-256 {digest[:12]}…, expected {expected[:12]}…; get the file again")
-        found[name] = digest
-    return found
+        hashes[name] = digest
+    return hashes
 
 
 def _places(part: Part) -> list[Path]:
     if part.source.startswith("package:"):
         from importlib.util import find_spec
 
-        found = find_spec(part.source.removeprefix("package:"))
-        return [Path(found.origin).parent / "model"] if found is not None and found.origin else []
+        package = find_spec(part.source.removeprefix("package:"))
+        return [Path(package.origin).parent / "model"] if package is not None and package.origin else []
     if Path(part.source).is_absolute():
         return [Path(part.source)]
     places = [models_directory() / part.source]
@@ -95,9 +95,9 @@ def _in_the_hubs_cache(part: Part) -> list[Path]:
     from huggingface_hub import try_to_load_from_cache
 
     for name in _names(part.files[0]):
-        found = try_to_load_from_cache(part.source, name, revision=part.revision)
-        if isinstance(found, str):
-            return [Path(found).parents[len(Path(name).parts) - 1]]
+        file = try_to_load_from_cache(part.source, name, revision=part.revision)
+        if isinstance(file, str):
+            return [Path(file).parents[len(Path(name).parts) - 1]]
     return []
 
 

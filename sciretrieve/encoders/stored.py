@@ -148,13 +148,13 @@ class StoredVectors:
         return rows, vectors, set()
 
 
-def _gathered(path: Path, found: Iterator[tuple[int, str, Any]]) -> Table:
+def _gathered(path: Path, lines: Iterator[tuple[int, str, Any]]) -> Table:
     """Check vectors one by one and write them to a file without a name, which goes when nobody maps it any more."""
     rows: dict[str, int] = {}
     empty: set[str] = set()
     dim = 0
     with tempfile.TemporaryFile() as file:
-        for number, id, values in found:
+        for number, id, values in lines:
             if id in rows or id in empty:
                 raise InvalidRequest(f"{path}, line {number}: the id {id!r} stood there already")
             if isinstance(values, list | np.ndarray) and not len(values):

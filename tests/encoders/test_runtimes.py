@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +20,7 @@ from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.errors import IndexExists, InvalidRequest, Unavailable
 from sciretrieve.protocols import Silent
 from sciretrieve.types import Paper, Query, Vectors
-from tests.command_line import answer
+from tests.command_line import answer, sciretrieve
 from tests.encoders.fake_core import FakeCore
 from tests.made_up import made_up_papers
 from tests.toy_weights import ids_of, write_bert
@@ -184,6 +185,30 @@ def test_an_interrupted_build_goes_on_in_another_runtime(core: FakeCore, plain: 
     assert sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100).manifest == index.manifest
     with pytest.raises(IndexExists):
         sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100, precision="fp32")
+
+
+def test_interrupted_vectors_go_on_in_another_runtime(core: FakeCore, plain: Vectors, tmp_path: Path, corpus: Path) -> None:
+    encoder = opened()
+    vars(encoder)["window"] = 100
+    with pytest.raises(Interrupted):
+        sr.encode(corpus, tmp_path / "v.npy", encoder=encoder, progress=StopAfter(200))
+    core.before_batch = failing("bf16", core.batches["bf16"])
+    encoder = opened()
+    vars(encoder)["window"] = 100
+    assert sr.encode(corpus, tmp_path / "v.npy", encoder=encoder) == 300
+    assert encoder.precision == "fp32"
+    assert np.abs(np.load(tmp_path / "v.npy") - plain).max() < 1e-4
+
+
+def test_a_search_says_what_failed_and_answers(core: FakeCore, plain: Vectors, tmp_path: Path, corpus: Path) -> None:
+    sr.build(corpus, tmp_path / "index", encoder="specter", limit=50)
+    core.before_batch = failing("bf16", core.batches["bf16"])
+    command = ("search", "graph networks", "-i", tmp_path / "index", "--mode", "dense", "--format", "json")
+    first, second = sciretrieve(*command), sciretrieve(*command)
+    assert (first.returncode, second.returncode) == (0, 0)
+    assert first.stderr == ("specter: OpenVINO bf16 failed (RuntimeError: Failed to broadcast work_amount); it goes on in OpenVINO fp32\n")
+    assert second.stderr == ""
+    assert [hit["id"] for hit in json.loads(first.stdout)["hits"]] == [hit["id"] for hit in json.loads(second.stdout)["hits"]]
 
 
 def test_an_interrupted_build_whose_encoder_has_changed_is_refused(core: FakeCore, plain: Vectors, tmp_path: Path, corpus: Path) -> None:

@@ -51,8 +51,8 @@ def load_fusion(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Lo
         model.load_adapter_fusion(str(folder))
         model.set_active_adapters(Fuse(*names))
     saved = read_checkpoint(next(folder / file for file in FUSION_WEIGHTS if (folder / file).is_file()))
-    own = {name for name in model.state_dict() if f"adapter_fusion_layer.{','.join(names)}." in name}
-    if not own or own != {name for name in saved if "adapter_fusion_layer" in name}:
+    layer_names = {name for name in model.state_dict() if f"adapter_fusion_layer.{','.join(names)}." in name}
+    if not layer_names or layer_names != {name for name in saved if "adapter_fusion_layer" in name}:
         raise InvalidRequest(f"the fusion in {folder} was made for another model than {folders['base']}: their layers differ")
     _check_that_it_acts(model, loaded, f"the fusion in {folder}")
     return loaded
@@ -81,12 +81,12 @@ def _add_adapter(model: Any, folder: Path, name: str) -> None:
         mine, its = getattr(model.config, key), made_for.get(key)
         if its is not None and its != mine:
             raise InvalidRequest(f"the adapter in {folder} was made for a model of {key} {its}, and this one has {mine}")
-    found: dict[str, list[str]] = {}
+    differences: dict[str, list[str]] = {}
     with reading(folder):
         safe = not (folder / "pytorch_adapter.bin").is_file()
-        model.load_adapter(str(folder), load_as=name, with_head=False, set_active=False, loading_info=found, use_safetensors=safe)
+        model.load_adapter(str(folder), load_as=name, with_head=False, set_active=False, loading_info=differences, use_safetensors=safe)
         model.eval()
-    if problems := [*found.get("missing_keys", []), *(key for key in found.get("unexpected_keys", []) if "adapters." in key)]:
+    if problems := [*differences.get("missing_keys", []), *(key for key in differences.get("unexpected_keys", []) if "adapters." in key)]:
         raise InvalidRequest(f"the adapter in {folder} does not fit the model: {problems[0]} and {len(problems) - 1} more do not match")
 
 

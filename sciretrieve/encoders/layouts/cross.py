@@ -54,8 +54,8 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
             types = {}
             if typed:
                 # worked out here, so that a pair is ids and mask, as a text is; what is padding counts for nothing
-                here = (input_ids == separator_id).long()
-                types["token_type_ids"] = (here.cumsum(1) - here).clamp(max=1)
+                separators = (input_ids == separator_id).long()
+                types["token_type_ids"] = (separators.cumsum(1) - separators).clamp(max=1)
             logits = self.model(input_ids=input_ids, attention_mask=attention_mask, **types).logits.float()
             scores = logits[:, 1:] - logits[:, :1] if config.num_labels == LABELS else logits
             return scores[:, None]
@@ -73,9 +73,9 @@ def _is_typed(tokenizer: Any, separator: str, config: Any, folder: Path) -> bool
     if not separator or separator not in pair.tokens:
         raise InvalidRequest(f"the tokenizer in {folder} puts no separator between two texts, so the model is no cross-encoder")
     border = pair.tokens.index(separator)
-    told = [number for number, attended in zip(pair.type_ids, pair.attention_mask, strict=True) if attended]
-    if (getattr(config, "type_vocab_size", 0) or 0) < 2 or not any(told):
+    type_ids = [number for number, attended in zip(pair.type_ids, pair.attention_mask, strict=True) if attended]
+    if (getattr(config, "type_vocab_size", 0) or 0) < 2 or not any(type_ids):
         return False
-    if told != [int(place > border) for place in range(len(told))]:
+    if type_ids != [int(place > border) for place in range(len(type_ids))]:
         raise InvalidRequest(f"the tokenizer in {folder} numbers two texts in another way than BERT's, which is not supported")
     return True

@@ -79,9 +79,9 @@ def open_tokenizer(folder: Path, config: Any) -> tuple[Any, str]:
 
 def positions_of(config: Any) -> int:
     """Tokens that a model has positions for: RoBERTa's and MPNet's families number them from behind the padding token's."""
-    known = int(getattr(config, "max_position_embeddings", 0) or 512)
+    positions = int(getattr(config, "max_position_embeddings", 0) or 512)
     offset = config.pad_token_id + 1 if config.model_type in ("roberta", "xlm-roberta", "camembert", "mpnet") else 0
-    return known - offset
+    return positions - offset
 
 
 def read_checkpoint(path: Path) -> Any:
@@ -114,10 +114,10 @@ def read_checkpoint(path: Path) -> Any:
 
 def fill(module: Any, state: Mapping[str, Any], source: Path) -> None:
     """Load weights into a module, all of them and none else. Raises InvalidRequest for weights of another layout."""
-    own = module.state_dict()
-    missing = sorted(set(own) - set(state))
-    extra = sorted(set(state) - set(own))
-    shapes = sorted(name for name in set(own) & set(state) if own[name].shape != state[name].shape)
+    tensors = module.state_dict()
+    missing = sorted(set(tensors) - set(state))
+    extra = sorted(set(state) - set(tensors))
+    shapes = sorted(name for name in set(tensors) & set(state) if tensors[name].shape != state[name].shape)
     for what, names in (("lacks", missing), ("has besides", extra), ("has in another shape", shapes)):
         if names:
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""

@@ -52,7 +52,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
     check_vocabulary(tokenizer, config, folder)
     state = read_checkpoint(weights_file(folder))
     state = stripped(state, "bert." if any(name.startswith("bert.") for name in state) else "")
-    own, number = _renamed(state, spec.tasks.index(task), bool(config.pals))
+    weights, number = _renamed(state, spec.tasks.index(task), bool(config.pals))
     if number != len(spec.tasks):
         raise InvalidRequest(f"the weights in {folder} have projected attention layers for {number} tasks, not {len(spec.tasks)}")
     size = config.hidden_size_aug
@@ -92,7 +92,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
             return states
 
     model = States().eval()
-    fill(model, own, weights_file(folder))
+    fill(model, weights, weights_file(folder))
     return Loaded(model, tokenizer, separator, positions_of(config))
 
 
@@ -113,6 +113,6 @@ def _renamed(state: Mapping[str, Any], task: int, shared: bool) -> tuple[dict[st
         # the file may name the shared projections once, or again in each layer
         layers = {name.split(".")[1] for name in renamed if name.startswith("pals.")}
         for name, tensor in state.items():
-            if found := re.fullmatch(rf"encoder\.mult_(aug_dense2?)\.{task}\.(.+)", name):
-                renamed |= {f"pals.{layer}.{found[1]}.{found[2]}": tensor for layer in layers}
+            if projection := re.fullmatch(rf"encoder\.mult_(aug_dense2?)\.{task}\.(.+)", name):
+                renamed |= {f"pals.{layer}.{projection[1]}.{projection[2]}": tensor for layer in layers}
     return renamed, len(tasks)

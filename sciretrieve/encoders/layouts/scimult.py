@@ -78,7 +78,7 @@ def encoder_state(path: Path, prefix: str) -> tuple[dict[str, Any], Mapping[str,
 
 def _of_expert(state: Mapping[str, Any], expert: int, path: Path) -> dict[str, Any]:
     """The weights with one expert's in the places where a plain BERT has its own."""
-    plain, found = {}, False
+    plain, has_expert = {}, False
     for name, tensor in state.items():
         match = EXPERT.fullmatch(name)
         if match is None:
@@ -87,7 +87,7 @@ def _of_expert(state: Mapping[str, Any], expert: int, path: Path) -> dict[str, A
         number = next(int(match[group]) for group in ("in", "out", "up", "down") if match[group] is not None)
         if number != expert:
             continue
-        found = True
+        has_expert = True
         layer, rest = match["layer"], match["rest"]
         if match["part"]:
             plain[f"{layer}.attention.self.{match['part']}.{rest}"] = tensor
@@ -95,6 +95,6 @@ def _of_expert(state: Mapping[str, Any], expert: int, path: Path) -> dict[str, A
             plain[f"{layer}.attention.output.dense.{rest}"] = tensor
         else:
             plain[f"{layer}.{'intermediate' if match['up'] else 'output'}.{rest}"] = tensor
-    if not found:
+    if not has_expert:
         raise InvalidRequest(f"{path} has no experts; take --encoder scimult for a checkpoint without")
     return plain
