@@ -66,3 +66,4 @@ def test_threads_get_what_each_would_get_alone(built: Callable[..., sr.Index], d
         for answers in pool.map(ask, range(THREADS)):
             for number, answer in answers:
                 assert answer == expected[number], number
+    assert together.encoder.ran_in == alone.encoder.ran_in

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -50,8 +51,17 @@ class _Compiled:
 class _Request:
     def __init__(self, core: FakeCore, request: Any, precision: str) -> None:
         self._core, self._request, self._precision = core, request, precision
+        self._in_use = Lock()
 
     def infer(self, inputs: Any, **options: Any) -> Any:
+        if not self._in_use.acquire(blocking=False):
+            raise RuntimeError("Infer Request is busy")
+        try:
+            return self._infer(inputs, **options)
+        finally:
+            self._in_use.release()
+
+    def _infer(self, inputs: Any, **options: Any) -> Any:
         number = self._core.batches[self._precision]
         self._core.batches[self._precision] += 1
         self._core.before_batch(self._precision, number)

@@ -283,6 +283,7 @@ def test_two_threads_encode_at_the_same_time(core: FakeCore, plain: Vectors) -> 
         papers, query = pool.submit(encoder.encode_papers, PAPERS[:5]), pool.submit(encoder.encode_queries, [Query("q", "graph networks")])
         np.testing.assert_array_equal(papers.result(60), expected[0])
         np.testing.assert_array_equal(query.result(60), expected[1])
+    assert encoder.ran_in == ("OpenVINO bf16",)
 
 
 def test_threads_that_meet_a_failing_runtime_leave_it_once(core: FakeCore, plain: Vectors, caplog: pytest.LogCaptureFixture) -> None:
