@@ -16,13 +16,13 @@ import numpy.typing as npt
 
 from .. import topk
 from ..choices import FusionMethod, Metric, Mode
+from ..dense import full_corpus
 from ..dense.exact import score
 from ..errors import InvalidRequest
 from ..index import Index
 from ..protocols import Reranker
 from ..ranking.reranking import above
 from ..types import Paper, Query, Vectors
-from . import full_corpus
 from .judgements import RunScores, read_pair_scores, read_scores
 from .material import Material, Task
 from .spaces import Space

@@ -97,7 +97,7 @@ class Condition:
         array = columns[self.column]
         try:
             return self._any_element(array) if _is_list(array.type) else self._holds(array)
-        except (pa.ArrowException, UnicodeError) as error:
+        except pa.ArrowException as error:
             raise self._incomparable(array.type) from error
 
     def _any_element(self, array: Any) -> Any:
@@ -283,11 +283,4 @@ def _value(tree: Any) -> Value:
 
 
 def _unescaped(text: str) -> str:
-    out, escaped = [], False
-    for char in text:
-        if char == "\\" and not escaped:
-            escaped = True
-            continue
-        out.append(char)
-        escaped = False
-    return "".join(out)
+    return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)

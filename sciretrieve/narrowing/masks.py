@@ -31,16 +31,16 @@ class Narrower:
 
     def meeting(self, demands: Iterable[Demand], among: Mask | None = None) -> Mask:
         """Which papers, `among` some, meet all of the demands, by row."""
-        found = np.ones(sum(map(len, self.shards)), bool) if among is None else among
+        mask = np.ones(sum(map(len, self.shards)), bool) if among is None else among
         for demand in demands:
-            found = found & self._meeting(demand)
-        return found
+            mask = mask & self._meeting(demand)
+        return mask
 
     def _meeting(self, demand: Demand) -> Mask:
         if demand.column is None or demand.column in TEXT_COLUMNS:
-            looked_for = bool(self.analyzer().terms(demand.text))  # stop words are in no index: none can be left out either
-            said = self._saying(demand.text, TEXT_COLUMNS if demand.column is None else (demand.column,))
-            return said ^ (demand.absent and looked_for)
+            has_terms = bool(self.analyzer().terms(demand.text))  # stop words are in no index: none can be left out either
+            mask = self._with_phrase(demand.text, TEXT_COLUMNS if demand.column is None else (demand.column,))
+            return mask ^ (demand.absent and has_terms)
         return self.passing(filters.matching(demand.column, demand.text, self.columns().field(demand.column).type)) ^ demand.absent
 
     def passing(self, expression: filters.Expression) -> Mask:
@@ -51,7 +51,7 @@ class Narrower:
         masks = [filters.mask(expression, dict(zip(schema.names, table.columns, strict=True)), columns.names) for table in tables]
         return np.concatenate(masks)
 
-    def _saying(self, text: str, columns: Sequence[str]) -> Mask:
+    def _with_phrase(self, text: str, columns: Sequence[str]) -> Mask:
         """Which papers have the terms of a text one after the other in one of the columns."""
         terms = self.analyzer().terms(text)
         mask = np.ones(sum(map(len, self.shards)), bool)
@@ -63,16 +63,16 @@ class Narrower:
         if len(terms) == 1 and bm25 is not None and columns == TEXT_COLUMNS:
             mask[rows] = True
         else:
-            mask[[row for row, texts in self._texts(rows, columns) if any(self._has(one, terms) for one in texts)]] = True
+            mask[[row for row, texts in self._texts(rows, columns) if any(self._has(paper_text, terms) for paper_text in texts)]] = True
         return mask
 
     def _has(self, text: str, terms: Sequence[str]) -> bool:
-        there = self.analyzer().terms(text)
-        return any(there[at : at + len(terms)] == terms for at in range(len(there) - len(terms) + 1))
+        text_terms = self.analyzer().terms(text)
+        return any(text_terms[start : start + len(terms)] == terms for start in range(len(text_terms) - len(terms) + 1))
 
     def _texts(self, rows: Rows, columns: Sequence[str]) -> Iterable[tuple[int, tuple[str, ...]]]:
         for shard in self.shards:
-            own = rows[(rows >= shard.first) & (rows < shard.first + len(shard))]
-            if len(own):
-                table = shard.columns(columns).take(integers(own - shard.first))
-                yield from zip(own.tolist(), zip(*(table[name].to_pylist() for name in columns), strict=True), strict=True)
+            shard_rows = rows[(rows >= shard.first) & (rows < shard.first + len(shard))]
+            if len(shard_rows):
+                table = shard.columns(columns).take(integers(shard_rows - shard.first))
+                yield from zip(shard_rows.tolist(), zip(*(table[name].to_pylist() for name in columns), strict=True), strict=True)

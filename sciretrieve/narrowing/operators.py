@@ -2,7 +2,7 @@
 
     "graph neural network" molecules -survey author:kipf year:2017
 
-A quoted phrase must stand in title or abstract; what has a minus before it must not; `title:word`, `abstract:"some words"`
+A quoted phrase must occur in title or abstract; what has a minus before it must not; `title:word`, `abstract:"some words"`
 and any other column's name demand it there. Words without operators are searched for and demand nothing.
 """
 
@@ -19,7 +19,7 @@ TOKEN = re.compile(r'(?:^|(?<=\s))(?P<minus>-)?(?:(?P<field>[^\W\d][\w.-]*):)?(?
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """Something that must, or must not, stand in a paper: in a column, or with None in title or abstract."""
+    """Something that must, or must not, occur in a paper: in a column, or with None in title or abstract."""
 
     column: str | None
     text: str
@@ -45,13 +45,13 @@ def parse(text: str, columns: Collection[str]) -> Typed:
     A query of nothing but demands searches for what it demands.
     """
     words, demands = [], []
-    rest = 0
+    end = 0
     for token in TOKEN.finditer(text):
-        words.append(text[rest : token.start()])
-        rest = token.end()
+        words.append(text[end : token.start()])
+        end = token.end()
         field = token["field"]
-        named = ALIASES.get(field.lower(), field.lower()) if field else None
-        column = next((name for name in columns if name.lower() == named), None)
+        field_name = ALIASES.get(field.lower(), field.lower()) if field else None
+        column = next((name for name in columns if name.lower() == field_name), None)
         value = token["phrase"] or token["word"] or ""
         if (field and column is None) or (not field and token["phrase"] is None and not _is_left_out(token)):
             words.append(token[0])
@@ -59,11 +59,11 @@ def parse(text: str, columns: Collection[str]) -> Typed:
         demands.append(Demand(column, value, bool(token["minus"])))
         if not token["minus"] and column in (None, *TEXT_COLUMNS):
             words.append(value)
-    words.append(text[rest:])
-    said = " ".join(" ".join(words).split())
-    if not said:
+    words.append(text[end:])
+    query_words = " ".join(" ".join(words).split())
+    if not query_words:
         return Typed(" ".join(demand.text for demand in demands if not demand.absent), tuple(demands), bool(demands))
-    return Typed(said, tuple(demands))
+    return Typed(query_words, tuple(demands))
 
 
 def _is_left_out(token: re.Match[str]) -> bool:

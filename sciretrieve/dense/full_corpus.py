@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..choices import Metric
-from ..dense import exact
 from ..topk import best
 from ..types import Rows, Vectors
+from . import exact
 
 QUERIES = 2048
 PAPERS = 8192

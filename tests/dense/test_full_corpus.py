@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sciretrieve.choices import Metric
-from sciretrieve.evaluation import full_corpus
+from sciretrieve.dense import full_corpus
 
 
 @pytest.mark.parametrize("metric", ["ip", "l2", "cosine"])
