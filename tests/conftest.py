@@ -37,8 +37,10 @@ __all__ = ["models", "models_converted_anew"]
 
 SLOW = (
     *("encoders/test_bad_weights", "encoders/test_cross_encoder", "encoders/test_golden", "encoders/test_layouts"),
-    *("encoders/test_resolving", "encoders/test_runtimes", "encoders/test_sources", "encoders/test_torch_runtime"),
-    *("answers/test_explaining", "promises/test_light_imports", "real/", "test_crashes", "test_demo", "test_indexing", "test_vector_files"),
+    *("encoders/test_openvino_runtime", "encoders/test_resolving", "encoders/test_runtimes", "encoders/test_sources"),
+    *("encoders/test_torch_runtime", "answers/test_explaining", "commands/test_evaluating", "evaluation/test_reranked"),
+    *("promises/test_light_imports", "real/", "test_crashes", "test_demo", "test_indexing", "test_threads", "test_tuning"),
+    "test_vector_files",
 )
 """Where tests are that `make quick` leaves out: those that convert encoders, start processes or encode much."""
 
