@@ -52,8 +52,10 @@ def main() -> None:
 def hidden(count: int, dim: int) -> Vectors:
     """Unit vectors (count, dim) that vary in 32 directions, and a little in all."""
     chance = np.random.default_rng(0)
-    vectors = chance.standard_normal((count, 32)) @ chance.standard_normal((32, dim)) + chance.standard_normal((count, dim))
-    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    vectors: Vectors = chance.standard_normal((count, 32), np.float32) @ chance.standard_normal((32, dim), np.float32)
+    vectors += chance.standard_normal((count, dim), np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors
 
 
 def approximate(ann: Ann, vectors: Vectors, query: Vectors, k: int, candidates: int) -> Any:
