@@ -21,7 +21,7 @@ CLASSIFIER = "ForSequenceClassification"
 
 
 class CrossEncoder:
-    """A reranker. To what runs it, it is an encoder of pairs, whose vectors have one dimension."""
+    """A reranker. It runs as an encoder of pairs whose vectors have one dimension."""
 
     def __init__(self, encoder: TextEncoder) -> None:
         self._encoder = encoder

@@ -33,7 +33,7 @@ class Remembered:
     """What an encoder gives for papers and queries, looked up before it is computed.
 
     For work that meets the same texts again: the queries of a benchmark, the candidates of a reranker. Where the cache
-    cannot be written everything is computed anew, and that is all.
+    cannot be written, everything is computed each time.
     """
 
     def __init__(self, encoder: Encoder) -> None:

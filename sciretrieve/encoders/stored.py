@@ -139,7 +139,7 @@ class StoredVectors:
         rows: dict[str, int] = {}
         for row, id in enumerate(ids):
             if rows.setdefault(id, row) != row:
-                raise InvalidRequest(f"{ids_file}, line {row + 1}: the id {id!r} stood in line {rows[id] + 1} already")
+                raise InvalidRequest(f"{ids_file}, line {row + 1}: the id {id!r} is in line {rows[id] + 1} already")
         for start in range(0, len(vectors), WINDOW):
             block = vectors[start : start + WINDOW]
             if not np.isfinite(block).all():
@@ -149,14 +149,14 @@ class StoredVectors:
 
 
 def _gathered(path: Path, lines: Iterator[tuple[int, str, Any]]) -> Table:
-    """Check vectors one by one and write them to a file without a name, which goes when nobody maps it any more."""
+    """Check vectors one by one and write them to a file without a name, which the system removes when it is no longer mapped."""
     rows: dict[str, int] = {}
     empty: set[str] = set()
     dim = 0
     with tempfile.TemporaryFile() as file:
         for number, id, values in lines:
             if id in rows or id in empty:
-                raise InvalidRequest(f"{path}, line {number}: the id {id!r} stood there already")
+                raise InvalidRequest(f"{path}, line {number}: the id {id!r} was in an earlier line")
             if isinstance(values, list | np.ndarray) and not len(values):
                 empty.add(id)
                 continue

@@ -72,7 +72,7 @@ def test_vectors_are_found_by_id(tmp_path: Path, name: str) -> None:
         ("x.jsonl", b'{"paper_id": "a", "embedding": []}', "holds no vectors"),
         ("x.jsonl", b'{"paper_id": "a"}', "line 1: expected an object with a paper_id and an embedding"),
         ("x.jsonl", b"[1, 2]", "line 1: not a JSON object"),
-        ("x.jsonl", b'{"paper_id": 1, "embedding": [1]}\n{"paper_id": "1", "embedding": [1]}', "line 2: the id '1' stood there already"),
+        ("x.jsonl", b'{"paper_id": 1, "embedding": [1]}\n{"paper_id": "1", "embedding": [1]}', "line 2: the id '1' was in an earlier line"),
         ("x.jsonl", b"\n", "holds no vectors"),
         ("x.npy", b"no array", r"cannot be read as a \.npy file"),
         ("x.parquet", b"PAR1 and no more", "cannot be read as Parquet"),
@@ -91,7 +91,7 @@ def test_a_bad_npy_is_named(tmp_path: Path) -> None:
     for ids, vectors, words in (
         (None, VECTORS, r"needs its ids beside it: x\.ids\.txt"),
         ("a\nb\n", VECTORS, r"shape \(3, 5\).*2 ids"),
-        ("a\nb\na\n", VECTORS, "line 3: the id 'a' stood in line 1 already"),
+        ("a\nb\na\n", VECTORS, "line 3: the id 'a' is in line 1 already"),
         ("a\nb\nc\n", np.where(VECTORS[1, 1] == VECTORS, np.nan, VECTORS), "row 1: the vector of 'b' has values that are no numbers"),
         ("a\nb\nc\n", VECTORS[0], r"shape \(5,\)"),
         ("a\nb\nc\n", VECTORS.astype(int), "int64"),
