@@ -110,11 +110,16 @@ def evaluate_request(request: Request, output: Path | None, progress: Progress) 
     if request.reads_texts and (lack := next((material.textless for material in materials if material.textless), "")):
         raise NotFound(lack)
     systems: dict[str, System] = {material.name: _system(request, spec, material, progress) for material in materials}
+    answering = next(iter(systems.values()))
     notes = [note for material in materials for note in material.notes]
+    if not isinstance(answering, Dense) and any(task.standardise for material in materials for task in material.tasks):
+        materials = [replace(item, tasks=tuple(task for task in item.tasks if not task.standardise)) for item in materials]
+        notes.append("tasks with standardised vectors are left out: this system ranks by other scores")
+        if not any(material.tasks for material in materials):
+            raise InvalidRequest(f"{request.task} compares standardised vectors, so it goes with --mode dense or --embeddings only")
     for material in materials:
         notes += _gaps(systems[material.name], material, spec)
         notes += _cut(systems[material.name], material)
-    answering = next(iter(systems.values()))
     index = _index_behind(answering)
     encoder = index.manifest.encoder if index is not None and request.mode != "bm25" else None
     sides_read = sides.sides_read(encoder, materials) if encoder is not None else []

@@ -20,6 +20,7 @@ from ..dense import full_corpus
 from ..dense.exact import score
 from ..errors import InvalidRequest
 from ..index import Index
+from ..options import SearchOptions
 from ..protocols import Reranker
 from ..ranking.reranking import above
 from ..types import Paper, Query, Vectors
@@ -29,6 +30,8 @@ from .spaces import Space
 
 Answer: TypeAlias = tuple[str, Sequence[str], npt.NDArray[np.float64]]
 """A query's id, documents, and their scores; in a whole corpus best first."""
+BATCH = 256
+"""Queries that an index is asked at a time."""
 LAST = -1e30
 """Less than any score, also as float32, but finite."""
 REVIEWER_PAPERS = 3
@@ -182,9 +185,14 @@ class Searched:
             raise InvalidRequest(f"sets of papers are scored by their vectors, so mode {self.mode} cannot rank them")
         queries = [query for query in task.queries.values() if self.has_query(query)]
         if task.candidates is None:
-            for start in range(0, len(queries), 256):
-                for ranking in self.index.search(queries[start : start + 256], depth + 1, mode=self.mode, fusion=self.fusion, group=False):
-                    yield _to_depth(ranking.query.id, ranking.ids, ranking.scores, depth)
+            last_row = len(self.index) if task.among is None else task.among
+            k = depth + 1 + len(self.index) - last_row  # papers that are no candidates may come first
+            batch_size = max(1, BATCH * (depth + 1) // k)
+            options = SearchOptions(mode=self.mode, fusion=self.fusion, group=False)
+            for start in range(0, len(queries), batch_size):
+                for ranking in self.index.search(queries[start : start + batch_size], k, options):
+                    passing = np.flatnonzero(ranking.rows < last_row)[: depth + 1]
+                    yield _to_depth(ranking.query.id, [ranking.ids[place] for place in passing], ranking.scores[passing], depth)
             return
         for query in queries:
             ids = [other for other in task.candidates.get(query.id, ()) if other in self._known]

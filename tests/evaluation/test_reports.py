@@ -83,6 +83,20 @@ def test_each_task_of_alternative_self_retrieval_stands_alone_beside_its_publish
     assert [line for line in replay(tmp_path / "out" / "receipt.json")[1] if line.startswith("Task II MRR was")]
 
 
+def test_words_answer_the_first_task_with_papers_alone(tmp_path: Path) -> None:
+    """Its candidates are papers with title and abstract; bare titles, which are shorter, would come before them."""
+    data, _ = titles(tmp_path)
+    report = evaluate("asr", data, mode="bm25", cache=tmp_path / "cache", output=tmp_path / "out")
+    assert [task.name for task in report.result.tasks] == ["Task I", "Task II"]
+    assert any("tasks with standardised vectors are left out" in note for note in report.notes)
+    first, second = (json.loads((tmp_path / "out" / task / "run.json").read_text()) for task in ("task-i", "task-ii"))
+    for id in IDS:
+        assert set(first[f"title of {id}"]) == set(IDS)
+        assert set(second[f"title of {id}"]) == {*IDS, *(f"title of {other}" for other in IDS if other != id)}
+    with pytest.raises(InvalidRequest, match="Task I, standardised compares standardised vectors"):
+        evaluate("asr", data, mode="bm25", cache=tmp_path / "cache", task="Task I, standardised")
+
+
 def test_a_page_shows_benchmarks_without_an_average(tmp_path: Path) -> None:
     data, vectors = titles(tmp_path)
     write_text(
