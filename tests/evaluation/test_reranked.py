@@ -23,6 +23,13 @@ PAPERS = {
 }
 IDS = list(PAPERS)
 CHANCE = np.random.default_rng(3)
+START = CHANCE.bit_generator.state
+
+
+@pytest.fixture(autouse=True)
+def _chance() -> None:
+    """Every test draws the same numbers, whichever ran before it."""
+    CHANCE.bit_generator.state = START
 
 
 def similarity(query: Query, ids: Sequence[str]) -> dict[str, float]:
