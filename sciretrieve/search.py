@@ -124,8 +124,8 @@ class Searcher:
         """How well the best of some candidates match their query, from 0 to 1: by meaning or by words, whichever is more.
 
         By meaning: how far the nearest one's score is from chance to as near as neighbouring papers are (`Scale`). By words:
-        the share of the query's words that one paper has, by inverse document frequency, where a corrected word counts as little
-        as it does in BM25. None without a scale: fused scores are relative to the best candidate, however far that is.
+        the share of the query's words that one paper has, by inverse document frequency, where a corrected word counts by its
+        certainty. None without a scale: fused scores are relative to the best candidate, however far that is.
         """
         scale = self.scale()
         if scale is None or self.bm25 is None or not len(first):
@@ -133,7 +133,8 @@ class Searcher:
         probe = candidates.probe
         whole = {**probe.terms, **{correction.term: 1.0 for correction in probe.corrections}}
         total = sum(weight * self.bm25.rarity(term) for term, weight in whole.items())
-        covered = float(self.bm25.covered(probe.terms, candidates.rows[first]).max()) / total if total else 0.0
+        certain = {**probe.terms, **{correction.term: correction.certainty for correction in probe.corrections}}
+        covered = float(self.bm25.covered(certain, candidates.rows[first]).max()) / total if total else 0.0
         return max(scale.strength(float(candidates.dense[first].max())), covered)
 
     def believes(self, correction: Correction, vector: Vectors) -> bool:

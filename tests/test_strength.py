@@ -133,11 +133,23 @@ def test_no_order_changes_by_strength(index: Index, searchers: dict[str, Searche
             assert list(rankings[0].ids) == list(rankings[1].ids)
 
 
-def test_a_word_that_was_guessed_counts_as_little_as_it_weighs(index: Index, searchers: dict[str, Searcher]) -> None:
-    guess = Correction("grpah", "graph", "graph", 0.35)
-    ranking = searchers["told"].search([probe(index, "grpah", away(), [guess])], 5, "hybrid", index.fusion(None, None))[0]
-    assert ranking.strength == pytest.approx(0.35)
-    assert ranking.corrections == {"grpah": "graph"}
+@pytest.mark.parametrize(
+    ("typed", "weight", "strength"),
+    [
+        ("grpah", 0.35, 0.35),  # a slip in a short word
+        ("grap", 0.8, 0.35),  # the beginning of a word, which is looked for, and too short to be sure of
+        ("networkss", 0.8, 0.8),
+    ],
+)
+def test_a_word_that_was_guessed_counts_by_how_sure_it_is(
+    index: Index, searchers: dict[str, Searcher], typed: str, weight: float, strength: float
+) -> None:
+    meant = "networks" if typed.startswith("net") else "graph"
+    guess = Correction(typed, meant, meant.removesuffix("s"), weight)
+    ranking = searchers["told"].search([probe(index, typed, away(), [guess])], 5, "hybrid", index.fusion(None, None))[0]
+    assert ranking.strength == pytest.approx(strength)
+    assert ranking.weak == (strength < 0.4)
+    assert ranking.corrections == {typed: meant}
 
 
 def test_a_doubted_guess_is_dropped_where_the_query_is_understood_and_no_paper_with_it_is_near(

@@ -54,6 +54,12 @@ class Correction:
         """Whether it may well be wrong."""
         return self.weight == DOUBTED
 
+    @property
+    def certainty(self) -> float:
+        """How much of an answer's strength it can make: a short word is seldom sure, be it a slip or a beginning, for "bread" is
+        no "breadth"."""
+        return self.weight if len(self.word) >= SURE else DOUBTED
+
 
 @dataclass(frozen=True)
 class Speller:
