@@ -14,9 +14,9 @@ import pyarrow as pa
 from .choices import MODES, Filter, FusionMethod, Mode, SideName, check_choice
 from .dense import VectorShard
 from .dense.scale import Scale, scale
-from .dense.vectors import at
+from .dense.vectors import vectors_at
 from .encoders import check_golden, read_golden, reopen_encoder
-from .encoders.remembered import Remembered
+from .encoders.remembered import RememberingEncoder
 from .errors import EncoderMismatch, InvalidRequest, NotFound
 from .fusion import Fusion
 from .lexical import Analyzer, Bm25
@@ -332,7 +332,7 @@ class Index:
                 break
             depth *= 2
         if options.diversify:
-            run = replace(run, rankings=tuple(diverse(ranking, at(self.vectors, ranking.rows), k) for ranking in run))
+            run = replace(run, rankings=tuple(diverse(ranking, vectors_at(self.vectors, ranking.rows), k) for ranking in run))
         return run
 
     def probes(self, queries: Sequence[str | Query], mode: Mode, filter: Filter) -> list[Probe]:
@@ -405,7 +405,7 @@ class Index:
         `remember` keeps them in the cache, for those who ask the same queries often. Raises as `encoder`.
         """
         self._check_golden({query.side for query in queries})
-        return (Remembered(self.encoder) if remember else self.encoder).encode_queries(queries)
+        return (RememberingEncoder(self.encoder) if remember else self.encoder).encode_queries(queries)
 
     def _check_golden(self, sides: Set[SideName]) -> None:
         """See, once for each side, whether the encoder still gives what it gave when the index was built."""
@@ -426,7 +426,7 @@ class Index:
         """Vectors, as queries, of papers of the index: the stored ones where the encoder makes no difference, (n, dim)."""
         if not self.encoder.symmetric:
             return self._paper_vectors(self.papers_at(rows))
-        return at(self.vectors, rows)
+        return vectors_at(self.vectors, rows)
 
     def _paper_vectors(self, papers: Sequence[Paper]) -> Vectors:
         """Vectors of papers in place of queries, shape (n, dim)."""

@@ -24,7 +24,7 @@ from .choices import Metric
 from .corpora import ColumnMap, Corpus, Reading, Rejections, Sources, open_corpus
 from .dense.ann import check_factory
 from .encoders import check_golden, golden_vectors, load_encoder
-from .encoders.ahead import ahead
+from .encoders.ahead import make_ahead
 from .errors import IndexExists, InvalidRequest, SciretrieveError
 from .files import LOCK, describe, read_json, remove_lock, settle, write_json, write_lock, write_vectors
 from .generations import Spanning, commit, respanned, sweep
@@ -211,7 +211,7 @@ class _Build:
         def tokenised(window: pa.Table) -> Any:
             return self.encoder.tokenise(texts_of(window)) if self.encoder is not None else None
 
-        for window, tokens in ahead(self._windows(skip), tokenised):
+        for window, tokens in make_ahead(self._windows(skip), tokenised):
             writer = writer or ShardWriter(self._next_shard, self.encoder, self.analyzer)
             writer.add(window, tokens)
             self.progress.advance(window.num_rows)

@@ -12,7 +12,7 @@ from . import topk
 from .choices import Mode
 from .dense import VectorShard
 from .dense import vectors as dense
-from .dense.exact import Found
+from .dense.exact import RowScores
 from .dense.scale import Scale
 from .fusion import Fusion
 from .lexical import Bm25
@@ -81,7 +81,7 @@ class Searcher:
                 rankings += [self.fused(candidates, k, fusion) for candidates in self.candidates(batch, max(k, fusion.depth))]
         return rankings
 
-    def _nearest(self, probes: Sequence[Probe], k: int) -> list[Found]:
+    def _nearest(self, probes: Sequence[Probe], k: int) -> list[RowScores]:
         """The nearest vectors of probes that the same papers may answer."""
         return dense.search(self.vectors, np.stack([_vector(probe) for probe in probes]), k, probes[0].mask)
 
@@ -96,7 +96,7 @@ class Searcher:
             for probe, nearest in zip(batch, self._nearest(batch, depth), strict=True):
                 yield self._candidates(probe, nearest, depth)
 
-    def _candidates(self, probe: Probe, nearest: Found, depth: int) -> Candidates:
+    def _candidates(self, probe: Probe, nearest: RowScores, depth: int) -> Candidates:
         """Both halves score the union of what each proposes, so that fusion never guesses a score."""
         assert self.bm25 is not None
         passing, every = self._lexical(probe)

@@ -48,7 +48,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Tuned:
+class TuningResult:
     """What came out.
 
     Attributes:
@@ -73,7 +73,7 @@ class Tuned:
 
 def tune(
     index: Index, queries: Sequence[Query], qrels: Qrels, *, measure: str = "nDCG@10", write: bool = True, progress: Progress | None = None
-) -> Tuned:
+) -> TuningResult:
     """Find the best setting for judged queries, and write it to the index if it is better on held-out ones.
 
     Raises:
@@ -100,7 +100,9 @@ def tune(
     if better and write:
         refit(index.path, chosen.bm25, chosen.fusion)
     difference = compare(values[0], held_out)
-    return Tuned(measure, len(judged), current, float(values[0].mean()), chosen, float(held_out.mean()), difference, better and write)
+    return TuningResult(
+        measure, len(judged), current, float(values[0].mean()), chosen, float(held_out.mean()), difference, better and write
+    )
 
 
 def _grid(current: Setting) -> list[Setting]:

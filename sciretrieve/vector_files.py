@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from .choices import SideName
 from .corpora import ColumnMap, Corpus, Rejected, Rejections, open_corpus, read_queries
 from .encoders import load_encoder
-from .encoders.ahead import ahead
+from .encoders.ahead import make_ahead
 from .errors import IndexExists, InvalidRequest, SciretrieveError
 from .files import read_json, remove_lock, settle, sync_file, write_json, write_lines, write_lock, write_vectors
 from .protocols import Encoder, Progress, Silent
@@ -152,7 +152,7 @@ class _Run:
         """Encode what is left, a window at a time. Returns how many there are in all."""
         count = sum(1 for _ in islice(items, self.done))
         windows = iter(lambda: list(islice(items, self.encoder.window)), [])
-        for window, tokens in ahead(windows, self._tokens):
+        for window, tokens in make_ahead(windows, self._tokens):
             vectors = self.encoder.encode_queries(window) if tokens is None else self.encoder.encode(tokens)
             for path, data in (
                 (self._vectors, np.ascontiguousarray(vectors, np.float32).tobytes()),

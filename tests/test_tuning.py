@@ -21,7 +21,7 @@ from sciretrieve.evaluation.judgements import Qrels
 from sciretrieve.files import write_lock
 from sciretrieve.fusion import Fusion
 from sciretrieve.lexical import Bm25Parameters
-from sciretrieve.tuning import Tuned, tune
+from sciretrieve.tuning import TuningResult, tune
 from sciretrieve.types import Query
 from tests.command_line import answer
 from tests.made_up import write_jsonl
@@ -215,7 +215,7 @@ def test_a_dry_run_only_says(tmp_path: Path) -> None:
 def test_only_judged_queries_count(tmp_path: Path) -> None:
     index, queries, qrels = made(tmp_path)
     more = [*queries, Query("stranger", "filler1")]
-    told: list[Tuned] = [tune(index, some, qrels | {"unasked": {"p000": 1}}, write=False) for some in (queries, more)]
+    told: list[TuningResult] = [tune(index, some, qrels | {"unasked": {"p000": 1}}, write=False) for some in (queries, more)]
     assert told[0] == told[1]
     assert told[0].queries == QUERIES
 

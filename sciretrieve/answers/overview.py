@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..dense.vectors import at
+from ..dense.vectors import vectors_at
 from ..errors import InvalidRequest, UnknownName
 from ..index import Index
 from ..runs import WEAK, Run
@@ -83,5 +83,5 @@ def clusters_of(index: Index, run: Run) -> list[Group]:
         for term in forms
         if term not in query_terms and not any(char.isdigit() for char in term) and len(term) > 2
     }
-    parts = clusters(at(index.vectors, rows), terms, shown)
+    parts = clusters(vectors_at(index.vectors, rows), terms, shown)
     return [Group(part.label, tuple(papers[place] for place in part.members)) for part in parts]

@@ -178,9 +178,9 @@ def cache(
 
 def _spec(name: str, adapter: str | None, query_adapter: str | None) -> EncoderSpec:
     from ..encoders.resolving import resolve
-    from ..encoders.specs import Asked
+    from ..encoders.specs import EncoderRequest
 
-    return resolve(Asked(name, adapter, query_adapter))
+    return resolve(EncoderRequest(name, adapter, query_adapter))
 
 
 app = typer.Typer(

@@ -26,7 +26,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..tuning import Tuned
+    from ..tuning import TuningResult
 
 
 def why_not(
@@ -89,7 +89,7 @@ def duplicates(
     Console(False).note(f"{counted(len(groups), 'group')}, {sum(len(ids) for _, ids in groups):,} of {counted(len(opened), 'paper')}")
 
 
-def _why_unwritten(told: Tuned) -> str:
+def _why_unwritten(told: TuningResult) -> str:
     if told.after == told.before:
         return "the index has the best setting already"
     return "held-out queries gain nothing" if told.held_out <= told.before_mean else "a dry run"

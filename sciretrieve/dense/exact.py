@@ -15,7 +15,7 @@ from ..types import Mask, Rows, Scores, Vectors
 BLOCK_ROWS = 16_384
 BLOCK_QUERIES = 256
 
-Found = tuple[Rows, Scores]
+RowScores = tuple[Rows, Scores]
 """Rows of a shard and their scores, greater is better, in no order."""
 
 
@@ -35,7 +35,7 @@ def score(query: Vectors, vectors: Vectors, metric: Metric) -> Scores:
     return product
 
 
-def search(vectors: Vectors, norms: Vectors, queries: Vectors, k: int, metric: Metric, mask: Mask | None) -> list[Found]:
+def search(vectors: Vectors, norms: Vectors, queries: Vectors, k: int, metric: Metric, mask: Mask | None) -> list[RowScores]:
     """Find at least the k best rows of `vectors` for each query, with all ties at the edge.
 
     Args:
@@ -50,7 +50,7 @@ def search(vectors: Vectors, norms: Vectors, queries: Vectors, k: int, metric: M
     count = len(vectors) if passing_rows is None else len(passing_rows)
     longest = float(norms.max(initial=0.0))
     slacks = [_slack(query, longest, metric) for query in queries]
-    candidates: list[list[Found]] = [[] for _ in queries]
+    candidates: list[list[RowScores]] = [[] for _ in queries]
     for first in range(0, count, BLOCK_ROWS):
         stop = min(first + BLOCK_ROWS, count)
         block_rows = np.arange(first, stop) if passing_rows is None else passing_rows[first:stop]
@@ -80,7 +80,7 @@ def _slack(query: Vectors, longest: float, metric: Metric) -> float:
     return 1e-5 * size
 
 
-def _merge(candidates: list[Found], rows: Rows, scores: Vectors, k: int, slack: float) -> None:
+def _merge(candidates: list[RowScores], rows: Rows, scores: Vectors, k: int, slack: float) -> None:
     """Add a block's best to a query's candidates, dropping what can no longer be among its k best."""
     if candidates and len(candidates[0][0]) >= k:
         best_scores = candidates[0][1]
@@ -96,7 +96,7 @@ def _merge(candidates: list[Found], rows: Rows, scores: Vectors, k: int, slack: 
     candidates[:] = [(all_rows[remaining], all_scores[remaining])]
 
 
-def _rescored(vectors: Vectors, query: Vectors, candidates: list[Found], k: int, metric: Metric) -> Found:
+def _rescored(vectors: Vectors, query: Vectors, candidates: list[RowScores], k: int, metric: Metric) -> RowScores:
     if not candidates:
         return np.empty(0, np.int64), np.empty(0)
     rows, _ = candidates[0]

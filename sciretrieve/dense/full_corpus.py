@@ -59,7 +59,7 @@ def _lengths(papers: Vectors) -> Floats:
     return np.concatenate([np.empty(0), *blocks]).astype(np.float32)
 
 
-def _with_all_ties(query: Floats, papers: Sequence[Vectors], lengths: Sequence[Floats], k: int, metric: Metric) -> exact.Found:
+def _with_all_ties(query: Floats, papers: Sequence[Vectors], lengths: Sequence[Floats], k: int, metric: Metric) -> exact.RowScores:
     """The k best of each matrix, whose vectors have these lengths, and what ties with them: rows and scores, in no order."""
     rows, scores, first_row = [], [], 0
     for part, part_lengths in zip(papers, lengths, strict=True):

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..choices import Metric
 from ..types import Rows, Vectors
-from .vectors import VectorShard, at
+from .vectors import VectorShard, vectors_at
 
 SAMPLED, FEWEST = 512, 64
 """Papers that are compared with each other, at most; and below which there are too few to tell."""
@@ -54,7 +54,7 @@ def scale(shards: Sequence[VectorShard], golden: Vectors | None) -> Scale | None
         return None
     metric = shards[0].metric
     rows = np.linspace(0, papers - 1, min(papers, SAMPLED)).astype(np.int64)
-    sample = at(shards, rows)
+    sample = vectors_at(shards, rows)
     scores = _scores(sample, sample, metric)
     chance = float(np.percentile(scores[np.triu_indices(len(sample), 1)], CHANCE))
     np.fill_diagonal(scores, -np.inf)

@@ -15,7 +15,7 @@ from ..topk import best
 from ..types import Mask, Rows, Scores, Vectors
 from . import exact
 from .ann import HNSW_SEARCH, Ann
-from .exact import Found
+from .exact import RowScores
 
 SELECTIVE = 0.1
 """Below this share of papers passing a filter, scanning those exactly is quicker and surer than a graph."""
@@ -61,7 +61,7 @@ class VectorShard:
         """The FAISS index, or None where the shard is searched exactly."""
         return None if self.ann_path is None else Ann(self.ann_path, self.papers, self.dim)
 
-    def search(self, query_vectors: Vectors, k: int, mask: Mask | None) -> list[Found]:
+    def search(self, query_vectors: Vectors, k: int, mask: Mask | None) -> list[RowScores]:
         """At least min(k, papers that pass) rows for each query, counted within the shard, with exact scores."""
         passing = self.papers if mask is None else int(mask.sum())
         candidates = min(k * OVERSAMPLING, k + SURPLUS)
@@ -73,7 +73,7 @@ class VectorShard:
         proposals = self.ann.candidates(query_vectors, candidates, self.metric, mask)
         return [self._scored(query, rows, k, mask) for query, rows in zip(query_vectors, proposals, strict=True)]
 
-    def _scored(self, query: Vectors, rows: Rows, k: int, mask: Mask | None) -> Found:
+    def _scored(self, query: Vectors, rows: Rows, k: int, mask: Mask | None) -> RowScores:
         if len(rows) < k:  # the index did not reach enough papers that pass: the promise is kept by looking at all
             return exact.search(self.vectors, self.norms, query[None], k, self.metric, mask)[0]
         rows = np.sort(rows.astype(np.int64))
@@ -82,7 +82,7 @@ class VectorShard:
         return rows[best_places], scores[best_places]
 
 
-def search(shards: Sequence[VectorShard], query_vectors: Vectors, k: int, mask: Mask | None) -> list[Found]:
+def search(shards: Sequence[VectorShard], query_vectors: Vectors, k: int, mask: Mask | None) -> list[RowScores]:
     """Search all shards and merge: rows counted over all shards, in no order, with every tie at the k-th score."""
     parts = []
     for shard in shards:
@@ -96,7 +96,7 @@ def search(shards: Sequence[VectorShard], query_vectors: Vectors, k: int, mask: 
     return merged
 
 
-def at(shards: Sequence[VectorShard], rows: Rows) -> Vectors:
+def vectors_at(shards: Sequence[VectorShard], rows: Rows) -> Vectors:
     """The vectors at the given rows (counted over all shards), in that order: (n, dim) float32."""
     vectors = np.empty((len(rows), shards[0].dim), np.float32)
     for shard in shards:

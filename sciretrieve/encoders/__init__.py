@@ -14,7 +14,7 @@ from .cross_encoder import CrossEncoder, open_cross_encoder
 from .ensemble import Ensemble
 from .golden import check_golden, golden_vectors, read_golden
 from .resolving import resolve
-from .specs import Asked, EncoderSpec
+from .specs import EncoderRequest, EncoderSpec
 from .stored import PREFIX, StoredVectors
 from .text_encoder import TextEncoder, from_identity
 
@@ -51,12 +51,12 @@ def load_encoder(
     """
     if name.startswith(PREFIX):
         return StoredVectors(Path(name.removeprefix(PREFIX)).expanduser())
-    asked = Asked(name, adapter, query_adapter, bare_titles)
-    spec = resolve(asked)
+    request = EncoderRequest(name, adapter, query_adapter, bare_titles)
+    spec = resolve(request)
     if spec.members:
-        members = [Asked(member, bare_titles=bare_titles) for member in spec.members]
-        return Ensemble(spec.name, [TextEncoder(resolve(member), member, precision, device) for member in members])
-    return TextEncoder(spec, asked, precision, device)
+        member_requests = [EncoderRequest(member, bare_titles=bare_titles) for member in spec.members]
+        return Ensemble(spec.name, [TextEncoder(resolve(member), member, precision, device) for member in member_requests])
+    return TextEncoder(spec, request, precision, device)
 
 
 def reopen_encoder(identity: Mapping[str, Any], precision: Precision = "auto", device: Device = "cpu") -> Encoder:

@@ -7,12 +7,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 Item = TypeVar("Item")
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
-def ahead(items: Iterable[Item], make: Callable[[Item], Made]) -> Iterator[tuple[Item, Made]]:
+def make_ahead(items: Iterable[Item], make: Callable[[Item], Result]) -> Iterator[tuple[Item, Result]]:
     """Yield each item with what `make` gives for it, made while the item before it was in use."""
-    waiting: tuple[Item, Future[Made]] | None = None
+    waiting: tuple[Item, Future[Result]] | None = None
     with ThreadPoolExecutor(1) as pool:
         for item in items:
             started = pool.submit(make, item)

@@ -13,7 +13,7 @@ from ..types import Paper, Query
 from .catalogue import CATALOGUE, MODEL_FILES, TITLE_ABSTRACT, same
 from .resolving import USUAL_LENGTH, is_path, settings_in
 from .sources import REPOSITORY, obtain
-from .specs import Asked, EncoderSpec, Part
+from .specs import EncoderRequest, EncoderSpec, Part
 from .text_encoder import TextEncoder
 
 CLASSIFIER = "ForSequenceClassification"
@@ -89,4 +89,4 @@ def open_cross_encoder(name: str, *, precision: Precision = "auto", device: Devi
         max_length=length if plausible else USUAL_LENGTH,
         citation=source if is_path(name) else f"https://huggingface.co/{name}",
     )
-    return CrossEncoder(TextEncoder(spec, Asked(name), precision, device))
+    return CrossEncoder(TextEncoder(spec, EncoderRequest(name), precision, device))

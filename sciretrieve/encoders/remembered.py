@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 Item = TypeVar("Item", Paper, Query)
-Done = TypeVar("Done")
+Result = TypeVar("Result")
 AT_ONCE = 512
 """Texts that are looked up, or kept, at a time."""
 
 
-class Remembered:
+class RememberingEncoder:
     """What an encoder gives for papers and queries, looked up before it is computed.
 
     For work that meets the same texts again: the queries of a benchmark, the candidates of a reranker. Where the cache
@@ -80,7 +80,7 @@ class Remembered:
         self._with_store(insert, None)
         cache.bound(keep=self._path.parent)
 
-    def _with_store(self, work: Callable[[Connection], Done], otherwise: Done) -> Done:
+    def _with_store(self, work: Callable[[Connection], Result], otherwise: Result) -> Result:
         """Work on the table of vectors; `otherwise`, and a word in the log, where it cannot be had."""
         import sqlite3
 

@@ -16,7 +16,7 @@ from ..choices import Metric
 from ..errors import CorruptData, InvalidRequest, UnknownName
 from .catalogue import ADAPTER_FILES, CATALOGUE, MODEL_FILES, TITLE_ABSTRACT, TITLE_SEP_ABSTRACT, same
 from .sources import REPOSITORY, obtain
-from .specs import Asked, EncoderSpec, Part, Pooling, Side, Sides
+from .specs import EncoderRequest, EncoderSpec, Part, Pooling, Side, Sides
 
 LOG = logging.getLogger(__name__)
 FOLDER_FILES = (
@@ -30,22 +30,22 @@ SIMILARITIES: dict[str, Metric] = {"cosine": "cosine", "dot": "ip", "euclidean":
 USUAL_LENGTH = 512
 
 
-def resolve(asked: Asked) -> EncoderSpec:
-    """The spec of what was asked for. A model on the hub that is not in the catalogue is downloaded to see what it is.
+def resolve(request: EncoderRequest) -> EncoderSpec:
+    """The spec for a request. A model on the hub that is not in the catalogue is downloaded to see what it is.
 
     Raises:
         UnknownName: nothing is called that.
         InvalidRequest: a folder holds no model, or the encoder takes no such adapter.
         Unavailable: the hub cannot be reached.
     """
-    spec = _base(asked.encoder)
-    if asked.bare_titles:
+    spec = _base(request.encoder)
+    if request.bare_titles:
         spec = replace(spec, sides=spec.sides.bare())
     if spec.members:
-        if asked.adapter or asked.query_adapter:
+        if request.adapter or request.query_adapter:
             raise InvalidRequest(f"{spec.name} is an ensemble, whose adapters cannot be chosen")
         return spec
-    for option, name in (("adapter", asked.adapter), ("query_adapter", asked.query_adapter)):
+    for option, name in (("adapter", request.adapter), ("query_adapter", request.query_adapter)):
         if name is not None:
             spec = _with_adapter(spec, option, name)
     return spec

@@ -130,7 +130,7 @@ class EncoderSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class EncoderRequest:
     """What a user asked for, from which an encoder can be found again: see `load_encoder`."""
 
     encoder: str

@@ -18,7 +18,7 @@ from .artifact import Artifact, folder_for
 from .resolving import resolve
 from .runtimes import Runtimes, on_cpu, on_gpu
 from .sources import Hashes, hashes_of, obtain
-from .specs import Asked, EncoderSpec, Part, Side, sides_from
+from .specs import EncoderRequest, EncoderSpec, Part, Side, sides_from
 from .tokens import BUDGET, Tokens
 from .torch_runtime import WINDOW, Weights, check_device, cuda_devices, has_cuda
 
@@ -31,29 +31,29 @@ CPU_WINDOW = 512
 class TextEncoder:
     """An encoder that reads text. Files are looked for, and models loaded, when first needed.
 
-    `known` are the hashes of its files where an index has them: then the weights themselves are not needed, as long as
+    `known_hashes` are the hashes of its files where an index has them: then the weights themselves are not needed, as long as
     the cache has what was made of them.
     """
 
     def __init__(
         self,
         spec: EncoderSpec,
-        asked: Asked,
+        request: EncoderRequest,
         precision: Precision = "auto",
         device: Device = "auto",
-        known: Mapping[str, Hashes] | None = None,
+        known_hashes: Mapping[str, Hashes] | None = None,
     ) -> None:
         check_device(device)
         self.spec = spec
-        self.asked = asked
-        self._precision, self._device, self._known = precision, device, known
+        self.request = request
+        self._precision, self._device, self._known_hashes = precision, device, known_hashes
         self._models: dict[str, Runtimes] = {}
         self._opening = Lock()
 
     @property
     def name(self) -> str:
-        """The encoder's name, with the adapter where another than its own was asked for."""
-        return str(self.asked)
+        """The encoder's name, with the adapter if a different one was requested."""
+        return str(self.request)
 
     @property
     def metric(self) -> Metric:
@@ -90,7 +90,7 @@ class TextEncoder:
         spec = self.spec
         return {
             "name": self.name,
-            "asked": asdict(self.asked),
+            "asked": asdict(self.request),
             "layout": spec.layout,
             "files": {role: dict(hashes) for role, hashes in self.hashes.items()},
             "sides": asdict(spec.sides),
@@ -143,8 +143,8 @@ class TextEncoder:
     @once
     def hashes(self) -> Mapping[str, Hashes]:
         """The digests of the files, by role."""
-        if self._known is not None:
-            return self._known
+        if self._known_hashes is not None:
+            return self._known_hashes
         return {role: hashes_of(self.spec.parts[role], folder, self.name) for role, folder in self.folders.items()}
 
     @property
@@ -193,10 +193,10 @@ class TextEncoder:
         Raises:
             EncoderMismatch: they are others.
         """
-        if self._known is None:
+        if self._known_hashes is None:
             return self
-        again = TextEncoder(resolve(self.asked), self.asked, self._precision, self._device)
-        if again.hashes != self._known:
+        again = TextEncoder(resolve(self.request), self.request, self._precision, self._device)
+        if again.hashes != self._known_hashes:
             raise EncoderMismatch(self.name, again.name, "weights")
         return again
 
@@ -222,7 +222,7 @@ def from_identity(identity: Mapping[str, Any], precision: Precision, device: Dev
             citation="",
             tasks=tuple(identity["tasks"]),
         )
-        encoder = TextEncoder(spec, Asked(**identity["asked"]), precision, device, {**identity["files"]})
+        encoder = TextEncoder(spec, EncoderRequest(**identity["asked"]), precision, device, {**identity["files"]})
     except (KeyError, TypeError, ValueError) as error:
         raise CorruptData(f"the manifest's encoder is damaged ({type(error).__name__}: {error}); rebuild the index") from error
     return encoder

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..choices import Metric
-from ..dense.vectors import at
+from ..dense.vectors import vectors_at
 from ..encoders.stored import StoredVectors
 from ..errors import InvalidRequest
 from ..index import Index
@@ -159,7 +159,7 @@ class IndexSpace:
     def papers(self, ids: Sequence[str]) -> tuple[list[str], npt.NDArray[Any]]:
         """See `Space`."""
         known_ids = [id for id in ids if id in self._rows]
-        return known_ids, at(self.index.vectors, np.array([self._rows[id] for id in known_ids], np.int64))
+        return known_ids, vectors_at(self.index.vectors, np.array([self._rows[id] for id in known_ids], np.int64))
 
     def queries(self, task: Task) -> tuple[list[str], npt.NDArray[Any]]:
         """See `Space`. A paper that stands in the index is not encoded again where that would make no difference."""

@@ -22,7 +22,7 @@ from ..errors import InvalidRequest
 from ..index import Index
 from ..options import SearchOptions
 from ..protocols import Reranker
-from ..ranking.reranking import above
+from ..ranking.reranking import stacked_scores
 from ..types import Paper, Query, Vectors
 from .judgements import RunScores, read_pair_scores, read_scores
 from .material import Material, Task
@@ -244,7 +244,7 @@ class Reranked:
             if textless_id := next((id for id in first_ids if id not in self._papers), None):
                 raise InvalidRequest(f"query {query!r}: {self.system.name} answers with {textless_id!r}, which has no text to rerank it by")
             first_scores = self.reranker.score(task.queries[query], [self._papers[id] for id in first_ids]) if first_ids else np.empty(0)
-            yield query, [ids[place] for place in order], above(first_scores, scores[order[self.depth :]])
+            yield query, [ids[place] for place in order], stacked_scores(first_scores, scores[order[self.depth :]])
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from .. import topk
 from ..choices import Device, Precision
 from ..dense.exact import score
 from ..encoders import load_encoder
-from ..encoders.remembered import Remembered
+from ..encoders.remembered import RememberingEncoder
 from ..protocols import Encoder, Reranker
 from ..runs import Ranking, Run
 from ..types import Paper, Query, Scores
@@ -22,7 +22,7 @@ class EncoderReranker:
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
-        self._remembered = Remembered(encoder)
+        self._remembered = RememberingEncoder(encoder)
 
     @property
     def name(self) -> str:
@@ -50,7 +50,7 @@ def reranked(run: Run, reranker: Reranker, k: int, depth: int) -> Run:
     return replace(run, rankings=tuple(_one(ranking, reranker, run, k, depth) for ranking in run.rankings))
 
 
-def above(given: Scores, rest: Scores) -> Scores:
+def stacked_scores(given: Scores, rest: Scores) -> Scores:
     """Scores of papers that were ordered anew, then of those that were not, falling: these keep their distances, below all others."""
     return np.concatenate([given, rest - rest[0] - 1 + given.min(initial=0.0)]) if len(rest) else given
 
@@ -58,7 +58,7 @@ def above(given: Scores, rest: Scores) -> Scores:
 def _one(ranking: Ranking, reranker: Reranker, run: Run, k: int, depth: int) -> Ranking:
     first, count = min(depth, len(ranking)), len(ranking)
     given = reranker.score(ranking.query, run.source.papers_at(ranking.rows[:first])) if first else np.empty(0)
-    scores = above(given, ranking.scores[first:])
+    scores = stacked_scores(given, ranking.scores[first:])
     order = np.concatenate([topk.order(ranking.ids[:first], given), np.arange(first, count)])[:k]
     parts: Mapping[str, Scores] = {**ranking.parts, "rerank": np.concatenate([given, np.full(count - first, np.nan)])}
     return replace(

@@ -303,10 +303,10 @@ def unchecked(name: str, **options: Any) -> Any:
     import dataclasses
 
     from sciretrieve.encoders.resolving import resolve
-    from sciretrieve.encoders.specs import Asked
+    from sciretrieve.encoders.specs import EncoderRequest
     from sciretrieve.encoders.text_encoder import TextEncoder
 
-    asked = Asked(name, **options)
+    asked = EncoderRequest(name, **options)
     spec = resolve(asked)
     parts = {role: dataclasses.replace(part, sha256={}) for role, part in spec.parts.items()}
     return TextEncoder(dataclasses.replace(spec, parts=parts), asked, "fp32")

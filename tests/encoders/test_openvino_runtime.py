@@ -16,7 +16,7 @@ import pytest
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.catalogue import MINILM
 from sciretrieve.encoders.sources import obtain
-from sciretrieve.encoders.specs import Asked
+from sciretrieve.encoders.specs import EncoderRequest
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.errors import CorruptData, InvalidRequest, Unavailable, UnknownName
 from sciretrieve.types import Paper, Query, Vectors
@@ -108,7 +108,7 @@ def test_an_unknown_encoder_names_the_near_one() -> None:
 def minilm_in(folder: Path) -> TextEncoder:
     """The row with its weights in another folder."""
     part = dataclasses.replace(MINILM.parts["base"], source=str(folder))
-    return TextEncoder(dataclasses.replace(MINILM, parts={"base": part}), Asked("minilm"))
+    return TextEncoder(dataclasses.replace(MINILM, parts={"base": part}), EncoderRequest("minilm"))
 
 
 def test_changed_weights_are_refused(tmp_path: Path, models: Path) -> None:
@@ -149,7 +149,7 @@ def test_a_preparation_that_fails_leaves_nothing(models: Path, tmp_path: Path) -
     whole = (folder / "model.safetensors").read_bytes()
     (folder / "model.safetensors").write_bytes(whole[: len(whole) // 2])
     part = dataclasses.replace(MINILM.parts["base"], source=str(folder), sha256={})
-    cut = TextEncoder(dataclasses.replace(MINILM, parts={"base": part}), Asked("minilm"))
+    cut = TextEncoder(dataclasses.replace(MINILM, parts={"base": part}), EncoderRequest("minilm"))
     with pytest.raises(CorruptData, match=f"the weights in {folder} cannot be read"):
         cut.encode_papers([Paper("x", "x")])
     assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]

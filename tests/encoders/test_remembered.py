@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sciretrieve.encoders import cache, load_encoder, remembered
-from sciretrieve.encoders.remembered import Remembered
+from sciretrieve.encoders.remembered import RememberingEncoder
 from sciretrieve.protocols import Encoder
 from sciretrieve.types import Paper, Query
 from tests.toy_encoder import LetterEncoder
@@ -40,7 +40,7 @@ def new(papers: Sequence[Paper], encoder: Encoder | None = None) -> int:
     """How many papers have to be encoded."""
     counting = encoder if isinstance(encoder, LetterEncoder) else LetterEncoder()
     before = len(counting.asked)
-    ours = Remembered(counting).encode_papers(papers)
+    ours = RememberingEncoder(counting).encode_papers(papers)
     asked = len(counting.asked) - before
     np.testing.assert_array_equal(ours, counting.encode_papers(papers))
     return asked
@@ -49,7 +49,7 @@ def new(papers: Sequence[Paper], encoder: Encoder | None = None) -> int:
 def test_the_encoder_is_asked_once(own_cache: Path) -> None:
     encoder = LetterEncoder()
     for _ in range(3):
-        found = Remembered(encoder).encode_papers(PAPERS)
+        found = RememberingEncoder(encoder).encode_papers(PAPERS)
         assert found.dtype == np.float32
         np.testing.assert_array_equal(found, LetterEncoder().encode_papers(PAPERS))
     assert encoder.asked == [f"{paper.title} {paper.abstract}" for paper in PAPERS]
@@ -62,7 +62,7 @@ def test_only_what_is_new_is_encoded_and_the_order_is_the_callers() -> None:
     assert new(PAPERS[5:25][::-1]) == 10
     assert new([PAPERS[3], PAPERS[12], PAPERS[3]]) == 1
     assert new([]) == 0
-    assert Remembered(LetterEncoder()).encode_papers([]).shape == (0, LetterEncoder.dim)
+    assert RememberingEncoder(LetterEncoder()).encode_papers([]).shape == (0, LetterEncoder.dim)
 
 
 def test_ids_make_no_difference_and_texts_do() -> None:
@@ -76,7 +76,7 @@ def test_ids_make_no_difference_and_texts_do() -> None:
 def test_equal_texts_within_a_call_are_encoded_once() -> None:
     encoder = LetterEncoder()
     same = [Paper(str(number), "graph", "networks") for number in range(5)]
-    found = Remembered(encoder).encode_papers([*same, PAPERS[0], *same])
+    found = RememberingEncoder(encoder).encode_papers([*same, PAPERS[0], *same])
     assert sorted(encoder.asked) == sorted(["graph networks", f"{PAPERS[0].title} {PAPERS[0].abstract}"])
     np.testing.assert_array_equal(found, LetterEncoder().encode_papers([*same, PAPERS[0], *same]))
 
@@ -84,7 +84,7 @@ def test_equal_texts_within_a_call_are_encoded_once() -> None:
 def test_a_paper_a_paper_as_query_and_a_text_are_kept_apart() -> None:
     encoder, paper = LetterEncoder(), Paper("p", "", "graph networks")
     for _ in range(2):
-        ours = Remembered(encoder)
+        ours = RememberingEncoder(encoder)
         np.testing.assert_array_equal(ours.encode_papers([paper]), LetterEncoder().encode_papers([paper]))
         for query in (Query("q", "graph networks"), Query("q", paper=paper)):
             np.testing.assert_array_equal(ours.encode_queries([query]), LetterEncoder().encode_queries([query]))
@@ -96,7 +96,7 @@ def test_texts_and_papers_as_queries_mix() -> None:
     queries = [Query(str(number), f"words {number}") if number % 3 else Query("p", paper=paper) for number, paper in enumerate(PAPERS)]
     encoder = LetterEncoder()
     for asked in (queries[:25], queries, queries[::-1]):
-        np.testing.assert_array_equal(Remembered(encoder).encode_queries(asked), LetterEncoder().encode_queries(asked))
+        np.testing.assert_array_equal(RememberingEncoder(encoder).encode_queries(asked), LetterEncoder().encode_queries(asked))
     assert len(encoder.asked) == len(queries)
 
 
@@ -127,8 +127,8 @@ def test_names_make_folders_that_any_system_takes() -> None:
 def test_vectors_made_elsewhere_go_by_id_and_are_not_remembered(own_cache: Path) -> None:
     encoder = LetterEncoder(layout="vectors")
     for _ in range(2):
-        Remembered(encoder).encode_papers(PAPERS)
-        Remembered(encoder).encode_queries([Query("q", "graph")])
+        RememberingEncoder(encoder).encode_papers(PAPERS)
+        RememberingEncoder(encoder).encode_queries([Query("q", "graph")])
     assert len(encoder.asked) == 2 * (len(PAPERS) + 1)
     assert not own_cache.exists()
 
@@ -140,7 +140,7 @@ def test_any_calls_give_the_encoders_vectors(calls: list[list[Paper]], at_once: 
         patch.setattr(remembered, "AT_ONCE", at_once)
         encoder = LetterEncoder()
         for papers in calls:
-            np.testing.assert_array_equal(Remembered(encoder).encode_papers(papers), LetterEncoder().encode_papers(papers))
+            np.testing.assert_array_equal(RememberingEncoder(encoder).encode_papers(papers), LetterEncoder().encode_papers(papers))
         assert len(encoder.asked) == len(set(encoder.asked))
 
 
@@ -178,7 +178,7 @@ def test_threads_that_write_at_once_lose_nothing() -> None:
     def encode(part: list[Paper]) -> None:
         for start in range(0, len(part), 11):
             some = part[start : start + 11]
-            np.testing.assert_array_equal(Remembered(LetterEncoder()).encode_papers(some), LetterEncoder().encode_papers(some))
+            np.testing.assert_array_equal(RememberingEncoder(LetterEncoder()).encode_papers(some), LetterEncoder().encode_papers(some))
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(encode, parts))
@@ -188,12 +188,12 @@ def test_threads_that_write_at_once_lose_nothing() -> None:
 def test_processes_that_write_at_once_lose_nothing() -> None:
     code = """
 import sys
-from sciretrieve.encoders.remembered import Remembered
+from sciretrieve.encoders.remembered import RememberingEncoder
 from sciretrieve.types import Paper
 from tests.toy_encoder import LetterEncoder
 sys.stdin.read()  # until all are there
 for number in range(int(sys.argv[1]), int(sys.argv[1]) + 150):
-    Remembered(LetterEncoder()).encode_papers([Paper("", "graph", str(number))])
+    RememberingEncoder(LetterEncoder()).encode_papers([Paper("", "graph", str(number))])
 """
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     running = [subprocess.Popen([sys.executable, "-c", code, str(start)], env=environment, stdin=subprocess.PIPE) for start in (0, 75, 150)]
@@ -209,8 +209,8 @@ def test_the_embedded_encoder_is_remembered(encoder_cache: Path, tmp_path: Path,
     (encoder_cache / "encoders").mkdir(exist_ok=True)
     (tmp_path / "cache" / "encoders").symlink_to(encoder_cache / "encoders")  # compiled once a session
     encoder = load_encoder("minilm", precision="fp32")
-    first = Remembered(encoder).encode_papers(PAPERS)
+    first = RememberingEncoder(encoder).encode_papers(PAPERS)
     np.testing.assert_allclose(first, encoder.encode_papers(PAPERS), atol=1e-5)
     again = load_encoder("minilm", precision="fp32")
     monkeypatch.setattr(type(again), "encode_papers", lambda *_: pytest.fail("it was asked again"))
-    np.testing.assert_array_equal(Remembered(again).encode_papers(PAPERS[::-1])[::-1], first)
+    np.testing.assert_array_equal(RememberingEncoder(again).encode_papers(PAPERS[::-1])[::-1], first)

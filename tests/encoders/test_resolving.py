@@ -12,7 +12,7 @@ import pytest
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.catalogue import CATALOGUE, TITLE_SEP_ABSTRACT
 from sciretrieve.encoders.resolving import resolve
-from sciretrieve.encoders.specs import Asked, Side
+from sciretrieve.encoders.specs import EncoderRequest, Side
 from sciretrieve.errors import CorruptData, InvalidRequest, Unavailable, UnknownName
 from sciretrieve.types import Paper, Query
 from tests.toy_weights import ids_of, write_bert, write_pals, write_tokenizer
@@ -52,36 +52,36 @@ def test_the_specs_are_whole() -> None:
 
 
 def test_adapters_by_name() -> None:
-    spec = resolve(Asked("specter2", "classification"))
+    spec = resolve(EncoderRequest("specter2", "classification"))
     assert [side.task for side in (spec.sides.paper, spec.sides.query, spec.sides.paper_as_query)] == [
         "classification",
         "adhoc_query",
         "classification",
     ]
-    assert resolve(Asked("scimult-mhaexpert", "link_prediction", "link_prediction")).sides.query.task == "link_prediction"
+    assert resolve(EncoderRequest("scimult-mhaexpert", "link_prediction", "link_prediction")).sides.query.task == "link_prediction"
     with pytest.raises(UnknownName, match="did you mean 'proximity'"):
-        resolve(Asked("specter2", "proximty"))
+        resolve(EncoderRequest("specter2", "proximty"))
     with pytest.raises(InvalidRequest, match="minilm has no adapter 'proximity'"):
-        resolve(Asked("minilm", "proximity"))
+        resolve(EncoderRequest("minilm", "proximity"))
     with pytest.raises(InvalidRequest, match="ensemble"):
-        resolve(Asked("scirepeval-ensemble", "[PRX]"))
+        resolve(EncoderRequest("scirepeval-ensemble", "[PRX]"))
     with pytest.raises(UnknownName, match="adapter of scimult-ffnexpert"):
-        resolve(Asked("scimult-ffnexpert", "./somewhere"))
+        resolve(EncoderRequest("scimult-ffnexpert", "./somewhere"))
 
 
 def test_a_hub_id_of_the_catalogue_is_its_row() -> None:
-    assert resolve(Asked("allenai/specter")).pooling == "cls"
-    assert resolve(Asked("intfloat/e5-base-v2")).sides.query == Side("query: {text}")
+    assert resolve(EncoderRequest("allenai/specter")).pooling == "cls"
+    assert resolve(EncoderRequest("intfloat/e5-base-v2")).sides.query == Side("query: {text}")
 
 
 def test_a_bare_folder_is_pooled_by_its_mean_and_says_so(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
-    spec = resolve(Asked(str(folder)))
+    spec = resolve(EncoderRequest(str(folder)))
     assert (spec.pooling, spec.normalise, spec.metric) == ("mean", False, "cosine")
     assert "their mean is taken" in caplog.text
 
 
 def test_an_adapter_makes_a_bare_folder_one_of_specters_family(folder: Path) -> None:
-    spec = resolve(Asked(str(folder), str(folder)))
+    spec = resolve(EncoderRequest(str(folder), str(folder)))
     assert (spec.pooling, spec.metric, spec.sides.paper.text) == ("cls", "l2", TITLE_SEP_ABSTRACT)
     assert (spec.sides.paper.task, spec.sides.query.task) == ("adapter", "")
 
@@ -127,23 +127,23 @@ def test_sentence_transformers_folders(folder: Path, pooling: str, normalise: bo
 def test_what_is_not_supported_is_refused(folder: Path, change: Any, words: str) -> None:
     change(folder)
     with pytest.raises(InvalidRequest, match=words):
-        resolve(Asked(str(folder)))
+        resolve(EncoderRequest(str(folder)))
 
 
 def test_broken_json_names_the_file(folder: Path) -> None:
     (folder / "modules.json").write_text("[{")
     with pytest.raises(CorruptData, match=r"modules\.json cannot be read as JSON"):
-        resolve(Asked(str(folder)))
+        resolve(EncoderRequest(str(folder)))
 
 
 def test_a_folder_with_projected_attention_layers_is_known_by_its_configuration(models: Path) -> None:
     write_pals(models / "pals", 3)
-    spec = resolve(Asked(str(models / "pals")))
+    spec = resolve(EncoderRequest(str(models / "pals")))
     assert (spec.layout, spec.sides.query.task) == ("pals", "[QRY]")
 
 
 def test_an_unknown_name_and_an_unreachable_one() -> None:
     with pytest.raises(UnknownName, match="there are:"):
-        resolve(Asked("zzz"))
+        resolve(EncoderRequest("zzz"))
     with pytest.raises(Unavailable, match="nobody/nothing"):
-        resolve(Asked("nobody/nothing"))
+        resolve(EncoderRequest("nobody/nothing"))

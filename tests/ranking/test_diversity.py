@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import sciretrieve as sr
 from sciretrieve.choices import Mode
-from sciretrieve.dense.vectors import at
+from sciretrieve.dense.vectors import vectors_at
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.ranking.diversity import diverse
 from sciretrieve.runs import Ranking
@@ -105,7 +105,7 @@ def test_no_candidates_give_no_answer() -> None:
 
 
 def vectors_of(index: sr.Index, ids: Sequence[str]) -> Vectors:
-    return at(index.vectors, index.rows(ids))
+    return vectors_at(index.vectors, index.rows(ids))
 
 
 @pytest.mark.parametrize("group", [False, True])

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from ..specs import EncoderSpec, Layout
 from . import bottleneck, cross, instructed, multi2spe, pals, plain, scimult
-from .loading import Loaded
+from .loading import LoadedModel
 
-LOADERS: Mapping[Layout, Callable[[Mapping[str, Path], EncoderSpec, str], Loaded]] = {
+LOADERS: Mapping[Layout, Callable[[Mapping[str, Path], EncoderSpec, str], LoadedModel]] = {
     "transformers": plain.load,
     "adapters": bottleneck.load_adapter,
     "fusion": bottleneck.load_fusion,
@@ -24,4 +24,4 @@ LOADERS: Mapping[Layout, Callable[[Mapping[str, Path], EncoderSpec, str], Loaded
     "cross": cross.load,
 }
 
-__all__ = ["LOADERS", "Loaded"]
+__all__ = ["LOADERS", "LoadedModel"]

@@ -9,13 +9,13 @@ from typing import Any
 
 from ...errors import InvalidRequest
 from ..specs import EncoderSpec
-from .loading import PROBE, Loaded, open_config, open_tokenizer, positions_of, read_checkpoint, reading, states_of
+from .loading import PROBE, LoadedModel, open_config, open_tokenizer, positions_of, read_checkpoint, reading, states_of
 from .plain import check_complete, check_vocabulary
 
 FUSION_WEIGHTS = ("pytorch_model_adapter_fusion.bin", "model_adapter_fusion.safetensors")
 
 
-def load_adapter(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
+def load_adapter(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
     """The base model with the adapter of `task` active; with none if `task` is "".
 
     Raises:
@@ -31,7 +31,7 @@ def load_adapter(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> L
     return loaded
 
 
-def load_fusion(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
+def load_fusion(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
     """The base model with all adapters, joined by the fusion layer of `task` (Pfeiffer et al. 2021, AdapterFusion).
 
     Raises: as `load_adapter`.
@@ -58,7 +58,7 @@ def load_fusion(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Lo
     return loaded
 
 
-def _base(folder: Path) -> tuple[Any, Loaded]:
+def _base(folder: Path) -> tuple[Any, LoadedModel]:
     """The base model as one that takes adapters, and the same as it is handed on."""
     with reading(folder):
         import torch
@@ -70,7 +70,7 @@ def _base(folder: Path) -> tuple[Any, Loaded]:
     check_complete(report, folder)
     check_vocabulary(tokenizer, config, folder)
 
-    return model, Loaded(states_of(model), tokenizer, separator, positions_of(config))
+    return model, LoadedModel(states_of(model), tokenizer, separator, positions_of(config))
 
 
 def _add_adapter(model: Any, folder: Path, name: str) -> None:
@@ -90,7 +90,7 @@ def _add_adapter(model: Any, folder: Path, name: str) -> None:
         raise InvalidRequest(f"the adapter in {folder} does not fit the model: {problems[0]} and {len(problems) - 1} more do not match")
 
 
-def _check_that_it_acts(model: Any, loaded: Loaded, what: str) -> None:
+def _check_that_it_acts(model: Any, loaded: LoadedModel, what: str) -> None:
     """Refuse adapters that are loaded and do nothing, the known trap of this library (adapter-hub/adapters #815)."""
     import torch
 

@@ -8,14 +8,14 @@ from typing import Any
 
 from ...errors import InvalidRequest
 from ..specs import EncoderSpec
-from .loading import Loaded, open_config, open_tokenizer, positions_of, reading
+from .loading import LoadedModel, open_config, open_tokenizer, positions_of, reading
 from .plain import check_complete, check_vocabulary
 
 LABELS = 2
 """The most labels that make one score: how much the second, "relevant", is ahead of the first."""
 
 
-def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
+def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
     """The classifier as a model of one state a pair, of one dimension: the score, before any softmax or sigmoid.
 
     Raises:
@@ -60,7 +60,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
             scores = logits[:, 1:] - logits[:, :1] if config.num_labels == LABELS else logits
             return scores[:, None]
 
-    return Loaded(Scores().eval(), tokenizer, separator, positions_of(config))
+    return LoadedModel(Scores().eval(), tokenizer, separator, positions_of(config))
 
 
 def _is_typed(tokenizer: Any, separator: str, config: Any, folder: Path) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..specs import EncoderSpec
-from .loading import Loaded, additive_mask, fill, positions_of, stripped
+from .loading import LoadedModel, additive_mask, fill, positions_of, stripped
 from .scimult import PREFIX, base_of, encoder_state, new_bert
 
 INSTRUCTIONS = {
@@ -22,7 +22,7 @@ INSTRUCTIONS = {
 """Table 1."""
 
 
-def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
+def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
     """A BERT whose attention reaches the instruction of `task`. As the instruction never changes, its states are constants.
 
     Raises:
@@ -66,4 +66,4 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
                 states = layer.output(layer.intermediate(attended), attended)
             return states
 
-    return Loaded(States().eval(), tokenizer, separator, positions_of(config))
+    return LoadedModel(States().eval(), tokenizer, separator, positions_of(config))

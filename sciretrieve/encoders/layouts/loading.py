@@ -16,7 +16,7 @@ PROBE = "A probe text: do the weights that were loaded change what comes out?"
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedModel:
     """A model in fp32, in evaluation mode, with its fast tokenizer (of the `tokenizers` package)."""
 
     model: Any

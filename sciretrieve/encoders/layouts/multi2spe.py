@@ -12,14 +12,14 @@ from typing import Any
 
 from ...errors import InvalidRequest
 from ..specs import EncoderSpec
-from .loading import Loaded, additive_mask, fill, open_config, open_tokenizer, positions_of, read_checkpoint, reading, stripped
+from .loading import LoadedModel, additive_mask, fill, open_config, open_tokenizer, positions_of, read_checkpoint, reading, stripped
 from .plain import check_vocabulary
 from .scimult import new_bert
 
 OTHER_FORMS = ("add_perturb_embeddings", "remove_position_embeddings_for_facets", "use_cls_for_all_facets")
 
 
-def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
+def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
     """BERT with facets. Its one token state is the sum over the K tokens, (texts, 1, dim).
 
     Raises:
@@ -78,7 +78,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
             firsts = states[:, :facets]
             return (self.linear(firsts, end) if end in pairs else firsts).sum(dim=1, keepdim=True)
 
-    return Loaded(States().eval(), tokenizer, separator, positions_of(config))
+    return LoadedModel(States().eval(), tokenizer, separator, positions_of(config))
 
 
 def _linears(state: Mapping[str, Any], prefix: str, facets: int, less_mean: bool) -> Any:

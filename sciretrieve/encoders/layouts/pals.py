@@ -15,7 +15,7 @@ from typing import Any
 from ...errors import InvalidRequest
 from ..specs import EncoderSpec
 from .loading import (
-    Loaded,
+    LoadedModel,
     additive_mask,
     fill,
     open_config,
@@ -33,7 +33,7 @@ HEADS = 6
 OTHER_FORMS = ("houlsby", "top", "lhuc", "bert_lay_top")
 
 
-def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
+def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
     """BERT with the PALs of `task`.
 
     Raises:
@@ -93,7 +93,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
 
     model = States().eval()
     fill(model, weights, weights_file(folder))
-    return Loaded(model, tokenizer, separator, positions_of(config))
+    return LoadedModel(model, tokenizer, separator, positions_of(config))
 
 
 def _renamed(state: Mapping[str, Any], task: int, shared: bool) -> tuple[dict[str, Any], int]:

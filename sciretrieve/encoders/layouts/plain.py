@@ -8,10 +8,10 @@ from typing import Any
 
 from ...errors import InvalidRequest
 from ..specs import EncoderSpec
-from .loading import Loaded, open_config, open_tokenizer, positions_of, reading, states_of
+from .loading import LoadedModel, open_config, open_tokenizer, positions_of, reading, states_of
 
 
-def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
+def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
     """The base model alone; control codes stand in the text.
 
     Raises:
@@ -29,7 +29,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
     check_complete(report, folder)
     check_vocabulary(tokenizer, config, folder)
 
-    return Loaded(states_of(model), tokenizer, separator, positions_of(config))
+    return LoadedModel(states_of(model), tokenizer, separator, positions_of(config))
 
 
 def check_complete(report: Mapping[str, Any], folder: Path, *, unused: tuple[str, ...] = ("pooler.", "position_ids")) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...errors import InvalidRequest
 from ..specs import EncoderSpec
-from .loading import Loaded, fill, open_config, open_tokenizer, positions_of, read_checkpoint, reading, states_of, stripped
+from .loading import LoadedModel, fill, open_config, open_tokenizer, positions_of, read_checkpoint, reading, states_of, stripped
 from .plain import check_vocabulary
 
 PREFIX = "ctx_model.encoder."
@@ -27,7 +27,7 @@ EXPERT = re.compile(
 )
 
 
-def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
+def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
     """A BERT with the weights that act for `task`.
 
     Raises:
@@ -42,7 +42,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Loaded:
     model = new_bert(config)
     fill(model, state, path)
 
-    return Loaded(states_of(model), tokenizer, separator, positions_of(config))
+    return LoadedModel(states_of(model), tokenizer, separator, positions_of(config))
 
 
 def base_of(folders: Mapping[str, Path], spec: EncoderSpec) -> tuple[Path, Any, Any, str]:
