@@ -105,9 +105,9 @@ def rrf(dense: Scores, lexical: Scores) -> Scores:
     """
     total = np.zeros(len(dense))
     for scores in (dense, lexical):
-        scored = np.isfinite(scores)
-        better = len(scores) - np.searchsorted(np.sort(scores), scores, side="right")  # papers that score higher
-        total[scored] += 1.0 / (RRF_K + 1 + better[scored])
+        has_score = np.isfinite(scores)
+        higher_counts = len(scores) - np.searchsorted(np.sort(scores), scores, side="right")  # papers that score higher
+        total[has_score] += 1.0 / (RRF_K + 1 + higher_counts[has_score])
     return total
 
 
@@ -116,5 +116,5 @@ def convex(dense: Scores, lexical: Scores, *, alpha: float, normalisation: str =
 
     Source: Bruch, Gai and Ingber, TOIS 2023, section 3; `NORMALISATIONS` has theirs.
     """
-    meaning, words = NORMALISATIONS[normalisation](dense, lexical)
-    return alpha * meaning + (1 - alpha) * words
+    dense_part, lexical_part = NORMALISATIONS[normalisation](dense, lexical)
+    return alpha * dense_part + (1 - alpha) * lexical_part

@@ -83,25 +83,34 @@ def tune(
     facts = index.manifest.lexical
     if "hybrid" not in index.modes or facts is None:
         raise InvalidRequest(f"{index.path} lacks vectors or BM25, so there is nothing to tune")
-    judged = [query for query in queries if query.id in qrels]
-    if len(judged) < FEWEST:
-        raise InvalidRequest(f"{len(judged)} of the queries are judged, and a choice by fewer than {FEWEST} would be chance; judge more")
+    judged_queries = [query for query in queries if query.id in qrels]
+    if len(judged_queries) < FEWEST:
+        raise InvalidRequest(
+            f"{len(judged_queries)} of the queries are judged, and a choice by fewer than {FEWEST} would be chance; judge more"
+        )
     current = Setting(Bm25Parameters(**{name: facts[name] for name in ("variant", "k1", "b", "delta", "title")}), index.fusion(None, None))
     settings = _grid(current)
-    values = _values(index, judged, qrels, settings, measure, progress or Silent())
+    values = _values(index, judged_queries, qrels, settings, measure, progress or Silent())
 
-    folds = np.random.default_rng(0).permutation(len(judged)) % FOLDS
-    held_out = np.empty(len(judged))
+    folds = np.random.default_rng(0).permutation(len(judged_queries)) % FOLDS
+    held_out = np.empty(len(judged_queries))
     for fold in range(FOLDS):
         best = values[:, folds != fold].mean(axis=1).argmax()
         held_out[folds == fold] = values[best, folds == fold]
-    chosen = settings[int(values.mean(axis=1).argmax())]
-    better = bool(chosen != current and held_out.mean() > values[0].mean())
-    if better and write:
-        refit(index.path, chosen.bm25, chosen.fusion)
+    best_setting = settings[int(values.mean(axis=1).argmax())]
+    is_better = bool(best_setting != current and held_out.mean() > values[0].mean())
+    if is_better and write:
+        refit(index.path, best_setting.bm25, best_setting.fusion)
     difference = compare(values[0], held_out)
     return TuningResult(
-        measure, len(judged), current, float(values[0].mean()), chosen, float(held_out.mean()), difference, better and write
+        measure,
+        len(judged_queries),
+        current,
+        float(values[0].mean()),
+        best_setting,
+        float(held_out.mean()),
+        difference,
+        is_better and write,
     )
 
 
@@ -117,15 +126,15 @@ def _values(
     index: Index, queries: Sequence[Query], qrels: Qrels, settings: Sequence[Setting], measure: str, progress: Progress
 ) -> npt.NDArray[np.float64]:
     """Each setting's value for each query, (settings, queries), from 0 to 1."""
-    chosen = parse_measure(measure)
-    evaluator = Evaluator({query.id: qrels[query.id] for query in queries}, [chosen])
+    parsed_measure = parse_measure(measure)
+    evaluator = Evaluator({query.id: qrels[query.id] for query in queries}, [parsed_measure])
     probes = index.probes(queries, "hybrid", None)
     values = np.zeros((len(settings), len(queries)))
     by_bm25: dict[Bm25Parameters, list[int]] = {}
     for number, setting in enumerate(settings):
         by_bm25.setdefault(setting.bm25, []).append(number)
-    answered = max(ANSWERED, chosen.cutoff)  # a search never proposes fewer than it answers with
-    deepest = max(answered, *(setting.fusion.depth for setting in settings))
+    answer_depth = max(ANSWERED, parsed_measure.cutoff)  # a search never proposes fewer than it answers with
+    deepest = max(answer_depth, *(setting.fusion.depth for setting in settings))
     progress.start(len(by_bm25) * len(queries))
     with tempfile.TemporaryDirectory(prefix="sciretrieve-tuning-") as scratch:
         for turn, (parameters, numbers) in enumerate(by_bm25.items()):
@@ -133,36 +142,36 @@ def _values(
             searcher = Searcher(index.vectors, bm25, index.ids)
             depths = {settings[number].fusion.depth for number in numbers}
             for place, candidates in enumerate(searcher.candidates(probes, deepest)):
-                shallow = {depth: _within(candidates, max(depth, answered)) for depth in depths}
+                candidates_by_depth = {depth: _within(candidates, max(depth, answer_depth)) for depth in depths}
                 for number in numbers:
                     fusion = settings[number].fusion
-                    ranking = searcher.fused(shallow[fusion.depth], answered, fusion)
-                    values[number, place] = _value(evaluator, ranking.query.id, ranking.ids, str(chosen))
+                    ranking = searcher.fused(candidates_by_depth[fusion.depth], answer_depth, fusion)
+                    values[number, place] = _value(evaluator, ranking.query.id, ranking.ids, str(parsed_measure))
                 progress.advance(1)
     return values
 
 
 def _value(evaluator: Evaluator, query: str, ids: Sequence[str], measure: str) -> float:
     """One ranking's value; its order is told by falling numbers, so that scores which float32 cannot tell apart do no harm."""
-    scored: Mapping[str, Mapping[str, float]] = evaluator.per_query({query: {id: float(-rank) for rank, id in enumerate(ids)}})
-    return scored[query][measure] if query in scored else 0.0
+    values_by_query: Mapping[str, Mapping[str, float]] = evaluator.per_query({query: {id: float(-rank) for rank, id in enumerate(ids)}})
+    return values_by_query[query][measure] if query in values_by_query else 0.0
 
 
 def _within(candidates: Candidates, depth: int) -> Candidates:
     """The candidates that each half would have proposed among its first `depth`."""
     if len(candidates.rows) <= depth:
         return candidates
-    within = np.zeros(len(candidates.rows), bool)
+    in_depth = np.zeros(len(candidates.rows), bool)
     for scores in (candidates.dense, candidates.bm25):
         edge = np.partition(scores, len(scores) - depth)[len(scores) - depth]
-        within |= (scores >= edge) & np.isfinite(scores)
+        in_depth |= (scores >= edge) & np.isfinite(scores)
     return replace(
         candidates,
-        rows=candidates.rows[within],
-        dense=candidates.dense[within],
-        bm25=candidates.bm25[within],
-        title_overlap=candidates.title_overlap[within],
-        complete=candidates.complete[within],
+        rows=candidates.rows[in_depth],
+        dense=candidates.dense[in_depth],
+        bm25=candidates.bm25[in_depth],
+        title_overlap=candidates.title_overlap[in_depth],
+        complete=candidates.complete[in_depth],
     )
 
 

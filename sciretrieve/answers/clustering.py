@@ -80,25 +80,25 @@ def _how_many(heights: npt.NDArray[np.float64], most: int) -> int:
 def _labels(groups: Sequence[Rows], terms: Sequence[Collection[str]], shown: Mapping[str, str]) -> list[tuple[str, ...]]:
     """The label of each group. Groups choose their words together, the clearest choice first."""
     # terms that show as one word count as one, so that no label can repeat it
-    words_of = [{shown[term] for term in own if term in shown} for own in terms]
+    words_of = [{shown[term] for term in paper_terms if term in shown} for paper_terms in terms]
     words = sorted(set().union(*words_of))
-    column = {word: at for at, word in enumerate(words)}
-    has = np.zeros((len(terms), len(words)), np.bool_)
-    for paper, own in enumerate(words_of):
-        has[paper, [column[word] for word in own]] = True
-    inside = np.array([has[members].sum(axis=0) for members in groups], np.int64).reshape(len(groups), len(words))
+    column = {word: number for number, word in enumerate(words)}
+    has_word = np.zeros((len(terms), len(words)), np.bool_)
+    for paper, paper_words in enumerate(words_of):
+        has_word[paper, [column[word] for word in paper_words]] = True
+    inside = np.array([has_word[members].sum(axis=0) for members in groups], np.int64).reshape(len(groups), len(words))
     sizes = np.array([len(members) for members in groups], np.int64)[:, None]
     contrast = _contrast(inside, sizes)
 
     chosen: list[list[int]] = [[] for _ in groups]
-    taken: set[int] = set()
+    used_words: set[int] = set()
     # a word of one paper says little of a group; the sort is stable, so equal words stay in the alphabet's order
-    fit = (contrast >= 0) & (inside >= np.minimum(2, sizes))
-    for at in np.lexsort((-inside.ravel(), -contrast.ravel())).tolist():
-        group, word = divmod(at, len(words))
-        if fit[group, word] and word not in taken and len(chosen[group]) < WORDS:
+    eligible = (contrast >= 0) & (inside >= np.minimum(2, sizes))
+    for cell in np.lexsort((-inside.ravel(), -contrast.ravel())).tolist():
+        group, word = divmod(cell, len(words))
+        if eligible[group, word] and word not in used_words and len(chosen[group]) < WORDS:
             chosen[group].append(word)
-            taken.add(word)
+            used_words.add(word)
     for group, picked in enumerate(chosen):
         if not picked:
             ranked = np.lexsort((-inside[group], -contrast[group])).tolist()
@@ -112,11 +112,15 @@ def _contrast(inside: Counts, sizes: Counts) -> npt.NDArray[np.float64]:
     It is of the table of papers inside and outside, with and without the word. `inside` counts the papers of a group that
     have the word, (groups, words); `sizes` all its papers, (groups, 1). With one group nothing is outside, and all are 0.
     """
-    papers, having = sizes.sum(), inside.sum(axis=0)
-    outside, others = having - inside, papers - sizes
-    cells = (inside, sizes - inside, outside, others - outside)
-    ratio = 2 * (sum(map(_x_log_x, cells)) - sum(map(_x_log_x, (sizes, others, having, papers - having))) + _x_log_x(papers))
-    commoner = (inside * others > outside * sizes) | (others == 0)
+    papers, papers_with_word = sizes.sum(), inside.sum(axis=0)
+    outside, outside_sizes = papers_with_word - inside, papers - sizes
+    cells = (inside, sizes - inside, outside, outside_sizes - outside)
+    ratio = 2 * (
+        sum(map(_x_log_x, cells))
+        - sum(map(_x_log_x, (sizes, outside_sizes, papers_with_word, papers - papers_with_word)))
+        + _x_log_x(papers)
+    )
+    commoner = (inside * outside_sizes > outside * sizes) | (outside_sizes == 0)
     # counts of one proportion give the last digits at random: rounded, they tie
     return np.where(commoner, np.round(np.maximum(ratio, 0), 9), -1.0)
 

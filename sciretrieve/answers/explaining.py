@@ -82,7 +82,7 @@ def explain(index: Index, query: str | Query | Probe, ids: Sequence[str], *, fil
         InvalidRequest: as `Index.search`.
     """
     probe = query if isinstance(query, Probe) else index.probes([query], index.modes[0], filter)[0]
-    return _explained(index, probe, index.rows(ids))
+    return _explanations(index, probe, index.rows(ids))
 
 
 def why_not(
@@ -99,29 +99,30 @@ def why_not(
 
     Raises: as `explain`.
     """
-    chosen = mode or index.modes[0]
+    chosen_mode = mode or index.modes[0]
     probe = index.probes([query], index.modes[0], filter)[0]
     row = int(index.rows([id])[0])
-    failed, others = _failed(index, query, row, filter)
+    failures, others_mask = _failures(index, query, row, filter)
     # a paper that may not answer is placed as if it might, for that is one of the remedies
-    open_probe = replace(probe, mask=others) if failed else probe
-    explanation = _explained(index, open_probe, index.rows([id]))[0]
+    open_probe = replace(probe, mask=others_mask) if failures else probe
+    explanation = _explanations(index, open_probe, index.rows([id]))[0]
     ranks = {name: _rank(index, open_probe, row, name, fusion) for name in index.modes}
-    return Absence(explanation, ranks, tuple(failed), tuple(_remedies(index, open_probe, row, k, chosen, ranks, failed, fusion)))
+    return Absence(explanation, ranks, tuple(failures), tuple(_remedies(index, open_probe, row, k, chosen_mode, ranks, failures, fusion)))
 
 
-def _explained(index: Index, probe: Probe, rows: Rows, sentence: bool = True) -> list[Explanation]:
+def _explanations(index: Index, probe: Probe, rows: Rows, sentence: bool = True) -> list[Explanation]:
     papers = index.papers_at(rows)
-    by_meaning: list[Place | None] = [None] * len(papers)
+    dense_places: list[Place | None] = [None] * len(papers)
     if probe.vector is not None:
-        near = dense.score_rows(index.vectors, probe.vector, rows)
-        by_meaning = [
-            Place(*place) for place in zip(dense.ranks(index.vectors, probe.vector, near, probe.mask), near.tolist(), strict=True)
+        dense_scores = dense.score_rows(index.vectors, probe.vector, rows)
+        dense_places = [
+            Place(*place)
+            for place in zip(dense.ranks(index.vectors, probe.vector, dense_scores, probe.mask), dense_scores.tolist(), strict=True)
         ]
-    by_words, titles, words = _by_words(index, probe, rows, papers)
+    bm25_places, titles, words = _by_words(index, probe, rows, papers)
     nearest = _nearest_sentences(index, probe, papers) if sentence else [""] * len(papers)
-    parts = zip(papers, by_meaning, by_words, titles, words, nearest, strict=True)
-    return [Explanation(paper.id, *others) for paper, *others in parts]
+    parts = zip(papers, dense_places, bm25_places, titles, words, nearest, strict=True)
+    return [Explanation(paper.id, *fields) for paper, *fields in parts]
 
 
 def _by_words(
@@ -130,17 +131,21 @@ def _by_words(
     """Papers' places in BM25, how much of their titles the query says, and the words that they share with it."""
     if (bm25 := index.bm25) is None:
         return [None] * len(rows), [0.0] * len(rows), [{} for _ in rows]
-    typed = typed_words(index.analyzer, probe.query.words)
+    query_forms = typed_words(index.analyzer, probe.query.words)
     scores, _ = bm25.scores(probe.terms)
     passing = np.sort(scores if probe.mask is None else scores[probe.mask])
-    found = scores[rows]
-    ranks = len(passing) - np.searchsorted(passing, found, side="right") + 1
+    paper_scores = scores[rows]
+    ranks = len(passing) - np.searchsorted(passing, paper_scores, side="right") + 1
     shared = [bm25.weights(probe.terms, row) for row in rows.tolist()]
-    places = [Place(rank, score) if own else None for rank, score, own in zip(ranks.tolist(), found.tolist(), shared, strict=True)]
+    places = [
+        Place(rank, score) if weights else None for rank, score, weights in zip(ranks.tolist(), paper_scores.tolist(), shared, strict=True)
+    ]
     # a term that was not typed (papers were asked with, or a word was corrected) is shown as it stands in the paper found
-    texts = [f"{paper.title} {paper.abstract}" if own.keys() - typed else "" for paper, own in zip(papers, shared, strict=True)]
-    said = [typed_words(index.analyzer, text) | typed for text in texts]
-    words = [{spelt[term]: own[term] for term in own} for spelt, own in zip(said, shared, strict=True)]
+    texts = [
+        f"{paper.title} {paper.abstract}" if weights.keys() - query_forms else "" for paper, weights in zip(papers, shared, strict=True)
+    ]
+    word_forms = [typed_words(index.analyzer, text) | query_forms for text in texts]
+    words = [{forms[term]: weights[term] for term in weights} for forms, weights in zip(word_forms, shared, strict=True)]
     return places, bm25.title_overlap(probe.terms, rows).tolist(), words
 
 
@@ -156,67 +161,67 @@ def typed_words(analyzer: Analyzer, text: str) -> dict[str, str]:
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text. An abbreviation or an initial ends none."""
-    found: list[str] = []
+    sentence_texts: list[str] = []
     for part in SENTENCE_END.split(" ".join(text.split())):
-        if found and NO_END.search(found[-1]):
-            found[-1] += " " + part
+        if sentence_texts and NO_END.search(sentence_texts[-1]):
+            sentence_texts[-1] += " " + part
         elif part:
-            found.append(part)
-    return found
+            sentence_texts.append(part)
+    return sentence_texts
 
 
 def _nearest_sentences(index: Index, probe: Probe, papers: Sequence[Paper]) -> list[str]:
     """The sentence of each abstract nearest to the query: by vectors, or without those by the query's words in it."""
     parts = [sentences(paper.abstract) for paper in papers]
-    listed = [part for own in parts for part in own]
-    if not listed:
+    all_sentences = [part for texts in parts for part in texts]
+    if not all_sentences:
         return [""] * len(papers)
     if probe.vector is not None and index.manifest.metric is not None and index.encoder.identity()["layout"] != "vectors":
-        near = score(probe.vector, index.encoder.encode_papers([Paper("", part) for part in listed]), index.manifest.metric)
+        scores = score(probe.vector, index.encoder.encode_papers([Paper("", part) for part in all_sentences]), index.manifest.metric)
     else:
-        near = np.array([sum(probe.terms.get(term, 0.0) for term in set(index.analyzer.terms(part))) for part in listed])
-    ends = np.cumsum([len(own) for own in parts]).tolist()
-    return [own[int(near[end - len(own) : end].argmax())] if own else "" for own, end in zip(parts, ends, strict=True)]
+        scores = np.array([sum(probe.terms.get(term, 0.0) for term in set(index.analyzer.terms(part))) for part in all_sentences])
+    ends = np.cumsum([len(texts) for texts in parts]).tolist()
+    return [texts[int(scores[end - len(texts) : end].argmax())] if texts else "" for texts, end in zip(parts, ends, strict=True)]
 
 
-def _failed(index: Index, query: str | Query, row: int, filter: Filter) -> tuple[list[str], Mask]:
+def _failures(index: Index, query: str | Query, row: int, filter: Filter) -> tuple[list[str], Mask]:
     """What of the filter and of the query's demands a paper fails; and which papers pass all that it does not fail."""
     paper = index.papers_at(np.array([row]))[0]
-    failed, others = [], np.ones(len(index), bool)
-    listed = [filter] if isinstance(filter, str) else filter or ()
-    for part in [part for condition in listed for part in filters.conjuncts(filters.parse(condition))]:
+    failures, others_mask = [], np.ones(len(index), bool)
+    conditions = [filter] if isinstance(filter, str) else filter or ()
+    for part in [part for condition in conditions for part in filters.conjuncts(filters.parse(condition))]:
         mask = index.narrower.passing(part)
         if mask[row]:
-            others &= mask
+            others_mask &= mask
         else:
-            has = ", ".join(f"its {column} is {filters.value_of(paper, column)}" for column in sorted(part.columns()))
-            failed.append(f"it fails the filter's {part}: {has}")
+            actual_values = ", ".join(f"its {column} is {filters.value_of(paper, column)}" for column in sorted(part.columns()))
+            failures.append(f"it fails the filter's {part}: {actual_values}")
     demands = operators.parse(query, index.columns.names).demands if isinstance(query, str) else ()
     for demand in demands:
-        meeting = index.narrower.meeting([demand])
-        if meeting[row]:
-            others &= meeting
+        demand_mask = index.narrower.meeting([demand])
+        if demand_mask[row]:
+            others_mask &= demand_mask
         else:
-            failed.append(f"it does not meet the query's {demand}")
-    return failed, others
+            failures.append(f"it does not meet the query's {demand}")
+    return failures, others_mask
 
 
 def _rank(index: Index, probe: Probe, row: int, mode: Mode, fusion: FusionMethod | None) -> int | None:
     """A paper's rank in a search in some mode; None where that does not answer with it."""
-    joined = index.fusion(fusion, None)
+    settings = index.fusion(fusion, None)
     if mode == "hybrid":
-        (proposed,) = index.searcher.candidates([probe], joined.depth)
-        rows = index.searcher.fused(proposed, len(proposed.rows), joined).rows
+        (candidates,) = index.searcher.candidates([probe], settings.depth)
+        rows = index.searcher.fused(candidates, len(candidates.rows), settings).rows
     else:
-        place = getattr(_explained(index, probe, np.array([row]), sentence=False)[0], mode)
+        place = getattr(_explanations(index, probe, np.array([row]), sentence=False)[0], mode)
         if place is None:
             return None
         k = place.rank
         # of equal scores, the lesser id is answered first
-        while row not in (rows := index.searcher.search([probe], k, mode, joined)[0].rows):
+        while row not in (rows := index.searcher.search([probe], k, mode, settings)[0].rows):
             k *= 2
-    found = np.flatnonzero(rows == row)
-    return int(found[0]) + 1 if len(found) else None
+    positions = np.flatnonzero(rows == row)
+    return int(positions[0]) + 1 if len(positions) else None
 
 
 def _remedies(
@@ -224,41 +229,41 @@ def _remedies(
     probe: Probe,
     row: int,
     k: int,
-    chosen: Mode,
+    chosen_mode: Mode,
     ranks: Mapping[Mode, int | None],
-    failed: Sequence[str],
+    failures: Sequence[str],
     fusion: FusionMethod | None,
 ) -> list[str]:
-    here = ranks[chosen]
-    if failed:
-        place = "it would not be among the candidates" if here is None else f"it would be number {here}"
-        found = [f"without that, {place}"]
+    rank_now = ranks[chosen_mode]
+    if failures:
+        place = "it would not be among the candidates" if rank_now is None else f"it would be number {rank_now}"
+        remedies = [f"without that, {place}"]
     else:
-        if here is not None and here <= k:
-            return [f"nothing is missing: it is number {here} of the answer"]
+        if rank_now is not None and rank_now <= k:
+            return [f"nothing is missing: it is number {rank_now} of the answer"]
         # a k beyond the fusion's depth has the halves propose more, and what they propose may go before it
-        shown = here is not None and row in index.searcher.search([probe], here, chosen, index.fusion(fusion, None))[0].rows
-        found = [f"-k {here} would show it"] if shown else []
-    for mode, rank in () if failed else ranks.items():
-        if mode != chosen and rank is not None and rank <= k:
-            found.append(f"--mode {mode} shows it at rank {rank}")
-    if (here is None or here > k) and (better := _with_a_word(index, probe, row, k, chosen, fusion)):
-        found.append(better)
-    return found or ["no change of the mode or by one word of its title brings it in: the query is about something else than this paper"]
+        is_shown = rank_now is not None and row in index.searcher.search([probe], rank_now, chosen_mode, index.fusion(fusion, None))[0].rows
+        remedies = [f"-k {rank_now} would show it"] if is_shown else []
+    for mode, rank in () if failures else ranks.items():
+        if mode != chosen_mode and rank is not None and rank <= k:
+            remedies.append(f"--mode {mode} shows it at rank {rank}")
+    if (rank_now is None or rank_now > k) and (remedy := _with_a_word(index, probe, row, k, chosen_mode, fusion)):
+        remedies.append(remedy)
+    return remedies or ["no change of the mode or by one word of its title brings it in: the query is about something else than this paper"]
 
 
 def _with_a_word(index: Index, probe: Probe, row: int, k: int, mode: Mode, fusion: FusionMethod | None) -> str:
     """The word of the paper's title that, added to the query, brings it highest among the first k; "" if none does."""
     paper = index.papers_at(np.array([row]))[0]
-    said = {*index.analyzer.terms(probe.query.words), *probe.terms}  # also what its words were taken for
-    missing = {term: word for term, word in typed_words(index.analyzer, paper.title).items() if term not in said}
+    query_terms = {*index.analyzer.terms(probe.query.words), *probe.terms}  # also what its words were taken for
+    missing_words = {term: word for term, word in typed_words(index.analyzer, paper.title).items() if term not in query_terms}
     if (bm25 := index.bm25) is not None:  # the rarest first
-        missing = dict(sorted(missing.items(), key=lambda item: len(bm25.rows_with([item[0]]))))
+        missing_words = dict(sorted(missing_words.items(), key=lambda item: len(bm25.rows_with([item[0]]))))
     best: tuple[int, str] | None = None
-    for word in list(missing.values())[:TRIED]:
+    for word in list(missing_words.values())[:TRIED]:
         words = f"{probe.query.words} {word}"
-        again = replace(index.probes([Query(probe.query.id, words)], mode, None)[0], mask=probe.mask)
-        rank = _rank(index, again, row, mode, fusion)
+        extended_probe = replace(index.probes([Query(probe.query.id, words)], mode, None)[0], mask=probe.mask)
+        rank = _rank(index, extended_probe, row, mode, fusion)
         if rank is not None and rank <= k and (best is None or rank < best[0]):
             best = rank, word
     return f"with the word {best[1]!r} added it is number {best[0]}" if best else ""

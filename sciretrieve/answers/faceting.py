@@ -56,17 +56,17 @@ def _facet(name: str, column: pa.ChunkedArray, most: int) -> Facet:
             f"the column {name!r} holds {column.type}; --facets counts texts, numbers, dates, true or false, and lists of these"
         )
     values = values.cast(kind)
-    there = pc.invert(pc.is_null(values, nan_is_null=True))
-    values = values.filter(there)
-    having = len(values)
+    present = pc.invert(pc.is_null(values, nan_is_null=True))
+    values = values.filter(present)
+    papers_with_value = len(values)
     if owners is not None:
-        values, having = _once_a_paper(owners.filter(there), values)
+        values, papers_with_value = _once_a_paper(owners.filter(present), values)
 
     counted = pa.Table.from_struct_array(values.value_counts()).rename_columns(["value", "papers"])
     # it is unstable for equal rows only, and no value stands here twice
     best = counted.take(pc.select_k_unstable(counted, k=most, sort_keys=[("papers", "descending"), ("value", "ascending")]))
     commonest = tuple(zip(best["value"].to_pylist(), best["papers"].to_pylist(), strict=True))
-    return Facet(name, commonest, len(counted) - len(best), len(column) - having, len(column))
+    return Facet(name, commonest, len(counted) - len(best), len(column) - papers_with_value, len(column))
 
 
 def _once_a_paper(owners: pa.ChunkedArray, values: pa.ChunkedArray) -> tuple[pa.Array, int]:

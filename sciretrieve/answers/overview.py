@@ -52,10 +52,10 @@ def facets_of(index: Index, run: Run, columns: Sequence[str]) -> list[Facet]:
             raise UnknownName("column in --facets", name, index.columns.names)
     rows = matching(index, run)
     tables = []
-    read = list(dict.fromkeys(["id", *columns]))  # a table without columns would forget how many rows are taken of it
+    column_names = list(dict.fromkeys(["id", *columns]))  # a table without columns would forget how many rows are taken of it
     for shard in index.shards:
         shard_rows = rows[(rows >= shard.first) & (rows < shard.first + len(shard))] - shard.first
-        tables.append(shard.columns(read).take(integers(shard_rows)))
+        tables.append(shard.columns(column_names).take(integers(shard_rows)))
     return facets(concat(tables), columns)
 
 

@@ -69,15 +69,15 @@ def check_factory(factory: str, dim: int, metric: Metric) -> None:
     Raises:
         InvalidRequest: FAISS does not know the factory string, or has no such index for the dimension or the metric.
     """
-    quick = factory
+    quick_factory = factory
     for slow, equivalent in QUICK_PARTS.items():
-        quick = re.sub(slow, equivalent, quick)
+        quick_factory = re.sub(slow, equivalent, quick_factory)
     with _translated(f"FAISS has no index type {factory!r} for {dim} dimensions and the metric {metric}"):
         _empty(factory, dim, metric)
         try:
-            _try_out(quick, dim, metric, TRIAL_ROWS)
+            _try_out(quick_factory, dim, metric, TRIAL_ROWS)
         except RuntimeError:  # perhaps its codebooks are larger than that
-            _try_out(quick, dim, metric, 8 * TRIAL_ROWS)
+            _try_out(quick_factory, dim, metric, 8 * TRIAL_ROWS)
 
 
 def _try_out(factory: str, dim: int, metric: Metric, count: int) -> None:
@@ -204,12 +204,12 @@ def _translated(what: str) -> Iterator[None]:
 @contextmanager
 def _silenced() -> Iterator[None]:
     """Keep FAISS, which is C++, from warning on standard error that a trial has few vectors to train on."""
-    before = os.dup(2)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
+    saved_stderr = os.dup(2)
+    null_device = os.open(os.devnull, os.O_WRONLY)
     try:
-        os.dup2(nowhere, 2)
+        os.dup2(null_device, 2)
         yield
     finally:
-        os.dup2(before, 2)
-        os.close(before)
-        os.close(nowhere)
+        os.dup2(saved_stderr, 2)
+        os.close(saved_stderr)
+        os.close(null_device)

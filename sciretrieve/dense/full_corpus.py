@@ -45,7 +45,7 @@ def top(queries: Vectors, papers: Sequence[Vectors], k: int, metric: Metric) -> 
         batch = np.asarray(queries[start : start + batch_size], np.float32)
         rows = _candidates(batch, papers, min(k + SLACK, count), metric)
         for query, candidate_rows in zip(batch, rows, strict=True):
-            scores = exact.score(query, _gathered(papers, candidate_rows), metric)
+            scores = exact.score(query, _gather(papers, candidate_rows), metric)
             best_places = best(scores, k)
             if len(candidate_rows) < count and len(best_places) == len(candidate_rows):
                 candidate_rows, scores = _with_all_ties(query, papers, lengths(), k, metric)
@@ -125,13 +125,13 @@ def _merge(scores: Floats, rows: Rows, edge: Floats, product: Floats, first_row:
     edge[changed_queries] = scores[changed_queries].min(axis=1)
 
 
-def _gathered(papers: Sequence[Vectors], rows: Rows) -> Vectors:
+def _gather(papers: Sequence[Vectors], rows: Rows) -> Vectors:
     if len(papers) == 1:
         return np.asarray(papers[0][rows])
-    out = np.empty((len(rows), papers[0].shape[1]), papers[0].dtype)
+    vectors = np.empty((len(rows), papers[0].shape[1]), papers[0].dtype)
     first_row = 0
     for part in papers:
         in_part = (rows >= first_row) & (rows < first_row + len(part))
-        out[in_part] = part[rows[in_part] - first_row]
+        vectors[in_part] = part[rows[in_part] - first_row]
         first_row += len(part)
-    return out
+    return vectors

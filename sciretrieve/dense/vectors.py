@@ -107,15 +107,15 @@ def vectors_at(shards: Sequence[VectorShard], rows: Rows) -> Vectors:
 
 def ranks(shards: Sequence[VectorShard], query: Vectors, scores: Scores, mask: Mask | None) -> list[int]:
     """The ranks, from 1, that papers of these scores have among all (that pass) for one query, exactly."""
-    above = np.zeros(len(scores), np.int64)
+    higher_counts = np.zeros(len(scores), np.int64)
     for shard in shards:
         for start in range(0, shard.papers, exact.BLOCK_ROWS):
             stop = min(start + exact.BLOCK_ROWS, shard.papers)
             block_scores = exact.score(query, shard.vectors[start:stop], shard.metric)
             if mask is not None:
                 block_scores = block_scores[mask[shard.first + start : shard.first + stop]]
-            above += len(block_scores) - np.searchsorted(np.sort(block_scores), scores, side="right")
-    ranks: list[int] = (above + 1).tolist()
+            higher_counts += len(block_scores) - np.searchsorted(np.sort(block_scores), scores, side="right")
+    ranks: list[int] = (higher_counts + 1).tolist()
     return ranks
 
 

@@ -12,12 +12,12 @@ Result = TypeVar("Result")
 
 def make_ahead(items: Iterable[Item], make: Callable[[Item], Result]) -> Iterator[tuple[Item, Result]]:
     """Yield each item with what `make` gives for it, made while the item before it was in use."""
-    waiting: tuple[Item, Future[Result]] | None = None
+    previous: tuple[Item, Future[Result]] | None = None
     with ThreadPoolExecutor(1) as pool:
         for item in items:
-            started = pool.submit(make, item)
-            if waiting is not None:
-                yield waiting[0], waiting[1].result()
-            waiting = item, started
-        if waiting is not None:
-            yield waiting[0], waiting[1].result()
+            future = pool.submit(make, item)
+            if previous is not None:
+                yield previous[0], previous[1].result()
+            previous = item, future
+        if previous is not None:
+            yield previous[0], previous[1].result()

@@ -24,6 +24,6 @@ def part_status(part: Part) -> str:
 
 
 def _worst(states: list[str]) -> str:
-    missing = [state for state in states if state != "ready"]
-    by_hand = [state for state in missing if state != "download"]
-    return "by hand" if by_hand else "download" if missing else "ready"
+    missing_states = [state for state in states if state != "ready"]
+    by_hand = [state for state in missing_states if state != "download"]
+    return "by hand" if by_hand else "download" if missing_states else "ready"

@@ -40,28 +40,28 @@ def convert(spec: EncoderSpec, task: str, folders: Mapping[str, Path], target: P
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=".converting-", dir=target.parent))
+        work_folder = Path(tempfile.mkdtemp(prefix=".converting-", dir=target.parent))
     except OSError as error:
-        where = target.parent
-        raise Unavailable(f"the cache {where} cannot be written ({error.strerror}); name another with $SCIRETRIEVE_CACHE") from error
+        parent = target.parent
+        raise Unavailable(f"the cache {parent} cannot be written ({error.strerror}); name another with $SCIRETRIEVE_CACHE") from error
     LOG.info("compiling the encoder %s%s for this machine, once", spec.name, f" ({task})" if task else "")
     try:
         model, facts, tokenizer = load_model(spec, task, folders)
-        tokenizer.save(str(work / "tokenizer.json"))
-        plain = reference(model, work / "tokenizer.json", facts)
-        np.save(work / "probe.npy", plain)
-        facts["trimmed"] = spec.pooling != "mean" and _trimmed(model, plain, work / "tokenizer.json", facts)
-        facts["graph"] = _convert(model, work / "model.xml", spec.name)
-        write_json(work / "facts.json", facts)
-        for file in work.iterdir():
+        tokenizer.save(str(work_folder / "tokenizer.json"))
+        reference_vectors = reference(model, work_folder / "tokenizer.json", facts)
+        np.save(work_folder / "probe.npy", reference_vectors)
+        facts["trimmed"] = spec.pooling != "mean" and _trim_if_exact(model, reference_vectors, work_folder / "tokenizer.json", facts)
+        facts["graph"] = _convert(model, work_folder / "model.xml", spec.name)
+        write_json(work_folder / "facts.json", facts)
+        for file in work_folder.iterdir():
             sync_file(file)
         try:
-            work.rename(target)
+            work_folder.rename(target)
         except OSError:
             if not (target / "facts.json").exists():  # another process may have been first, which is as good
                 raise
     finally:
-        shutil.rmtree(work, ignore_errors=True)
+        shutil.rmtree(work_folder, ignore_errors=True)
     cache.bound(keep=target)
 
 
@@ -70,23 +70,28 @@ def load_model(spec: EncoderSpec, task: str, folders: Mapping[str, Path]) -> tup
     import torch
 
     with silence():
-        loaded = LOADERS[spec.layout](folders, spec, task)
-    model = pooled(loaded.model, spec.pooling, spec.normalise)
-    tokenizer = loaded.tokenizer
+        loaded_model = LOADERS[spec.layout](folders, spec, task)
+    model = pooled(loaded_model.model, spec.pooling, spec.normalise)
+    tokenizer = loaded_model.tokenizer
     padding = tokenizer.padding["pad_id"] if tokenizer.padding else None
     if padding is None:
         padding = next((number for token in ("[PAD]", "<pad>") if (number := tokenizer.token_to_id(token)) is not None), 0)
     with torch.no_grad():
         dim = model(*(torch.ones(1, 16, dtype=torch.int64) for _ in range(2))).shape[1]
-    facts = {"dim": dim, "separator": loaded.separator, "padding": padding, "max_length": min(spec.max_length, loaded.positions)}
+    facts = {
+        "dim": dim,
+        "separator": loaded_model.separator,
+        "padding": padding,
+        "max_length": min(spec.max_length, loaded_model.positions),
+    }
     return model, facts, tokenizer
 
 
-def _trimmed(model: Any, plain: Vectors, tokenizer_file: Path, facts: Mapping[str, Any]) -> bool:
+def _trim_if_exact(model: Any, reference_vectors: Vectors, tokenizer_file: Path, facts: Mapping[str, Any]) -> bool:
     """Trim the model if its vectors stay what they are; whether it was."""
     if not trim(model.model):
         return False
-    if np.abs(reference(model, tokenizer_file, facts) - plain).max() > 1e-4:
+    if np.abs(reference(model, tokenizer_file, facts) - reference_vectors).max() > 1e-4:
         untrim(model.model)
         return False
     return True

@@ -45,9 +45,9 @@ def check_golden(golden: Vectors, encoder: Encoder, side: SideName) -> None:
     Raises:
         InvalidRequest: they differ.
     """
-    then, now = golden[SIDES.index(side)].astype(np.float64), _probe_vector(encoder, side).astype(np.float64)
-    cosine = float(then @ now / max(np.linalg.norm(then) * np.linalg.norm(now), 1e-30))
-    if not cosine >= LEAST_COSINE or not np.isclose(np.linalg.norm(then), np.linalg.norm(now), rtol=0.02):
+    saved_vector, vector = golden[SIDES.index(side)].astype(np.float64), _probe_vector(encoder, side).astype(np.float64)
+    cosine = float(saved_vector @ vector / max(np.linalg.norm(saved_vector) * np.linalg.norm(vector), 1e-30))
+    if not cosine >= LEAST_COSINE or not np.isclose(np.linalg.norm(saved_vector), np.linalg.norm(vector), rtol=0.02):
         raise InvalidRequest(
             f"the encoder {encoder.name} gives other vectors today than when the index was built (cosine {cosine:.4f} for the same text); "
             "a library may have changed: install the versions that `sciretrieve info` shows, or rebuild the index with --overwrite"

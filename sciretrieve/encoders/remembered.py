@@ -41,30 +41,32 @@ class RememberingEncoder:
 
     def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
         """As the encoder's own: shape (n, dim), float32."""
-        return self._recalled(papers, [_key("paper", paper) for paper in papers], self._encoder.encode_papers)
+        return self._look_up_or_encode(papers, [_key("paper", paper) for paper in papers], self._encoder.encode_papers)
 
     def encode_queries(self, queries: Sequence[Query]) -> Vectors:
         """As the encoder's own: shape (n, dim), float32."""
         keys = [_key(query.side, query.paper or Paper("", query.text)) for query in queries]
-        return self._recalled(queries, keys, self._encoder.encode_queries)
+        return self._look_up_or_encode(queries, keys, self._encoder.encode_queries)
 
-    def _recalled(self, items: Sequence[Item], keys: Sequence[bytes], encode: Callable[[Sequence[Item]], Vectors]) -> Vectors:
+    def _look_up_or_encode(self, items: Sequence[Item], keys: Sequence[bytes], encode: Callable[[Sequence[Item]], Vectors]) -> Vectors:
         identity = self._encoder.identity()
         if identity["layout"] == "vectors":  # these go by id, and stand in a file already
             return encode(items)
         vectors = np.empty((len(items), self._encoder.dim), np.float32)
         for start in range(0, len(items), AT_ONCE):
             part = slice(start, start + AT_ONCE)
-            vectors[part] = self._batch(items[part], keys[part], encode)
+            vectors[part] = self._look_up_or_encode_batch(items[part], keys[part], encode)
         return vectors
 
-    def _batch(self, items: Sequence[Item], keys: Sequence[bytes], encode: Callable[[Sequence[Item]], Vectors]) -> Vectors:
+    def _look_up_or_encode_batch(
+        self, items: Sequence[Item], keys: Sequence[bytes], encode: Callable[[Sequence[Item]], Vectors]
+    ) -> Vectors:
         vectors = self._look_up(keys)
         places = {key: place for place, key in enumerate(keys) if key not in vectors}
         if places:
             encoded = encode([items[place] for place in places.values()])
             new_vectors = {key: row.tobytes() for key, row in zip(places, encoded, strict=True)}
-            self._keep(new_vectors)
+            self._save(new_vectors)
             vectors |= new_vectors
         return np.stack([np.frombuffer(vectors[key], np.float32) for key in keys])
 
@@ -72,7 +74,7 @@ class RememberingEncoder:
         marks = ",".join("?" * len(keys))
         return self._with_store(lambda store: dict(store.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", keys)), {})
 
-    def _keep(self, vectors: Mapping[bytes, bytes]) -> None:
+    def _save(self, vectors: Mapping[bytes, bytes]) -> None:
         def insert(store: Connection) -> None:
             with store:
                 store.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", list(vectors.items()))
@@ -80,7 +82,7 @@ class RememberingEncoder:
         self._with_store(insert, None)
         cache.bound(keep=self._path.parent)
 
-    def _with_store(self, work: Callable[[Connection], Result], otherwise: Result) -> Result:
+    def _with_store(self, action: Callable[[Connection], Result], fallback: Result) -> Result:
         """Work on the table of vectors; `otherwise`, and a word in the log, where it cannot be had."""
         import sqlite3
 
@@ -88,10 +90,10 @@ class RememberingEncoder:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self._path, timeout=60)) as store:
                 store.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID")
-                return work(store)
+                return action(store)
         except (OSError, sqlite3.Error) as error:
             LOG.info("vectors are not remembered: %s cannot be used (%s)", self._path, error)
-            return otherwise
+            return fallback
 
     @once
     def _path(self) -> Path:

@@ -153,17 +153,21 @@ def _modules(folder: Path) -> tuple[Pooling, bool]:
         kind = str(module.get("type", "")).rsplit(".", 1)[-1]
         if kind == "Pooling":
             settings = settings_in(folder / module["path"] / "config.json")
-            modes = [key.removeprefix("pooling_mode_") for key, on in settings.items() if key.startswith("pooling_mode_") and on is True]
-            named: dict[str, Pooling] = {"cls_token": "cls", "mean_tokens": "mean"}
-            if len(modes) != 1 or modes[0] not in named:
+            modes = [
+                key.removeprefix("pooling_mode_")
+                for key, enabled in settings.items()
+                if key.startswith("pooling_mode_") and enabled is True
+            ]
+            poolings: dict[str, Pooling] = {"cls_token": "cls", "mean_tokens": "mean"}
+            if len(modes) != 1 or modes[0] not in poolings:
                 raise InvalidRequest(f"{folder} pools by {' and '.join(modes) or 'nothing'}; mean_tokens and cls_token are supported")
-            pooling = named[modes[0]]
+            pooling = poolings[modes[0]]
         elif kind == "Normalize":
             normalise = True
         elif kind != "Transformer" or module.get("path"):
-            where = f" in {module['path']}" if module.get("path") else ""
+            location = f" in {module['path']}" if module.get("path") else ""
             raise InvalidRequest(
-                f"{folder} has a module {kind}{where}, which is not supported (a Transformer at the top, Pooling, Normalize are)"
+                f"{folder} has a module {kind}{location}, which is not supported (a Transformer at the top, Pooling, Normalize are)"
             )
     if pooling is None:
         raise InvalidRequest(f"{folder}/modules.json has no Pooling, so it gives no vectors of whole texts")

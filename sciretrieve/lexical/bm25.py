@@ -42,7 +42,7 @@ class Bm25:
         self._starts = np.asarray(self._array(STARTS, np.int64))
         self._absent = np.asarray(self._array(ABSENT, np.float32)) if (directory / ABSENT).exists() else None
         self._title_rows, self._title_starts = self._array(TITLE_ROWS, np.int32), np.asarray(self._array(TITLE_STARTS, np.int64))
-        fitting = {
+        checks = {
             PARAMETERS: parameters.get("num_docs") == papers,
             VOCABULARY: list(self._vocabulary.values()) == list(range(terms)),
             STARTS: _are_starts(self._starts, terms, len(self._rows)),
@@ -50,7 +50,7 @@ class Bm25:
             ABSENT: self._absent is None or len(self._absent) == terms,
             TITLE_STARTS: _are_starts(self._title_starts, terms, len(self._title_rows)),
         }
-        for name, fits in fitting.items():
+        for name, fits in checks.items():
             if not fits:
                 raise self._corrupt(name)
 
@@ -74,9 +74,9 @@ class Bm25:
     def _postings(self, number: int) -> tuple[PostingRows, npt.NDArray[np.float32]]:
         """The papers that have a term, by row, rising, and the term's weight in each. Raises CorruptData."""
         places = slice(self._starts[number], self._starts[number + 1])
-        return self._checked(self._rows[places], ROWS), self._weights[places]
+        return self._check_rows(self._rows[places], ROWS), self._weights[places]
 
-    def _checked(self, rows: PostingRows, name: str) -> PostingRows:
+    def _check_rows(self, rows: PostingRows, name: str) -> PostingRows:
         # a negative row is a great one here
         if len(rows) and rows.view(np.uint32).max() >= self._papers:
             raise self._corrupt(name)
@@ -124,7 +124,7 @@ class Bm25:
     @once
     def _title_totals(self) -> Floats:
         """The sum of a title's terms' inverse document frequencies; for a paper without a title one that makes its share 0."""
-        title_rows = self._checked(self._title_rows, TITLE_ROWS)
+        title_rows = self._check_rows(self._title_rows, TITLE_ROWS)
         totals = np.bincount(title_rows, np.repeat(self._rarities, np.diff(self._title_starts)), self._papers)
         return np.where(totals == 0, np.inf, totals)
 
@@ -160,7 +160,7 @@ class Bm25:
 
     def weights(self, terms: Mapping[str, float], row: int) -> dict[str, float]:
         """What each of the query's terms adds to one paper's score, of those that the paper has; the greatest first."""
-        added = {}
+        contributions = {}
         for term, weight in terms.items():
             number = self._vocabulary.get(term)
             if number is None:
@@ -168,8 +168,8 @@ class Bm25:
             rows, weights = self._postings(number)
             place = int(np.searchsorted(rows, row))
             if place < len(rows) and rows[place] == row:
-                added[term] = weight * float(weights[place])
-        return dict(sorted(added.items(), key=lambda item: (-item[1], item[0])))
+                contributions[term] = weight * float(weights[place])
+        return dict(sorted(contributions.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _are_starts(starts: npt.NDArray[np.int64], terms: int, postings: int) -> bool:

@@ -39,12 +39,12 @@ def build(directory: Path, shards: Sequence[tuple[Path, int]], parameters: Bm25P
 
     Memory holds the vocabulary, one length a paper, and a block of postings; the rest goes through mapped files.
     """
-    opened = [(read_postings(path), papers) for path, papers in shards]
-    vocabulary = {term: number for number, term in enumerate(sorted({term for postings, _ in opened for term in postings.terms}))}
+    shard_postings = [(read_postings(path), papers) for path, papers in shards]
+    vocabulary = {term: number for number, term in enumerate(sorted({term for postings, _ in shard_postings for term in postings.terms}))}
     frequencies = np.zeros(len(vocabulary), np.int64)
     lengths = np.zeros(sum(papers for _, papers in shards), np.float64)
     numbers, first = [], 0
-    for postings, papers in opened:
+    for postings, papers in shard_postings:
         shard_numbers = np.fromiter((vocabulary[term] for term in postings.terms), np.int64, len(postings.terms))
         frequencies[shard_numbers] += np.diff(postings.offsets)
         lengths[first : first + papers] = np.bincount(postings.rows, _weighted(postings, slice(None), parameters), papers)
@@ -58,23 +58,27 @@ def build(directory: Path, shards: Sequence[tuple[Path, int]], parameters: Bm25P
 
     directory.mkdir(parents=True)
     data, indices = _new(directory / DATA, np.float32, int(starts[-1])), _new(directory / ROWS, np.int32, int(starts[-1]))
-    free, first = starts[:-1].copy(), 0  # where the next posting of each term goes
-    for (postings, papers), shard_numbers in zip(opened, numbers, strict=True):
+    next_places, first = starts[:-1].copy(), 0  # where the next posting of each term goes
+    for (postings, papers), shard_numbers in zip(shard_postings, numbers, strict=True):
         for block in _blocks(postings):
             low, high = int(postings.offsets[block.start]), int(postings.offsets[block.stop])
             sizes = np.diff(postings.offsets[block.start : block.stop + 1])
             terms = np.repeat(shard_numbers[block], sizes)
             rows, counts = postings.rows[low:high].astype(np.int64) + first, _weighted(postings, slice(low, high), parameters)
-            within = np.arange(high - low) - np.repeat(postings.offsets[block.start : block.stop] - low, sizes)
-            places = free[terms] + within
+            offsets_in_term = np.arange(high - low) - np.repeat(postings.offsets[block.start : block.stop] - low, sizes)
+            places = next_places[terms] + offsets_in_term
             data[places] = rarities[terms] * frequency_weights(parameters, counts, lengths[rows]) - absent[terms]
             indices[places] = rows
-            free[shard_numbers[block]] += sizes
+            next_places[shard_numbers[block]] += sizes
         first += papers
     data.flush()
     indices.flush()
     np.save(directory / STARTS, starts)
-    _write_titles(directory, [(postings, own, papers) for (postings, papers), own in zip(opened, numbers, strict=True)], len(vocabulary))
+    _write_titles(
+        directory,
+        [(postings, shard_numbers, papers) for (postings, papers), shard_numbers in zip(shard_postings, numbers, strict=True)],
+        len(vocabulary),
+    )
     if absent.any():
         np.save(directory / ABSENT, absent.astype(np.float32))
     write_whole(directory / VOCABULARY, json.dumps(vocabulary, ensure_ascii=False).encode())

@@ -72,8 +72,8 @@ class PostingsBuilder:
     def write(self, path: Path) -> None:
         """Write the postings of all papers added."""
         names = sorted(self._numbers.terms)
-        none = tuple(np.empty(0, kind) for kind in (np.int32, np.int32, np.uint16, np.uint8))
-        terms, rows, counts, titles = (np.concatenate(part) for part in zip(none, *self._parts, strict=True))
+        empty_arrays = tuple(np.empty(0, kind) for kind in (np.int32, np.int32, np.uint16, np.uint8))
+        terms, rows, counts, titles = (np.concatenate(part) for part in zip(empty_arrays, *self._parts, strict=True))
         place = np.empty(len(names), np.int32)  # term number -> place in code-point order
         place[[self._numbers.terms[name] for name in names]] = np.arange(len(names), dtype=np.int32)
         order = np.argsort(place[terms], kind="stable")  # rows stay in rising order within a term

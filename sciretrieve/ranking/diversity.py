@@ -29,20 +29,20 @@ def diverse(ranking: Ranking, vectors: Vectors, k: int) -> Ranking:
     x /= np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-12)
     relevance = RELEVANCE * unit(np.asarray(ranking.scores, np.float64))
     likeness = np.zeros(len(x))
-    left = np.ones(len(x), bool)
-    chosen: list[int] = []
-    while len(chosen) < min(k, len(x)):
+    is_candidate = np.ones(len(x), bool)
+    chosen_places: list[int] = []
+    while len(chosen_places) < min(k, len(x)):
         # rounded, so that the last bits of a product do not choose; the first of equals is the better ranked
-        marginal = np.where(left, np.round(relevance - (1 - RELEVANCE) * likeness, 9), -np.inf)
+        marginal = np.where(is_candidate, np.round(relevance - (1 - RELEVANCE) * likeness, 9), -np.inf)
         best = int(marginal.argmax())
-        chosen.append(best)
-        left[best] = False
+        chosen_places.append(best)
+        is_candidate[best] = False
         likeness = np.maximum(likeness, x @ x[best])
     return replace(
         ranking,
-        ids=[ranking.ids[place] for place in chosen],
-        scores=ranking.scores[chosen],
-        rows=ranking.rows[chosen],
-        parts={name: values[chosen] for name, values in ranking.parts.items()},
-        also=[ranking.also[place] for place in chosen] if ranking.also else (),
+        ids=[ranking.ids[place] for place in chosen_places],
+        scores=ranking.scores[chosen_places],
+        rows=ranking.rows[chosen_places],
+        parts={name: values[chosen_places] for name, values in ranking.parts.items()},
+        also=[ranking.also[place] for place in chosen_places] if ranking.also else (),
     )

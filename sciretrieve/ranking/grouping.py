@@ -39,26 +39,26 @@ def groups(papers: Sequence[Paper]) -> list[list[int]]:
     several, the papers without authors are one work by themselves. A paper without authors and with a short title, or
     without a key, is alone.
     """
-    alone: list[list[int]] = []
+    singles: list[list[int]] = []
     members: dict[tuple[str, str], list[int]] = {}
     for place, paper in enumerate(papers):
-        shared = key(paper.title, paper.authors)
-        if shared is None:
-            alone.append([place])
+        work_key = key(paper.title, paper.authors)
+        if work_key is None:
+            singles.append([place])
         else:
-            members.setdefault(shared, []).append(place)
+            members.setdefault(work_key, []).append(place)
 
-    named: dict[str, list[str]] = {title: [] for title, family in members if not family}
+    families_by_title: dict[str, list[str]] = {title: [] for title, family in members if not family}
     for title, family in members:
-        if family and title in named:
-            named[title].append(family)
-    for title, families in named.items():
+        if family and title in families_by_title:
+            families_by_title[title].append(family)
+    for title, families in families_by_title.items():
         if len(title) <= TELLING:
-            alone += [[place] for place in members.pop((title, ""))]
+            singles += [[place] for place in members.pop((title, ""))]
         elif len(families) == 1:
-            without = members.pop((title, ""))
-            members[title, families[0]] = sorted(members[title, families[0]] + without)
-    return sorted([*members.values(), *alone], key=lambda group: group[0])
+            authorless = members.pop((title, ""))
+            members[title, families[0]] = sorted(members[title, families[0]] + authorless)
+    return sorted([*members.values(), *singles], key=lambda group: group[0])
 
 
 def groups_of(tables: Iterable[pa.Table]) -> list[tuple[str, list[str]]]:

@@ -41,26 +41,26 @@ def open_reranker(name: str, *, precision: Precision = "auto", device: Device = 
     """
     from ..encoders.cross_encoder import open_cross_encoder
 
-    crossed = open_cross_encoder(name, precision=precision, device=device)
-    return crossed or EncoderReranker(load_encoder(name, precision=precision, device=device))
+    cross_encoder = open_cross_encoder(name, precision=precision, device=device)
+    return cross_encoder or EncoderReranker(load_encoder(name, precision=precision, device=device))
 
 
 def reranked(run: Run, reranker: Reranker, k: int, depth: int) -> Run:
     """The run with the first `depth` papers of each ranking ordered by the reranker, the others after them; the first k of all."""
-    return replace(run, rankings=tuple(_one(ranking, reranker, run, k, depth) for ranking in run.rankings))
+    return replace(run, rankings=tuple(_reranked(ranking, reranker, run, k, depth) for ranking in run.rankings))
 
 
-def stacked_scores(given: Scores, rest: Scores) -> Scores:
+def stacked_scores(new_scores: Scores, old_scores: Scores) -> Scores:
     """Scores of papers that were ordered anew, then of those that were not, falling: these keep their distances, below all others."""
-    return np.concatenate([given, rest - rest[0] - 1 + given.min(initial=0.0)]) if len(rest) else given
+    return np.concatenate([new_scores, old_scores - old_scores[0] - 1 + new_scores.min(initial=0.0)]) if len(old_scores) else new_scores
 
 
-def _one(ranking: Ranking, reranker: Reranker, run: Run, k: int, depth: int) -> Ranking:
+def _reranked(ranking: Ranking, reranker: Reranker, run: Run, k: int, depth: int) -> Ranking:
     first, count = min(depth, len(ranking)), len(ranking)
-    given = reranker.score(ranking.query, run.source.papers_at(ranking.rows[:first])) if first else np.empty(0)
-    scores = stacked_scores(given, ranking.scores[first:])
-    order = np.concatenate([topk.order(ranking.ids[:first], given), np.arange(first, count)])[:k]
-    parts: Mapping[str, Scores] = {**ranking.parts, "rerank": np.concatenate([given, np.full(count - first, np.nan)])}
+    new_scores = reranker.score(ranking.query, run.source.papers_at(ranking.rows[:first])) if first else np.empty(0)
+    scores = stacked_scores(new_scores, ranking.scores[first:])
+    order = np.concatenate([topk.order(ranking.ids[:first], new_scores), np.arange(first, count)])[:k]
+    parts: Mapping[str, Scores] = {**ranking.parts, "rerank": np.concatenate([new_scores, np.full(count - first, np.nan)])}
     return replace(
         ranking,
         ids=[ranking.ids[place] for place in order],

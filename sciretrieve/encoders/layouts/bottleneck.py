@@ -22,13 +22,13 @@ def load_adapter(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> L
         InvalidRequest: the adapter was made for another model, or does not change what the model gives.
         CorruptData: weights cannot be read.
     """
-    model, loaded = _base(folders["base"])
+    model, loaded_model = _base(folders["base"])
     if task:
         _add_adapter(model, folders[task], task)
         with reading(folders[task]):
             model.set_active_adapters(task)
-        _check_that_it_acts(model, loaded, f"the adapter in {folders[task]}")
-    return loaded
+        _check_that_it_changes_states(model, loaded_model, f"the adapter in {folders[task]}")
+    return loaded_model
 
 
 def load_fusion(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
@@ -36,7 +36,7 @@ def load_fusion(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Lo
 
     Raises: as `load_adapter`.
     """
-    model, loaded = _base(folders["base"])
+    model, loaded_model = _base(folders["base"])
     for code in spec.tasks:
         _add_adapter(model, folders[code], code)
     folder = folders[f"{task}_fusion"]
@@ -50,12 +50,12 @@ def load_fusion(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Lo
 
         model.load_adapter_fusion(str(folder))
         model.set_active_adapters(Fuse(*names))
-    saved = read_checkpoint(next(folder / file for file in FUSION_WEIGHTS if (folder / file).is_file()))
+    checkpoint = read_checkpoint(next(folder / file for file in FUSION_WEIGHTS if (folder / file).is_file()))
     layer_names = {name for name in model.state_dict() if f"adapter_fusion_layer.{','.join(names)}." in name}
-    if not layer_names or layer_names != {name for name in saved if "adapter_fusion_layer" in name}:
+    if not layer_names or layer_names != {name for name in checkpoint if "adapter_fusion_layer" in name}:
         raise InvalidRequest(f"the fusion in {folder} was made for another model than {folders['base']}: their layers differ")
-    _check_that_it_acts(model, loaded, f"the fusion in {folder}")
-    return loaded
+    _check_that_it_changes_states(model, loaded_model, f"the fusion in {folder}")
+    return loaded_model
 
 
 def _base(folder: Path) -> tuple[Any, LoadedModel]:
@@ -78,28 +78,30 @@ def _add_adapter(model: Any, folder: Path, name: str) -> None:
     with reading(folder):
         made_for = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
     for key in ("model_type", "hidden_size"):
-        mine, its = getattr(model.config, key), made_for.get(key)
-        if its is not None and its != mine:
-            raise InvalidRequest(f"the adapter in {folder} was made for a model of {key} {its}, and this one has {mine}")
+        model_value, adapter_value = getattr(model.config, key), made_for.get(key)
+        if adapter_value is not None and adapter_value != model_value:
+            raise InvalidRequest(f"the adapter in {folder} was made for a model of {key} {adapter_value}, and this one has {model_value}")
     differences: dict[str, list[str]] = {}
     with reading(folder):
-        safe = not (folder / "pytorch_adapter.bin").is_file()
-        model.load_adapter(str(folder), load_as=name, with_head=False, set_active=False, loading_info=differences, use_safetensors=safe)
+        is_safetensors = not (folder / "pytorch_adapter.bin").is_file()
+        model.load_adapter(
+            str(folder), load_as=name, with_head=False, set_active=False, loading_info=differences, use_safetensors=is_safetensors
+        )
         model.eval()
     if problems := [*differences.get("missing_keys", []), *(key for key in differences.get("unexpected_keys", []) if "adapters." in key)]:
         raise InvalidRequest(f"the adapter in {folder} does not fit the model: {problems[0]} and {len(problems) - 1} more do not match")
 
 
-def _check_that_it_acts(model: Any, loaded: LoadedModel, what: str) -> None:
+def _check_that_it_changes_states(model: Any, loaded_model: LoadedModel, what: str) -> None:
     """Refuse adapters that are loaded and do nothing, the known trap of this library (adapter-hub/adapters #815)."""
     import torch
 
-    ids = torch.tensor([loaded.tokenizer.encode(PROBE).ids])
-    active = model.active_adapters
+    ids = torch.tensor([loaded_model.tokenizer.encode(PROBE).ids])
+    active_adapters = model.active_adapters
     with torch.no_grad():
-        acting = loaded.model(ids, torch.ones_like(ids))
+        adapted_states = loaded_model.model(ids, torch.ones_like(ids))
         model.set_active_adapters(None)
-        plain = loaded.model(ids, torch.ones_like(ids))
-    model.set_active_adapters(active)
-    if torch.equal(acting, plain):
+        plain_states = loaded_model.model(ids, torch.ones_like(ids))
+    model.set_active_adapters(active_adapters)
+    if torch.equal(adapted_states, plain_states):
         raise InvalidRequest(f"{what} does not change what the model gives; its weights are empty, or those of no training")

@@ -40,7 +40,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
     # unlike an encoder's, a classifier's pooler has a part in what comes out
     check_complete(report, folder, unused=("position_ids",))
     check_vocabulary(tokenizer, config, folder)
-    typed = _is_typed(tokenizer, separator, config, folder)
+    is_typed = _is_typed(tokenizer, separator, config, folder)
     separator_id = tokenizer.token_to_id(separator)
 
     class Scores(torch.nn.Module):  # type: ignore[misc]
@@ -52,7 +52,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
 
         def forward(self, input_ids: Any, attention_mask: Any) -> Any:
             types = {}
-            if typed:
+            if is_typed:
                 # worked out here, so that a pair is ids and mask, as a text is; what is padding counts for nothing
                 separators = (input_ids == separator_id).long()
                 types["token_type_ids"] = (separators.cumsum(1) - separators).clamp(max=1)

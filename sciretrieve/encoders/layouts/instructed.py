@@ -32,10 +32,10 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
     import torch
 
     path, config, tokenizer, separator = base_of(folders, spec)
-    state, everything = encoder_state(path, PREFIX)
+    state, all_weights = encoder_state(path, PREFIX)
     model, instructor = new_bert(config), new_bert(config)
     fill(model, state, path)
-    fill(instructor, stripped(everything, "instruction_model.encoder.") or state, path)
+    fill(instructor, stripped(all_weights, "instruction_model.encoder.") or state, path)
     ids = torch.tensor([tokenizer.encode(INSTRUCTIONS[task]).ids])
     with torch.no_grad():
         # x^(0) … x^(N-1): what each layer takes in
@@ -52,8 +52,8 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
         def forward(self, input_ids: Any, attention_mask: Any) -> Any:
             texts, length = input_ids.shape
             states = self.bert.embeddings(input_ids)
-            seen = torch.cat([torch.ones_like(ids).expand(texts, -1).to(attention_mask.device), attention_mask], dim=1)
-            mask = additive_mask(seen).to(states.dtype)
+            extended_mask = torch.cat([torch.ones_like(ids).expand(texts, -1).to(attention_mask.device), attention_mask], dim=1)
+            mask = additive_mask(extended_mask).to(states.dtype)
             for number, layer in enumerate(self.bert.encoder.layer):
                 context = torch.cat([getattr(self, f"context_{number}").expand(texts, -1, -1), states], dim=1)
                 attention = layer.attention.self

@@ -44,7 +44,7 @@ def silence() -> Iterator[None]:
     """Keep the libraries' advice, which is for those who write models, from those who use them."""
     from transformers.utils import logging as transformers_logging
 
-    before = transformers_logging.get_verbosity()
+    saved_verbosity = transformers_logging.get_verbosity()
     transformers_logging.set_verbosity_error()
     logs = [logging.getLogger(name) for name in ("adapters", "transformers")]
     levels = [log.level for log in logs]
@@ -55,7 +55,7 @@ def silence() -> Iterator[None]:
             warnings.simplefilter("ignore")
             yield
     finally:
-        transformers_logging.set_verbosity(before)
+        transformers_logging.set_verbosity(saved_verbosity)
         for log, level in zip(logs, levels, strict=True):
             log.setLevel(level)
 
@@ -118,17 +118,17 @@ def fill(module: Any, state: Mapping[str, Any], source: Path) -> None:
     missing = sorted(set(tensors) - set(state))
     extra = sorted(set(state) - set(tensors))
     shapes = sorted(name for name in set(tensors) & set(state) if tensors[name].shape != state[name].shape)
-    for what, names in (("lacks", missing), ("has besides", extra), ("has in another shape", shapes)):
+    for problem, names in (("lacks", missing), ("has besides", extra), ("has in another shape", shapes)):
         if names:
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-            raise InvalidRequest(f"{source} is not of the layout that this encoder expects: it {what} {names[0]}{more}")
+            raise InvalidRequest(f"{source} is not of the layout that this encoder expects: it {problem} {names[0]}{more}")
     module.load_state_dict({name: tensor.float() for name, tensor in state.items()})
 
 
 def stripped(state: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     """The weights whose names begin with `prefix`, without it, and without what a model counts for itself."""
-    cut = {name.removeprefix(prefix): tensor for name, tensor in state.items() if name.startswith(prefix)}
-    return {name: tensor for name, tensor in cut.items() if not name.startswith("pooler.") and not name.endswith("position_ids")}
+    weights = {name.removeprefix(prefix): tensor for name, tensor in state.items() if name.startswith(prefix)}
+    return {name: tensor for name, tensor in weights.items() if not name.startswith("pooler.") and not name.endswith("position_ids")}
 
 
 def weights_file(folder: Path) -> Path:

@@ -36,18 +36,18 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
     if not isinstance(checkpoint, Mapping) or not {"state_dict", "hyper_parameters"} <= set(checkpoint):
         raise InvalidRequest(f"{path} is no checkpoint of Multi2SPE's layout: it has no state_dict with hyper_parameters")
     parameters = checkpoint["hyper_parameters"]
-    if other := [form for form in OTHER_FORMS if parameters.get(form)]:
-        raise InvalidRequest(f"{path} was trained with {other[0]}, which the paper's model is not; that form is not read here")
+    if other_forms := [form for form in OTHER_FORMS if parameters.get(form)]:
+        raise InvalidRequest(f"{path} was trained with {other_forms[0]}, which the paper's model is not; that form is not read here")
     facets = int(parameters.get("num_facets", 1))
-    after = [int(number) for number in parameters.get("add_extra_facet_layers_after") or []]
+    layer_numbers = [int(number) for number in parameters.get("add_extra_facet_layers_after") or []]
     state = checkpoint["state_dict"]
     bert = stripped(state, "model.")
     # the paper's re-parameterisation: weights less their mean over the facets
     less_mean = bool(parameters.get("add_bert_layer_facet_layers_alternate"))
-    pairs = {number: _linears(bert, f"encoder.layer.{number}.extra_facet_layers.", facets, less_mean) for number in after}
-    end = config.num_hidden_layers
+    pairs = {number: _linears(bert, f"encoder.layer.{number}.extra_facet_layers.", facets, less_mean) for number in layer_numbers}
+    last_number = config.num_hidden_layers
     if parameters.get("add_extra_facet_layers", True):
-        pairs[end] = _linears(state, "extra_facet_layers.", facets, bool(parameters.get("add_extra_facet_layers_alternate")))
+        pairs[last_number] = _linears(state, "extra_facet_layers.", facets, bool(parameters.get("add_extra_facet_layers_alternate")))
     if missing := [number for number, pair in pairs.items() if pair is None]:
         raise InvalidRequest(f"{path} lacks the facets' linear layers after BERT layer {missing[0]}, which its own settings name")
     model = new_bert(config)
@@ -76,7 +76,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
                 if number in pairs:
                     states = torch.cat([self.linear(states[:, :facets], number), states[:, facets:]], dim=1)
             firsts = states[:, :facets]
-            return (self.linear(firsts, end) if end in pairs else firsts).sum(dim=1, keepdim=True)
+            return (self.linear(firsts, last_number) if last_number in pairs else firsts).sum(dim=1, keepdim=True)
 
     return LoadedModel(States().eval(), tokenizer, separator, positions_of(config))
 

@@ -52,7 +52,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
     check_vocabulary(tokenizer, config, folder)
     state = read_checkpoint(weights_file(folder))
     state = stripped(state, "bert." if any(name.startswith("bert.") for name in state) else "")
-    weights, number = _renamed(state, spec.tasks.index(task), bool(config.pals))
+    weights, number = _rename(state, spec.tasks.index(task), bool(config.pals))
     if number != len(spec.tasks):
         raise InvalidRequest(f"the weights in {folder} have projected attention layers for {number} tasks, not {len(spec.tasks)}")
     size = config.hidden_size_aug
@@ -68,11 +68,13 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
                 self.query, self.key, self.value = (torch.nn.Linear(size, size) for _ in range(3))
 
         def forward(self, states: Any, mask: Any) -> Any:
-            small = self.aug_dense(states)
+            reduced = self.aug_dense(states)
             if not config.pals:
-                return self.aug_dense2(torch.nn.functional.gelu(small))
+                return self.aug_dense2(torch.nn.functional.gelu(reduced))
             texts, length = states.shape[:2]
-            query, key, value = (part(small).view(texts, length, HEADS, -1).transpose(1, 2) for part in (self.query, self.key, self.value))
+            query, key, value = (
+                part(reduced).view(texts, length, HEADS, -1).transpose(1, 2) for part in (self.query, self.key, self.value)
+            )
             context = torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask.to(query.dtype))
             return torch.nn.functional.gelu(self.aug_dense2(context.transpose(1, 2).reshape(texts, length, size)))
 
@@ -96,18 +98,18 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
     return LoadedModel(model, tokenizer, separator, positions_of(config))
 
 
-def _renamed(state: Mapping[str, Any], task: int, shared: bool) -> tuple[dict[str, Any], int]:
+def _rename(state: Mapping[str, Any], task: int, shared: bool) -> tuple[dict[str, Any], int]:
     """The weights by the names of `States`, those of the other tasks left out; and how many tasks there are."""
     renamed, tasks = {}, set()
     for name, tensor in state.items():
-        inside = re.fullmatch(r"encoder\.layer\.(\d+)\.multi_layers\.(\d+)\.(?:attn\.)?(.+)", name)
-        between = re.fullmatch(r"encoder\.mult_aug_dense2?\.(\d+)\..+", name)
-        if inside:
-            layer, number, rest = inside.groups()
+        layer_match = re.fullmatch(r"encoder\.layer\.(\d+)\.multi_layers\.(\d+)\.(?:attn\.)?(.+)", name)
+        shared_match = re.fullmatch(r"encoder\.mult_aug_dense2?\.(\d+)\..+", name)
+        if layer_match:
+            layer, number, rest = layer_match.groups()
             tasks.add(int(number))
             if int(number) == task:
                 renamed[f"pals.{layer}.{rest}"] = tensor
-        elif not between:
+        elif not shared_match:
             renamed[f"bert.{name}"] = tensor
     if shared:
         # the file may name the shared projections once, or again in each layer

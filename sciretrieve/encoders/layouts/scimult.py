@@ -38,7 +38,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
     path, config, tokenizer, separator = base_of(folders, spec)
     state, _ = encoder_state(path, PREFIX)
     if spec.tasks:
-        state = _of_expert(state, spec.tasks.index(task), path)
+        state = _expert_state(state, spec.tasks.index(task), path)
     model = new_bert(config)
     fill(model, state, path)
 
@@ -76,13 +76,13 @@ def encoder_state(path: Path, prefix: str) -> tuple[dict[str, Any], Mapping[str,
     return state, checkpoint["model_dict"]
 
 
-def _of_expert(state: Mapping[str, Any], expert: int, path: Path) -> dict[str, Any]:
+def _expert_state(state: Mapping[str, Any], expert: int, path: Path) -> dict[str, Any]:
     """The weights with one expert's in the places where a plain BERT has its own."""
-    plain, has_expert = {}, False
+    bert_state, has_expert = {}, False
     for name, tensor in state.items():
         match = EXPERT.fullmatch(name)
         if match is None:
-            plain[name] = tensor
+            bert_state[name] = tensor
             continue
         number = next(int(match[group]) for group in ("in", "out", "up", "down") if match[group] is not None)
         if number != expert:
@@ -90,11 +90,11 @@ def _of_expert(state: Mapping[str, Any], expert: int, path: Path) -> dict[str, A
         has_expert = True
         layer, rest = match["layer"], match["rest"]
         if match["part"]:
-            plain[f"{layer}.attention.self.{match['part']}.{rest}"] = tensor
+            bert_state[f"{layer}.attention.self.{match['part']}.{rest}"] = tensor
         elif match["out"]:
-            plain[f"{layer}.attention.output.dense.{rest}"] = tensor
+            bert_state[f"{layer}.attention.output.dense.{rest}"] = tensor
         else:
-            plain[f"{layer}.{'intermediate' if match['up'] else 'output'}.{rest}"] = tensor
+            bert_state[f"{layer}.{'intermediate' if match['up'] else 'output'}.{rest}"] = tensor
     if not has_expert:
         raise InvalidRequest(f"{path} has no experts; take --encoder scimult for a checkpoint without")
-    return plain
+    return bert_state
