@@ -1,6 +1,6 @@
-"""Joining the scores of dense and BM25 search into one: pure functions over aligned arrays, and the settings that pick one.
+"""Joining the scores of dense and BM25 search into one: pure functions over aligned arrays, and the settings that choose one.
 
-Both halves score the same candidates, the union of what each proposes, so that no paper is judged by a missing score.
+Both halves score the same candidates, the union of their proposals, so that no paper is judged by a missing score.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ RRF_K = 60
 
 
 def unit(scores: Scores, low: float | None = None) -> Scores:
-    """Scale `low` (by default the least score) to 0 and the greatest to 1; what is absent (-inf) gives 0."""
+    """Scale `low` (by default the least score) to 0 and the greatest to 1; a missing score (-inf) gives 0."""
     finite = scores[np.isfinite(scores)]
     low = float(finite.min(initial=np.inf)) if low is None else low
     high = float(finite.max(initial=low)) if len(finite) else low
@@ -29,17 +29,17 @@ def unit(scores: Scores, low: float | None = None) -> Scores:
 
 
 def _min_max(dense: Scores, lexical: Scores) -> tuple[Scores, Scores]:
-    """BM25 from its own least value, 0; the dense scores from the candidates' least."""
+    """BM25 from its least possible value, 0; the dense scores from the candidates' least."""
     return unit(dense), unit(lexical, 0.0)
 
 
 def _theoretical(dense: Scores, lexical: Scores) -> tuple[Scores, Scores]:
-    """Both from the least value that there can be, as the paper advises for cosines, which are never below -1."""
+    """Both from their least possible values, as the paper advises for cosines, which are never below -1."""
     return unit(dense, min(-1.0, float(dense.min(initial=0.0)))), unit(lexical, 0.0)
 
 
 def _standard(dense: Scores, lexical: Scores) -> tuple[Scores, Scores]:
-    """Each less its mean over the candidates, over its standard deviation; what has no word of the query counts as 0."""
+    """Each less its mean over the candidates, divided by its standard deviation; papers with no word of the query count as 0."""
     scaled = []
     for scores in (dense, np.where(np.isfinite(lexical), lexical, 0.0)):
         spread = float(scores.std()) if len(scores) else 0.0
@@ -101,7 +101,7 @@ def rrf(dense: Scores, lexical: Scores) -> Scores:
     """Reciprocal rank fusion: the sum of 1 / (60 + rank) over both halves; equal scores share the better rank.
 
     Source: Cormack, Clarke and Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank
-    Learning Methods", SIGIR 2009. A paper without a lexical score (-inf) gets nothing from that half.
+    Learning Methods", SIGIR 2009. A paper without a lexical score (-inf) gets 0 from that half.
     """
     total = np.zeros(len(dense))
     for scores in (dense, lexical):

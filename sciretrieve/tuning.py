@@ -1,7 +1,7 @@
-"""Fitting hybrid search to one's own judgements: alpha, depth, k1 and b by cross-validation, written to the index.
+"""Fitting hybrid search to your own judgements: alpha, depth, k1 and b by cross-validation, written to the index.
 
-What is promised is measured on queries that had no part in the choice: each fifth of the queries is scored with what was
-best for the other four. What is written is what was best for all.
+The reported gain is measured on queries that had no part in the choice: each fifth of the queries is scored with the
+best setting for the other four. The setting written is the best for all.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ LENGTHS = ((0.9, 0.4), (1.2, 0.5), (1.2, 0.75), (1.5, 0.75), (2.0, 0.75), (1.5, 
 """Pairs of k1 and b that are tried besides the index's own."""
 FOLDS = 5
 FEWEST = 20
-"""Judged queries below which a choice would be chance."""
+"""With fewer judged queries than this a choice would be chance."""
 ANSWERED = 100
-"""Papers that a ranking is scored by at least."""
+"""The least depth at which a ranking is scored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +49,16 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class TuningResult:
-    """What came out.
+    """The result of tuning.
 
     Attributes:
-        measure: what was made as great as possible.
+        measure: the measure that was maximised.
         queries: how many queries were judged.
-        before: the index's setting, and `before_mean` its mean.
+        before, before_mean: the index's own setting, and its mean.
         after: the best setting on all queries.
-        held_out: the mean over queries that had no part in the choice: what to expect of `after`.
+        held_out: the mean over queries that had no part in the choice: what to expect from `after`.
         difference: `held_out` against `before`, query by query.
-        written: whether `after` was written to the index; not if it would be no better on held-out queries.
+        written: whether `after` was written to the index; not if it is no better on held-out queries.
     """
 
     measure: str
@@ -115,7 +115,7 @@ def tune(
 
 
 def _grid(current: Setting) -> list[Setting]:
-    """All settings to try, the index's own first: of equals the first is taken."""
+    """All settings to try, the index's own first, since of equals the first is taken."""
     pairs = dict.fromkeys([(current.bm25.k1, current.bm25.b), *LENGTHS])
     depths = dict.fromkeys([current.fusion.depth, *DEPTHS])
     fusions = [current.fusion, *(replace(current.fusion, alpha=alpha, depth=depth) for depth, alpha in product(depths, ALPHAS))]
@@ -152,7 +152,7 @@ def _values(
 
 
 def _value(evaluator: Evaluator, query: str, ids: Sequence[str], measure: str) -> float:
-    """One ranking's value; its order is told by falling numbers, so that scores which float32 cannot tell apart do no harm."""
+    """One ranking's value. Its order is given as descending numbers, since float32 might not tell its scores apart."""
     values_by_query: Mapping[str, Mapping[str, float]] = evaluator.per_query({query: {id: float(-rank) for rank, id in enumerate(ids)}})
     return values_by_query[query][measure] if query in values_by_query else 0.0
 

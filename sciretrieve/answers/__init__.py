@@ -1,1 +1,1 @@
-"""Looking into answers: why a paper is there or is not, what its papers have in common, what groups they fall into."""
+"""Analysing answers: why a paper is in one or not, what its papers have in common, which groups they form."""

@@ -1,4 +1,4 @@
-"""Groups among the first papers of an answer, each with the words that tell it from the others."""
+"""Groups among the first papers of an answer, each with the words that distinguish it from the others."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ FEWEST = 6
 TIGHTEST, LOOSEST = 6, 25
 """How many papers a group has on average, at least and at most."""
 SHARP = 1.5
-"""A joining that costs this many times the one before parts groups sharply. Among real papers 1.25 was the most seen."""
+"""A merge that costs this many times the previous one separates groups sharply. Real papers reached at most 1.25."""
 SAME = 1e-3
-"""Unit vectors that are nearer to each other than this are taken for equal."""
+"""Unit vectors nearer to each other than this count as equal."""
 WORDS = 3
 """How many words label a group."""
 
@@ -27,19 +27,19 @@ Counts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """A group of papers: their positions in the answer, rising, and up to three words for what they are about."""
+    """A group of papers: their positions in the answer, ascending, and up to three words for what they are about."""
 
     members: tuple[int, ...]
     label: tuple[str, ...]
 
 
 def clusters(vectors: Vectors, terms: Sequence[Collection[str]], shown: Mapping[str, str], most: int = 8) -> list[Cluster]:
-    """Part the papers of an answer, some 200 at most, into groups: the largest first, equal ones by their first paper.
+    """Divide the papers of an answer, about 200 at most, into groups: the largest first, equal ones by their first paper.
 
     `vectors` are the papers' vectors in rank order, (n, dim) float32; `terms` are each paper's distinct index terms. `shown`
-    has the word to show for a term; a term that it lacks labels no group. Same input, same groups.
+    maps a term to the word to show; a term that it lacks labels no group. The same input gives the same groups.
 
-    Groups come from Ward's linkage of the unit-length vectors (Ward 1963), `most` of them at most. A label has the words with
+    Groups come from Ward's linkage of the unit-length vectors (Ward 1963), at most `most` of them. A label has the words with
     the greatest log-likelihood ratio (Dunning 1993) between the papers inside and outside: it favours words that most papers
     inside have and few outside. A word labels one group only, unless a group would have no label.
     """
@@ -63,11 +63,11 @@ def _numbers(vectors: Vectors, most: int) -> npt.NDArray[np.integer[Any]]:
 
 
 def _how_many(heights: npt.NDArray[np.float64], most: int) -> int:
-    """The number of groups after which the next joining costs the most over the one before; the least such number.
+    """The number of groups at which the next merge costs the most relative to the previous one; the least such number.
 
-    Where no such leap is sharp, papers shade into each other, and the greatest leap would as soon make two groups of a hundred
-    papers as eight of twenty-five: then only numbers that give groups of a useful size compete. `heights` are those of the
-    tree's joinings, shape (n - 1,).
+    If no such leap is sharp, papers form a continuum, and the greatest leap would give two groups of a hundred papers as
+    readily as eight of twenty-five: then only numbers that give groups of a useful size compete. `heights` are those of the
+    tree's merges, shape (n - 1,).
     """
     papers = len(heights) + 1
     high = min(most, max(2, papers // TIGHTEST))
@@ -79,7 +79,7 @@ def _how_many(heights: npt.NDArray[np.float64], most: int) -> int:
 
 def _labels(groups: Sequence[Rows], terms: Sequence[Collection[str]], shown: Mapping[str, str]) -> list[tuple[str, ...]]:
     """The label of each group. Groups choose their words together, the clearest choice first."""
-    # terms that show as one word count as one, so that no label can repeat it
+    # terms shown as the same word count as one, so that no label repeats it
     words_of = [{shown[term] for term in paper_terms if term in shown} for paper_terms in terms]
     words = sorted(set().union(*words_of))
     column = {word: number for number, word in enumerate(words)}
@@ -92,7 +92,7 @@ def _labels(groups: Sequence[Rows], terms: Sequence[Collection[str]], shown: Map
 
     chosen: list[list[int]] = [[] for _ in groups]
     used_words: set[int] = set()
-    # a word of one paper says little of a group; the sort is stable, so equal words stay in the alphabet's order
+    # a word of one paper says little about a group; the sort is stable, so equal words stay in alphabetical order
     eligible = (contrast >= 0) & (inside >= np.minimum(2, sizes))
     for cell in np.lexsort((-inside.ravel(), -contrast.ravel())).tolist():
         group, word = divmod(cell, len(words))
@@ -109,8 +109,8 @@ def _labels(groups: Sequence[Rows], terms: Sequence[Collection[str]], shown: Map
 def _contrast(inside: Counts, sizes: Counts) -> npt.NDArray[np.float64]:
     """Dunning's log-likelihood ratio of each word and group, (groups, words); -1 where the word is not commoner inside.
 
-    It is of the table of papers inside and outside, with and without the word. `inside` counts the papers of a group that
-    have the word, (groups, words); `sizes` all its papers, (groups, 1). With one group nothing is outside, and all are 0.
+    It compares the papers inside and outside, with and without the word. `inside` counts the papers of a group that
+    have the word, (groups, words); `sizes` all its papers, (groups, 1). With one group nothing is outside, and all ratios are 0.
     """
     papers, papers_with_word = sizes.sum(), inside.sum(axis=0)
     outside, outside_sizes = papers_with_word - inside, papers - sizes
@@ -121,7 +121,7 @@ def _contrast(inside: Counts, sizes: Counts) -> npt.NDArray[np.float64]:
         + _x_log_x(papers)
     )
     commoner = (inside * outside_sizes > outside * sizes) | (outside_sizes == 0)
-    # counts of one proportion give the last digits at random: rounded, they tie
+    # counts in equal proportion differ randomly in the last digits: rounding makes them tie
     return np.where(commoner, np.round(np.maximum(ratio, 0), 9), -1.0)
 
 

@@ -1,6 +1,6 @@
-"""Why a paper stands where it stands: its rank and score in each half, the words it shares, its sentence nearest to the query.
+"""Why a paper has its rank: its rank and score in each half, the words it shares, its sentence nearest to the query.
 
-And why it does not stand where it was expected: where it was lost, and what would bring it in.
+And why a paper is not where it was expected: where it was lost, and what would bring it in.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TRIED = 8
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a paper stands in one half of a search: its rank among the papers that may answer, from 1, and its score."""
+    """A paper's place in one half of a search: its rank among the papers that may answer, from 1, and its score."""
 
     rank: int
     score: float
@@ -36,15 +36,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a paper stands where it stands.
+    """Why a paper has its rank.
 
     Attributes:
-        id: the paper's.
-        dense, bm25: its place in each half; None where the index lacks the half, or no word is shared.
-        title: how much of its title the query says, from 0 to 1, by the rarity of the words.
-        words: the query's words that it has, as they were typed (of papers as queries, as they stand in it), with what each
-            adds to its BM25 score; the greatest first.
-        sentence: the sentence of its abstract nearest to the query, "" without an abstract.
+        id: the paper's id.
+        dense, bm25: its place in each half; None if the index lacks the half, or no word is shared.
+        title: how much of its title the query covers, from 0 to 1, weighted by the rarity of the words.
+        words: the query's words that it has, as typed (for papers as queries, as they appear in it), with what each adds
+            to its BM25 score; the greatest first.
+        sentence: the sentence of its abstract nearest to the query, "" if it has no abstract.
     """
 
     id: str
@@ -61,9 +61,9 @@ class Absence:
 
     Attributes:
         explanation: its place in each half.
-        ranks: mode -> its rank there; None where it is beyond what the halves propose, or has no word of the query.
-        failed: the conditions of the filter, and the demands of the query, that it fails, in words.
-        remedies: what would bring it in, each a sentence; the least change first.
+        ranks: mode -> its rank in that mode; None if neither half proposes it, or it has no word of the query.
+        failed: the filter's conditions and the query's demands that it fails, as sentences.
+        remedies: what would bring it in, each a sentence; the smallest change first.
     """
 
     explanation: Explanation
@@ -75,7 +75,7 @@ class Absence:
 def explain(index: Index, query: str | Query | Probe, ids: Sequence[str], *, filter: Filter = None) -> list[Explanation]:
     """Explain papers' places for a query; ranks are among all papers that pass the filter and meet the query's demands.
 
-    A `Probe`, as `Index.likeness` makes it, has its filter with it.
+    A `Probe`, as `Index.likeness` returns, contains its filter.
 
     Raises:
         NotFound: an id is not in the index.
@@ -95,7 +95,7 @@ def why_not(
     filter: Filter = None,
     fusion: FusionMethod | None = None,
 ) -> Absence:
-    """Tell where a paper that was expected among the first k was lost, and what would bring it in.
+    """Find where a paper that was expected among the first k was lost, and what would bring it in.
 
     Raises: as `explain`.
     """
@@ -103,7 +103,7 @@ def why_not(
     probe = index.probes([query], index.modes[0], filter)[0]
     row = int(index.rows([id])[0])
     failures, others_mask = _failures(index, query, row, filter)
-    # a paper that may not answer is placed as if it might, for that is one of the remedies
+    # a paper that may not answer is ranked as if it might, since that is one of the remedies
     open_probe = replace(probe, mask=others_mask) if failures else probe
     explanation = _explanations(index, open_probe, index.rows([id]))[0]
     ranks = {name: _rank(index, open_probe, row, name, fusion) for name in index.modes}
@@ -128,7 +128,7 @@ def _explanations(index: Index, probe: Probe, rows: Rows, sentence: bool = True)
 def _by_words(
     index: Index, probe: Probe, rows: Rows, papers: Sequence[Paper]
 ) -> tuple[list[Place | None], list[float], list[dict[str, float]]]:
-    """Papers' places in BM25, how much of their titles the query says, and the words that they share with it."""
+    """Papers' places in BM25, how much of their titles the query covers, and the words that they share with it."""
     if (bm25 := index.bm25) is None:
         return [None] * len(rows), [0.0] * len(rows), [{} for _ in rows]
     query_forms = typed_words(index.analyzer, probe.query.words)
@@ -140,7 +140,7 @@ def _by_words(
     places = [
         Place(rank, score) if weights else None for rank, score, weights in zip(ranks.tolist(), paper_scores.tolist(), shared, strict=True)
     ]
-    # a term that was not typed (papers were asked with, or a word was corrected) is shown as it stands in the paper found
+    # a term that was not typed (papers were the query, or a word was corrected) is shown as it appears in the paper
     texts = [
         f"{paper.title} {paper.abstract}" if weights.keys() - query_forms else "" for paper, weights in zip(papers, shared, strict=True)
     ]
@@ -160,7 +160,7 @@ def typed_words(analyzer: Analyzer, text: str) -> dict[str, str]:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text. An abbreviation or an initial ends none."""
+    """The sentences of a text. Abbreviations and initials do not end one."""
     sentence_texts: list[str] = []
     for part in SENTENCE_END.split(" ".join(text.split())):
         if sentence_texts and NO_END.search(sentence_texts[-1]):
@@ -171,7 +171,7 @@ def sentences(text: str) -> list[str]:
 
 
 def _nearest_sentences(index: Index, probe: Probe, papers: Sequence[Paper]) -> list[str]:
-    """The sentence of each abstract nearest to the query: by vectors, or without those by the query's words in it."""
+    """The sentence of each abstract nearest to the query: by vectors, or, without vectors, by the query's words in it."""
     parts = [sentences(paper.abstract) for paper in papers]
     all_sentences = [part for texts in parts for part in texts]
     if not all_sentences:
@@ -185,7 +185,7 @@ def _nearest_sentences(index: Index, probe: Probe, papers: Sequence[Paper]) -> l
 
 
 def _failures(index: Index, query: str | Query, row: int, filter: Filter) -> tuple[list[str], Mask]:
-    """What of the filter and of the query's demands a paper fails; and which papers pass all that it does not fail."""
+    """The filter's conditions and the query's demands that a paper fails; and the papers that pass all the others."""
     paper = index.papers_at(np.array([row]))[0]
     failures, others_mask = [], np.ones(len(index), bool)
     conditions = [filter] if isinstance(filter, str) else filter or ()
@@ -207,7 +207,7 @@ def _failures(index: Index, query: str | Query, row: int, filter: Filter) -> tup
 
 
 def _rank(index: Index, probe: Probe, row: int, mode: Mode, fusion: FusionMethod | None) -> int | None:
-    """A paper's rank in a search in some mode; None where that does not answer with it."""
+    """A paper's rank in a search in the given mode; None if the answer does not contain it."""
     settings = index.fusion(fusion, None)
     if mode == "hybrid":
         (candidates,) = index.searcher.candidates([probe], settings.depth)
@@ -241,7 +241,7 @@ def _remedies(
     else:
         if rank_now is not None and rank_now <= k:
             return [f"nothing is missing: it is number {rank_now} of the answer"]
-        # a k beyond the fusion's depth has the halves propose more, and what they propose may go before it
+        # with a k beyond the fusion's depth the halves propose more papers, and some may rank above it
         is_shown = rank_now is not None and row in index.searcher.search([probe], rank_now, chosen_mode, index.fusion(fusion, None))[0].rows
         remedies = [f"-k {rank_now} would show it"] if is_shown else []
     for mode, rank in () if failures else ranks.items():
@@ -255,7 +255,7 @@ def _remedies(
 def _with_a_word(index: Index, probe: Probe, row: int, k: int, mode: Mode, fusion: FusionMethod | None) -> str:
     """The word of the paper's title that, added to the query, brings it highest among the first k; "" if none does."""
     paper = index.papers_at(np.array([row]))[0]
-    query_terms = {*index.analyzer.terms(probe.query.words), *probe.terms}  # also what its words were taken for
+    query_terms = {*index.analyzer.terms(probe.query.words), *probe.terms}  # including corrections
     missing_words = {term: word for term, word in typed_words(index.analyzer, paper.title).items() if term not in query_terms}
     if (bm25 := index.bm25) is not None:  # the rarest first
         missing_words = dict(sorted(missing_words.items(), key=lambda item: len(bm25.rows_with([item[0]]))))

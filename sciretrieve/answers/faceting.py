@@ -18,8 +18,8 @@ from ..types import Rows
 class Facet:
     """The commonest values of a column, each with its number of papers.
 
-    `others` is the number of further distinct values, `missing` the number of papers without any, `papers` that of all
-    papers counted.
+    `others` is the number of further distinct values, `missing` the number of papers without any value, `papers` the
+    number of papers counted.
     """
 
     column: str
@@ -32,11 +32,11 @@ class Facet:
 def facets(papers: pa.Table, names: Sequence[str], most: int = 10) -> list[Facet]:
     """Count the values of the columns `names` of a table of papers, and keep up to `most` of each column.
 
-    The greatest count comes first; of equal counts the lesser number, or the text that is first in the alphabet. A list
-    counts each of its values once a paper. Null, NaN and a list without other values are missing. Dates, times and decimals
+    The greatest count comes first; of equal counts the lesser number, or the alphabetically first text. Each value in a
+    list counts once per paper. Null, NaN and a list without other values are missing. Dates, times and decimals
     count as their text.
 
-    Raises UnknownName for a column that the table has not, and InvalidRequest for one whose values do not count: structs,
+    Raises UnknownName for a column that the table lacks, and InvalidRequest for one whose values cannot be counted: structs,
     maps, binary data, durations, lists of lists.
     """
     for name in names:
@@ -63,15 +63,15 @@ def _facet(name: str, column: pa.ChunkedArray, most: int) -> Facet:
         values, papers_with_value = _once_a_paper(owners.filter(present), values)
 
     counted = pa.Table.from_struct_array(values.value_counts()).rename_columns(["value", "papers"])
-    # it is unstable for equal rows only, and no value stands here twice
+    # it is unstable for equal rows only, and no value occurs twice
     best = counted.take(pc.select_k_unstable(counted, k=most, sort_keys=[("papers", "descending"), ("value", "ascending")]))
     commonest = tuple(zip(best["value"].to_pylist(), best["papers"].to_pylist(), strict=True))
     return Facet(name, commonest, len(counted) - len(best), len(column) - papers_with_value, len(column))
 
 
 def _once_a_paper(owners: pa.ChunkedArray, values: pa.ChunkedArray) -> tuple[pa.Array, int]:
-    """`values` without those that their paper has already, and the number of papers that have any."""
-    # one number for a paper and a value; group_by, pa.scalar and to_numpy would each import pandas, for a fifth of a second
+    """`values` without those that their paper already has, and the number of papers that have any."""
+    # one number for a paper and a value; group_by, pa.scalar and to_numpy would each import pandas, which takes 0.2 s
     encoded = values.dictionary_encode().combine_chunks()
     size = max(1, len(encoded.dictionary))
     pairs = _rows(owners.combine_chunks()) * size + _rows(encoded.indices)
@@ -96,7 +96,7 @@ def _counted_as(kind: pa.DataType) -> pa.DataType | None:
         return kind
     if types.is_floating(kind):
         return pa.float64()
-    # Arrow can count neither string views nor columns of nothing but nulls: they go through text
+    # Arrow can count neither string views nor all-null columns: they are counted as text
     texts = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind) or types.is_null(kind)
     if texts or types.is_decimal(kind) or (types.is_temporal(kind) and not types.is_duration(kind)):
         return pa.string()

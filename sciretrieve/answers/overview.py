@@ -1,4 +1,4 @@
-"""An answer seen from above: what its papers have in a column, and what groups they fall into."""
+"""Summaries of an answer: the values of a column in its papers, and the groups that they form."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .explaining import typed_words
 from .faceting import Facet, facets
 
 FACETED = 1000
-"""How many of the first papers facets look at."""
+"""How many of the first papers facets count."""
 CLUSTERED = 200
-"""How many of the first papers are looked at for groups."""
+"""How many of the first papers are grouped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class Group:
 
 
 def matching(index: Index, run: Run) -> Rows:
-    """The papers of the first query's answer that match it, in their order: those with a word of the query, where words were
-    looked for and any paper has one; else those near it, where the index can tell; else all that were answered."""
+    """The papers of the first query's answer that match it, in their order: those with a word of the query, if words were
+    searched and any paper has one; else those near it, if the index can tell; else the whole answer."""
     ranking = run.rankings[0]
     shares_word = np.isfinite(ranking.parts["bm25"]) if "bm25" in ranking.parts else np.zeros(len(ranking), bool)
     if shares_word.any() or ranking.listing:
@@ -46,13 +46,13 @@ def matching(index: Index, run: Run) -> Rows:
 
 
 def facets_of(index: Index, run: Run, columns: Sequence[str]) -> list[Facet]:
-    """Counts of values among the papers that match the first query, of those answered. Raises UnknownName, InvalidRequest."""
+    """Counts of values among the first query's answers that match it. Raises UnknownName, InvalidRequest."""
     for name in columns:
         if name not in index.columns.names:
             raise UnknownName("column in --facets", name, index.columns.names)
     rows = matching(index, run)
     tables = []
-    column_names = list(dict.fromkeys(["id", *columns]))  # a table without columns would forget how many rows are taken of it
+    column_names = list(dict.fromkeys(["id", *columns]))  # a table without columns would lose its number of rows
     for shard in index.shards:
         shard_rows = rows[(rows >= shard.first) & (rows < shard.first + len(shard))] - shard.first
         tables.append(shard.columns(column_names).take(integers(shard_rows)))
@@ -60,10 +60,10 @@ def facets_of(index: Index, run: Run, columns: Sequence[str]) -> list[Facet]:
 
 
 def clusters_of(index: Index, run: Run) -> list[Group]:
-    """Groups among the papers that match the first query, of those answered, labelled by their words.
+    """Groups among the first query's answers that match it, labelled by their words.
 
     Raises:
-        InvalidRequest: the index has no vectors to group by, or no BM25 whose terms could label.
+        InvalidRequest: the index has no vectors to group by, or no BM25 terms for labels.
     """
     if not index.vectors or index.bm25 is None:
         raise InvalidRequest(f"{index.path} needs vectors and BM25 to group papers; build it without --dense none and --no-lexical")
@@ -77,7 +77,7 @@ def clusters_of(index: Index, run: Run) -> list[Group]:
         for term, word in words.items():
             forms.setdefault(term, Counter())[word] += 1
     query_terms = set(index.analyzer.terms(run.rankings[0].query.words))
-    # what was asked for tells no group from another; neither does a number
+    # the query's words do not distinguish groups, and neither do numbers
     shown = {
         term: min(forms[term], key=lambda word: (-forms[term][word], len(word), word))
         for term in forms

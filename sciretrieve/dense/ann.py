@@ -20,11 +20,11 @@ from ..types import Mask, Rows, Vectors
 
 FAISS_BUILDS = ("faiss-cpu", "faiss-gpu", "faiss-gpu-cu12")
 HNSW_SEARCH = 128
-"""HNSW's efSearch at least: the candidates that it keeps while it walks the graph."""
+"""HNSW's least efSearch: the candidates that it keeps while it walks the graph."""
 IVF_PROBES = 1 / 16
 """The share of IVF's lists that are searched for a query, at least."""
 IVF_VECTORS = 8
-"""Vectors that IVF looks at for each candidate, at least: on 40,000 titles encoded by MiniLM, 97 % of the best 1,000."""
+"""Vectors that IVF scans for each candidate, at least: on 40,000 titles encoded by MiniLM, 97 % of the best 1,000."""
 TRAINING_ROWS = 100_000
 TRIAL_ROWS = 640
 """Random vectors to try an index type out on: enough for codebooks of 8 bits."""
@@ -33,13 +33,13 @@ QUICK_PARTS = {
     r"OPQ\d+(?:_(\d+))?": r"RR\1",  # a learned rotation, a random one
     r"(PQ\d+(?:x\d+)?)(?=,|$)": r"\1np",  # without polysemous training
 }
-"""Parts of a factory string that take long to train, and what can stand for them in a trial."""
+"""Parts of a factory string that take long to train, and quick substitutes for a trial."""
 
 
 def factory_string(dense: str, papers: int) -> str:
-    """What `--dense` names as a FAISS factory string for a shard of so many papers.
+    """The value of `--dense` as a FAISS factory string for a shard of so many papers.
 
-    `hnsw` and `ivf` keep vectors in 8 bits a dimension, for answers are re-scored from the vectors themselves.
+    `hnsw` and `ivf` keep vectors in 8 bits per dimension, since answers are re-scored from the vectors themselves.
     """
     lists = int(np.clip(4 * np.sqrt(papers), 1, max(papers // 39, 1)))  # FAISS wants 39 training points a list
     return {"hnsw": "HNSW32,SQ8", "ivf": f"IVF{lists},SQ8"}.get(dense, dense)
@@ -49,10 +49,10 @@ def build_ann(path: Path, vectors: Vectors, factory: str, metric: Metric) -> boo
     """Train and fill a FAISS index of `vectors` (n, dim) and write it to `path`.
 
     Returns:
-        Whether it was written; False where the vectors are too few to train such an index, and are to be searched exactly.
+        Whether it was written; False if there are too few vectors to train such an index, so that they are searched exactly.
 
     Raises:
-        InvalidRequest: FAISS builds no such index however many vectors there are, see `check_factory`.
+        InvalidRequest: FAISS builds no such index for any number of vectors, see `check_factory`.
     """
     try:
         index = _filled(vectors, factory, metric)
@@ -64,7 +64,7 @@ def build_ann(path: Path, vectors: Vectors, factory: str, metric: Metric) -> boo
 
 
 def check_factory(factory: str, dim: int, metric: Metric) -> None:
-    """Build, store and search such an index of a few random vectors (n, dim), so that a mistake shows before hours of encoding.
+    """Build, store and search such an index of a few random vectors (n, dim), to find mistakes before hours of encoding.
 
     Raises:
         InvalidRequest: FAISS does not know the factory string, or has no such index for the dimension or the metric.
@@ -76,7 +76,7 @@ def check_factory(factory: str, dim: int, metric: Metric) -> None:
         _empty(factory, dim, metric)
         try:
             _try_out(quick_factory, dim, metric, TRIAL_ROWS)
-        except RuntimeError:  # perhaps its codebooks are larger than that
+        except RuntimeError:  # its codebooks may be larger
             _try_out(quick_factory, dim, metric, 8 * TRIAL_ROWS)
 
 
@@ -112,7 +112,7 @@ class Ann:
     """A shard's FAISS index, opened for searching; several threads may search it at once."""
 
     def __init__(self, path: Path, papers: int, dim: int) -> None:
-        """Open the index at `path`. Raises CorruptData where it does not hold `papers` vectors of `dim`."""
+        """Open the index at `path`. Raises CorruptData if it does not hold `papers` vectors of `dim`."""
         faiss = _faiss()
 
         try:
@@ -132,7 +132,7 @@ class Ann:
         return True
 
     def candidates(self, query_vectors: Vectors, k: int, metric: Metric, mask: Mask | None) -> list[Rows]:
-        """Propose about k rows for each of the vectors (m, dim), of those that the mask lets through; fewer may come back.
+        """Propose about k of the rows that pass the mask for each of the vectors (m, dim); fewer may come back.
 
         A mask needs an index that `takes_masks`.
         """
@@ -144,7 +144,7 @@ class Ann:
 
 
 def _parameters(index: Any, k: int, selector: Any) -> Any:
-    """How to search an index for k rows that the selector takes: FAISS wants parameters nested as the indexes are."""
+    """Search parameters for k rows that the selector accepts: FAISS wants them nested like the indexes."""
     faiss = _faiss()
 
     index = faiss.downcast_index(index)
@@ -165,7 +165,7 @@ def _parameters(index: Any, k: int, selector: Any) -> Any:
 
 @cache
 def _faiss() -> Any:
-    """FAISS. Raises Unavailable where several builds of it are installed: they write over each other's files."""
+    """FAISS. Raises Unavailable if several builds of it are installed: they overwrite each other's files."""
     from importlib.metadata import PackageNotFoundError, version
 
     installed = []
@@ -184,7 +184,7 @@ def _faiss() -> Any:
 
 
 def _prepared(vectors: Vectors, metric: Metric) -> Vectors:
-    """Vectors as FAISS gets them: contiguous, and of unit length where the metric is the cosine."""
+    """Vectors prepared for FAISS: contiguous, and of unit length if the metric is the cosine."""
     prepared = np.ascontiguousarray(vectors, np.float32)
     if metric == "cosine":
         prepared = prepared / np.maximum(np.linalg.norm(prepared, axis=1, keepdims=True), 1e-12)
@@ -193,7 +193,7 @@ def _prepared(vectors: Vectors, metric: Metric) -> Vectors:
 
 @contextmanager
 def _translated(what: str) -> Iterator[None]:
-    """FAISS reports everything as RuntimeError with C++ source lines; say what was asked instead."""
+    """FAISS reports everything as RuntimeError with C++ source lines; name the request instead."""
     try:
         yield
     except RuntimeError as error:

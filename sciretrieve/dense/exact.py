@@ -1,7 +1,7 @@
 """Exact search: every vector is scored. The reference that every other dense search is checked against.
 
-Matrix products find the candidates, but their last bits depend on how the work was blocked. So candidates are taken
-with a little slack and scored again, row by row, in float64: answers are the same for any number of shards.
+Matrix products find the candidates, but their last bits depend on the blocks. So candidates are selected with a
+little slack and scored again, row by row, in float64: answers are the same for any number of shards.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ BLOCK_ROWS = 16_384
 BLOCK_QUERIES = 256
 
 RowScores = tuple[Rows, Scores]
-"""Rows of a shard and their scores, greater is better, in no order."""
+"""Rows of a shard and their scores (greater is better), in no particular order."""
 
 
 def score(query: Vectors, vectors: Vectors, metric: Metric) -> Scores:
-    """Score each row of `vectors` (n, dim) for one query (dim,), in float64, alike wherever the row stands.
+    """Score each row of `vectors` (n, dim) for one query (dim,), in float64, independently of the row's position.
 
     `ip` is the inner product, `cosine` the cosine, `l2` the negative Euclidean distance.
     """
@@ -29,7 +29,7 @@ def score(query: Vectors, vectors: Vectors, metric: Metric) -> Scores:
         difference = x - q
         distance: Scores = np.sqrt(np.einsum("ij,ij->i", difference, difference))
         return -distance
-    product: Scores = np.einsum("ij,j->i", x, q)  # einsum sums each row by itself, where BLAS would not
+    product: Scores = np.einsum("ij,j->i", x, q)  # einsum sums each row separately, unlike BLAS
     if metric == "cosine":
         product /= np.maximum(np.sqrt(np.einsum("ij,ij->i", x, x)) * np.sqrt(q @ q), 1e-12)
     return product
@@ -42,7 +42,7 @@ def search(vectors: Vectors, norms: Vectors, queries: Vectors, k: int, metric: M
         vectors: shape (n, dim), may be memory-mapped.
         norms: the vectors' Euclidean lengths, shape (n,).
         queries: shape (m, dim), float32.
-        k: how many are wanted; fewer come back only where fewer rows pass.
+        k: how many to find; fewer come back only if fewer rows pass.
         metric: see `score`.
         mask: which rows may be answered, shape (n,); None for all.
     """
@@ -74,7 +74,7 @@ def _approximate(queries: Vectors, block: Vectors, lengths: Vectors, metric: Met
 
 
 def _slack(query: Vectors, longest: float, metric: Metric) -> float:
-    """More than float32 products of a query and vectors of at most the length `longest` can be wrong by."""
+    """More than the error of float32 products of a query and vectors of at most the length `longest`."""
     length = float(np.linalg.norm(query))
     size = {"ip": length * longest, "cosine": length, "l2": (length + longest) * longest}[metric]
     return 1e-5 * size

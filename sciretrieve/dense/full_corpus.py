@@ -1,8 +1,8 @@
-"""Every query against every paper: matrix products in blocks with a running top k, in memory that does not grow with either.
+"""Every query against every paper: matrix products in blocks with a running top k, in bounded memory.
 
 Products find the candidates; the k best, with a little slack, are scored again in float64 by `dense.exact.score`, so that
-equal vectors get equal scores whatever the blocks were. A query whose k-th paper ties with more papers than were found is
-searched again by `dense.exact.search`, which finds all of them: which of them counts is for a measure to say.
+equal vectors get equal scores for any blocks. If a query's k-th paper ties with more papers than were found, it is
+searched again by `dense.exact.search`, which finds all of them: the measure decides which of them count.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ Floats = npt.NDArray[np.float32]
 
 def top(queries: Vectors, papers: Sequence[Vectors], k: int, metric: Metric) -> Iterator[tuple[Rows, npt.NDArray[np.float64]]]:
     """The k best papers of each query, and all that tie with the last of them, in the queries' order: rows and scores, best
-    first, equal scores by rising row.
+    first, equal scores by ascending row.
 
     Args:
         queries: shape (m, dim).
         papers: matrices (n, dim) of one dim, which may be memory-mapped; rows are counted over all of them.
-        k: how many are wanted.
+        k: how many to find.
         metric: "ip", "cosine", or "l2" (minus the Euclidean distance).
     """
     count = sum(len(part) for part in papers)
@@ -60,7 +60,7 @@ def _lengths(papers: Vectors) -> Floats:
 
 
 def _with_all_ties(query: Floats, papers: Sequence[Vectors], lengths: Sequence[Floats], k: int, metric: Metric) -> exact.RowScores:
-    """The k best of each matrix, whose vectors have these lengths, and what ties with them: rows and scores, in no order."""
+    """The k best of each matrix, whose vectors have these lengths, and all ties: rows and scores, in no particular order."""
     rows, scores, first_row = [], [], 0
     for part, part_lengths in zip(papers, lengths, strict=True):
         part_rows, part_scores = exact.search(part, part_lengths, query[None, :], k, metric, None)[0]
@@ -71,7 +71,7 @@ def _with_all_ties(query: Floats, papers: Sequence[Vectors], lengths: Sequence[F
 
 
 def _candidates(queries: Floats, papers: Sequence[Vectors], k: int, metric: Metric) -> Rows:
-    """Rows of the k greatest products of each query, shape (queries, k), in no order."""
+    """Rows of the k greatest products of each query, shape (queries, k), in no particular order."""
     scores = np.full((len(queries), k), -np.inf, np.float32)
     rows = np.zeros((len(queries), k), np.int64)
     edge = np.full(len(queries), -np.inf, np.float32)
@@ -91,10 +91,10 @@ def _candidates(queries: Floats, papers: Sequence[Vectors], k: int, metric: Metr
 
 
 def _merge(scores: Floats, rows: Rows, edge: Floats, product: Floats, first_row: int) -> None:
-    """Merge a block's products into each query's best, in place. Few products of most blocks are good enough."""
+    """Merge a block's products into each query's best, in place. In most blocks, few products are good enough."""
     k, width = scores.shape[1], product.shape[1]
     if edge[0] == -np.inf and width > 2 * k and width > 1024:
-        # no score is known yet: the first half of the block sets a threshold that most of the second does not reach
+        # no score is known yet: the first half of the block gives a threshold that most of the second half does not reach
         half = width // 2
         _merge(scores, rows, edge, product[:, :half], first_row)
         _merge(scores, rows, edge, product[:, half:], first_row + half)

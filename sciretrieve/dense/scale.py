@@ -1,7 +1,7 @@
 """What the dense scores of a collection mean: how near two of its papers are by chance, and how near neighbours are.
 
-Cosines are not comparable between encoders: for some all lie above 0.7. But papers of one collection are compared by the
-encoder that compares them with queries, and most of them have nothing to do with each other.
+Cosines are not comparable between encoders: for some, all are above 0.7. But the encoder that compares papers with
+queries can also compare papers with each other, and most papers of a collection are unrelated.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from ..types import Rows, Vectors
 from .vectors import VectorShard, vectors_at
 
 SAMPLED, FEWEST = 512, 64
-"""Papers that are compared with each other, at most; and below which there are too few to tell."""
+"""The most papers that are compared with each other; and the fewest that are enough to tell."""
 CHANCE = 90
-"""The percentile of the scores of pairs that counts as chance: a paper has some in its own field among so many."""
+"""The percentile of the scores of pairs that counts as chance: a few pairs are of the same field."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Dense scores that mean nothing, and that mean as much as between a paper and its nearest.
+    """The dense score that means nothing, and the one that means as much as that of a paper and its nearest neighbour.
 
     Attributes:
-        chance: what all but a tenth of the pairs of papers stay below.
-        near: the median, over papers, of the score of the nearest of the others.
+        chance: the score that all but a tenth of the pairs of papers stay below.
+        near: the median, over papers, of the score of the nearest other paper.
         rows: the papers that were compared, counted over all shards, (n,).
     """
 
@@ -41,13 +41,13 @@ class Scale:
 
 
 def scale(shards: Sequence[VectorShard], golden: Vectors | None) -> Scale | None:
-    """The scale of a collection's scores, or None where it cannot be told.
+    """The scale of a collection's scores, or None if it cannot be determined.
 
     Args:
         shards: the collection's vectors.
         golden: the encoder's vectors for one paper and for its title as a query, the first two rows, (>= 2, dim). If these
-            are less near than neighbours are, the encoder puts queries elsewhere than papers, and pairs of papers tell nothing
-            of them; nor do they where there are no such vectors.
+            are less near than neighbours are, the encoder puts queries in another region than papers, and pairs of papers say
+            nothing about queries. Without such vectors that cannot be checked.
     """
     papers = sum(shard.papers for shard in shards)
     if golden is None or papers < FEWEST:

@@ -1,4 +1,4 @@
-"""One shard's vectors, however they are searched, and the search over several shards that merges exactly."""
+"""One shard's vectors and their search, exact or approximate, and the search over several shards that merges exactly."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from .ann import HNSW_SEARCH, Ann
 from .exact import RowScores
 
 SELECTIVE = 0.1
-"""Below this share of papers passing a filter, scanning those exactly is quicker and surer than a graph."""
+"""If less than this share of papers passes a filter, scanning them exactly is faster and more reliable than a graph."""
 OVERSAMPLING = 4
-"""Candidates asked of FAISS for each answer, up to `SURPLUS` in all, which are re-scored exactly."""
+"""Candidates requested from FAISS for each answer, up to `SURPLUS` more than answers; they are re-scored exactly."""
 SURPLUS = 256
-"""More candidates than answers: what quantisation displaces lies near the edge, however deep that is."""
+"""The most candidates beyond the answers: quantisation displaces papers only near the k-th, for any k."""
 SCANNED = 32
-"""Vectors that are scanned in the time that a graph takes for one candidate: 24 of 384 dimensions, measured on 40,000. Where
-no more pass for each candidate, the index is slower than the scan, and less sure."""
+"""Vectors that are scanned in the time that a graph takes for one candidate: 24 of 384 dimensions, measured on 40,000. If
+no more pass per candidate, the index is slower than the scan, and less reliable."""
 
 
 @dataclass(frozen=True)
 class VectorShard:
-    """Vectors of one shard, memory-mapped, with the FAISS index beside them where there is one."""
+    """Vectors of one shard, memory-mapped, with their FAISS index if there is one."""
 
     path: Path
     papers: int
@@ -58,7 +58,7 @@ class VectorShard:
 
     @once
     def ann(self) -> Ann | None:
-        """The FAISS index, or None where the shard is searched exactly."""
+        """The FAISS index, or None if the shard is searched exactly."""
         return None if self.ann_path is None else Ann(self.ann_path, self.papers, self.dim)
 
     def search(self, query_vectors: Vectors, k: int, mask: Mask | None) -> list[RowScores]:
@@ -74,7 +74,7 @@ class VectorShard:
         return [self._scored(query, rows, k, mask) for query, rows in zip(query_vectors, proposals, strict=True)]
 
     def _scored(self, query: Vectors, rows: Rows, k: int, mask: Mask | None) -> RowScores:
-        if len(rows) < k:  # the index did not reach enough papers that pass: the promise is kept by looking at all
+        if len(rows) < k:  # the index did not reach enough papers that pass, so all are scanned
             return exact.search(self.vectors, self.norms, query[None], k, self.metric, mask)[0]
         rows = np.sort(rows.astype(np.int64))
         scores = exact.score(query, self.vectors[rows], self.metric)
@@ -83,7 +83,7 @@ class VectorShard:
 
 
 def search(shards: Sequence[VectorShard], query_vectors: Vectors, k: int, mask: Mask | None) -> list[RowScores]:
-    """Search all shards and merge: rows counted over all shards, in no order, with every tie at the k-th score."""
+    """Search all shards and merge: rows counted over all shards, in no particular order, with every tie at the k-th score."""
     parts = []
     for shard in shards:
         shard_mask = None if mask is None else mask[shard.first : shard.first + shard.papers]
@@ -106,7 +106,7 @@ def vectors_at(shards: Sequence[VectorShard], rows: Rows) -> Vectors:
 
 
 def ranks(shards: Sequence[VectorShard], query: Vectors, scores: Scores, mask: Mask | None) -> list[int]:
-    """The ranks, from 1, that papers of these scores have among all (that pass) for one query, exactly."""
+    """The exact ranks, from 1, of papers with these scores among all papers (that pass) for one query."""
     higher_counts = np.zeros(len(scores), np.int64)
     for shard in shards:
         for start in range(0, shard.papers, exact.BLOCK_ROWS):

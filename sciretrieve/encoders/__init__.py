@@ -32,21 +32,21 @@ def load_encoder(
     precision: Precision = "auto",
     device: Device = "auto",
 ) -> Encoder:
-    """An encoder, ready to be used; what it needs is downloaded and compiled when it first is.
+    """An encoder, ready for use; its files are downloaded and compiled when it is first used.
 
     Args:
-        name: of the catalogue; or a folder or a hub id with a transformers or sentence-transformers model; or
+        name: one from the catalogue; or a folder or a hub id with a transformers or sentence-transformers model; or
             `vectors:FILE` for vectors made elsewhere.
         adapter: which of its adapters (experts, instructions) reads papers; or a folder or a hub id with one.
         query_adapter: the same for text queries.
         bare_titles: whether a paper without an abstract is its title alone, as SciRepEval's code reads it, and not the title
             with the separator behind it, as the model cards' code does.
-        precision: "bf16", "fp32", or "auto": bf16 where the machine computes in it.
+        precision: "bf16", "fp32", or "auto": bf16 where the machine supports it.
         device: "cpu", "cuda", or "auto": a GPU where there is one.
 
     Raises:
         UnknownName, InvalidRequest, NotFound: there is no such encoder, adapter or device.
-        Unavailable: files cannot be had.
+        Unavailable: files cannot be downloaded or found.
         CorruptData: files are damaged.
     """
     if name.startswith(PREFIX):
@@ -60,10 +60,10 @@ def load_encoder(
 
 
 def reopen_encoder(identity: Mapping[str, Any], precision: Precision = "auto", device: Device = "cpu") -> Encoder:
-    """The encoder that an index was built with, from the identity in its manifest; on the CPU unless told otherwise, since
+    """The encoder that an index was built with, from the identity in its manifest; on the CPU by default, since
     single queries gain nothing from a GPU.
 
-    Raises: as `load_encoder`; EncoderMismatch, later, where weights are needed and are not those.
+    Raises: as `load_encoder`; EncoderMismatch, later, if weights are needed and differ from those of the index.
     """
     if identity.get("layout") == "vectors":
         return load_encoder(identity["name"])

@@ -1,4 +1,4 @@
-"""Doing the next piece's first half in another thread while the caller works on this one's second."""
+"""Preparing the next item in another thread while the caller works on the current one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Result = TypeVar("Result")
 
 
 def make_ahead(items: Iterable[Item], make: Callable[[Item], Result]) -> Iterator[tuple[Item, Result]]:
-    """Yield each item with what `make` gives for it, made while the item before it was in use."""
+    """Yield each item with the result of `make`, computed while the previous item was in use."""
     previous: tuple[Item, Future[Result]] | None = None
     with ThreadPoolExecutor(1) as pool:
         for item in items:

@@ -1,4 +1,4 @@
-"""One task of an encoder as a folder in the cache, as `conversion` makes it, opened without torch."""
+"""One task of an encoder as a folder in the cache, written by `conversion` and opened without torch."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .specs import Layout, Pooling
 from .tokens import Text, Tokens, open_tokenizer, tokenise
 
 Arithmetic = Literal["bf16", "fp32"]
-"""What a runtime computes in."""
+"""The number format that a runtime computes in."""
 FORM = 3
-"""Changes when what `conversion` writes does, so that older folders are not mistaken for it."""
+"""Version of what `conversion` writes; it changes with the format, so that older folders are not used."""
 PROBES = (
     "graph neural networks",
     "Does vitamin D prevent respiratory infections?",
@@ -30,20 +30,20 @@ PROBES = (
     "Title words alone. " * 30,
     "Long papers are cut where the model's positions end, whatever comes after. " * 60,
 )
-"""What a runtime is checked with: texts of all lengths, written for this."""
+"""Texts of all lengths, written for checking runtimes."""
 PAIRS = (*((text, text) for text in PROBES), *zip(PROBES, reversed(PROBES), strict=True))
 """The same for a cross-encoder: each text with itself and with another, so that scores lie far apart."""
 
 
 def probes(dim: int) -> Sequence[Text]:
-    """What a model is checked with. One of a single dimension is a cross-encoder, whose dimension is the score of a pair."""
+    """The texts that a model is checked with. A model of one dimension is a cross-encoder: that dimension is the score of a pair."""
     return PAIRS if dim == 1 else PROBES
 
 
 def folder_for(
     name: str, layout: Layout, hashes: Mapping[str, Mapping[str, str]], task: str, pooling: Pooling, normalise: bool, max_length: int
 ) -> Path:
-    """Where the cache has, or will have, one task of an encoder: a folder named by all that decides its contents."""
+    """Where the cache has, or will have, one task of an encoder: a folder named by everything that determines its contents."""
     import openvino
 
     content = json.dumps([FORM, layout, hashes, task, pooling, normalise, max_length, openvino.__version__], sort_keys=True)
@@ -57,11 +57,11 @@ class Artifact:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._facts = read_json(folder / "facts.json")
-        os.utime(folder)  # the cache drops what was used longest ago
+        os.utime(folder)  # the cache removes the least recently used entries
 
     @staticmethod
     def exists(folder: Path) -> bool:
-        """Whether the folder is there, and whole."""
+        """Whether the folder exists and is complete."""
         return (folder / "facts.json").is_file()
 
     @property
@@ -76,7 +76,7 @@ class Artifact:
 
     @property
     def has_graph(self) -> bool:
-        """Whether OpenVINO could take the model."""
+        """Whether OpenVINO could convert the model."""
         return bool(self._facts["graph"])
 
     @property
@@ -85,7 +85,7 @@ class Artifact:
         return bool(self._facts["trimmed"])
 
     def tokenise(self, texts: Sequence[Text], budget: int) -> Tokens:
-        """Texts, or pairs, to batches for this model."""
+        """Turn texts, or pairs, into batches for this model."""
         return tokenise(self._tokenizer, texts, budget=budget, padding=int(self._facts["padding"]))
 
     @once

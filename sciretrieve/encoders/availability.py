@@ -1,4 +1,4 @@
-"""What of the catalogue is on this machine, said without a network."""
+"""Which encoders of the catalogue are on this machine; no network is used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .specs import EncoderSpec, Part
 
 
 def status(spec: EncoderSpec) -> str:
-    """In few words: "ready" where all files are here, else how to get them."""
+    """In a few words: "ready" if all files are on this machine, else how to get them."""
     if spec.members:
         return _worst([status(CATALOGUE[member]) for member in spec.members])
     roles = dict.fromkeys(role for task in spec.sides.tasks for role in spec.roles(task))
@@ -17,7 +17,7 @@ def status(spec: EncoderSpec) -> str:
 
 
 def part_status(part: Part) -> str:
-    """The same of one part."""
+    """The same for one part."""
     if locate(part) is not None:
         return "ready"
     return f"by hand: {models_directory() / part.source}; {part.note}" if part.note else "download"

@@ -1,4 +1,4 @@
-"""The user's cache: compiled encoders and remembered vectors, bounded in size, and a place for weights put there by hand."""
+"""The user's cache: compiled encoders and remembered vectors, bounded in size, and a folder for weights put there by hand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from platformdirs import user_cache_path
 
 LIMIT = 24_000_000_000
-"""Bytes that all of it may take; the least recently used go first. A BERT-base takes some 0.9 GB a task."""
+"""Maximum size in bytes; the least recently used entries are removed first. A BERT-base takes about 0.9 GB per task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def vectors_directory() -> Path:
 
 
 def entries() -> list[Entry]:
-    """What is in the cache, the most recently used first."""
+    """The cache's entries, the most recently used first."""
     return sorted((_entry(folder) for folder in _folders()), key=lambda entry: -entry.used)
 
 

@@ -1,4 +1,4 @@
-"""The catalogue of encoders: one row of data a model, and no code of its own for any of them."""
+"""The catalogue of encoders: one row of data per model, and no code specific to any of them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SCIMULT_KINDS: Mapping[Kind, str] = {"search": "search", "proximity": "link_pred
 
 
 def same(paper: str, query: str = "{text}", task: str = "") -> Sides:
-    """Papers read alike on both sides, and queries as they are."""
+    """Sides that read papers alike in the corpus and as queries, and text queries by default unchanged."""
     return Sides(Side(paper, task), Side(query, task), Side(paper, task))
 
 
@@ -62,7 +62,7 @@ def _scirepeval(name: str, about: str, layout: Layout, parts: Mapping[str, Part]
 
 
 def _scimult(name: str, about: str, checkpoint: Part, layout: Layout = "scimult", tasks: tuple[str, ...] = SCIMULT_TASKS) -> EncoderSpec:
-    """A model of SciMult. One index holds papers read for one task, so all three sides are search unless told otherwise."""
+    """A model of SciMult. One index holds papers read for one task, so all three sides are search by default."""
     base = Part("microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract", VOCABULARY_FILES)
     sides = same("{title} {sep} {abstract}", task=tasks[0] if tasks else "")
     parts = {"base": base, "checkpoint": checkpoint}

@@ -1,9 +1,9 @@
-"""From weights to what runs: an encoder's folder in the cache, made once for each task. Imports torch and transformers.
+"""Converting weights into an encoder's folder in the cache, once per task. Imports torch and transformers.
 
-model.xml, model.bin   the model with its pooling as an OpenVINO graph in fp32, where OpenVINO can take it
+model.xml, model.bin   the model with its pooling as an OpenVINO graph in fp32, if OpenVINO can convert it
 tokenizer.json         the tokenizer in its fast form
-facts.json             dimension, separator, padding id, length, whether there is a graph and its last layer is trimmed
-probe.npy              what plain torch in fp32 gives for `probes`: what a runtime is checked against
+facts.json             dimension, separator, padding id, length, whether there is a graph and whether the last layer is trimmed
+probe.npy              the vectors of plain torch in fp32 for `probes`, which runtimes are checked against
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ LOG = logging.getLogger(__name__)
 
 
 def convert(spec: EncoderSpec, task: str, folders: Mapping[str, Path], target: Path) -> None:
-    """Fill the folder `target` in the cache, whole or not at all.
+    """Write the folder `target` in the cache, completely or not at all.
 
     Raises:
         Unavailable: the cache cannot be written.
-        InvalidRequest, CorruptData: the weights are of another layout, or damaged.
+        InvalidRequest, CorruptData: the weights have another layout, or are damaged.
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -58,7 +58,7 @@ def convert(spec: EncoderSpec, task: str, folders: Mapping[str, Path], target: P
         try:
             work_folder.rename(target)
         except OSError:
-            if not (target / "facts.json").exists():  # another process may have been first, which is as good
+            if not (target / "facts.json").exists():  # another process may have been faster, which is fine
                 raise
     finally:
         shutil.rmtree(work_folder, ignore_errors=True)
@@ -88,7 +88,7 @@ def load_model(spec: EncoderSpec, task: str, folders: Mapping[str, Path]) -> tup
 
 
 def _trim_if_exact(model: Any, reference_vectors: Vectors, tokenizer_file: Path, facts: Mapping[str, Any]) -> bool:
-    """Trim the model if its vectors stay what they are; whether it was."""
+    """Trim the model if that leaves its vectors unchanged. Returns whether it was trimmed."""
     if not trim(model.model):
         return False
     if np.abs(reference(model, tokenizer_file, facts) - reference_vectors).max() > 1e-4:
@@ -98,7 +98,7 @@ def _trim_if_exact(model: Any, reference_vectors: Vectors, tokenizer_file: Path,
 
 
 def pooled(model: Any, pooling: Pooling, normalise: bool) -> Any:
-    """A module that pools a model's token states, in fp32 whatever the model's own precision."""
+    """A module that pools a model's token states, in fp32 regardless of the model's own precision."""
     import torch
 
     class Pooled(torch.nn.Module):  # type: ignore[misc]
@@ -119,7 +119,7 @@ def pooled(model: Any, pooling: Pooling, normalise: bool) -> Any:
 
 
 def reference(model: Any, tokenizer_file: Path, facts: Mapping[str, Any]) -> Vectors:
-    """What the plain model gives for `probes`, one text at a time, without padding: (texts, dim) float32."""
+    """The plain model's vectors for `probes`, one text at a time, without padding: (texts, dim) float32."""
     import torch
 
     tokenizer = open_tokenizer(tokenizer_file, facts["max_length"])
@@ -132,17 +132,17 @@ def reference(model: Any, tokenizer_file: Path, facts: Mapping[str, Any]) -> Vec
 
 
 def _convert(model: Any, target: Path, name: str) -> bool:
-    """Write the model as an OpenVINO graph in fp32. False, and a word of it, where OpenVINO cannot take it."""
+    """Write the model as an OpenVINO graph in fp32. Returns False, with a warning, if OpenVINO cannot convert it."""
     import openvino
     import torch
 
     example = {name: torch.ones(2, 16, dtype=torch.int64) for name in ("input_ids", "attention_mask")}
     try:
-        # tracing warns about each shape that it takes as constant
+        # tracing warns about each shape that it treats as constant
         with torch.no_grad(), silence():
             graph = openvino.convert_model(model, example_input=example)
             openvino.save_model(graph, target, compress_to_fp16=False)
-    except Exception as error:  # OpenVINO's front end raises several classes, also RuntimeError
+    except Exception as error:  # OpenVINO's front end raises several classes, including RuntimeError
         LOG.warning("OpenVINO cannot take %s (%s); it runs in torch, with the same batches", name, str(error).strip().splitlines()[0][:200])
         for file in (target, target.with_suffix(".bin")):
             file.unlink(missing_ok=True)

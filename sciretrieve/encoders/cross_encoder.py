@@ -17,7 +17,7 @@ from .specs import EncoderRequest, EncoderSpec, Part
 from .text_encoder import TextEncoder
 
 CLASSIFIER = "ForSequenceClassification"
-"""How transformers calls the classes of models whose answer is one list of labels for a whole text, or pair."""
+"""Ending of the transformers class names of models that give one list of labels for a whole text, or pair."""
 
 
 class CrossEncoder:
@@ -28,7 +28,7 @@ class CrossEncoder:
 
     @property
     def name(self) -> str:
-        """What it was asked for by."""
+        """The name that it was requested by."""
         return self._encoder.name
 
     @property
@@ -39,43 +39,43 @@ class CrossEncoder:
     def score(self, query: Query, papers: Sequence[Paper]) -> npt.NDArray[np.float64]:
         """How well each paper answers the query, shape (n,) float64; greater is better, the scale is the model's own.
 
-        A paper in place of a text query is read as its title and abstract. Of what is too long together, the longer of
-        the two is cut at its end.
+        A paper in place of a text query is read as its title and abstract. If the two texts are too long together, the
+        longer one is cut at its end.
 
         Raises:
-            InvalidRequest: the model is of a kind that gives no score, or does not run on this device so.
+            InvalidRequest: the model gives no score, or cannot run on this device in this precision.
             CorruptData: its files are damaged.
-            Unavailable: its files, or the cache, are away.
+            Unavailable: its files or the cache cannot be reached.
         """
         pairs = [(query.words.strip(), f"{paper.title} {paper.abstract}".strip()) for paper in papers]
         return self._encoder.encode_pairs(pairs)[:, 0].astype(np.float64)
 
 
 def open_cross_encoder(name: str, *, precision: Precision = "auto", device: Device = "auto") -> CrossEncoder | None:
-    """The cross-encoder in a folder or at a hub id; None where that, or the name, means something else.
+    """The cross-encoder in a folder or at a hub id; None if it, or the name, is something else.
 
     Its files are downloaded now, and compiled when it first scores.
 
     Args:
         name: a folder or a hub id with a model whose config.json names a class …ForSequenceClassification.
-        precision: "bf16", "fp32", or "auto": bf16 where the machine computes in it.
+        precision: "bf16", "fp32", or "auto": bf16 where the machine supports it.
         device: "cpu", "cuda", or "auto": a GPU where there is one.
 
     Raises:
         InvalidRequest: there is no such folder or device, or the folder lacks a file.
-        Unavailable: files cannot be had.
+        Unavailable: files cannot be downloaded or found.
         CorruptData: config.json or tokenizer_config.json is damaged.
     """
     if name in CATALOGUE or not (is_path(name) or REPOSITORY.fullmatch(name)):
         return None
     source = str(Path(name).expanduser().resolve()) if is_path(name) else name
-    # a small file, which says whether the weights are wanted at all
+    # a small file, which shows whether the weights are needed at all
     config = settings_in(obtain(Part(source, ("config.json",)), name) / "config.json")
     if not any(str(kind).endswith(CLASSIFIER) for kind in config.get("architectures") or ()):
         return None
     part = Part(source, MODEL_FILES)
     length = settings_in(obtain(part, name) / "tokenizer_config.json", {}).get("model_max_length")
-    # 10^30 stands for "not known" there
+    # 10^30 means "unknown" there
     plausible = isinstance(length, int) and 0 < length <= (config.get("max_position_embeddings") or USUAL_LENGTH)
     spec = EncoderSpec(
         name=name,

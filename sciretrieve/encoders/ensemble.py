@@ -14,7 +14,7 @@ from .tokens import Tokens
 
 
 class Ensemble:
-    """The mean of several encoders' vectors, which are of one dimension."""
+    """The mean of several encoders' vectors, which all have the same dimension."""
 
     def __init__(self, name: str, members: Sequence[TextEncoder]) -> None:
         self.name = name
@@ -47,7 +47,7 @@ class Ensemble:
 
     @property
     def symmetric(self) -> bool:
-        """Whether every member encodes a paper as a query just as a paper of the corpus."""
+        """Whether every member encodes a paper used as a query just like a paper of the corpus."""
         return all(member.symmetric for member in self.members)
 
     def identity(self) -> dict[str, Any]:
@@ -64,7 +64,7 @@ class Ensemble:
         return self._mean([member.encode(batches) for member, batches in zip(self.members, tokens, strict=True)])
 
     def truncated(self, tokens: tuple[Tokens, ...]) -> int:
-        """See `TextEncoder.truncated`: by the member that reads least."""
+        """See `TextEncoder.truncated`: the count of the member that reads least."""
         return max(batches.truncated for batches in tokens)
 
     def encode_papers(self, papers: Sequence[Paper]) -> Vectors:

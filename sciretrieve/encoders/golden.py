@@ -1,6 +1,6 @@
-"""Golden vectors: what an encoder gave for one probe a side when an index was built, checked when it is next used.
+"""Golden vectors: an encoder's vectors for one probe on each side when an index was built, checked when it is next used.
 
-So an upgrade of a library that changes embeddings in silence is caught before it ranks anything.
+This catches a library upgrade that silently changes embeddings before it affects any ranking.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..types import Paper, Query, Vectors
 
 PROBE = Paper("probe", "How papers cite each other", "Citations join papers into a graph, in which near papers share their topics.")
 LEAST_COSINE = 0.9995
-"""Below what two precisions differ by (0.9999), above what another tokenizer, pooling or adapter leaves."""
+"""Below the cosine of two precisions (0.9999), above that of another tokenizer, pooling or adapter."""
 
 
 def golden_vectors(encoder: Encoder) -> Vectors:
@@ -40,7 +40,7 @@ def read_golden(path: Path, dim: int) -> Vectors:
 
 
 def check_golden(golden: Vectors, encoder: Encoder, side: SideName) -> None:
-    """Compare the golden vector of one side with what the encoder gives today.
+    """Compare the golden vector of one side with what the encoder gives now.
 
     Raises:
         InvalidRequest: they differ.
@@ -55,7 +55,7 @@ def check_golden(golden: Vectors, encoder: Encoder, side: SideName) -> None:
 
 
 def _probe_vector(encoder: Encoder, side: SideName) -> Vectors:
-    """What the encoder gives for the probe on one side, (dim,)."""
+    """The encoder's vector for the probe on one side, (dim,)."""
     if side == "paper":
         vectors = encoder.encode_papers([PROBE])
     else:

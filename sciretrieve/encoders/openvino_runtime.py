@@ -1,4 +1,4 @@
-"""The CPU runtime: one task of an encoder as an OpenVINO graph, compiled once and started without torch ever after."""
+"""The CPU runtime: one task of an encoder as an OpenVINO graph, compiled once and then started without torch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HINTS: dict[Arithmetic, str] = {"bf16": "bf16", "fp32": "f32"}
 
 
 class OpenVinoRuntime:
-    """An encoder of the cache on this machine's CPU. Nothing loads before the first text."""
+    """An encoder from the cache on this machine's CPU. Nothing loads before the first text."""
 
     def __init__(self, artifact: Artifact, precision: Arithmetic) -> None:
         self._artifact = artifact
@@ -26,7 +26,7 @@ class OpenVinoRuntime:
 
     @property
     def machine(self) -> str:
-        """The processor, what it computes in, and the library's version."""
+        """The processor, the number formats it supports, and the library's version."""
         import openvino
 
         capabilities = " ".join(sorted(_core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")))
@@ -57,13 +57,13 @@ class OpenVinoRuntime:
 
 
 def has_bf16() -> bool:
-    """Whether this machine's CPU computes in bf16. Where it does not, bf16 is slower than fp32."""
+    """Whether this machine's CPU supports bf16. If it does not, bf16 is slower than fp32."""
     return "BF16" in _core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
 
 
 @cache
 def _core() -> Any:
-    # its telemetry package would look for a network at import
+    # its telemetry package would use the network at import
     os.environ.setdefault("OPENVINO_TELEMETRY_OPT_OUT", "1")
     import openvino
 

@@ -1,4 +1,4 @@
-"""An encoder that encodes each text once on this machine: its vectors are remembered in the cache, by the text's hash."""
+"""An encoder that encodes each text once on this machine: its vectors are stored in the cache, by the text's hash."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ LOG = logging.getLogger(__name__)
 Item = TypeVar("Item", Paper, Query)
 Result = TypeVar("Result")
 AT_ONCE = 512
-"""Texts that are looked up, or kept, at a time."""
+"""Texts that are looked up, or stored, at a time."""
 
 
 class RememberingEncoder:
-    """What an encoder gives for papers and queries, looked up before it is computed.
+    """An encoder's vectors for papers and queries, looked up before they are computed.
 
-    For work that meets the same texts again: the queries of a benchmark, the candidates of a reranker. Where the cache
-    cannot be written, everything is computed each time.
+    For work that repeats the same texts: the queries of a benchmark, the candidates of a reranker. If the cache cannot
+    be written, everything is computed each time.
     """
 
     def __init__(self, encoder: Encoder) -> None:
@@ -50,7 +50,7 @@ class RememberingEncoder:
 
     def _look_up_or_encode(self, items: Sequence[Item], keys: Sequence[bytes], encode: Callable[[Sequence[Item]], Vectors]) -> Vectors:
         identity = self._encoder.identity()
-        if identity["layout"] == "vectors":  # these go by id, and stand in a file already
+        if identity["layout"] == "vectors":  # these are looked up by id, and are in a file already
             return encode(items)
         vectors = np.empty((len(items), self._encoder.dim), np.float32)
         for start in range(0, len(items), AT_ONCE):
@@ -83,7 +83,7 @@ class RememberingEncoder:
         cache.bound(keep=self._path.parent)
 
     def _with_store(self, action: Callable[[Connection], Result], fallback: Result) -> Result:
-        """Work on the table of vectors; `otherwise`, and a word in the log, where it cannot be had."""
+        """Run `action` on the table of vectors; if the table cannot be used, log that and return `fallback`."""
         import sqlite3
 
         try:
@@ -97,7 +97,7 @@ class RememberingEncoder:
 
     @once
     def _path(self) -> Path:
-        """A file for each encoder, by all that decides its vectors."""
+        """A file for each encoder, named by everything that determines its vectors."""
         identity = {key: value for key, value in self._encoder.identity().items() if key not in ("name", "asked")}
         content = json.dumps([identity, self._encoder.precision], sort_keys=True)
         readable = re.sub(r"[^\w.-]+", "-", self._encoder.name).strip("-")[-60:]

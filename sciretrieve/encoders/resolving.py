@@ -1,4 +1,4 @@
-"""From what a user asks for to a spec: a row of the catalogue, a model on the hub, a folder; with other adapters if wanted.
+"""From a user's request to a spec: a row of the catalogue, a model on the hub, a folder; with other adapters if requested.
 
 Folders of sentence-transformers are read as that library reads them (modules.json, pooling, normalisation, prompts),
 without importing it.
@@ -34,8 +34,8 @@ def resolve(request: EncoderRequest) -> EncoderSpec:
     """The spec for a request. A model on the hub that is not in the catalogue is downloaded to see what it is.
 
     Raises:
-        UnknownName: nothing is called that.
-        InvalidRequest: a folder holds no model, or the encoder takes no such adapter.
+        UnknownName: nothing has that name.
+        InvalidRequest: a folder holds no model, or the encoder has no such adapter.
         Unavailable: the hub cannot be reached.
     """
     spec = _base(request.encoder)
@@ -100,10 +100,10 @@ def _with_task(sides: Sides, option: str, task: str) -> Sides:
 
 
 def describe(name: str, part: Part, folder: Path) -> EncoderSpec:
-    """The spec of a model that the catalogue has not, from the files in its folder.
+    """The spec of a model that is not in the catalogue, from the files in its folder.
 
     Raises:
-        InvalidRequest: it needs what is not supported here.
+        InvalidRequest: it needs something that is not supported.
         CorruptData: one of its files is damaged.
     """
     config = settings_in(folder / "config.json")
@@ -146,7 +146,7 @@ def describe(name: str, part: Part, folder: Path) -> EncoderSpec:
 
 
 def _modules(folder: Path) -> tuple[Pooling, bool]:
-    """Pooling and normalisation as modules.json of sentence-transformers has them."""
+    """Pooling and normalisation as modules.json of sentence-transformers defines them."""
     pooling: Pooling | None = None
     normalise = False
     for module in settings_in(folder / "modules.json", []):
@@ -175,10 +175,10 @@ def _modules(folder: Path) -> tuple[Pooling, bool]:
 
 
 def settings_in(path: Path, default: Any = None) -> Any:
-    """What a model's JSON file holds: an object, or a list where `default`, taken if there is no file, is one.
+    """The contents of a model's JSON file: an object, or a list if `default`, which is returned if there is no file, is a list.
 
     Raises:
-        CorruptData: it holds something else, or is not there and there is no default.
+        CorruptData: it holds something else, or it is missing and there is no default.
     """
     if default is not None and not path.is_file():
         return default

@@ -1,4 +1,4 @@
-"""What runs one task of an encoder: runtimes in order of preference, each checked before it is used and left when it fails."""
+"""Running one task of an encoder: runtimes in order of preference, each checked before use and abandoned when it fails."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .torch_runtime import ManyDevices, TorchRuntime, Weights, cuda_devices, cud
 
 LOG = logging.getLogger(__name__)
 LEAST_COSINE = 0.9999
-"""To the vectors of plain torch in fp32, for a runtime in bf16."""
+"""Least cosine to the vectors of plain torch in fp32, for a runtime in bf16."""
 LARGEST_DIFFERENCE = 1e-4
-"""From any component of those vectors, for a runtime in fp32."""
+"""Largest difference from any component of those vectors, for a runtime in fp32."""
 
 
 class Runtime(Protocol):
-    """One task of an encoder in one arithmetic on one kind of machine. Nothing loads before it is asked for its machine."""
+    """One task of an encoder in one arithmetic on one kind of machine. Nothing loads before `machine` or `run` is used."""
 
     @property
     def name(self) -> str:
@@ -40,24 +40,24 @@ class Runtime(Protocol):
 
     @property
     def machine(self) -> str:
-        """The processor and the library's version: a check holds as long as they stay."""
+        """The processor and the library's version: a check is valid as long as these stay the same."""
 
     def run(self, tokens: Tokens) -> Vectors:
-        """Encode: (texts, dim) float32. Several threads may."""
+        """Encode: (texts, dim) float32. Safe to call from several threads."""
 
 
 class Runtimes:
     """One task of an encoder on this machine, in the first of its runtimes that works.
 
     A runtime is checked once against plain torch in fp32, and the result is remembered beside the graph. In bf16 every probe
-    text must keep a cosine of 0.9999, in fp32 every component must stay within 1e-4; of a cross-encoder, the scores of all
-    pairs are one vector, taken from its mean. A runtime that fails the check, or raises anything then or while it encodes,
-    is left for the next one, which encodes the same texts again. Memory that is lacking and errors of sciretrieve's own are
-    no failures of a runtime, and are passed on.
+    text must keep a cosine of 0.9999, in fp32 every component must stay within 1e-4; for a cross-encoder, the scores of all
+    pairs are treated as one vector, less its mean. If a runtime fails the check, or raises anything during it or while
+    encoding, the next one takes over and encodes the same texts again. Lack of memory and sciretrieve's own errors do not
+    count as failures of a runtime, and are raised.
     """
 
     def __init__(self, encoder: str, artifact: Artifact, requested: Precision, list_runtimes: Callable[[], Sequence[Runtime]]) -> None:
-        """`ordered` gives the runtimes, the preferred first; it may raise what an unfit request deserves."""
+        """`ordered` gives the runtimes, the preferred first; it may raise InvalidRequest."""
         self.artifact = artifact
         self._encoder, self._requested, self._list_runtimes = encoder, requested, list_runtimes
         self._lock = Lock()
@@ -67,7 +67,7 @@ class Runtimes:
 
     @property
     def precision(self) -> Arithmetic:
-        """The arithmetic that it runs in. Raises as `run`."""
+        """The arithmetic in use. Raises as `run`."""
         return self._current().precision
 
     @property
@@ -79,8 +79,8 @@ class Runtimes:
         """Encode: (texts, dim) float32.
 
         Raises:
-            InvalidRequest: bf16 was asked for, and does not keep the vectors or is unknown to the machine.
-            Unavailable: no runtime is left that works.
+            InvalidRequest: bf16 was requested, and changes the vectors or is not supported by the machine.
+            Unavailable: no runtime works.
         """
         while True:
             runtime = self._current()
@@ -96,11 +96,11 @@ class Runtimes:
 
     @once
     def _remaining(self) -> list[Runtime]:
-        """The runtimes that have not failed, the preferred first: those before them are let go, with their models."""
+        """The runtimes that have not failed, the preferred first; failed ones are dropped, with their models."""
         return list(self._list_runtimes())
 
     def _current(self) -> Runtime:
-        """The runtime in use: the first that is not left and passes its check."""
+        """The runtime in use: the first of the remaining ones that passes its check."""
         with self._lock:
             while self._usable is None:
                 runtime = self._remaining[0]
@@ -113,7 +113,7 @@ class Runtimes:
             return self._usable
 
     def _abandon(self, runtime: Runtime, error: Exception) -> None:
-        """Go on to the next runtime, and remember that this one raised; unless another thread did so already."""
+        """Go on to the next runtime, and record that this one raised; unless another thread did so already."""
         with self._lock:
             if runtime is self._usable:
                 facts = {"raised": _in_one_line(error)}
@@ -122,7 +122,7 @@ class Runtimes:
                 self._save_check(runtime, facts)
 
     def _advance(self, runtime: Runtime, fault: str, *, warn: bool) -> None:
-        """Raises Unavailable where there is no next one; then this one is tried again when it is next needed."""
+        """Go on to the next runtime. Raises Unavailable if there is none; then this one is tried again when next needed."""
         if len(self._remaining) == 1:
             advice = "use --device cpu" if "cuda" in runtime.name else "please report it, with the model's name"
             raise Unavailable(f"{self._encoder} cannot be run on this machine: {'; '.join([*self._faults, fault])}; {advice}")
@@ -132,7 +132,7 @@ class Runtimes:
             LOG.warning("%s: %s; it goes on in %s", self._encoder, fault, self._remaining[0].name)
 
     def _check(self, runtime: Runtime) -> tuple[Mapping[str, Any], bool]:
-        """What the check of a runtime gave, and whether that was known before."""
+        """The result of a runtime's check, and whether it was known before."""
         known_facts = self._saved_checks().get(_key(runtime))
         if known_facts is not None:
             return known_facts, True
@@ -149,13 +149,13 @@ class Runtimes:
             raise Unavailable(f"{self._encoder}: {'; '.join(self._faults)}; {runtime.name} would be next, but {error}") from error
         except Exception as error:  # OpenVINO and torch raise many classes
             facts = {"raised": _in_one_line(error)}
-            if len(self._remaining) == 1:  # nothing comes after it, so it is tried again next time
+            if len(self._remaining) == 1:  # it is the last one, so it is tried again next time
                 return facts, False
         self._save_check(runtime, facts)
         return facts, False
 
     def _fault(self, runtime: Runtime, facts: Mapping[str, Any]) -> str | None:
-        """Why a runtime cannot be used. Raises InvalidRequest where bf16 was asked for and does not keep the vectors."""
+        """Why a runtime cannot be used. Raises InvalidRequest if bf16 was requested and changes the vectors."""
         if "raised" in facts:
             return f"{runtime.name} failed ({facts['raised']})"
         cosine, difference = facts["cosine"], facts["difference"]
@@ -174,15 +174,15 @@ class Runtimes:
         return dict(read_json(path)) if path.exists() else {}
 
     def _save_check(self, runtime: Runtime, facts: Mapping[str, Any]) -> None:
-        with suppress(OSError):  # in a cache that cannot be written, the check is made again next time
+        with suppress(OSError):  # if the cache cannot be written, the check is repeated next time
             write_json(self.artifact.folder / "checked.json", self._saved_checks() | {_key(runtime): facts})
 
 
 def on_cpu(artifact: Artifact, requested: Precision, weights: Callable[[], Weights]) -> list[Runtime]:
-    """The runtimes of a CPU: OpenVINO in bf16 where the CPU computes in it, in fp32, and torch, which needs the weights.
+    """The runtimes of a CPU: OpenVINO in bf16 where the CPU supports it, OpenVINO in fp32, and torch, which needs the weights.
 
     Raises:
-        InvalidRequest: bf16 was asked for, and the CPU does not compute in it.
+        InvalidRequest: bf16 was requested, and the CPU does not support it.
     """
     torch_runtime = TorchRuntime(weights, artifact, "cpu", "fp32")
     if not artifact.has_graph:
@@ -195,10 +195,10 @@ def on_cpu(artifact: Artifact, requested: Precision, weights: Callable[[], Weigh
 
 
 def on_gpu(artifact: Artifact, requested: Precision, weights: Callable[[], Weights]) -> list[Runtime]:
-    """The runtimes of GPUs: torch in bf16 where they compute in it, and in fp32.
+    """The runtimes of GPUs: torch in bf16 where they support it, and in fp32.
 
     Raises:
-        InvalidRequest: bf16 was asked for, and the GPUs do not compute in it.
+        InvalidRequest: bf16 was requested, and the GPUs do not support it.
     """
     bf16_available = cuda_has_bf16()
     if requested == "bf16" and not bf16_available:
@@ -218,7 +218,7 @@ def _comparison(actual: Vectors, expected: Vectors) -> dict[str, float]:
     """How far vectors of the probe texts are from those of plain torch in fp32: the least cosine, the largest difference."""
     difference = float(np.abs(actual - expected).max())
     if expected.shape[1] == 1:
-        # a number alone has no direction, and one added to all scores ranks nothing anew: so their correlation
+        # a single number has no direction, and a constant added to all scores changes no ranking: so take their correlation
         expected, actual = (expected - expected.mean()).T, (actual - actual.mean()).T
     lengths = np.linalg.norm(expected, axis=1) * np.linalg.norm(actual, axis=1)
     cosine = float(((actual * expected).sum(axis=1) / np.maximum(lengths, 1e-30)).min())
@@ -226,6 +226,6 @@ def _comparison(actual: Vectors, expected: Vectors) -> dict[str, float]:
 
 
 def _in_one_line(error: Exception) -> str:
-    """An error's class and, of what OpenVINO says in several lines, the last, which has the reason."""
+    """An error's class and the last line of its message, which in OpenVINO's long ones has the reason."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[-1][:200]}" if lines else type(error).__name__

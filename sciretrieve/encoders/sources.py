@@ -1,4 +1,4 @@
-"""Where an encoder's files are: in a package, in a folder, in the hub's own cache, or to be downloaded from the hub.
+"""Where an encoder's files are: in a package, in a folder, in the hub's own cache, or on the hub, for download.
 
 Downloads go through huggingface_hub, file by file, into its usual cache: they resume, and other programs share them.
 """
@@ -37,8 +37,8 @@ def obtain(part: Part, encoder: str) -> Path:
     """The folder with the part's files, downloaded if need be.
 
     Raises:
-        Unavailable: a file is nowhere to be had; the message says where it may be put.
-        InvalidRequest: a folder that was named lacks a file.
+        Unavailable: a file cannot be found; the message says where to put it.
+        InvalidRequest: a named folder lacks a file.
     """
     folder = locate(part)
     if folder is not None:
@@ -58,13 +58,13 @@ def obtain(part: Part, encoder: str) -> Path:
 
 
 def files_of(part: Part, folder: Path) -> list[Path]:
-    """The part's files in `folder`: of alternatives the first that is there."""
+    """The part's files in `folder`: of alternatives the first that exists."""
     present_files = [next((folder / name for name in _names(entry) if (folder / name).is_file()), None) for entry in part.files]
     return list(dict.fromkeys(file for file in present_files if file is not None))
 
 
 def hashes_of(part: Part, folder: Path, encoder: str) -> Hashes:
-    """The digests of the part's files in `folder`. Raises CorruptData where one is not what we know it must be."""
+    """The digests of the part's files in `folder`. Raises CorruptData if one differs from its known digest."""
     hashes: Hashes = {}
     for path in files_of(part, folder):
         with path.open("rb") as file:
@@ -136,7 +136,7 @@ def _download(part: Part, encoder: str) -> Path:
     )
 
     try:
-        # the library would try for half a minute; this goes through the same proxies, and any answer will do
+        # the library would retry for half a minute; this uses the same proxies, and any answer is enough
         get_session().head(constants.ENDPOINT, timeout=PATIENCE)
     except OSError as error:
         raise _unreachable_error(part, encoder, part.files[0], error) from error
@@ -176,7 +176,7 @@ def _unreachable_error(part: Part, encoder: str, entry: str, error: Exception) -
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Keep what the library says of each new try from the user, whom an error tells all there is to know."""
+    """Hide the library's messages about each retry: the final error tells the user enough."""
     log = logging.getLogger("huggingface_hub")
     level = log.level
     log.setLevel(logging.ERROR)
@@ -189,7 +189,7 @@ def _silence() -> Iterator[None]:
 def _download_first(
     fetch: Callable[..., Any], part: Part, names: list[str], absent_error: type[Exception], offline_error: type[Exception]
 ) -> str | None:
-    """The first of several files that the repository has, downloaded. A file that is only unreachable is no absent one."""
+    """The first of several files that the repository has, downloaded. A file that is only unreachable does not count as absent."""
     for name in names:
         try:
             return str(fetch(part.source, name, revision=part.revision))

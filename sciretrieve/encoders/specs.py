@@ -1,6 +1,6 @@
-"""What an encoder is, as data: where its weights come from, how each side becomes text, what becomes of token states.
+"""What an encoder is, as data: where its weights come from, how each side becomes text, how token states become vectors.
 
-An encoder has three sides, for a model may read each in its own way: a paper of the corpus, a text query, and a paper
+An encoder has three sides, since a model may read each differently: a paper of the corpus, a text query, and a paper
 in place of a query.
 """
 
@@ -16,10 +16,10 @@ Pooling = Literal["mean", "cls", "second"]
 """Token states to one vector: their mean over the attention mask, the first ([CLS]), or the one after it (a control code's)."""
 
 Layout = Literal["transformers", "adapters", "fusion", "pals", "scimult", "instructed", "multi2spe", "cross"]
-"""How the files are laid out, and so which module of `layouts` reads them."""
+"""How the files are laid out, which decides the module of `layouts` that reads them."""
 
 Kind = Literal["search", "proximity", "classification"]
-"""What a benchmark asks: papers for a query, papers related to a paper, labels of a paper."""
+"""What a benchmark asks for: papers for a query, papers related to a paper, labels of a paper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Side:
     alone: str = ""
 
     def template(self, title: str, abstract: str) -> str:
-        """What is filled in for a paper with this title and abstract."""
+        """The template for a paper with this title and abstract."""
         return self.text if (title and abstract) or not self.alone else self.alone
 
     def bare(self) -> Side:
@@ -70,10 +70,10 @@ class Part:
 
     Attributes:
         source: `package:NAME` (its `model/` folder), a directory, or a Hugging Face repository.
-        files: what is needed; `a|b` is the first of several that is there, a trailing `?` marks what may be absent.
+        files: what is needed; `a|b` is the first of several that exists, a trailing `?` marks what may be absent.
         revision: the repository's commit, branch or tag.
         sha256: file -> digest, where we know what the file must be.
-        note: how to get the files where no repository has them; such a part is only looked for on this machine.
+        note: how to get the files if no repository has them; such a part is only looked up on this machine.
     """
 
     source: str
@@ -119,7 +119,7 @@ class EncoderSpec:
     kinds: Mapping[Kind, str] = field(default_factory=dict)
 
     def roles(self, task: str) -> tuple[str, ...]:
-        """The parts that a task needs: of a set of adapters only its own, of all else every part."""
+        """The parts that a task needs: of a set of adapters only its own, in other layouts every part."""
         if self.layout == "adapters":
             return ("base", task) if task else ("base",)
         return tuple(self.parts)
@@ -131,7 +131,7 @@ class EncoderSpec:
 
 @dataclass(frozen=True, slots=True)
 class EncoderRequest:
-    """What a user asked for, from which an encoder can be found again: see `load_encoder`."""
+    """A user's request for an encoder, from which it can be found again: see `load_encoder`."""
 
     encoder: str
     adapter: str | None = None

@@ -34,10 +34,10 @@ class StoredVectors:
     window = WINDOW
     symmetric = True
     metric: Metric = "l2"
-    """SPECTER's family, whose published vectors are the usual ones, compares by Euclidean distance; --metric says otherwise."""
+    """SPECTER's family, whose published vectors are the usual ones, compares by Euclidean distance; --metric changes that."""
 
     def __init__(self, path: Path) -> None:
-        """Raises NotFound where there is no file."""
+        """Raises NotFound if there is no file."""
         if not path.is_file():
             raise NotFound(f"there are no vectors at {path}; name a .jsonl, .npy or .parquet file after {PREFIX}")
         self.path = path
@@ -49,12 +49,12 @@ class StoredVectors:
 
     @property
     def rows(self) -> dict[str, int]:
-        """Where each id's vector stands."""
+        """The row of each id's vector."""
         return self._table[0]
 
     @property
     def empty(self) -> Set[str]:
-        """Ids whose vector is an empty list, as SciDocs' files may have it: they are known, and have none."""
+        """Ids whose vector is an empty list, as SciDocs' files may have it: they are known but have no vector."""
         return self._table[2]
 
     @property
@@ -94,7 +94,7 @@ class StoredVectors:
             ) from None
 
     def truncated(self, tokens: list[str]) -> None:
-        """Nothing is known of texts here."""
+        """None: there are no texts to truncate."""
 
     def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
         """The papers' vectors, shape (n, dim) float32. Raises InvalidRequest where one has none."""
@@ -111,7 +111,7 @@ class StoredVectors:
 
     @once
     def _table(self) -> Table:
-        """See `Table`; the vectors stay on disk, however many there are."""
+        """See `Table`; the vectors stay on disk."""
         suffixes = [suffix.lower() for suffix in self.path.suffixes]
         if ".npy" in suffixes:
             return self._from_npy()
@@ -149,7 +149,7 @@ class StoredVectors:
 
 
 def _gather(path: Path, lines: Iterator[tuple[int, str, Any]]) -> Table:
-    """Check vectors one by one and write them to a file without a name, which the system removes when it is no longer mapped."""
+    """Check vectors one by one and write them to an unnamed file, which the system removes when it is no longer mapped."""
     rows: dict[str, int] = {}
     empty: set[str] = set()
     dim = 0

@@ -23,7 +23,7 @@ from .tokens import BUDGET, Tokens
 from .torch_runtime import WINDOW, Weights, check_device, cuda_devices, has_cuda
 
 GPU_BUDGET = 65_536
-"""Tokens a batch on a GPU."""
+"""Tokens per batch on a GPU."""
 CPU_WINDOW = 512
 """Texts encoded together on a CPU."""
 
@@ -31,8 +31,8 @@ CPU_WINDOW = 512
 class TextEncoder:
     """An encoder that reads text. Files are looked for, and models loaded, when first needed.
 
-    `known_hashes` are the hashes of its files where an index has them: then the weights themselves are not needed, as long as
-    the cache has what was made of them.
+    `known_hashes` are the hashes of its files, if an index has them: then the weights themselves are not needed, as long as
+    the cache has the converted model.
     """
 
     def __init__(
@@ -82,11 +82,11 @@ class TextEncoder:
 
     @property
     def symmetric(self) -> bool:
-        """Whether a paper in place of a query is encoded just as a paper of the corpus is."""
+        """Whether a paper in place of a query is encoded just like a paper of the corpus."""
         return self.spec.sides.paper == self.spec.sides.paper_as_query
 
     def identity(self) -> dict[str, Any]:
-        """All that decides the vectors, as a manifest records it: two encoders with equal identities agree."""
+        """Everything that determines the vectors, as a manifest records it: encoders with equal identities agree."""
         spec = self.spec
         return {
             "name": self.name,
@@ -111,7 +111,7 @@ class TextEncoder:
         return self._paper_model.run(tokens)
 
     def truncated(self, tokens: Tokens) -> int:
-        """How many of the tokenised papers are longer than what the model reads."""
+        """How many of the tokenised papers are longer than the model reads."""
         return tokens.truncated
 
     def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
@@ -130,13 +130,13 @@ class TextEncoder:
         return vectors
 
     def encode_pairs(self, pairs: Sequence[tuple[str, str]]) -> Vectors:
-        """Encode two texts read together, where the model is a cross-encoder: scores, shape (n, 1) float32."""
+        """Encode pairs of texts read together, with a cross-encoder: scores, shape (n, 1) float32."""
         model = self._paper_model
         return model.run(model.artifact.tokenise(pairs, self._budget))
 
     @once
     def folders(self) -> dict[str, Path]:
-        """Where the parts are that the three sides need, by role. Raises Unavailable."""
+        """The folders of the parts that the three sides need, by role. Raises Unavailable."""
         roles = dict.fromkeys(role for task in self.spec.sides.tasks for role in self.spec.roles(task))
         return {role: obtain(self.spec.parts[role], self.name) for role in roles}
 
@@ -188,10 +188,10 @@ class TextEncoder:
         return Runtimes(self.name, artifact, self._precision, lambda: list_runtimes(artifact, self._precision, weights))
 
     def _with_weights(self) -> TextEncoder:
-        """This encoder with its files at hand, which must be those that an index was built with.
+        """This encoder with its files on this machine, which must be those that an index was built with.
 
         Raises:
-            EncoderMismatch: they are others.
+            EncoderMismatch: they are not.
         """
         if self._known_hashes is None:
             return self
@@ -202,17 +202,17 @@ class TextEncoder:
 
 
 def from_identity(identity: Mapping[str, Any], precision: Precision, device: Device) -> TextEncoder:
-    """The encoder that an index was built with, from what its manifest says of it.
+    """The encoder that an index was built with, from the identity in its manifest.
 
     Raises:
-        CorruptData: that is no identity.
+        CorruptData: the identity is damaged.
     """
     try:
         spec = EncoderSpec(
             name=identity["asked"]["encoder"],
             about="",
             layout=identity["layout"],
-            # where they come from is not needed to find what was made of them in the cache
+            # the source is not needed to find the converted model in the cache
             parts={role: Part("", tuple(hashes)) for role, hashes in identity["files"].items()},
             sides=sides_from(identity["sides"]),
             pooling=identity["pooling"],

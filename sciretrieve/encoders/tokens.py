@@ -14,9 +14,9 @@ from tokenizers import Encoding, Tokenizer
 from ..errors import CorruptData
 
 BUDGET = 2048
-"""Tokens a batch on a CPU, padding included; measured in bench/encode.py."""
+"""Tokens per batch on a CPU, padding included; measured in bench/encode.py."""
 ROUNDING = 8
-"""Batches are padded to a multiple of this, for each new shape costs the runtime some preparation."""
+"""Batches are padded to a multiple of this, since each new shape costs the runtime some preparation."""
 
 Ids = npt.NDArray[np.int64]
 Text: TypeAlias = str | tuple[str, str]
@@ -25,7 +25,7 @@ Text: TypeAlias = str | tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Token ids and attention mask, both (texts, length), and which of the texts they are."""
+    """Token ids and attention mask, both (texts, length), and the positions of the texts."""
 
     ids: Ids
     mask: Ids
@@ -34,7 +34,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A list of texts as batches, longest first. `truncated` counts the texts that the model reads only the beginning of."""
+    """A list of texts as batches, longest first. `truncated` counts the texts of which the model reads only the beginning."""
 
     texts: int
     batches: tuple[Batch, ...]
@@ -53,9 +53,9 @@ def open_tokenizer(path: Path, max_length: int) -> Tokenizer:
 
 
 def tokenise(tokenizer: Tokenizer, texts: Sequence[Text], *, budget: int = BUDGET, padding: int = 0) -> Tokens:
-    """Tokenise `texts` in parallel, and put them in batches of at most `budget` tokens, filled up with id `padding`.
+    """Tokenise `texts` in parallel, in batches of at most `budget` tokens, padded with the id `padding`.
 
-    Of a pair that is too long, tokens go from the end of whichever is the longer, one by one.
+    If a pair is too long, tokens are removed one by one from the end of the longer text.
     """
     encoded = tokenizer.encode_batch_fast(list(texts))
     longest = tokenizer.truncation["max_length"]

@@ -1,4 +1,4 @@
-"""The torch runtime: CUDA in bf16, several GPUs by a process each, and whatever OpenVINO cannot take."""
+"""The torch runtime: CUDA in bf16, several GPUs with a process each, and models that OpenVINO cannot convert."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WINDOW = 8192
 
 
 def has_cuda() -> bool:
-    """Whether torch can use an NVIDIA GPU. torch is only asked where the driver has left a device."""
+    """Whether torch can use an NVIDIA GPU. torch is only imported if the driver has made a device file."""
     if not any(Path(device).exists() for device in ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg")):
         return False
     import torch
@@ -34,7 +34,7 @@ def has_cuda() -> bool:
 
 
 def check_device(device: Device) -> None:
-    """Raises InvalidRequest for a device that is not here."""
+    """Raises InvalidRequest for a device that this machine lacks."""
     if device == "cuda" and not has_cuda():
         import torch
 
@@ -50,7 +50,7 @@ def cuda_devices() -> list[str]:
 
 
 def cuda_has_bf16() -> bool:
-    """Whether the GPUs compute in bf16."""
+    """Whether the GPUs support bf16."""
     import torch
 
     return bool(torch.cuda.is_bf16_supported(including_emulation=False))
@@ -58,7 +58,7 @@ def cuda_has_bf16() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What one task of an encoder is loaded from: its files' folders, by role."""
+    """The files of one task of an encoder: their folders, by role."""
 
     spec: EncoderSpec
     task: str
@@ -66,7 +66,7 @@ class Weights:
 
 
 class TorchRuntime:
-    """One task of an encoder in torch, on one device. The weights are looked for when the model is first needed."""
+    """One task of an encoder in torch, on one device. The weights are located when the model is first needed."""
 
     def __init__(self, weights: Callable[[], Weights], artifact: Artifact, device: str, precision: Arithmetic) -> None:
         self._weights, self._artifact, self._device = weights, artifact, device
@@ -83,7 +83,7 @@ class TorchRuntime:
         return f"{name}, torch {torch.__version__}"
 
     def run(self, tokens: Tokens) -> Vectors:
-        """Encode: (texts, dim) float32. Batches are sent ahead, and the vectors fetched once at the end."""
+        """Encode: (texts, dim) float32. Batches are sent asynchronously, and the vectors are fetched once at the end."""
         return self._forward(self._model, tokens)
 
     @once
@@ -113,7 +113,7 @@ class TorchRuntime:
         return vectors
 
     def _to_device(self, batch: Batch) -> tuple[Any, Any]:
-        """A batch on the device. Pinned pages are copied while the GPU computes the batch before."""
+        """A batch on the device. Pinned pages are copied while the GPU computes the previous batch."""
         import torch
 
         ids, mask = torch.from_numpy(batch.ids), torch.from_numpy(batch.mask)
@@ -122,12 +122,12 @@ class TorchRuntime:
         return ids.to(self._device, non_blocking=True), mask.to(self._device, non_blocking=True)
 
     def _run_exclusively(self, model: Any, ids: Any, mask: Any) -> Any:
-        """A batch's vectors. Threads take turns, for some layouts keep state in the model during a forward pass."""
+        """A batch's vectors. Threads take turns, since some layouts keep state in the model during a forward pass."""
         with self._lock:
             return self._run_or_halve(model, ids, mask)
 
     def _run_or_halve(self, model: Any, ids: Any, mask: Any) -> Any:
-        """A batch's vectors; a batch that the device has no memory for is halved."""
+        """A batch's vectors; a batch that does not fit in the device's memory is halved."""
         import torch
 
         try:
@@ -140,7 +140,7 @@ class TorchRuntime:
 
 
 class ManyDevices:
-    """One task of an encoder on several devices, each in a process of its own, for one process cannot feed them all."""
+    """One task of an encoder on several devices, each in its own process, since one process cannot feed them all."""
 
     def __init__(self, weights: Callable[[], Weights], artifact: Artifact, devices: Sequence[str], precision: Arithmetic) -> None:
         self._weights, self._artifact, self._devices = weights, artifact, devices
@@ -150,11 +150,11 @@ class ManyDevices:
 
     @property
     def machine(self) -> str:
-        """The first device, which the others are like, and the library's version."""
+        """The first device, which stands for the others, and the library's version."""
         return self._first_runtime.machine
 
     def run(self, tokens: Tokens) -> Vectors:
-        """Encode: (texts, dim) float32. Every device gets each n-th batch, so that long and short ones are shared out."""
+        """Encode: (texts, dim) float32. Every device gets each n-th batch, so that long and short ones are spread evenly."""
         workers = self._workers
         shares = [replace(tokens, batches=tokens.batches[number :: len(workers)]) for number in range(len(workers))]
         futures = [worker.submit(_run_in_worker, share) for worker, share in zip(workers, shares, strict=True)]
@@ -176,7 +176,7 @@ class ManyDevices:
 
 
 _WORKER: dict[str, TorchRuntime] = {}
-"""The runtime of this process, where it is one of `ManyDevices`' workers."""
+"""The runtime of this process, if it is one of `ManyDevices`' workers."""
 
 
 def _start_worker(weights: Weights, folder: Path, device: str, precision: Arithmetic) -> None:

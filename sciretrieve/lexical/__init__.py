@@ -1,4 +1,4 @@
-"""Keyword search: how text becomes terms, a shard's postings, and one BM25 index over all shards."""
+"""Keyword search: turning text into terms, a shard's postings, and one BM25 index over all shards."""
 
 from ..options import Bm25Parameters
 from .analysis import Analyzer

@@ -1,9 +1,9 @@
 """How text becomes terms: folded, cut into words and compounds, without English stop words, as Snowball stems.
 
-Scholarly text spells one thing in many ways, so before it is cut: LaTeX becomes what it prints (`$\\alpha$` is alpha),
+Scholarly text spells one thing in many ways, so before it is split: LaTeX becomes what it prints (`$\\alpha$` is alpha),
 Greek letters their names, accented letters their plain ones, typographic dashes hyphens. A compound gives its parts and
 itself without its joints: `IL-6` gives il and il6, `CRISPR/Cas9` crispr, cas9 and crisprcas9, so that each is found by
-every spelling. What was measured of this is in docs/quality.md.
+every spelling. docs/quality.md has the measurements.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from ..once import once
 WORD = re.compile(r"\d{1,3}(?:,\d{3}){1,6}+(?![\d,])|\d+(?:\.\d+)+|[^\W_]+(?:[-/_^][^\W_]+)*")
 """A number with its points, or words joined by hyphen, slash, underscore or caret.
 
-No number has more than six groups of thousands: without an end, and with steps back, a long list of digits and commas
-would be read again from each of them.
+No number has more than six groups of thousands: without this limit, backtracking would read a long list of digits and
+commas again from each of them.
 """
 JOINT = re.compile(r"[-/_^]")
 
@@ -35,15 +35,15 @@ STOPWORDS = frozenset(_STOP.split())
 
 _STYLES = r"text\w*|math\w+|emph|it|bf|rm|em|sl|sc|tt|cal|left|right|over|frac|sqrt|hat|tilde|bar|vec|dot|label|ref|cite"
 LATEX_STYLE = re.compile(rf"\\(?:{_STYLES})(?![A-Za-z])")
-# an accent that is a letter has a brace or a space after it: what else begins so is another command (\beta, \chi)
+# an accent that is a letter is followed by a brace or a space: otherwise it is another command (\beta, \chi)
 LATEX_ACCENT = re.compile(r"\\(?:[\"'`^~=.]\s*\{?|[uvHcdbkr](?:\s*\{|\s+))\\?([A-Za-z])\}?")
 LATEX_MARKS = str.maketrans({"$": None, "{": None, "}": None})
 LATEX_JOINED, LATEX_COMMAND = re.compile(r"(?<=[-/_^])\\"), re.compile(r"\\")
-"""The backslash of a command that follows a joint, which it leaves standing (TNF-\\alpha), and of any other."""
+"""The backslash of a command after a joint, which keeps the joint (TNF-\\alpha), and of any other command."""
 DASHES = dict.fromkeys([0x2010, 0x2011, 0x2012, 0x2013, 0x2212], "-")
 
 
-# letters that Unicode does not take apart
+# letters that Unicode does not decompose
 LETTERS = str.maketrans(
     {"ø": "o", "Ø": "o", "ł": "l", "Ł": "l", "đ": "d", "Đ": "d", "ß": "ss", "æ": "ae", "Æ": "ae", "œ": "oe", "Œ": "oe", "ı": "i"}
 )
@@ -63,7 +63,7 @@ GREEK = _greek()
 
 
 def fold(text: str) -> str:
-    """A text in lower case, as it would be spelled in plain letters."""
+    """A text in lower case, spelled in plain letters."""
     if "\\" in text or "$" in text:
         text = LATEX_ACCENT.sub(r"\1", text)
         text = LATEX_STYLE.sub(" ", text).translate(LATEX_MARKS)
@@ -75,7 +75,7 @@ def fold(text: str) -> str:
 
 
 class _Stemmers(local):
-    """A stemmer of its own for each thread: PyStemmer's must not be used by two at once."""
+    """A separate stemmer for each thread: PyStemmer's must not be used by two at once."""
 
     def __init__(self, language: str) -> None:
         self.stemmer = Stemmer.Stemmer(language)
@@ -98,7 +98,7 @@ class Analyzer:
 
     @staticmethod
     def words(text: str) -> Iterator[str]:
-        """The words of `text`, in order, a compound after its parts; before stop words go and stems are taken."""
+        """The words of `text`, in order, a compound after its parts; before stop words are removed and words stemmed."""
         for match in WORD.findall(fold(text)):
             if match.isalnum():
                 yield match

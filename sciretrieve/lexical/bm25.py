@@ -1,4 +1,4 @@
-"""BM25 search over the index that `building` wrote: memory-mapped, and checked as far as it is read."""
+"""BM25 search over the index written by `building`: memory-mapped, and checked as it is read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .building import ABSENT, DATA, PARAMETERS, ROWS, STARTS, TITLE_ROWS, TITLE_
 from .variants import RARITIES, Floats
 
 K3 = 3.0
-"""Saturates how often a term stands in a query; measured, see docs/quality.md."""
+"""Saturates a term's frequency in a query; measured, see docs/quality.md."""
 
 PostingRows = npt.NDArray[np.int32]
 
@@ -29,7 +29,7 @@ class Bm25:
     """A BM25 index opened for searching."""
 
     def __init__(self, directory: Path, papers: int) -> None:
-        """Map the index in `directory`, which must cover `papers` papers. Raises CorruptData where it does not."""
+        """Map the index in `directory`, which must cover `papers` papers. Raises CorruptData if it does not."""
         self._directory = directory
         self._papers = papers
         try:
@@ -58,7 +58,7 @@ class Bm25:
         """Map a file with a one-dimensional array. Raises CorruptData for anything else."""
         try:
             array = np.load(self._directory / name, mmap_mode="r")
-        except Exception as error:  # NumPy raises whatever the damage leads to: a header is read as Python
+        except Exception as error:  # NumPy may raise anything here: it reads a header as Python
             raise self._corrupt(name) from error
         if array.dtype != dtype or array.ndim != 1:
             raise self._corrupt(name)
@@ -68,22 +68,22 @@ class Bm25:
         return CorruptData(f"{self._directory / name} is damaged or does not fit its index; rebuild the index with --overwrite")
 
     def _numbers(self, terms: Iterable[str]) -> list[int]:
-        """The numbers of those of the terms that any paper has, rising, each once."""
+        """The numbers of the terms that any paper has, ascending, each once."""
         return sorted({self._vocabulary[term] for term in terms if term in self._vocabulary})
 
     def _postings(self, number: int) -> tuple[PostingRows, npt.NDArray[np.float32]]:
-        """The papers that have a term, by row, rising, and the term's weight in each. Raises CorruptData."""
+        """The rows of the papers that have a term, ascending, and the term's weight in each. Raises CorruptData."""
         places = slice(self._starts[number], self._starts[number + 1])
         return self._check_rows(self._rows[places], ROWS), self._weights[places]
 
     def _check_rows(self, rows: PostingRows, name: str) -> PostingRows:
-        # a negative row is a great one here
+        # viewed as unsigned, a negative row is a large one
         if len(rows) and rows.view(np.uint32).max() >= self._papers:
             raise self._corrupt(name)
         return rows
 
     def scores(self, terms: Mapping[str, float]) -> tuple[npt.NDArray[np.float32], Mask]:
-        """Score every paper for weighted query terms: a float32 score a paper, and whether it has any of the terms."""
+        """Score every paper for weighted query terms: a float32 score per paper, and whether it has any of the terms."""
         scores, matched = np.zeros(self._papers, np.float32), np.zeros(self._papers, bool)
         for number, weight in sorted((self._vocabulary[term], weight) for term, weight in terms.items() if term in self._vocabulary):
             rows, weights = self._postings(number)
@@ -91,16 +91,16 @@ class Bm25:
             matched[rows] = True
             if self._absent is not None:
                 scores += np.float32(weight) * self._absent[number]
-        if not np.isfinite(scores.sum()):  # one odd weight makes the sum odd
+        if not np.isfinite(scores.sum()):  # one non-finite weight makes the sum non-finite
             raise self._corrupt(DATA)
         return scores, matched
 
     def rarity(self, term: str) -> float:
-        """A term's inverse document frequency in Lucene's form, also of a term that no paper has."""
+        """A term's inverse document frequency in Lucene's form, also for a term that no paper has."""
         return float(RARITIES["lucene"](np.array([float(self.frequency(term))]), self._papers)[0])
 
     def covered(self, terms: Mapping[str, float], rows: Rows) -> Floats:
-        """The sum of weight times `rarity` of those of the terms that papers have, (rows,)."""
+        """The sum of weight times `rarity` over the terms that each paper has, (rows,)."""
         sums = np.zeros(len(rows))
         for term in self.known(terms):
             term_rows, _ = self._postings(self._vocabulary[term])
@@ -123,13 +123,13 @@ class Bm25:
 
     @once
     def _title_totals(self) -> Floats:
-        """The sum of a title's terms' inverse document frequencies; for a paper without a title one that makes its share 0."""
+        """The sum of the inverse document frequencies of a title's terms; infinite without a title, so that the share is 0."""
         title_rows = self._check_rows(self._title_rows, TITLE_ROWS)
         totals = np.bincount(title_rows, np.repeat(self._rarities, np.diff(self._title_starts)), self._papers)
         return np.where(totals == 0, np.inf, totals)
 
     def known(self, terms: Iterable[str]) -> list[str]:
-        """Those of the terms that any paper has."""
+        """The given terms that any paper has."""
         return [term for term in terms if term in self._vocabulary]
 
     def frequency(self, term: str) -> int:
@@ -138,28 +138,28 @@ class Bm25:
         return 0 if number is None else int(self._starts[number + 1] - self._starts[number])
 
     def beginning_with(self, start: str) -> list[str]:
-        """The terms that papers have which begin so, rising."""
+        """The index's terms that begin with `start`, ascending."""
         low = bisect_left(self._terms, start)
         return list(takewhile(lambda term: term.startswith(start), islice(self._terms, low, None)))
 
     @once
     def _terms(self) -> list[str]:
-        return list(self._vocabulary)  # rising, as `build` wrote them
+        return list(self._vocabulary)  # ascending, as `build` wrote them
 
     def rows_with(self, terms: Iterable[str]) -> PostingRows:
-        """The papers that have all of the terms, by row, rising; none for no terms."""
+        """The rows of the papers that have all of the terms, ascending; none for no terms."""
         numbers = {self._vocabulary.get(term) for term in terms}
         if not numbers or None in numbers:
             return np.empty(0, np.int32)
         rarest, *others = sorted((self._postings(number)[0] for number in numbers if number is not None), key=len)
         rows = np.asarray(rarest)
-        for term_rows in others:  # the rarest came first: what is left only shrinks
+        for term_rows in others:  # the rarest came first, so the rest only shrinks the rows
             places = np.minimum(np.searchsorted(term_rows, rows), len(term_rows) - 1)
             rows = rows[term_rows[places] == rows]
         return rows
 
     def weights(self, terms: Mapping[str, float], row: int) -> dict[str, float]:
-        """What each of the query's terms adds to one paper's score, of those that the paper has; the greatest first."""
+        """What each query term that a paper has adds to the paper's score; the greatest first."""
         contributions = {}
         for term, weight in terms.items():
             number = self._vocabulary.get(term)
@@ -173,7 +173,7 @@ class Bm25:
 
 
 def _are_starts(starts: npt.NDArray[np.int64], terms: int, postings: int) -> bool:
-    """Whether each of so many terms has a part of the postings, which no two share and none is left over of."""
+    """Whether the starts divide all the postings among the terms, without overlap."""
     if len(starts) != terms + 1 or starts[0] != 0 or (np.diff(starts) < 0).any():
         return False
     # an index without terms keeps one unused place
@@ -181,7 +181,7 @@ def _are_starts(starts: npt.NDArray[np.int64], terms: int, postings: int) -> boo
 
 
 def weigh_terms(terms: Sequence[str]) -> dict[str, float]:
-    """A query's terms with their weights: 1 for a term that stands there once, and for others less than how often they do.
+    """A query's terms with their weights: 1 for a term that occurs once, and less than its frequency for any other.
 
     The weight is BM25's own for queries, (k3 + 1) n / (k3 + n) (Robertson et al., "Okapi at TREC-3", 1994); it matters
     where a whole paper is the query.

@@ -1,7 +1,7 @@
 """Building the BM25 index of all shards from their postings, in bm25s's own format.
 
-The statistics (papers, their mean length, document frequencies) are the whole corpus's, so scores do not depend on
-how it was sharded. `bm25s.BM25.load` reads the directory.
+The statistics (papers, their mean length, document frequencies) are those of the whole corpus, so scores do not depend
+on its shards. `bm25s.BM25.load` reads the directory.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ BLOCK = 1 << 21
 """Postings weighted at a time, which bounds the memory."""
 
 DATA, ROWS, STARTS = "data.csc.index.npy", "indices.csc.index.npy", "indptr.csc.index.npy"
-"""A sparse matrix by term: the weights in papers, the papers' rows, and where each term's begin."""
+"""A sparse matrix by term: the weights in papers, the papers' rows, and the start of each term's part."""
 ABSENT = "nonoccurrence_array.index.npy"
-"""What each term adds to the papers that do not have it, where that is not 0."""
+"""What each term adds to the papers that do not have it, if that is not 0."""
 VOCABULARY, PARAMETERS = "vocab.index.json", "params.index.json"
 TITLE_ROWS, TITLE_STARTS = "titles.indices.npy", "titles.indptr.npy"
-"""Beside bm25s's files: the papers with a term in their title, and where each term's begin."""
+"""Beside bm25s's files: the papers with a term in their title, and the start of each term's part."""
 
 BM25S = "0.3.16"
-"""The release of bm25s whose format is written."""
+"""The bm25s release whose format is written."""
 
 
 def build(directory: Path, shards: Sequence[tuple[Path, int]], parameters: Bm25Parameters) -> None:
     """Write the BM25 index of shards given as (postings file, number of papers), in row order.
 
-    Memory holds the vocabulary, one length a paper, and a block of postings; the rest goes through mapped files.
+    Memory holds the vocabulary, one length per paper, and a block of postings; the rest is in mapped files.
     """
     shard_postings = [(read_postings(path), papers) for path, papers in shards]
     vocabulary = {term: number for number, term in enumerate(sorted({term for postings, _ in shard_postings for term in postings.terms}))}
@@ -50,7 +50,7 @@ def build(directory: Path, shards: Sequence[tuple[Path, int]], parameters: Bm25P
         lengths[first : first + papers] = np.bincount(postings.rows, _weighted(postings, slice(None), parameters), papers)
         numbers.append(shard_numbers)
         first += papers
-    lengths /= (float(lengths.mean()) if len(lengths) else 0.0) or 1.0  # nothing but titles that count nothing
+    lengths /= (float(lengths.mean()) if len(lengths) else 0.0) or 1.0  # 0 if all words are in titles of weight 0
     rarities = term_rarities(parameters, frequencies.astype(np.float64), len(lengths))
     absent = rarities * frequency_weights(parameters, np.zeros(1), np.ones(1))
     starts = np.zeros(len(vocabulary) + 1, np.int64)
@@ -91,7 +91,7 @@ def build(directory: Path, shards: Sequence[tuple[Path, int]], parameters: Bm25P
 
 
 def _write_titles(directory: Path, shards: Sequence[tuple[Postings, npt.NDArray[np.int64], int]], terms: int) -> None:
-    """Which papers have a term in their title, by the term's number: `shards` has each one's postings, numbers and papers."""
+    """Which papers have a term in their title, by the term's number. `shards` has each one's postings, term numbers and number of papers."""
     numbers, rows, first = [], [], 0
     for postings, shard_numbers, papers in shards:
         places = np.flatnonzero(postings.titles)
@@ -106,12 +106,12 @@ def _write_titles(directory: Path, shards: Sequence[tuple[Postings, npt.NDArray[
 
 
 def _weighted(postings: Postings, places: slice, parameters: Bm25Parameters) -> Floats:
-    """How often terms stand in papers, those in titles counted by their weight."""
+    """Terms' frequencies in papers, with those in titles multiplied by their weight."""
     return postings.counts[places] + (parameters.title - 1.0) * postings.titles[places]
 
 
 def _new(path: Path, dtype: npt.DTypeLike, size: int) -> Any:
-    # a file of no bytes cannot be mapped: an index without terms keeps one unused place
+    # an empty file cannot be mapped: an index without terms keeps one unused place
     return np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=(max(size, 1),))
 
 

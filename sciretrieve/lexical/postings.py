@@ -1,8 +1,8 @@
 """A shard's postings: which of its papers have a term, and how often. Immutable, and free of corpus-wide statistics.
 
-One Arrow IPC file, memory-mapped when read, a row a term in code-point order: `term`, `rows` (int32, rising), and for
-each of these how often the term stands in the paper: `counts` (uint16, capped at 65,535), and of those `titles` in its
-title (uint8, capped at 255).
+One Arrow IPC file, memory-mapped when read, with a row per term in code-point order: `term`, `rows` (int32, ascending),
+and for each of these how often the term occurs in the paper: `counts` (uint16, capped at 65,535), and how often in its
+title: `titles` (uint8, capped at 255).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Ints = npt.NDArray[np.integer]
 
 
 class _TermNumbers(dict[str, int]):
-    """Word -> number of its term, found once a word; -1 for stop words. `terms` holds the terms by number."""
+    """Word -> number of its term, looked up once per word; -1 for stop words. `terms` holds the terms by number."""
 
     def __init__(self, analyzer: Analyzer) -> None:
         super().__init__()
@@ -76,7 +76,7 @@ class PostingsBuilder:
         terms, rows, counts, titles = (np.concatenate(part) for part in zip(empty_arrays, *self._parts, strict=True))
         place = np.empty(len(names), np.int32)  # term number -> place in code-point order
         place[[self._numbers.terms[name] for name in names]] = np.arange(len(names), dtype=np.int32)
-        order = np.argsort(place[terms], kind="stable")  # rows stay in rising order within a term
+        order = np.argsort(place[terms], kind="stable")  # rows stay in ascending order within a term
         offsets = np.zeros(len(names) + 1, np.int32)
         np.cumsum(np.bincount(place[terms], minlength=len(names)), out=offsets[1:])
         table = pa.table(
@@ -93,7 +93,7 @@ class PostingsBuilder:
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """A shard's postings as flat arrays: those of term i stand at `offsets[i]:offsets[i + 1]`."""
+    """A shard's postings as flat arrays: those of term i are at `offsets[i]:offsets[i + 1]`."""
 
     terms: list[str]
     offsets: Ints

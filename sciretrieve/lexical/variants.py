@@ -1,7 +1,7 @@
-"""The variants of BM25: how much each gives a term for how often it stands in a paper, and for how rare it is.
+"""The variants of BM25: how each weights a term by its frequency in a paper, and by its rarity.
 
 Source: Kamphuis, de Vries, Boytsov and Lin, "Which BM25 Do You Mean? A Large-Scale Reproducibility Study of Scoring
-Variants", ECIR 2020, table 1. Lucene's is the accurate form, without the length's rounding.
+Variants", ECIR 2020, table 1. Lucene's is the accurate form, without rounded lengths.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ VARIANTS: Mapping[Bm25Variant, Variant] = {
 
 
 LEAST = 1e-30
-"""What no divisor is below: terms that count nothing, in papers without words, are to weigh nothing, not 0 / 0."""
+"""The least divisor: terms of weight 0 in papers without words then weigh 0, not 0 / 0."""
 
 
 def _saturated(counts: Floats, norms: Floats, parameters: Bm25Parameters) -> Floats:
@@ -65,28 +65,28 @@ FREQUENCY_WEIGHTS: Mapping[str, Callable[[Floats, Floats, Bm25Parameters], Float
     "bm25l": _bm25l,
     "bm25+": _bm25_plus,
 }
-"""Each of how often a term stands in papers, of their lengths as `b` normalises them, and of the parameters."""
+"""Functions of a term's frequencies in papers, of the papers' lengths normalised by `b`, and of the parameters."""
 
 RARITIES: Mapping[str, Callable[[Floats, int], Floats]] = {
     "lucene": lambda frequencies, papers: np.log1p((papers - frequencies + 0.5) / (frequencies + 0.5)),
-    # a term that half of the papers have tells nothing, one that more have no less
+    # a term that half of the papers have says nothing, and neither does a commoner one
     "robertson": lambda frequencies, papers: np.log(np.maximum((papers - frequencies + 0.5) / (frequencies + 0.5), 1.0)),
     "atire": lambda frequencies, papers: np.log(papers / frequencies),
     "bm25l": lambda frequencies, papers: np.log((papers + 1) / (frequencies + 0.5)),
     "bm25+": lambda frequencies, papers: np.log((papers + 1) / frequencies),
 }
-"""Each of how many papers have a term, and of how many papers there are."""
+"""Functions of how many papers have a term, and of how many papers there are."""
 
 
 def frequency_weights(parameters: Bm25Parameters, counts: Floats, lengths: Floats) -> Floats:
-    """What terms get for standing `counts` times in papers of `lengths` times the mean length; all of one shape.
+    """The weights of terms that occur `counts` times in papers of `lengths` times the mean length; all of one shape.
 
-    Above 0 also for a count of 0 in bm25l and bm25+: what every paper gets, whether it has the term or not.
+    In bm25l and bm25+ a count of 0 also gives more than 0: every paper gets that, whether it has the term or not.
     """
     weigh = FREQUENCY_WEIGHTS[VARIANTS[parameters.variant].frequency]
     return weigh(counts, 1 - parameters.b + parameters.b * lengths, parameters)
 
 
 def term_rarities(parameters: Bm25Parameters, frequencies: Floats, papers: int) -> Floats:
-    """The inverse document frequencies of terms that `frequencies` of so many papers have, at least one; of one shape."""
+    """The inverse document frequencies of terms that `frequencies` (at least 1) of so many papers have; of one shape."""
     return RARITIES[VARIANTS[parameters.variant].rarity](frequencies, papers)

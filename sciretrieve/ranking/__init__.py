@@ -1,1 +1,1 @@
-"""What is done to a ranking after the search: ordering its first papers anew, near-duplicates as one, variety."""
+"""Changing a ranking after the search: reranking its first papers, merging near-duplicates, adding variety."""

@@ -1,4 +1,4 @@
-"""Answers that do not say the same thing ten times: maximal marginal relevance over the first papers of a ranking."""
+"""Answers that do not repeat themselves: maximal marginal relevance over the first papers of a ranking."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ RELEVANCE = 0.7
 
 
 def diverse(ranking: Ranking, vectors: Vectors, k: int) -> Ranking:
-    """Choose k of a ranking's papers one by one, each for its relevance less its likeness to those chosen before.
+    """Choose k of a ranking's papers one by one, each by its relevance less its likeness to those already chosen.
 
     Args:
         ranking: the candidates.
-        vectors: theirs, (n, dim) float32; likeness is their cosine.
-        k: how many are wanted.
+        vectors: their vectors, (n, dim) float32; likeness is the cosine.
+        k: how many to choose.
 
     Returns:
-        The chosen papers in the order they were chosen, with the scores that they had: how well each matches the query.
+        The chosen papers in the order of choice, with their original scores: how well each matches the query.
     """
     x = vectors.astype(np.float64)
     x /= np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-12)
@@ -32,7 +32,7 @@ def diverse(ranking: Ranking, vectors: Vectors, k: int) -> Ranking:
     is_candidate = np.ones(len(x), bool)
     chosen_places: list[int] = []
     while len(chosen_places) < min(k, len(x)):
-        # rounded, so that the last bits of a product do not choose; the first of equals is the better ranked
+        # rounded, so that the last bits of a product do not decide; of equals, the better ranked is taken
         marginal = np.where(is_candidate, np.round(relevance - (1 - RELEVANCE) * likeness, 9), -np.inf)
         best = int(marginal.argmax())
         chosen_places.append(best)

@@ -1,4 +1,4 @@
-"""Near-duplicates: which papers are one work, such as a preprint and its journal version, by title and first author."""
+"""Near-duplicates: papers that are one work, such as a preprint and its journal version, by title and first author."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ BLANKS = re.compile(r"[\s.]+")
 SUFFIXES = frozenset({"jr", "sr", "ii", "iii", "iv"})
 
 TELLING = 25
-"""A title of more letters and digits than this tells a paper by itself. "Introduction" and "Book reviews" do not."""
+"""A title with more letters and digits than this identifies a paper. "Introduction" and "Book reviews" do not."""
 
 
 def key(title: str, authors: Sequence[str]) -> tuple[str, str] | None:
-    """What papers that are one work share: the title and the first author's family name, both in bare letters and digits.
+    """The key that papers of one work share: the title and the first author's family name, both as plain letters and digits.
 
     Case, accents, LaTeX marks, punctuation and white space make no difference, and a Greek letter is its name. The family
     name is "" for a paper without authors. None for a paper whose title has no letter or digit.
@@ -35,8 +35,8 @@ def groups(papers: Sequence[Paper]) -> list[list[int]]:
     """Positions of papers that are one work: every position once, groups in order of their first member.
 
     Papers with equal keys are one work. A paper without authors belongs to the papers of its title only if that title is
-    longer than `TELLING` and they all name one first author; else it could join papers of different authors. If they name
-    several, the papers without authors are one work by themselves. A paper without authors and with a short title, or
+    longer than `TELLING` and they all have the same first author; else it could join papers of different authors. If they
+    have several, the papers without authors are one work by themselves. A paper without authors and with a short title, or
     without a key, is alone.
     """
     singles: list[list[int]] = []
@@ -62,7 +62,7 @@ def groups(papers: Sequence[Paper]) -> list[list[int]]:
 
 
 def groups_of(tables: Iterable[pa.Table]) -> list[tuple[str, list[str]]]:
-    """The works of more than one paper among tables with id, title and authors: a title, and the papers' ids."""
+    """The works with more than one paper in tables with id, title and authors: a title, and the papers' ids."""
     papers = [
         Paper(id, title, authors=tuple(authors or ()))
         for table in tables
@@ -91,7 +91,7 @@ def grouped(ranking: Ranking, papers: Sequence[Paper], k: int) -> Ranking:
 
 
 def _family(author: str) -> str:
-    """The last word of "Ada Lovelace", or of what is before the comma in "van Beethoven, Ludwig"; not an initial, not Jr."""
+    """The last word of "Ada Lovelace", or of the part before the comma in "van Beethoven, Ludwig"; not an initial, not Jr."""
     words = [bare for word in BLANKS.split(fold(author).partition(",")[0]) if (bare := MARKS.sub("", word))]
     full = (word for word in reversed(words) if len(word) > 1 and word not in SUFFIXES)
     return next(full, words[-1] if words else "")

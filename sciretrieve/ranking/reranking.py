@@ -1,4 +1,4 @@
-"""Ordering the first papers of an answer anew, by a second encoder or by a cross-encoder. A run in, a run out."""
+"""Reranking the first papers of an answer with a second encoder or a cross-encoder. A run in, a run out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..types import Paper, Query, Scores
 
 
 class EncoderReranker:
-    """A second encoder, by the similarity that it was trained for. Papers are encoded on the fly, and remembered."""
+    """A second encoder, scoring by the similarity that it was trained for. Papers are encoded on the fly, and cached."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
@@ -35,7 +35,7 @@ class EncoderReranker:
 
 
 def open_reranker(name: str, *, precision: Precision = "auto", device: Device = "auto") -> Reranker:
-    """What orders papers anew: an encoder as `load_encoder` takes it, or a folder or hub id with a cross-encoder.
+    """Open a reranker: an encoder as `load_encoder` takes it, or a folder or hub id with a cross-encoder.
 
     Raises: as `load_encoder`.
     """
@@ -46,12 +46,12 @@ def open_reranker(name: str, *, precision: Precision = "auto", device: Device = 
 
 
 def reranked(run: Run, reranker: Reranker, k: int, depth: int) -> Run:
-    """The run with the first `depth` papers of each ranking ordered by the reranker, the others after them; the first k of all."""
+    """The run with the first `depth` papers of each ranking reordered by the reranker, then the others; the first k of all."""
     return replace(run, rankings=tuple(_reranked(ranking, reranker, run, k, depth) for ranking in run.rankings))
 
 
 def stacked_scores(new_scores: Scores, old_scores: Scores) -> Scores:
-    """Scores of papers that were ordered anew, then of those that were not, falling: these keep their distances, below all others."""
+    """Scores of reranked papers, then of the others, descending: these keep their distances, below all reranked ones."""
     return np.concatenate([new_scores, old_scores - old_scores[0] - 1 + new_scores.min(initial=0.0)]) if len(old_scores) else new_scores
 
 

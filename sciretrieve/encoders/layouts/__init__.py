@@ -1,4 +1,4 @@
-"""From files in the authors' layouts to torch models, one module a layout. Only code that prepares an encoder comes here.
+"""From files in the authors' layouts to torch models, one module per layout. Only code that prepares an encoder imports this.
 
 Each `load` takes the folders of the spec's parts, the spec and a task, and gives a model: token ids and attention mask,
 both (texts, length), to token states, (texts, length, dim), in fp32, and the tokenizer that goes with it.

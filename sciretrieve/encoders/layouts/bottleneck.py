@@ -19,7 +19,7 @@ def load_adapter(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> L
     """The base model with the adapter of `task` active; with none if `task` is "".
 
     Raises:
-        InvalidRequest: the adapter was made for another model, or does not change what the model gives.
+        InvalidRequest: the adapter was made for another model, or does not change the model's output.
         CorruptData: weights cannot be read.
     """
     model, loaded_model = _base(folders["base"])
@@ -59,7 +59,7 @@ def load_fusion(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Lo
 
 
 def _base(folder: Path) -> tuple[Any, LoadedModel]:
-    """The base model as one that takes adapters, and the same as it is handed on."""
+    """The base model as one that takes adapters, and the same model as the layouts return it."""
     with reading(folder):
         import torch
         from adapters import AutoAdapterModel
@@ -74,7 +74,7 @@ def _base(folder: Path) -> tuple[Any, LoadedModel]:
 
 
 def _add_adapter(model: Any, folder: Path, name: str) -> None:
-    """Load an adapter, and see that all of it came from the file."""
+    """Load an adapter, and check that all of its weights came from the file."""
     with reading(folder):
         made_for = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
     for key in ("model_type", "hidden_size"):
@@ -93,7 +93,7 @@ def _add_adapter(model: Any, folder: Path, name: str) -> None:
 
 
 def _check_that_it_changes_states(model: Any, loaded_model: LoadedModel, what: str) -> None:
-    """Refuse adapters that are loaded and do nothing, the known trap of this library (adapter-hub/adapters #815)."""
+    """Refuse adapters that are loaded but do nothing, the known trap of this library (adapter-hub/adapters #815)."""
     import torch
 
     ids = torch.tensor([loaded_model.tokenizer.encode(PROBE).ids])

@@ -1,4 +1,4 @@
-"""Cross-encoders: classifiers of pairs of texts, of the kind that transformers reads, whose answer is a pair's score."""
+"""Cross-encoders: transformers classifiers of pairs of texts, whose output is the pair's score."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .loading import LoadedModel, open_config, open_tokenizer, positions_of, rea
 from .plain import check_complete, check_vocabulary
 
 LABELS = 2
-"""The most labels that make one score: how much the second, "relevant", is ahead of the first."""
+"""The most labels that make one score: the second, "relevant", less the first."""
 
 
 def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
-    """The classifier as a model of one state a pair, of one dimension: the score, before any softmax or sigmoid.
+    """The classifier as a model of one state per pair, of one dimension: the score, before any softmax or sigmoid.
 
     Raises:
         CorruptData: the weights cannot be read.
@@ -37,7 +37,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
             folder, local_files_only=True, output_loading_info=True, dtype=torch.float32
         )
         tokenizer, separator = open_tokenizer(folder, config)
-    # unlike an encoder's, a classifier's pooler has a part in what comes out
+    # unlike an encoder's, a classifier's pooler affects the output
     check_complete(report, folder, unused=("position_ids",))
     check_vocabulary(tokenizer, config, folder)
     is_typed = _is_typed(tokenizer, separator, config, folder)
@@ -53,7 +53,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
         def forward(self, input_ids: Any, attention_mask: Any) -> Any:
             types = {}
             if is_typed:
-                # worked out here, so that a pair is ids and mask, as a text is; what is padding counts for nothing
+                # computed here, so that a pair is ids and mask, like a text; the types of padding do not matter
                 separators = (input_ids == separator_id).long()
                 types["token_type_ids"] = (separators.cumsum(1) - separators).clamp(max=1)
             logits = self.model(input_ids=input_ids, attention_mask=attention_mask, **types).logits.float()
@@ -64,10 +64,10 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
 
 
 def _is_typed(tokenizer: Any, separator: str, config: Any, folder: Path) -> bool:
-    """Whether the model is told which of two texts a token is of: 0 up to the first separator and with it, 1 after it.
+    """Whether the model gets a token's text as its type: 0 up to and including the first separator, 1 after it.
 
     Raises:
-        InvalidRequest: it has no separator, or is told otherwise.
+        InvalidRequest: it has no separator, or numbers texts differently.
     """
     pair = tokenizer.encode("a query", "a paper")
     if not separator or separator not in pair.tokens:

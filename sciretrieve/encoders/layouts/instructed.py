@@ -1,7 +1,7 @@
-"""SciMult with instructions (its §3.3): each layer attends to the states of a task's instruction beside the text's own.
+"""SciMult with instructions (its §3.3): each layer attends to the states of a task's instruction and to the text's own.
 
-The authors have released no such checkpoint. The layout read here is that of their other ones, with the instruction's
-encoder, where it has weights of its own (SciMult-Prefix), under `instruction_model.encoder.*`.
+The authors have released no such checkpoint. The layout read here is that of their others, with the instruction's
+encoder, if it has its own weights (SciMult-Prefix), under `instruction_model.encoder.*`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
     """A BERT whose attention reaches the instruction of `task`. As the instruction never changes, its states are constants.
 
     Raises:
-        InvalidRequest: the checkpoint is of another layout, or might run code.
+        InvalidRequest: the checkpoint has another layout, or might run code.
         CorruptData: it cannot be read.
     """
     import torch
@@ -38,7 +38,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
     fill(instructor, stripped(all_weights, "instruction_model.encoder.") or state, path)
     ids = torch.tensor([tokenizer.encode(INSTRUCTIONS[task]).ids])
     with torch.no_grad():
-        # x^(0) … x^(N-1): what each layer takes in
+        # x^(0) … x^(N-1): the input of each layer
         instruction = instructor(ids, output_hidden_states=True).hidden_states[:-1]
     heads = config.num_attention_heads
 

@@ -1,4 +1,4 @@
-"""What all layouts share: reading weights without running anything in them, and refusing those of another layout."""
+"""What all layouts share: reading weights without running code in them, and refusing those of another layout."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class LoadedModel:
 
 @contextmanager
 def reading(folder: Path) -> Iterator[None]:
-    """Tell whatever goes wrong while a library reads `folder` as an error of ours that names it."""
+    """Turn any error while a library reads `folder` into a CorruptData that names it."""
     try:
         yield
     except SciretrieveError:
         raise
-    except Exception as error:  # the libraries raise some ten classes for files that are cut short or of another kind
+    except Exception as error:  # the libraries raise about ten classes for files that are cut short or of another kind
         raise CorruptData(
             f"the weights in {folder} cannot be read: {type(error).__name__}: {_first_line(error)}; get the files again, whole"
         ) from error
@@ -41,7 +41,7 @@ def reading(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """Keep the libraries' advice, which is for those who write models, from those who use them."""
+    """Hide the libraries' advice, which is meant for those who write models, not for those who use them."""
     from transformers.utils import logging as transformers_logging
 
     saved_verbosity = transformers_logging.get_verbosity()
@@ -68,7 +68,7 @@ def open_config(folder: Path) -> Any:
 
 
 def open_tokenizer(folder: Path, config: Any) -> tuple[Any, str]:
-    """The fast tokenizer, and its separator token ("" where it has none)."""
+    """The fast tokenizer, and its separator token ("" if it has none)."""
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, config=config)
@@ -78,18 +78,18 @@ def open_tokenizer(folder: Path, config: Any) -> tuple[Any, str]:
 
 
 def positions_of(config: Any) -> int:
-    """Tokens that a model has positions for: RoBERTa's and MPNet's families number them from behind the padding token's."""
+    """Tokens that a model has positions for: RoBERTa's and MPNet's families number them from after the padding token."""
     positions = int(getattr(config, "max_position_embeddings", 0) or 512)
     offset = config.pad_token_id + 1 if config.model_type in ("roberta", "xlm-roberta", "camembert", "mpnet") else 0
     return positions - offset
 
 
 def read_checkpoint(path: Path) -> Any:
-    """What a pickled checkpoint holds, read by torch's restricted loader.
+    """The contents of a pickled checkpoint, read by torch's restricted loader.
 
     Raises:
         InvalidRequest: it holds more than tensors and plain values, so that reading it might run code.
-        CorruptData: it is cut short or no checkpoint.
+        CorruptData: it is cut short or not a checkpoint.
     """
     import pickle
 
@@ -113,7 +113,7 @@ def read_checkpoint(path: Path) -> Any:
 
 
 def fill(module: Any, state: Mapping[str, Any], source: Path) -> None:
-    """Load weights into a module, all of them and none else. Raises InvalidRequest for weights of another layout."""
+    """Load weights into a module, exactly those it has. Raises InvalidRequest for weights of another layout."""
     tensors = module.state_dict()
     missing = sorted(set(tensors) - set(state))
     extra = sorted(set(state) - set(tensors))
@@ -126,7 +126,7 @@ def fill(module: Any, state: Mapping[str, Any], source: Path) -> None:
 
 
 def stripped(state: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    """The weights whose names begin with `prefix`, without it, and without what a model counts for itself."""
+    """The weights whose names begin with `prefix`, without it, and without the pooler and position ids."""
     weights = {name.removeprefix(prefix): tensor for name, tensor in state.items() if name.startswith(prefix)}
     return {name: tensor for name, tensor in weights.items() if not name.startswith("pooler.") and not name.endswith("position_ids")}
 
@@ -156,7 +156,7 @@ def states_of(model: Any) -> Any:
 def additive_mask(attention_mask: Any) -> Any:
     """(texts, length) of ones and zeros to (texts, 1, 1, length) of 0 and -10,000, to be added to attention scores.
 
-    The number is that of the first BERT, whose code the models written here were trained with.
+    The number is that of the first BERT, whose code the models defined here were trained with.
     """
     return (1.0 - attention_mask[:, None, None, :].float()) * -10_000.0
 

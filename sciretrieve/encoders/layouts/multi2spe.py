@@ -1,4 +1,4 @@
-"""Multi2SPE (paper 004, §2.1): K tokens in place of one [CLS], each with linear layers of its own, summed.
+"""Multi2SPE (paper 004, §2.1): K tokens in place of one [CLS], each with its own linear layers, summed.
 
 A checkpoint is what the authors' training code saves: PyTorch Lightning's `state_dict` and `hyper_parameters`. The
 tokens are [CLS] and [unused1] … [unused K-1]; linear layers come after chosen BERT layers and after the last.
@@ -23,7 +23,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
     """BERT with facets. Its one token state is the sum over the K tokens, (texts, 1, dim).
 
     Raises:
-        InvalidRequest: the checkpoint is of another layout or form, or might run code.
+        InvalidRequest: the checkpoint has another layout or form, or might run code.
         CorruptData: it cannot be read.
     """
     import torch
@@ -95,7 +95,7 @@ def _linears(state: Mapping[str, Any], prefix: str, facets: int, less_mean: bool
 
 
 def _add_facet_tokens(tokenizer: Any, facets: int, folder: Path) -> None:
-    """Let the tokenizer put [unused1] … behind [CLS], where truncation does not reach them."""
+    """Make the tokenizer put [unused1] … after [CLS], where truncation does not reach them."""
     from tokenizers.processors import TemplateProcessing
 
     names = ["[CLS]", *(f"[unused{number}]" for number in range(1, facets))]

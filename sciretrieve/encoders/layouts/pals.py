@@ -1,7 +1,7 @@
-"""Projected attention layers (PALs) of SciRepEval: beside each BERT layer a small one a task (its §5; Stickland and Murray 2019).
+"""Projected attention layers (PALs) of SciRepEval: beside each BERT layer a small one per task (its §5; Stickland and Murray 2019).
 
-The files are those that the authors' code saves: a BERT with `multi_layers.T` in each layer, T the number of the task, and
-projections `mult_aug_dense.T` and `mult_aug_dense2.T` that all layers share. The low-rank form has projections of its own
+The files are as the authors' code saves them: a BERT with `multi_layers.T` in each layer, T the number of the task, and
+projections `mult_aug_dense.T` and `mult_aug_dense2.T` that all layers share. The low-rank form has its own projections
 in each layer and no attention.
 """
 
@@ -29,7 +29,7 @@ from .loading import (
 from .plain import check_vocabulary
 
 HEADS = 6
-"""Attention heads of a PAL, whatever the model's own."""
+"""Attention heads of a PAL, regardless of the model's own number."""
 OTHER_FORMS = ("houlsby", "top", "lhuc", "bert_lay_top")
 
 
@@ -37,7 +37,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
     """BERT with the PALs of `task`.
 
     Raises:
-        InvalidRequest: the configuration is of another form, or the weights do not fit it.
+        InvalidRequest: the configuration has another form, or the weights do not fit it.
         CorruptData: the weights cannot be read.
     """
     import torch
@@ -99,7 +99,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
 
 
 def _rename(state: Mapping[str, Any], task: int, shared: bool) -> tuple[dict[str, Any], int]:
-    """The weights by the names of `States`, those of the other tasks left out; and how many tasks there are."""
+    """The weights by the names of `States`, without those of other tasks; and the number of tasks."""
     renamed, tasks = {}, set()
     for name, tensor in state.items():
         layer_match = re.fullmatch(r"encoder\.layer\.(\d+)\.multi_layers\.(\d+)\.(?:attn\.)?(.+)", name)

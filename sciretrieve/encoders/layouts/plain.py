@@ -1,4 +1,4 @@
-"""Models that transformers reads by itself: SPECTER, SciNCL, SciBERT, E5, MPNet, MiniLM, control codes, any other."""
+"""Models that transformers reads by itself: SPECTER, SciNCL, SciBERT, E5, MPNet, MiniLM, control codes and others."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
 def check_complete(report: Mapping[str, Any], folder: Path, *, unused: tuple[str, ...] = ("pooler.", "position_ids")) -> None:
     """Refuse weights that lack some of the model: transformers fills those with random numbers, and only warns.
 
-    What has one of `unused` in its name has no part in what comes out.
+    Weights with one of `unused` in their names do not affect the output.
     """
     if missing := [name for name in report["missing_keys"] if not any(part in name for part in unused)]:
         raise InvalidRequest(f"the weights in {folder} lack {missing[0]} and {len(missing) - 1} more: they are of another kind of model")
 
 
 def check_vocabulary(tokenizer: Any, config: Any, folder: Path) -> None:
-    """Refuse a tokenizer with more tokens than the model has embeddings: it would end in an error amid a corpus."""
+    """Refuse a tokenizer with more tokens than the model has embeddings: that would fail in the middle of a corpus."""
     if tokenizer.get_vocab_size() > config.vocab_size:
         raise InvalidRequest(
             f"the tokenizer in {folder} knows {tokenizer.get_vocab_size()} tokens and the model {config.vocab_size}: "

@@ -1,6 +1,6 @@
 """SciMult: DPR checkpoints of a BERT, plain or with experts in every other layer, one expert a task (its §3.2).
 
-For a given task only one expert of each layer acts, so what is built is a plain BERT with that expert's weights.
+For a given task only one expert of each layer is active, so the model built is a plain BERT with that expert's weights.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ EXPERT = re.compile(
 
 
 def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
-    """A BERT with the weights that act for `task`.
+    """A BERT with the weights that are active for `task`.
 
     Raises:
-        InvalidRequest: the checkpoint is of another layout, or might run code.
+        InvalidRequest: the checkpoint has another layout, or might run code.
         CorruptData: it cannot be read.
     """
 
@@ -56,7 +56,7 @@ def base_of(folders: Mapping[str, Path], spec: EncoderSpec) -> tuple[Path, Any, 
 
 
 def new_bert(config: Any) -> Any:
-    """A BERT without a pooler, in evaluation mode, its weights yet to be filled."""
+    """A BERT without a pooler, in evaluation mode, its weights not filled in yet."""
     from transformers import BertModel
 
     return BertModel(config, add_pooling_layer=False).eval()
@@ -77,7 +77,7 @@ def encoder_state(path: Path, prefix: str) -> tuple[dict[str, Any], Mapping[str,
 
 
 def _expert_state(state: Mapping[str, Any], expert: int, path: Path) -> dict[str, Any]:
-    """The weights with one expert's in the places where a plain BERT has its own."""
+    """The weights with one expert's in place of a plain BERT's own."""
     bert_state, has_expert = {}, False
     for name, tensor in state.items():
         match = EXPERT.fullmatch(name)

@@ -1,6 +1,6 @@
-"""Leaving out what nobody reads: where one token's state becomes the vector, the last layer is computed for it alone.
+"""Skipping unused work: if one token's state becomes the vector, the last layer is computed for that token alone.
 
-Of a BERT-base's twelve layers this saves most of one. Keys and values still come from all tokens, so the vector is the same.
+This saves most of one of a BERT-base's twelve layers. Keys and values still come from all tokens, so the vector is the same.
 """
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 FIRST = 2
-"""Tokens that are kept: [CLS], and the control code behind it."""
+"""Tokens that are kept: [CLS], and the control code after it."""
 
 
 def trim(states: Any) -> bool:
-    """Let the last layer of a BERT compute its first tokens only. False where that is not known to be right.
+    """Make the last layer of a BERT compute only its first tokens. False if that is not known to be correct.
 
-    `states` is what `loading.states_of` made, or another layout's module, which is left alone.
+    `states` is a module from `loading.states_of`, or another layout's, which is left unchanged.
     """
     import torch
     from transformers.models.bert.modeling_bert import BertEncoder
