@@ -91,7 +91,7 @@ def build(directory: Path, shards: Sequence[tuple[Path, int]], parameters: Bm25P
 
 
 def _write_titles(directory: Path, shards: Sequence[tuple[Postings, npt.NDArray[np.int64], int]], terms: int) -> None:
-    """Which papers have a term in their title, by the term's number. `shards` has each one's postings, term numbers and number of papers."""
+    """Which papers have a term in their title, by the term's number. `shards` has each one's postings, term numbers and papers."""
     numbers, rows, first = [], [], 0
     for postings, shard_numbers, papers in shards:
         places = np.flatnonzero(postings.titles)
