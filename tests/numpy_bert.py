@@ -31,8 +31,8 @@ class NumpyBert:
     def norm(self, name: str, states: Array) -> Array:
         centred = states - states.mean(-1, keepdims=True)
         scaled = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-12)
-        own = self.name(name)
-        result: Array = scaled * self.state[f"{own}.weight"] + self.state[f"{own}.bias"]
+        weight_name = self.name(name)
+        result: Array = scaled * self.state[f"{weight_name}.weight"] + self.state[f"{weight_name}.bias"]
         return result
 
     def embed(self, ids: list[int]) -> Array:
@@ -55,10 +55,10 @@ class NumpyBert:
 
     def states(self, ids: list[int]) -> list[Array]:
         """What each layer takes in, and the last gives out."""
-        found = [self.embed(ids)]
+        states = [self.embed(ids)]
         for number in range(self.layers):
-            found.append(self.layer(number, found[-1]))
-        return found
+            states.append(self.layer(number, states[-1]))
+        return states
 
 
 def linear(state: Mapping[str, Array], name: str, states: Array) -> Array:
@@ -75,8 +75,8 @@ def attention(query: Array, key: Array, value: Array, heads: int) -> Array:
     size = query.shape[1] // heads
     parts = []
     for head in range(heads):
-        own = slice(head * size, (head + 1) * size)
-        scores = query[:, own] @ key[:, own].T / math.sqrt(size)
+        head_columns = slice(head * size, (head + 1) * size)
+        scores = query[:, head_columns] @ key[:, head_columns].T / math.sqrt(size)
         weights = np.exp(scores - scores.max(-1, keepdims=True))
-        parts.append(weights / weights.sum(-1, keepdims=True) @ value[:, own])
+        parts.append(weights / weights.sum(-1, keepdims=True) @ value[:, head_columns])
     return np.concatenate(parts, axis=1)

@@ -16,10 +16,10 @@ from sciretrieve.choices import FUSION_METHODS, FusionMethod
 from sciretrieve.errors import InvalidRequest, UnknownName
 from sciretrieve.fusion import NORMALISATIONS, Fusion, convex, rrf, unit
 
-found = st.floats(-10, 10).map(lambda value: round(value, 2))
+dense_scores = st.floats(-10, 10).map(lambda value: round(value, 2))
 lexical_scores = st.just(-np.inf) | st.floats(0, 30).map(lambda value: round(value, 2))
-candidates = st.lists(st.tuples(found, lexical_scores), min_size=1, max_size=20)
-titled = st.lists(st.tuples(found, lexical_scores, st.floats(0, 1)), min_size=1, max_size=20)
+candidates = st.lists(st.tuples(dense_scores, lexical_scores), min_size=1, max_size=20)
+titled = st.lists(st.tuples(dense_scores, lexical_scores, st.floats(0, 1)), min_size=1, max_size=20)
 Pairs = list[tuple[float, float]]
 
 
@@ -29,10 +29,10 @@ def halves(pairs: Sequence[tuple[float, ...]]) -> Any:
 
 def slow_rrf(pairs: Sequence[tuple[float, ...]]) -> list[float]:
     expected = []
-    for at in range(len(pairs)):
+    for position in range(len(pairs)):
         total = 0.0
         for half in (0, 1):
-            score = pairs[at][half]
+            score = pairs[position][half]
             if score > -np.inf:
                 total += 1 / (60 + 1 + sum(other[half] > score for other in pairs))
         expected.append(total)
@@ -100,7 +100,7 @@ def test_halves_without_a_difference_rank_nothing(normalisation: str) -> None:
     assert convex(np.empty(0), np.empty(0), alpha=0.4, normalisation=normalisation).shape == (0,)
 
 
-@given(st.lists(lexical_scores | found, max_size=15), st.none() | st.floats(-20, 20).map(lambda value: round(value, 2)))
+@given(st.lists(lexical_scores | dense_scores, max_size=15), st.none() | st.floats(-20, 20).map(lambda value: round(value, 2)))
 def test_unit(values: list[float], low: float | None) -> None:
     finite = [value for value in values if value > -np.inf]
     ours = unit(np.array(values, np.float64), low)
@@ -158,16 +158,16 @@ def test_join_is_what_the_settings_say(
     rows: list[tuple[float, float, float]], alpha: float, title: float, complete: float, bits: int
 ) -> None:
     dense, lexical, shares = halves(rows)
-    whole = np.array([bool(bits >> at & 1) for at in range(len(rows))])
+    complete_mask = np.array([bool(bits >> position & 1) for position in range(len(rows))])
     for normalisation in ("min-max", "theoretical"):
         mixed = np.array(slow_convex(rows, alpha, normalisation))
         expected = {
             "rrf": np.array(slow_rrf(rows)),
             "convex": mixed,
-            "blend": (mixed + title * shares + complete * whole) / (1 + title + complete),
+            "blend": (mixed + title * shares + complete * complete_mask) / (1 + title + complete),
         }
         for method in FUSION_METHODS:
-            ours = Fusion(method, alpha, normalisation, title, complete).join(dense, lexical, shares, whole)
+            ours = Fusion(method, alpha, normalisation, title, complete).join(dense, lexical, shares, complete_mask)
             np.testing.assert_allclose(ours, expected[method], rtol=1e-7, atol=1e-9)
 
 
@@ -181,9 +181,9 @@ def test_only_blend_looks_at_titles() -> None:
 
 
 def test_a_paper_with_all_the_words_is_lifted_over_one_a_little_better() -> None:
-    dense, lexical, whole = np.array([0.9, 0.88, 0.1]), np.array([3.0, 2.9, -np.inf]), np.array([False, True, False])
-    assert np.argmax(Fusion().join(dense, lexical, np.zeros(3), whole)) == 1
-    assert np.argmax(Fusion(complete=0).join(dense, lexical, np.zeros(3), whole)) == 0
+    dense, lexical, complete_mask = np.array([0.9, 0.88, 0.1]), np.array([3.0, 2.9, -np.inf]), np.array([False, True, False])
+    assert np.argmax(Fusion().join(dense, lexical, np.zeros(3), complete_mask)) == 1
+    assert np.argmax(Fusion(complete=0).join(dense, lexical, np.zeros(3), complete_mask)) == 0
 
 
 def test_alpha_is_the_dense_halfs_share() -> None:

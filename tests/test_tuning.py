@@ -89,7 +89,7 @@ def searched(folder: Path, index: sr.Index, queries: list[Query], fusion: Fusion
 def test_the_choice_and_what_is_promised_of_it(tmp_path: Path, vectors: str) -> None:
     """Every setting is really searched with, and each fifth of the queries scored by what is best for the other four."""
     index, queries, qrels = made(tmp_path, vectors)
-    told = tune(index, queries, qrels, measure="nDCG@3", write=False)
+    result = tune(index, queries, qrels, measure="nDCG@3", write=False)
     grid = [
         (replace(Bm25Parameters(), k1=k1, b=b), fusion)
         for k1, b in ((1.2, 0.75), (1.2, 0.0), (2.0, 0.75))
@@ -109,65 +109,65 @@ def test_the_choice_and_what_is_promised_of_it(tmp_path: Path, vectors: str) -> 
     fold_of = (np.random.default_rng(0).permutation(QUERIES) % 5).tolist()
     everyone = list(range(QUERIES))
     held = [table[best([other for other in everyone if fold_of[other] != fold_of[query]])][query] for query in everyone]
-    assert told.before_mean == pytest.approx(mean(0, everyone))
-    assert told.held_out == pytest.approx(math.fsum(held) / QUERIES)
-    assert (told.after.bm25, told.after.fusion) == grid[best(everyone)]
-    assert (told.before.bm25, told.before.fusion) == grid[0]
-    assert told.difference.difference == pytest.approx(told.held_out - told.before_mean)
+    assert result.before_mean == pytest.approx(mean(0, everyone))
+    assert result.held_out == pytest.approx(math.fsum(held) / QUERIES)
+    assert (result.after.bm25, result.after.fusion) == grid[best(everyone)]
+    assert (result.before.bm25, result.before.fusion) == grid[0]
+    assert result.difference.difference == pytest.approx(result.held_out - result.before_mean)
     wins = sum(new > old + 1e-9 for new, old in zip(held, table[0], strict=True))
-    assert told.difference.wins == wins
-    assert (told.measure, told.queries, told.written) == ("nDCG@3", QUERIES, False)
+    assert result.difference.wins == wins
+    assert (result.measure, result.queries, result.written) == ("nDCG@3", QUERIES, False)
 
 
 def test_a_useless_half_loses_its_say(tmp_path: Path) -> None:
     """Vectors at random: all of the grid is tried, and what is best is written and searched with from then on."""
     index, queries, qrels = made(tmp_path)
     folder = index.manifest.lexical["folder"] if index.manifest.lexical else ""
-    told = tune(index, queries, qrels)
-    assert told.written
-    assert told.after.fusion.alpha <= 0.2 < told.before.fusion.alpha
-    assert told.held_out > told.before_mean
+    result = tune(index, queries, qrels)
+    assert result.written
+    assert result.after.fusion.alpha <= 0.2 < result.before.fusion.alpha
+    assert result.held_out > result.before_mean
     tuned = sr.open(index.path)
     assert tuned.manifest.fusion == {
         "method": "blend",
-        "alpha": told.after.fusion.alpha,
+        "alpha": result.after.fusion.alpha,
         "normalisation": "min-max",
         "title": 0.15,
         "complete": 0.1,
-        "depth": told.after.fusion.depth,
+        "depth": result.after.fusion.depth,
     }
     assert tuned.manifest.generation == index.manifest.generation + 1
     before, after = (dict(index.manifest.build), dict(tuned.manifest.build))
     assert before == after
     assert not list(index.path.glob("tuning-*"))
     # searches use it, and give way to what is asked for
-    expected = searched(tmp_path, index, queries, told.after.fusion, told.after.bm25, 10)
+    expected = searched(tmp_path, index, queries, result.after.fusion, result.after.bm25, 10)
     assert [list(ranking.ids) for ranking in tuned.search(queries, 10)] == expected
-    assert [list(ranking.ids) for ranking in tuned.search(queries, 10, alpha=told.after.fusion.alpha)] == expected
+    assert [list(ranking.ids) for ranking in tuned.search(queries, 10, alpha=result.after.fusion.alpha)] == expected
     assert [list(ranking.ids) for ranking in tuned.search(queries, 10, alpha=0.9)] != expected
     means = [np.mean([ndcg(list(ranking.ids), qrels[ranking.query.id], 10) for ranking in run.search(queries, 10)]) for run in (tuned,)]
-    assert means[0] > told.before_mean
+    assert means[0] > result.before_mean
     # another way to weigh length was better too: BM25 is anew, and the one before is gone
-    assert told.after.bm25.b < 0.75
+    assert result.after.bm25.b < 0.75
     assert tuned.manifest.lexical is not None
-    assert [tuned.manifest.lexical[name] for name in ("k1", "b")] == [told.after.bm25.k1, told.after.bm25.b]
+    assert [tuned.manifest.lexical[name] for name in ("k1", "b")] == [result.after.bm25.k1, result.after.bm25.b]
     assert [f"lexical/{path.name}" for path in (index.path / "lexical").iterdir()] == [tuned.manifest.lexical["folder"]]
     assert tuned.manifest.lexical["folder"] != folder
     out = answer("info", "-i", index.path)
-    assert f"lucene, k1 {told.after.bm25.k1}, b {told.after.bm25.b}" in out
+    assert f"lucene, k1 {result.after.bm25.k1}, b {result.after.bm25.b}" in out
     assert "generation 2" in out
 
 
 @pytest.mark.usefixtures("few_settings")
 def test_bm25_is_as_if_built_so(tmp_path: Path) -> None:
     index, queries, qrels = made(tmp_path, lexical=Bm25Parameters(title=3.0))
-    told = tune(index, queries, qrels)
-    assert told.written
-    assert (told.after.bm25.b, told.after.bm25.title) == (0.0, 3.0)
-    built = sr.build(tmp_path / "p.jsonl", tmp_path / "built", encoder=None, lexical=told.after.bm25, shard_size=1000)
-    for ours, theirs in zip(sr.open(index.path).search(queries, 90, mode="bm25"), built.search(queries, 90, mode="bm25"), strict=True):
-        assert list(ours.ids) == list(theirs.ids)
-        assert ours.scores.tolist() == theirs.scores.tolist()
+    result = tune(index, queries, qrels)
+    assert result.written
+    assert (result.after.bm25.b, result.after.bm25.title) == (0.0, 3.0)
+    built = sr.build(tmp_path / "p.jsonl", tmp_path / "built", encoder=None, lexical=result.after.bm25, shard_size=1000)
+    for ours, expected in zip(sr.open(index.path).search(queries, 90, mode="bm25"), built.search(queries, 90, mode="bm25"), strict=True):
+        assert list(ours.ids) == list(expected.ids)
+        assert ours.scores.tolist() == expected.scores.tolist()
 
 
 @pytest.mark.usefixtures("few_settings")
@@ -192,8 +192,8 @@ def test_a_gain_that_held_out_queries_do_not_see_is_not_written(tmp_path: Path, 
     for seed in range(3):
         chance = random.Random(seed)
         qrels = {query.id: {f"p{chance.randrange(PAPERS):03d}": 1 for _ in range(4)} for query in queries}
-        told = tune(index, queries, qrels, write=False)
-        if told.after != told.before and told.held_out <= told.before_mean:
+        result = tune(index, queries, qrels, write=False)
+        if result.after != result.before and result.held_out <= result.before_mean:
             refused += 1
             assert not tune(index, queries, qrels).written
             assert (index.path / "manifest.json").read_bytes() == manifest
@@ -204,20 +204,20 @@ def test_a_gain_that_held_out_queries_do_not_see_is_not_written(tmp_path: Path, 
 def test_a_dry_run_only_says(tmp_path: Path) -> None:
     index, queries, qrels = made(tmp_path)
     before = {file: file.read_bytes() for file in index.path.rglob("*") if file.is_file()}
-    told = tune(index, queries, qrels, write=False)
-    assert not told.written
+    result = tune(index, queries, qrels, write=False)
+    assert not result.written
     assert {file: file.read_bytes() for file in index.path.rglob("*") if file.is_file()} == before
     copy = sr.open(Path(shutil.copytree(index.path, tmp_path / "copy")))
-    assert replace(tune(copy, queries, qrels), written=False) == told
+    assert replace(tune(copy, queries, qrels), written=False) == result
 
 
 @pytest.mark.usefixtures("few_settings")
 def test_only_judged_queries_count(tmp_path: Path) -> None:
     index, queries, qrels = made(tmp_path)
     more = [*queries, Query("stranger", "filler1")]
-    told: list[TuningResult] = [tune(index, some, qrels | {"unasked": {"p000": 1}}, write=False) for some in (queries, more)]
-    assert told[0] == told[1]
-    assert told[0].queries == QUERIES
+    result: list[TuningResult] = [tune(index, judged, qrels | {"unasked": {"p000": 1}}, write=False) for judged in (queries, more)]
+    assert result[0] == result[1]
+    assert result[0].queries == QUERIES
 
 
 @pytest.mark.parametrize(
@@ -255,9 +255,9 @@ def test_shallower_candidates_are_those_of_a_shallower_search(index: sr.Index, d
     fusion = Fusion(alpha=0.4, depth=depth)
     for probe, deep in zip(probes, index.searcher.candidates(probes, 150), strict=True):
         ours = index.searcher.fused(tuning._within(deep, depth), depth, fusion)
-        theirs = index.searcher.search([probe], depth, "hybrid", fusion)[0]
-        assert list(ours.ids) == list(theirs.ids)
-        np.testing.assert_allclose(ours.scores, theirs.scores, atol=1e-12)
+        expected = index.searcher.search([probe], depth, "hybrid", fusion)[0]
+        assert list(ours.ids) == list(expected.ids)
+        np.testing.assert_allclose(ours.scores, expected.scores, atol=1e-12)
 
 
 def test_progress_is_told(tmp_path: Path, few_settings: None) -> None:

@@ -180,8 +180,8 @@ def write_scimult(base: Path, path: Path, seed: int, *, experts: str = "", instr
     state["embeddings.position_ids"] = torch.arange(64)[None]
     model_dict = {f"{side}_model.encoder.{name}": tensor for side in ("question", "ctx") for name, tensor in state.items()}
     if instructor is not None:
-        own = random_bert(instructor).state_dict()
-        model_dict |= {f"instruction_model.encoder.{name}": tensor for name, tensor in own.items()}
+        instructor_state = random_bert(instructor).state_dict()
+        model_dict |= {f"instruction_model.encoder.{name}": tensor for name, tensor in instructor_state.items()}
     parameters = {
         "pretrained_model_cfg": "microsoft/BiomedNLP-PubMedBERT-base-uncased-abstract",
         "projection_dim": 0,

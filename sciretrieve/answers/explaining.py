@@ -249,7 +249,7 @@ def _remedies(
             remedies.append(f"--mode {mode} shows it at rank {rank}")
     if (rank_now is None or rank_now > k) and (remedy := _with_a_word(index, probe, row, k, chosen_mode, fusion)):
         remedies.append(remedy)
-    return remedies or ["no change of the mode or by one word of its title brings it in: the query is about something else than this paper"]
+    return remedies or ["no other mode and no single word of its title brings it in: the query is about something else"]
 
 
 def _with_a_word(index: Index, probe: Probe, row: int, k: int, mode: Mode, fusion: FusionMethod | None) -> str:

@@ -71,8 +71,8 @@ def _base(name: str) -> EncoderSpec:
         if spec.layout == "adapters" and name in adapters:
             base = spec.parts["base"].source
             raise InvalidRequest(
-                f"{name} is an adapter and no model (allenai/specter2 was the model until 2023): "
-                f"take --encoder {spec.name}, or --encoder {base} --adapter {name}"
+                f"{name} is an adapter, not a model (allenai/specter2 was the model until 2023): "
+                f"use --encoder {spec.name}, or --encoder {base} --adapter {name}"
             )
     part = Part(name, FOLDER_FILES)
     return describe(name, part, obtain(part, name))
@@ -108,7 +108,7 @@ def describe(name: str, part: Part, folder: Path) -> EncoderSpec:
     """
     config = settings_in(folder / "config.json")
     if "model_type" not in config:
-        raise InvalidRequest(f"{folder}/config.json names no model_type, so it is no transformers model")
+        raise InvalidRequest(f"{folder}/config.json names no model_type, so it is not a transformers model")
     if config.get("mult") and "hidden_size_aug" in config:
         return replace(CATALOGUE["scirepeval-pals"], name=name, parts={"base": replace(part, files=MODEL_FILES)})
     pooling: Pooling = "mean"
@@ -187,5 +187,5 @@ def settings_in(path: Path, default: Any = None) -> Any:
     except (OSError, ValueError) as error:
         raise CorruptData(f"{path} cannot be read as JSON ({error}); get the file again") from error
     if not isinstance(value, list if isinstance(default, list) else dict):
-        raise CorruptData(f"{path} holds no settings but a {type(value).__name__}; get the file again")
+        raise CorruptData(f"{path} holds a {type(value).__name__} instead of settings; get the file again")
     return value

@@ -129,7 +129,7 @@ class Runtimes:
         self._faults.append(fault)
         del self._remaining[0]
         if warn:
-            LOG.warning("%s: %s; it goes on in %s", self._encoder, fault, self._remaining[0].name)
+            LOG.warning("%s: %s; continuing in %s", self._encoder, fault, self._remaining[0].name)
 
     def _check(self, runtime: Runtime) -> tuple[Mapping[str, Any], bool]:
         """The result of a runtime's check, and whether it was known before."""

@@ -116,11 +116,11 @@ def _missing_message(part: Part, folder: Path) -> str:
     names = {file.name for file in folder.iterdir()}
     if "adapter_config.json" in names and "config.json" not in names:
         return (
-            f"{folder} holds an adapter and no model (as allenai/specter2 does since it was renamed in 2023): "
-            "take --encoder specter2, or the base model with --encoder and this folder with --adapter"
+            f"{folder} holds an adapter, not a model (as allenai/specter2 does since it was renamed in 2023): "
+            "use --encoder specter2, or the base model with --encoder and this folder with --adapter"
         )
     if "config.json" in names and "adapter_config.json" in missing_files:
-        return f"{folder} holds a model where an adapter is wanted: name it with --encoder"
+        return f"{folder} holds a model where an adapter is expected: name it with --encoder"
     return f"{folder} lacks {', '.join(missing_files).replace('|', ' or ')}; a model's folder has the files that the hub has"
 
 
@@ -157,10 +157,10 @@ def _download(part: Part, encoder: str) -> Path:
                 hf_hub_download, part, ["adapter_config.json"], EntryNotFoundError, LocalEntryNotFoundError
             ):
                 raise InvalidRequest(
-                    f"{part.source} holds an adapter and no model (allenai/specter2 was the model until 2023): "
-                    "take --encoder specter2, or the base model with --encoder and this one with --adapter"
+                    f"{part.source} holds an adapter, not a model (allenai/specter2 was the model until 2023): "
+                    "use --encoder specter2, or the base model with --encoder and this one with --adapter"
                 )
-            raise Unavailable(f"{part.source} on the hub has no {entry.replace('|', ' or ')}; it is no model of the kind expected")
+            raise Unavailable(f"{part.source} on the hub has no {entry.replace('|', ' or ')}; it is not the expected kind of model")
         if path is not None:
             folder = _snapshot(Path(path))
     assert folder is not None
@@ -170,7 +170,7 @@ def _download(part: Part, encoder: str) -> Path:
 def _unreachable_error(part: Part, encoder: str, entry: str, error: Exception) -> Unavailable:
     return Unavailable(
         f"{encoder} needs {_names(entry)[0]} of {part.source}, and the hub cannot be reached ({type(error).__name__}); "
-        f"put the files in {models_directory() / part.source}, or take --encoder minilm, which needs no download"
+        f"put the files in {models_directory() / part.source}, or use --encoder minilm, which needs no download"
     )
 
 

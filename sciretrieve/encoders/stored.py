@@ -119,7 +119,7 @@ class StoredVectors:
             return _gather(self.path, _parquet(self.path))
         if {".jsonl", ".ndjson", ".json"} & set(suffixes):
             return _gather(self.path, _jsonl(self.path))
-        raise InvalidRequest(f"{self.path} is of no format that vectors are read from (.jsonl, .npy with ids beside it, .parquet)")
+        raise InvalidRequest(f"{self.path} is not in a format that vectors are read from (.jsonl, .npy with ids beside it, .parquet)")
 
     def _from_npy(self) -> Table:
         try:
@@ -144,7 +144,7 @@ class StoredVectors:
             block = vectors[start : start + WINDOW]
             if not np.isfinite(block).all():
                 bad_row = start + int(np.flatnonzero(~np.isfinite(block).all(axis=1))[0])
-                raise InvalidRequest(f"{self.path}, row {bad_row}: the vector of {ids[bad_row]!r} has values that are no numbers")
+                raise InvalidRequest(f"{self.path}, row {bad_row}: the vector of {ids[bad_row]!r} has values that are not numbers")
         return rows, vectors, set()
 
 
@@ -165,7 +165,7 @@ def _gather(path: Path, lines: Iterator[tuple[int, str, Any]]) -> Table:
             except (TypeError, ValueError):
                 vector = np.empty((0, 0))
             if vector.ndim != 1 or not len(vector) or not np.isfinite(vector).all():
-                raise InvalidRequest(f"{path}, line {number}: the vector of {id!r} is no list of numbers")
+                raise InvalidRequest(f"{path}, line {number}: the vector of {id!r} is not a list of numbers")
             dim = dim or len(vector)
             if len(vector) != dim:
                 raise InvalidRequest(f"{path}, line {number}: the vector of {id!r} has {len(vector)} numbers, those before it {dim}")

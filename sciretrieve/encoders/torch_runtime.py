@@ -134,7 +134,7 @@ class TorchRuntime:
             return model(ids, mask)
         except torch.OutOfMemoryError:
             if len(ids) == 1:
-                raise InvalidRequest("the device has not the memory for one text; use --device cpu") from None
+                raise InvalidRequest("the device has too little memory for one text; use --device cpu") from None
         half = len(ids) // 2
         return torch.cat([self._run_or_halve(model, ids[:half], mask[:half]), self._run_or_halve(model, ids[half:], mask[half:])])
 

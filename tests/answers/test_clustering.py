@@ -28,9 +28,11 @@ def blobs(sizes: Sequence[int], spread: float = 0.05) -> tuple[Vectors, list[int
 def test_blobs_are_found_and_labelled_by_their_own_words(sizes: tuple[int, ...]) -> None:
     vectors, of = blobs(sizes)
     terms = [{f"own{blob}", "common", f"rare{paper}"} for paper, blob in enumerate(of)]
-    found = clusters(vectors, terms, {term: term for own in terms for term in own})
-    assert [set(cluster.members) for cluster in found] == [{at for at, blob in enumerate(of) if blob == own} for own in range(len(sizes))]
-    assert [cluster.label for cluster in found] == [(f"own{blob}",) for blob in range(len(sizes))]
+    groups = clusters(vectors, terms, {term: term for blob_terms in terms for term in blob_terms})
+    assert [set(cluster.members) for cluster in groups] == [
+        {position for position, blob in enumerate(of) if blob == number} for number in range(len(sizes))
+    ]
+    assert [cluster.label for cluster in groups] == [(f"own{blob}",) for blob in range(len(sizes))]
 
 
 def test_the_length_of_vectors_makes_no_difference() -> None:
@@ -45,12 +47,12 @@ def test_a_label_prefers_words_that_more_of_its_papers_have() -> None:
     vectors, of = blobs((20, 20))
     terms = []
     for paper, blob in enumerate(of):
-        own = {f"all{blob}", "common"} | ({f"half{blob}"} if paper % 2 else set()) | ({f"few{blob}"} if paper % 8 == 0 else set())
+        blob_terms = {f"all{blob}", "common"} | ({f"half{blob}"} if paper % 2 else set()) | ({f"few{blob}"} if paper % 8 == 0 else set())
         # a word that a group has all, and the other has half of, says less than one that the other has none of
-        terms.append(own | ({"leaning"} if blob == 0 or paper % 2 else set()))
-    found = clusters(vectors, terms, {term: term for own in terms for term in own})
-    assert [cluster.label[0] for cluster in found] == [f"all{of[cluster.members[0]]}" for cluster in found]
-    for cluster in found:
+        terms.append(blob_terms | ({"leaning"} if blob == 0 or paper % 2 else set()))
+    groups = clusters(vectors, terms, {term: term for blob_terms in terms for term in blob_terms})
+    assert [cluster.label[0] for cluster in groups] == [f"all{of[cluster.members[0]]}" for cluster in groups]
+    for cluster in groups:
         blob = of[cluster.members[0]]
         assert f"half{blob}" in cluster.label
         assert "common" not in cluster.label
@@ -60,14 +62,14 @@ def test_terms_without_a_word_to_show_label_nothing_and_no_word_stands_twice() -
     vectors, of = blobs((10, 10))
     terms = [{f"own{blob}", f"same{blob}", f"hidden{blob}"} for blob in of]
     shown = {"own0": "left", "own1": "right", "same0": "left", "same1": "rightly"}
-    found = clusters(vectors, terms, shown)
-    assert {cluster.label for cluster in found} == {("left",), ("right", "rightly")}
+    groups = clusters(vectors, terms, shown)
+    assert {cluster.label for cluster in groups} == {("left",), ("right", "rightly")}
 
 
 def test_a_group_without_words_of_its_own_borrows() -> None:
     vectors, _ = blobs((10, 10))
-    found = clusters(vectors, [{"common"}] * 20, SHOWN)
-    assert [cluster.label for cluster in found] == [("COMMON",), ("COMMON",)]
+    groups = clusters(vectors, [{"common"}] * 20, SHOWN)
+    assert [cluster.label for cluster in groups] == [("COMMON",), ("COMMON",)]
     assert [cluster.label for cluster in clusters(vectors, [set()] * 20, SHOWN)] == [(), ()]
 
 
@@ -89,15 +91,15 @@ def test_papers_that_do_not_differ_are_one_group() -> None:
 def test_groups_are_a_partition_in_order(size: int, most: int, seed: int, data: st.DataObject) -> None:
     vectors = np.random.default_rng(seed).normal(size=(size, 4)).astype(np.float32)
     terms = data.draw(st.lists(st.sets(st.sampled_from(STEMS)), min_size=size, max_size=size))
-    found = clusters(vectors, terms, SHOWN, most)
-    assert sorted(at for cluster in found for at in cluster.members) == list(range(size))
-    assert len(found) <= most
-    assert all(list(cluster.members) == sorted(cluster.members) for cluster in found)
-    assert found == sorted(found, key=lambda cluster: (-len(cluster.members), cluster.members[0]))
-    for cluster in found:
-        present = {SHOWN[term] for at in cluster.members for term in terms[at]}
+    groups = clusters(vectors, terms, SHOWN, most)
+    assert sorted(position for cluster in groups for position in cluster.members) == list(range(size))
+    assert len(groups) <= most
+    assert all(list(cluster.members) == sorted(cluster.members) for cluster in groups)
+    assert groups == sorted(groups, key=lambda cluster: (-len(cluster.members), cluster.members[0]))
+    for cluster in groups:
+        present = {SHOWN[term] for position in cluster.members for term in terms[position]}
         assert set(cluster.label) <= present
         assert len(set(cluster.label)) == len(cluster.label) <= 3
         assert bool(cluster.label) == bool(present)
     # the order in which a set hands out its terms is chance, and must not show
-    assert found == clusters(vectors, [sorted(own, reverse=True) for own in terms], SHOWN, most)
+    assert groups == clusters(vectors, [sorted(blob_terms, reverse=True) for blob_terms in terms], SHOWN, most)

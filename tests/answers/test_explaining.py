@@ -33,47 +33,47 @@ Scores = npt.NDArray[np.float64]
 def bm25_scores(query: str, papers: list[dict[str, Any]]) -> Scores:
     """BM25 in Lucene's form with k1 1.2 and b 0.75, terms in titles counted twice; 0 without a common term."""
     terms = Analyzer().terms
-    counted = [Counter(terms(paper["abstract"]) + 2 * terms(paper["title"])) for paper in papers]
-    mean = sum(own.total() for own in counted) / len(counted)
+    counts_by_paper = [Counter(terms(paper["abstract"]) + 2 * terms(paper["title"])) for paper in papers]
+    mean = sum(counts.total() for counts in counts_by_paper) / len(counts_by_paper)
     scores = np.zeros(len(papers))
-    for term, asked in Counter(terms(query)).items():
-        having = sum(term in own for own in counted)
-        rarity = math.log(1 + (len(papers) - having + 0.5) / (having + 0.5))
-        for at, own in enumerate(counted):
-            saturated = own[term] / (own[term] + 1.2 * (1 - 0.75 + 0.75 * own.total() / mean))
-            scores[at] += 4 * asked / (3 + asked) * rarity * saturated
+    for term, frequency in Counter(terms(query)).items():
+        papers_with_term = sum(term in counts for counts in counts_by_paper)
+        rarity = math.log(1 + (len(papers) - papers_with_term + 0.5) / (papers_with_term + 0.5))
+        for row, counts in enumerate(counts_by_paper):
+            saturated = counts[term] / (counts[term] + 1.2 * (1 - 0.75 + 0.75 * counts.total() / mean))
+            scores[row] += 4 * frequency / (3 + frequency) * rarity * saturated
     return scores
 
 
 def title_share(query: str, paper: dict[str, Any], papers: list[dict[str, Any]]) -> float:
     """How much of a title's rarity the query's terms say."""
     terms = Analyzer().terms
-    texts = [set(terms(f"{one['title']} {one['abstract']}")) for one in papers]
+    texts = [set(terms(f"{other['title']} {other['abstract']}")) for other in papers]
 
     def rarity(term: str) -> float:
-        having = sum(term in text for text in texts)
-        return math.log(1 + (len(papers) - having + 0.5) / (having + 0.5))
+        papers_with_term = sum(term in text for text in texts)
+        return math.log(1 + (len(papers) - papers_with_term + 0.5) / (papers_with_term + 0.5))
 
-    said = set(terms(query))
+    query_terms = set(terms(query))
     title = set(terms(paper["title"]))
-    return math.fsum(map(rarity, title & said)) / math.fsum(map(rarity, title))
+    return math.fsum(map(rarity, title & query_terms)) / math.fsum(map(rarity, title))
 
 
 def dense_scores(index: sr.Index, query: str) -> Scores:
     q = index.encoder.encode_queries([Query("q", query)])[0].astype(np.float64)
     x = np.concatenate([shard.vectors for shard in index.vectors]).astype(np.float64)
-    found: dict[str, Scores] = {
+    by_metric: dict[str, Scores] = {
         "l2": -np.linalg.norm(x - q, axis=1),
         "ip": x @ q,
         "cosine": x @ q / np.linalg.norm(x, axis=1) / np.linalg.norm(q),
     }
-    return found[str(index.manifest.metric)]
+    return by_metric[str(index.manifest.metric)]
 
 
-def assert_place(rank: int, score: float, at: int, scores: Scores, passing: npt.NDArray[np.bool_]) -> None:
+def assert_place(rank: int, score: float, row: int, scores: Scores, passing: npt.NDArray[np.bool_]) -> None:
     """The score is the paper's, and the rank one more than the passing papers with a greater one, up to the last bits."""
-    assert score == pytest.approx(scores[at], abs=1e-5)
-    surely, perhaps = (int((scores[passing] > scores[at] + slack).sum()) for slack in (1e-5, -1e-5))
+    assert score == pytest.approx(scores[row], abs=1e-5)
+    surely, perhaps = (int((scores[passing] > scores[row] + slack).sum()) for slack in (1e-5, -1e-5))
     assert surely < rank <= perhaps + 1
 
 
@@ -86,21 +86,21 @@ def test_places_are_those_among_all_papers_that_pass(built: Callable[..., Any], 
     assert len(index.shards) == 3
     passing = np.array([filter is None or (paper["year"] or 0) >= 2012 for paper in PAPERS])
     near, words = dense_scores(index, query), bm25_scores(query, PAPERS)
-    asked = [id for id, passes in zip(IDS, passing, strict=True) if passes][::9]
-    for why in explain(index, query, asked, filter=filter):
-        at = IDS.index(why.id)
+    ids = [id for id, passes in zip(IDS, passing, strict=True) if passes][::9]
+    for why in explain(index, query, ids, filter=filter):
+        row = IDS.index(why.id)
         assert why.dense is not None
-        assert_place(why.dense.rank, why.dense.score, at, near, passing)
-        assert (why.bm25 is None) == (words[at] == 0) == (not why.words)
-        assert why.title == pytest.approx(title_share(query, PAPERS[at], PAPERS))
+        assert_place(why.dense.rank, why.dense.score, row, near, passing)
+        assert (why.bm25 is None) == (words[row] == 0) == (not why.words)
+        assert why.title == pytest.approx(title_share(query, PAPERS[row], PAPERS))
         if why.bm25 is not None:
-            assert_place(why.bm25.rank, why.bm25.score, at, words, passing)
+            assert_place(why.bm25.rank, why.bm25.score, row, words, passing)
             assert sum(why.words.values()) == pytest.approx(why.bm25.score, abs=1e-4)
             assert list(why.words.values()) == sorted(why.words.values(), reverse=True)
             terms = Analyzer().terms
-            own = set(terms(f"{PAPERS[at]['title']} {PAPERS[at]['abstract']}"))
-            assert set(why.words) == {word for word in query.split() if set(terms(word)) & own}
-    assert [why.id for why in explain(index, query, asked, filter=filter)] == asked
+            paper_terms = set(terms(f"{PAPERS[row]['title']} {PAPERS[row]['abstract']}"))
+            assert set(why.words) == {word for word in query.split() if set(terms(word)) & paper_terms}
+    assert [why.id for why in explain(index, query, ids, filter=filter)] == ids
 
 
 def test_words_are_shown_as_they_were_typed(index: sr.Index) -> None:
@@ -115,9 +115,9 @@ def test_demands_narrow_who_is_ranked(index: sr.Index) -> None:
     texts = [f"{paper['title']} | {paper['abstract']}" for paper in PAPERS]
     passing = np.array(["molecules message" in text and "graph" not in text for text in texts])
     near = dense_scores(index, "nodes molecules message")
-    asked = [id for id, passes in zip(IDS, passing, strict=True) if passes]
-    assert 2 < len(asked) < 60
-    for why in explain(index, 'nodes "molecules message" -graph', asked):
+    ids = [id for id, passes in zip(IDS, passing, strict=True) if passes]
+    assert 2 < len(ids) < 60
+    for why in explain(index, 'nodes "molecules message" -graph', ids):
         assert why.dense is not None
         assert_place(why.dense.rank, why.dense.score, IDS.index(why.id), near, passing)
 
@@ -150,9 +150,9 @@ def test_sentences(text: str, expected: list[str]) -> None:
 
 @given(st.text("ab AJ.?!\"')( \n1é", max_size=60) | st.text(max_size=40))
 def test_sentences_lose_nothing(text: str) -> None:
-    found = sentences(text)
-    assert " ".join(found) == " ".join(text.split())
-    assert all(part == part.strip() != "" for part in found)
+    parts = sentences(text)
+    assert " ".join(parts) == " ".join(text.split())
+    assert all(part == part.strip() != "" for part in parts)
 
 
 SENTENCES = {
@@ -166,7 +166,7 @@ ABSTRACTS = {id: " ".join(parts) for id, parts in SENTENCES.items()}
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., sr.Index]:
+def story_index(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., sr.Index]:
     """Indexes of papers with real sentences."""
     folder = tmp_path_factory.mktemp("sentences")
     file = write_jsonl(folder / "p.jsonl", [{"id": id, "title": f"title {id}", "abstract": text} for id, text in ABSTRACTS.items()])
@@ -179,23 +179,23 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., sr.Index]:
 
 @pytest.mark.parametrize("query", ["messages in graph neural networks", "was it cold in early summer?", "immune response after doses"])
 @pytest.mark.parametrize("metric", ["cosine", "l2"])
-def test_the_sentence_is_the_nearest_of_the_abstract(told: Callable[..., sr.Index], metric: str, query: str) -> None:
-    index = told(metric, metric=metric)
+def test_the_sentence_is_the_nearest_of_the_abstract(story_index: Callable[..., sr.Index], metric: str, query: str) -> None:
+    index = story_index(metric, metric=metric)
     q = index.encoder.encode_queries([Query("q", query)])[0].astype(np.float64)
     for why in explain(index, query, list(ABSTRACTS)):
-        own = SENTENCES[why.id]
-        if not own:
+        sentence_list = SENTENCES[why.id]
+        if not sentence_list:
             assert why.sentence == ""
             continue
-        x = np.concatenate([index.encoder.encode_papers([Paper("", part)]) for part in own]).astype(np.float64)
+        x = np.concatenate([index.encoder.encode_papers([Paper("", part)]) for part in sentence_list]).astype(np.float64)
         near = -np.linalg.norm(x - q, axis=1) if metric == "l2" else x @ q / np.linalg.norm(x, axis=1)
-        assert near[own.index(why.sentence)] > near.max() - 2e-3
+        assert near[sentence_list.index(why.sentence)] > near.max() - 2e-3
 
 
-def test_the_sentence_answers_the_query(told: Callable[..., sr.Index]) -> None:
-    index = told("cosine", metric="cosine")
-    found = {why.id: why.sentence for why in explain(index, "graph neural networks with message passing", list("abde"))}
-    assert found == {
+def test_the_sentence_answers_the_query(story_index: Callable[..., sr.Index]) -> None:
+    index = story_index("cosine", metric="cosine")
+    sentence_by_id = {why.id: why.sentence for why in explain(index, "graph neural networks with message passing", list("abde"))}
+    assert sentence_by_id == {
         "a": "Graph networks pass messages between nodes.",
         "b": "Messages passed along the edges of a graph tell what a node is.",
         "d": "One sentence only",
@@ -203,14 +203,14 @@ def test_the_sentence_answers_the_query(told: Callable[..., sr.Index]) -> None:
     }
 
 
-def test_an_index_without_vectors_explains_by_words(told: Callable[..., sr.Index]) -> None:
-    why = {one.id: one for one in explain(told("words", encoder=None), "cold antibodies", list(ABSTRACTS))}
-    assert {id: one.sentence for id, one in why.items() if one.bm25} == {
+def test_an_index_without_vectors_explains_by_words(story_index: Callable[..., sr.Index]) -> None:
+    why = {explanation.id: explanation for explanation in explain(story_index("words", encoder=None), "cold antibodies", list(ABSTRACTS))}
+    assert {id: explanation.sentence for id, explanation in why.items() if explanation.bm25} == {
         "a": "The weather in June was cold.",
         "b": "A cold June opened the year.",
         "c": "Trials with antibodies ended early.",
     }
-    assert {one.dense for one in why.values()} == {None}
+    assert {explanation.dense for explanation in why.values()} == {None}
     assert why["c"].bm25 is not None
     assert (why["c"].bm25.rank, list(why["c"].words)) == (1, ["antibodies"])
     assert (why["d"].bm25, why["d"].words, why["d"].title) == (None, {}, 0.0)
@@ -236,15 +236,17 @@ def stored(folder: Path, papers: list[dict[str, Any]], vectors: npt.NDArray[np.f
 def test_an_index_of_stored_vectors_ranks_by_them_and_reads_by_words(tmp_path: Path) -> None:
     """Nothing can encode a sentence there, so the query's words choose it."""
     chance = np.random.default_rng(0)
-    papers = [{"id": f"p{at:02d}", "title": "a title", "abstract": f"First something. Then w{at % 7} and w{at % 5}."} for at in range(40)]
+    papers = [
+        {"id": f"p{row:02d}", "title": "a title", "abstract": f"First something. Then w{row % 7} and w{row % 5}."} for row in range(40)
+    ]
     vectors = chance.normal(size=(40, 4)).astype(np.float32)
     index = stored(tmp_path, papers, vectors, q=[1.0, 0.0, -1.0, 0.5])
     near = -np.linalg.norm(vectors.astype(np.float64) - [1.0, 0.0, -1.0, 0.5], axis=1)
     for why in explain(index, Query("q", "w1 w3"), [paper["id"] for paper in papers]):
-        at = int(why.id[1:])
+        row = int(why.id[1:])
         assert why.dense is not None
-        assert_place(why.dense.rank, why.dense.score, at, near, np.ones(40, bool))
-        assert why.bm25 is None or why.sentence == papers[at]["abstract"].removeprefix("First something. ")
+        assert_place(why.dense.rank, why.dense.score, row, near, np.ones(40, bool))
+        assert why.bm25 is None or why.sentence == papers[row]["abstract"].removeprefix("First something. ")
     absent = why_not(index, papers[int(near.argmin())]["id"], Query("q", "w1"), k=3)
     assert absent.explanation.dense is not None
     assert absent.explanation.dense.rank == 40
@@ -267,33 +269,33 @@ def position(index: sr.Index, id: str, query: str, k: int, **options: Any) -> in
     return ids.index(id) + 1 if id in ids else None
 
 
-def assert_true(index: sr.Index, told: Absence, id: str, query: str, k: int, mode: Mode | None, **options: Any) -> set[str]:
+def assert_true(index: sr.Index, absence: Absence, id: str, query: str, k: int, mode: Mode | None, **options: Any) -> set[str]:
     """What is told of a paper that passes is what searches do; the kinds of remedies."""
     kinds = set()
-    assert told.remedies
-    for remedy in told.remedies:
-        if found := re.fullmatch(r"nothing is missing: it is number (\d+) of the answer", remedy):
+    assert absence.remedies
+    for remedy in absence.remedies:
+        if match := re.fullmatch(r"nothing is missing: it is number (\d+) of the answer", remedy):
             kinds.add("there")
-            assert position(index, id, query, k, mode=mode, **options) == int(found[1])
-        elif found := re.fullmatch(r"-k (\d+) would show it", remedy):
+            assert position(index, id, query, k, mode=mode, **options) == int(match[1])
+        elif match := re.fullmatch(r"-k (\d+) would show it", remedy):
             kinds.add("k")
-            assert position(index, id, query, int(found[1]), mode=mode, **options) == int(found[1]) > k
-        elif found := re.fullmatch(r"--mode (\w+) shows it at rank (\d+)", remedy):
+            assert position(index, id, query, int(match[1]), mode=mode, **options) == int(match[1]) > k
+        elif match := re.fullmatch(r"--mode (\w+) shows it at rank (\d+)", remedy):
             kinds.add("mode")
-            assert position(index, id, query, k, **(options | {"mode": found[1]})) == int(found[2])
-        elif found := re.fullmatch(r"with the word '(\w+)' added it is number (\d+)", remedy):
+            assert position(index, id, query, k, **(options | {"mode": match[1]})) == int(match[2])
+        elif match := re.fullmatch(r"with the word '(\w+)' added it is number (\d+)", remedy):
             kinds.add("word")
-            assert not set(Analyzer().terms(found[1])) & set(Analyzer().terms(query))
-            assert position(index, id, f"{query} {found[1]}", k, mode=mode, **options) == int(found[2])
+            assert not set(Analyzer().terms(match[1])) & set(Analyzer().terms(query))
+            assert position(index, id, f"{query} {match[1]}", k, mode=mode, **options) == int(match[2])
         else:
             kinds.add("none")
-            assert remedy.startswith("no change of the mode or by one word of its title brings it in")
-            assert len(told.remedies) == 1
+            assert remedy.startswith("no other mode and no single word of its title brings it in")
+            assert len(absence.remedies) == 1
     missing = position(index, id, query, k, mode=mode, **options) is None
     assert ("there" in kinds) == (not missing)
     for other in index.modes:
         shows = position(index, id, query, k, **(options | {"mode": other})) is not None
-        assert (f"--mode {other} " in " ".join(told.remedies)) == (missing and shows and other != (mode or index.modes[0]))
+        assert (f"--mode {other} " in " ".join(absence.remedies)) == (missing and shows and other != (mode or index.modes[0]))
     return kinds
 
 
@@ -314,10 +316,10 @@ PHRASES = st.sampled_from(
 def test_what_is_told_is_so(
     index: sr.Index, id: str, query: str, k: int, mode: Mode | None, filter: str | None, fusion: FusionMethod | None
 ) -> None:
-    told = why_not(index, id, query, k=k, mode=mode, filter=filter, fusion=fusion)
-    assume(not told.failed)
-    assert_true(index, told, id, query, k, mode, filter=filter, fusion=fusion)
-    for name, rank in told.ranks.items():
+    absence = why_not(index, id, query, k=k, mode=mode, filter=filter, fusion=fusion)
+    assume(not absence.failed)
+    assert_true(index, absence, id, query, k, mode, filter=filter, fusion=fusion)
+    for name, rank in absence.ranks.items():
         assert position(index, id, query, 300, mode=name, filter=filter, fusion=fusion) == rank
 
 
@@ -338,8 +340,8 @@ def test_what_is_told_is_so_where_halves_propose_few(index: sr.Index, tmp_path: 
         else:
             assert rank is None or rank > depth
             for remedy in why_not(shallow, id, query, k=2).remedies:
-                if found := re.fullmatch(r"-k (\d+) would show it", remedy):
-                    assert position(shallow, id, query, int(found[1])) is not None
+                if match := re.fullmatch(r"-k (\d+) would show it", remedy):
+                    assert position(shallow, id, query, int(match[1])) is not None
     unheard = [id for id in IDS if id not in shallow.search(query, 2 * depth, group=False).rankings[0].ids]
     assert why_not(shallow, unheard[0], query, k=2).ranks["hybrid"] is None
 
@@ -350,52 +352,52 @@ def test_what_is_told_is_so_in_one_half(built: Callable[..., Any], settings: dic
     kinds: set[str] = set()
     for query in ("graph", "vaccine trial"):
         for id in IDS[:40:3]:
-            told = why_not(index, id, query, k=5)
-            assert list(told.ranks) == list(index.modes)
-            kinds |= assert_true(index, told, id, query, 5, None)
+            absence = why_not(index, id, query, k=5)
+            assert list(absence.ranks) == list(index.modes)
+            kinds |= assert_true(index, absence, id, query, 5, None)
     assert kinds >= {"k", "word"}
 
 
 def ten(folder: Path) -> sr.Index:
     """Ten papers: in meaning p0 is the nearest to every text, p9 the farthest."""
     papers = [
-        {"id": f"p{at}", "title": f"study{at} shared", "abstract": f"w{at} common", "year": 2000 + at, "venue": "AB"[at % 2]}
-        for at in range(9)
+        {"id": f"p{row}", "title": f"study{row} shared", "abstract": f"w{row} common", "year": 2000 + row, "venue": "AB"[row % 2]}
+        for row in range(9)
     ]
     papers.append({"id": "p9", "title": "zebra quagga", "abstract": "stripes", "venue": "B"})
-    vectors = np.array([[math.cos(at / 7), math.sin(at / 7)] for at in range(10)])
+    vectors = np.array([[math.cos(row / 7), math.sin(row / 7)] for row in range(10)])
     return stored(folder, papers, vectors, text=[1.0, 0.0])
 
 
 def test_a_paper_that_is_there(tmp_path: Path) -> None:
-    told = why_not(ten(tmp_path), "p0", "common shared", k=3)
-    assert told.remedies == ("nothing is missing: it is number 1 of the answer",)
-    assert told.ranks == {"hybrid": 1, "dense": 1, "bm25": 1}
-    assert told.failed == ()
+    absence = why_not(ten(tmp_path), "p0", "common shared", k=3)
+    assert absence.remedies == ("nothing is missing: it is number 1 of the answer",)
+    assert absence.ranks == {"hybrid": 1, "dense": 1, "bm25": 1}
+    assert absence.failed == ()
 
 
 def test_no_shared_word(tmp_path: Path) -> None:
     index = ten(tmp_path)
-    told = why_not(index, "p9", "common shared", k=3, mode="bm25")
-    assert told.explanation.bm25 is None
-    assert told.explanation.words == {}
-    assert told.ranks == {"hybrid": 10, "dense": 10, "bm25": None}
-    assert assert_true(index, told, "p9", "common shared", 3, "bm25") == {"word"}
+    absence = why_not(index, "p9", "common shared", k=3, mode="bm25")
+    assert absence.explanation.bm25 is None
+    assert absence.explanation.words == {}
+    assert absence.ranks == {"hybrid": 10, "dense": 10, "bm25": None}
+    assert assert_true(index, absence, "p9", "common shared", 3, "bm25") == {"word"}
 
 
 def test_a_greater_k_or_another_mode(tmp_path: Path) -> None:
     index = ten(tmp_path)
-    told = why_not(index, "p8", "w8", k=3, mode="dense")
-    assert told.remedies[:1] == ("-k 9 would show it",)
-    assert "--mode bm25 shows it at rank 1" in told.remedies
-    assert assert_true(index, told, "p8", "w8", 3, "dense") >= {"k", "mode"}
+    absence = why_not(index, "p8", "w8", k=3, mode="dense")
+    assert absence.remedies[:1] == ("-k 9 would show it",)
+    assert "--mode bm25 shows it at rank 1" in absence.remedies
+    assert assert_true(index, absence, "p8", "w8", 3, "dense") >= {"k", "mode"}
 
 
 def test_a_word_of_its_title(tmp_path: Path) -> None:
     index = ten(tmp_path)
-    told = why_not(index, "p7", "common", k=1)
-    assert told.remedies[-1] == "with the word 'study7' added it is number 1"
-    assert assert_true(index, told, "p7", "common", 1, None) == {"k", "word"}
+    absence = why_not(index, "p7", "common", k=1)
+    assert absence.remedies[-1] == "with the word 'study7' added it is number 1"
+    assert assert_true(index, absence, "p7", "common", 1, None) == {"k", "word"}
 
 
 def test_of_several_words_the_one_that_brings_it_highest(tmp_path: Path) -> None:
@@ -431,32 +433,32 @@ def test_nothing_brings_it_in(tmp_path: Path) -> None:
 )
 def test_what_it_fails_is_named(tmp_path: Path, query: str, filter: str | None, failed: list[str]) -> None:
     index = ten(tmp_path)
-    told = why_not(index, "p4", query, k=10, filter=filter)
+    absence = why_not(index, "p4", query, k=10, filter=filter)
     assert position(index, "p4", query, 10, filter=filter) is None
-    assert len(told.failed) == len(failed)
-    assert all(said.endswith(expected) for said, expected in zip(told.failed, failed, strict=True))
-    assert told.remedies[0].startswith("without that, it would be number ")
-    assert not any(word in " ".join(told.remedies) for word in ("-k", "--mode", "nothing is missing"))
+    assert len(absence.failed) == len(failed)
+    assert all(said.endswith(expected) for said, expected in zip(absence.failed, failed, strict=True))
+    assert absence.remedies[0].startswith("without that, it would be number ")
+    assert not any(word in " ".join(absence.remedies) for word in ("-k", "--mode", "nothing is missing"))
 
 
 def test_without_what_it_fails_the_rest_still_holds(tmp_path: Path) -> None:
     """It is the second of those of its venue that lack the word, and the fifth of all."""
     index = ten(tmp_path)
-    told = why_not(index, "p4", "common -w0", k=10, mode="dense", filter='year >= 2007 and venue == "A"')
-    assert told.failed == ("it fails the filter's year >= 2007: its year is 2004",)
+    absence = why_not(index, "p4", "common -w0", k=10, mode="dense", filter='year >= 2007 and venue == "A"')
+    assert absence.failed == ("it fails the filter's year >= 2007: its year is 2004",)
     assert position(index, "p4", "common -w0", 10, mode="dense", filter='venue == "A"') == 2
-    assert told.remedies[0] == "without that, it would be number 2"
-    assert told.ranks["dense"] == 2
+    assert absence.remedies[0] == "without that, it would be number 2"
+    assert absence.ranks["dense"] == 2
 
 
 def test_a_paper_that_fails_and_is_nowhere_near(tmp_path: Path) -> None:
-    told = why_not(ten(tmp_path), "p9", "common", k=3, mode="bm25", filter="year >= 2000")
-    assert told.failed == ("it fails the filter's year >= 2000: its year is not known",)
-    assert told.remedies[0] == "without that, it would not be among the candidates"
-    assert told.remedies[1].startswith("with the word ")
+    absence = why_not(ten(tmp_path), "p9", "common", k=3, mode="bm25", filter="year >= 2000")
+    assert absence.failed == ("it fails the filter's year >= 2000: its year is not known",)
+    assert absence.remedies[0] == "without that, it would not be among the candidates"
+    assert absence.remedies[1].startswith("with the word ")
 
 
 def test_a_query_as_a_query_has_no_operators(index: sr.Index) -> None:
-    told = why_not(index, "p0000", Query("q", "graph -networks"), k=300)
-    assert told.failed == ()
-    assert told.remedies[0].startswith("nothing is missing")
+    absence = why_not(index, "p0000", Query("q", "graph -networks"), k=300)
+    assert absence.failed == ()
+    assert absence.remedies[0].startswith("nothing is missing")

@@ -32,9 +32,9 @@ SCALARS: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
 def expected(name: str, rows: list[Any], most: int) -> Facet:
     """What facets says, by a Counter. `rows` are values or lists of values."""
     held = [{item for item in (row if isinstance(row, list) else [row]) if item is not None and item == item} for row in rows]
-    counts = Counter(item for own in held for item in own)
+    counts = Counter(item for paper_values in held for item in paper_values)
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    return Facet(name, tuple(ordered[:most]), max(0, len(ordered) - most), sum(not own for own in held), len(rows))
+    return Facet(name, tuple(ordered[:most]), max(0, len(ordered) - most), sum(not paper_values for paper_values in held), len(rows))
 
 
 def chunked(rows: list[Any], kind: pa.DataType, cut: int) -> pa.Table:

@@ -23,15 +23,15 @@ def test_facets_count_the_papers_of_the_answer_that_match(index: sr.Index, paper
     texts = {paper["id"]: set(Analyzer().terms(f"{paper['title']} {paper['abstract']}")) for paper in papers}
     shown = [paper for paper in papers if paper["id"] in answered and texts[paper["id"]] & {"graph", "network"}]
     assert k < 300 or len(shown) < len(answered)
-    found = facets_of(index, run, ["topic", "year", "authors"])
-    assert [facet.column for facet in found] == ["topic", "year", "authors"]
-    for facet in found:
+    summaries = facets_of(index, run, ["topic", "year", "authors"])
+    assert [facet.column for facet in summaries] == ["topic", "year", "authors"]
+    for facet in summaries:
         values = [paper[facet.column] if isinstance(paper[facet.column], list) else [paper[facet.column]] for paper in shown]
-        counts = Counter(value for own in values for value in own if value is not None)
+        counts = Counter(value for paper_values in values for value in paper_values if value is not None)
         assert dict(facet.values) == dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:10])
         assert facet.papers == len(shown)
         assert facet.others == max(0, len(counts) - 10)
-        assert facet.missing == sum(not any(value is not None for value in own) for own in values)
+        assert facet.missing == sum(not any(value is not None for value in paper_values) for paper_values in values)
 
 
 @pytest.mark.parametrize("columns", [["lab"], ["lab", "year"], ["id", "lab"]])
@@ -42,12 +42,12 @@ def test_shards_may_have_different_columns(tmp_path: Path, columns: list[str]) -
     files = [write_jsonl(tmp_path / "a.jsonl", plain), write_jsonl(tmp_path / "b.jsonl", more)]
     index = sr.build(files, tmp_path / "index", encoder=None, shard_size=6)
     assert ["lab" in shard.schema.names for shard in index.shards] == [False, True]
-    found = {facet.column: facet for facet in facets_of(index, index.search("graph", 12), columns)}
-    assert (found["lab"].values, found["lab"].missing) == ((("x", 3), ("y", 3)), 6)
+    summaries = {facet.column: facet for facet in facets_of(index, index.search("graph", 12), columns)}
+    assert (summaries["lab"].values, summaries["lab"].missing) == ((("x", 3), ("y", 3)), 6)
     if "year" in columns:
-        assert (found["year"].values, found["year"].missing) == (((2000, 2), (2001, 2), (2002, 2)), 6)
+        assert (summaries["year"].values, summaries["year"].missing) == (((2000, 2), (2001, 2), (2002, 2)), 6)
     if "id" in columns:
-        assert (len(found["id"].values), found["id"].others, found["id"].missing) == (10, 2, 0)
+        assert (len(summaries["id"].values), summaries["id"].others, summaries["id"].missing) == (10, 2, 0)
 
 
 def test_an_answer_without_papers_has_no_values(index: sr.Index) -> None:
@@ -63,18 +63,18 @@ def test_an_unknown_column_is_answered_with_those_near_to_it(index: sr.Index) ->
 @pytest.mark.parametrize("k", [1, 5, 120])
 def test_groups_part_the_answer(index: sr.Index, k: int) -> None:
     run = index.search("star market vaccine graph", k)
-    found = clusters_of(index, run)
-    assert sorted(paper.id for group in found for paper in group.papers) == sorted(run.rankings[0].ids)
-    assert [len(group.papers) for group in found] == sorted((len(group.papers) for group in found), reverse=True)
+    groups = clusters_of(index, run)
+    assert sorted(paper.id for group in groups for paper in group.papers) == sorted(run.rankings[0].ids)
+    assert [len(group.papers) for group in groups] == sorted((len(group.papers) for group in groups), reverse=True)
 
 
 def test_groups_are_of_papers_that_are_alike_and_say_so(index: sr.Index) -> None:
     """The made-up papers have four topics; what was asked for labels none of them."""
     run = index.search("graph star price", 200)
-    found = clusters_of(index, run)
-    assert len(found) > 1
+    groups = clusters_of(index, run)
+    assert len(groups) > 1
     analyzer = Analyzer()
-    for group in found:
+    for group in groups:
         topics = Counter(paper.extra["topic"] for paper in group.papers)
         assert topics.most_common(1)[0][1] >= 0.8 * len(group.papers)
         words = {word for paper in group.papers for word in f"{paper.title} {paper.abstract}".split()}

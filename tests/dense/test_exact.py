@@ -22,7 +22,7 @@ def literal(query: Vectors, vectors: Vectors, metric: Metric) -> Any:
     return x @ q if metric == "ip" else (x @ q) / (np.linalg.norm(x, axis=1) * np.linalg.norm(q))
 
 
-def found(vectors: Vectors, queries: Vectors, k: int, metric: Metric, mask: Any = None) -> Any:
+def search_all(vectors: Vectors, queries: Vectors, k: int, metric: Metric, mask: Any = None) -> Any:
     norms = np.linalg.norm(vectors, axis=1).astype(np.float32)
     return exact.search(vectors, norms, queries, k, metric, mask)
 
@@ -35,7 +35,7 @@ def test_finds_the_best_of_many_blocks(metric: Metric, scale: float, monkeypatch
     rng = np.random.default_rng(1)
     vectors = (rng.standard_normal((733, 24)) * scale * rng.random((733, 1))).astype(np.float32)
     queries = rng.standard_normal((7, 24)).astype(np.float32)
-    for query, (rows, scores) in zip(queries, found(vectors, queries, 10, metric), strict=True):
+    for query, (rows, scores) in zip(queries, search_all(vectors, queries, 10, metric), strict=True):
         expected = literal(query, vectors, metric)
         assert set(rows.tolist()) == set(np.argsort(-expected)[:10].tolist())
         np.testing.assert_allclose(scores, expected[rows], rtol=1e-12, atol=1e-12)
@@ -52,7 +52,7 @@ def test_takes_every_tie_at_the_edge(data: st.DataObject, metric: Metric, k: int
     passing = np.flatnonzero(mask)
     best = np.sort(expected[passing])[::-1][:k]
     want = {row for row in passing.tolist() if len(best) and expected[row] >= best[-1]}
-    got, _ = found(vectors, query, k, metric, mask)[0]
+    got, _ = search_all(vectors, query, k, metric, mask)[0]
     assert want == set(got.tolist())
 
 
@@ -65,7 +65,7 @@ def test_near_ties_below_the_error_of_float32_are_told_apart(metric: Metric) -> 
     queries = (offset * 1.01 + rng.standard_normal((20, 64))).astype(np.float32)
     products = queries @ vectors.T
     misled = 0
-    for number, (query, (rows, _)) in enumerate(zip(queries, found(vectors, queries, 10, metric), strict=True)):
+    for number, (query, (rows, _)) in enumerate(zip(queries, search_all(vectors, queries, 10, metric), strict=True)):
         expected = literal(query, vectors, metric)
         best = set(np.argsort(-expected)[:10].tolist())
         assert set(rows.tolist()) == best
@@ -77,10 +77,10 @@ def test_scores_do_not_depend_on_the_sharding() -> None:
     rng = np.random.default_rng(2)
     vectors = rng.standard_normal((500, 384)).astype(np.float32)
     query = rng.standard_normal((1, 384)).astype(np.float32)
-    rows, scores = found(vectors, query, 500, "cosine")[0]
+    rows, scores = search_all(vectors, query, 500, "cosine")[0]
     whole = dict(zip(rows.tolist(), scores.tolist(), strict=True))
     for first, last in ((0, 1), (1, 130), (130, 500)):
-        rows, scores = found(vectors[first:last], query, 500, "cosine")[0]
+        rows, scores = search_all(vectors[first:last], query, 500, "cosine")[0]
         assert {row + first: score for row, score in zip(rows.tolist(), scores.tolist(), strict=True)} == {
             row: whole[row] for row in range(first, last)
         }
@@ -89,7 +89,7 @@ def test_scores_do_not_depend_on_the_sharding() -> None:
 def test_a_zero_vector_is_no_nan() -> None:
     vectors = np.zeros((2, 4), np.float32)
     vectors[1, 0] = 1
-    rows, scores = found(vectors, np.ones((1, 4), np.float32), 2, "cosine")[0]
+    rows, scores = search_all(vectors, np.ones((1, 4), np.float32), 2, "cosine")[0]
     assert sorted(rows.tolist()) == [0, 1]
     assert np.isfinite(scores).all()
 

@@ -20,15 +20,15 @@ def test_it_is_the_ranking_of_all_scores(metric: Metric, k: int, monkeypatch: py
     papers, queries = chance.normal(size=(1500, 12)).astype(np.float32), chance.normal(size=(23, 12)).astype(np.float32)
     papers[700:720] = papers[:20]  # the same vectors again: the same scores
     papers[100:1400:7] = papers[3]  # and one far more often than there is slack
-    found = list(full_corpus.top(queries, [papers[:333], papers[333:900], papers[900:]], k, metric))
-    exact, asked = papers.astype(np.float64), queries.astype(np.float64)
-    products = asked @ exact.T
+    answers = list(full_corpus.top(queries, [papers[:333], papers[333:900], papers[900:]], k, metric))
+    exact, query_vectors = papers.astype(np.float64), queries.astype(np.float64)
+    products = query_vectors @ exact.T
     if metric == "l2":
-        products = -np.sqrt(((asked[:, None] - exact[None]) ** 2).sum(-1))
+        products = -np.sqrt(((query_vectors[:, None] - exact[None]) ** 2).sum(-1))
     elif metric == "cosine":
-        products /= np.linalg.norm(asked, axis=1)[:, None] * np.linalg.norm(exact, axis=1)
-    assert len(found) == 23
-    for (rows, scores), row in zip(found, products, strict=True):
+        products /= np.linalg.norm(query_vectors, axis=1)[:, None] * np.linalg.norm(exact, axis=1)
+    assert len(answers) == 23
+    for (rows, scores), row in zip(answers, products, strict=True):
         row = np.round(row, 10)
         order = np.lexsort((np.arange(1500), -row))
         order = order[row[order] >= row[order[min(k, 1500) - 1]]]

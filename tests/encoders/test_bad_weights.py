@@ -55,7 +55,7 @@ def test_an_adapter_that_changes_nothing(specter2: Path) -> None:
 
     # an up-projection of zeros, which training starts from, leaves LayerNorm(h + a) as it was
     edit(specter2 / "specter2" / "pytorch_adapter.bin", empty)
-    refused(load_encoder("specter2"), InvalidRequest, "does not change what the model gives")
+    refused(load_encoder("specter2"), InvalidRequest, "does not change the output of the model")
 
 
 def test_an_adapter_for_another_width(specter2: Path) -> None:
@@ -100,10 +100,10 @@ def test_scimult_checkpoints(models: Path) -> None:
     shutil.copyfile(path, path.with_name("scimult_moe.ckpt"))
     write_scimult(models / BIOMED, path, 3)
     shutil.copyfile(path, path.with_name("scimult_moe.ckpt"))
-    refused(unchecked("scimult-mhaexpert"), InvalidRequest, "has no experts; take --encoder scimult")
+    refused(unchecked("scimult-mhaexpert"), InvalidRequest, "has no experts; use --encoder scimult")
     data = path.read_bytes()
     path.write_bytes(data[:5000])
-    refused(unchecked("scimult"), CorruptData, "cut short or no checkpoint")
+    refused(unchecked("scimult"), CorruptData, "cut short or not a checkpoint")
     torch.save({"weights": torch.zeros(3)}, path)
     refused(unchecked("scimult"), InvalidRequest, "it has no model_dict")
     torch.save({"model_dict": {"other.x": torch.zeros(3)}}, path)

@@ -24,13 +24,13 @@ def test_the_cache_knows_sizes_and_forgets_what_was_used_longest_ago(models: Pat
     old, middle, new = (
         entry(models.parent, name, size, used) for name, size, used in (("a-1", 10, 1e9), ("b-2", 20, 2e9), ("a-3", 30, 3e9))
     )
-    assert [(found.folder, found.bytes, found.used) for found in cache.entries()] == [(new, 30, 3e9), (middle, 20, 2e9), (old, 10, 1e9)]
+    assert [(item.folder, item.bytes, item.used) for item in cache.entries()] == [(new, 30, 3e9), (middle, 20, 2e9), (old, 10, 1e9)]
     cache.bound(keep=old, limit=60)
     assert len(cache.entries()) == 3
     cache.bound(keep=old, limit=45)
-    assert [found.folder for found in cache.entries()] == [new, old]
-    assert [found.folder for found in cache.clear("a-1")] == [old]
-    assert [found.folder for found in cache.clear()] == [new]
+    assert [item.folder for item in cache.entries()] == [new, old]
+    assert [item.folder for item in cache.clear("a-1")] == [old]
+    assert [item.folder for item in cache.clear()] == [new]
     assert cache.entries() == []
 
 

@@ -187,7 +187,7 @@ def refused(folder: Path, words: str) -> None:
 
 
 def test_three_labels_are_no_score(toys: Path, tmp_path: Path) -> None:
-    refused(copied(toys / "bert", tmp_path, "config.json", {"id2label": {"0": "a", "1": "b", "2": "c"}}), "gives 3 labels, and no score")
+    refused(copied(toys / "bert", tmp_path, "config.json", {"id2label": {"0": "a", "1": "b", "2": "c"}}), "gives 3 labels, not a score")
 
 
 @pytest.mark.parametrize("lost", ["classifier.", "bert.pooler."])
@@ -196,9 +196,9 @@ def test_weights_that_lack_what_makes_the_score(toys: Path, tmp_path: Path, lost
 
     folder = copied(toys / "bert", tmp_path, "config.json", {})
     state = load_file(folder / "model.safetensors")
-    kept = {name: tensor for name, tensor in state.items() if not name.startswith(lost)}
-    assert len(kept) == len(state) - 2
-    save_file(kept, folder / "model.safetensors", {"format": "pt"})
+    remaining_state = {name: tensor for name, tensor in state.items() if not name.startswith(lost)}
+    assert len(remaining_state) == len(state) - 2
+    save_file(remaining_state, folder / "model.safetensors", {"format": "pt"})
     refused(folder, f"lack {lost}.* and 1 more")
 
 
@@ -216,7 +216,7 @@ def test_a_tokenizer_that_numbers_two_texts_otherwise(toys: Path, tmp_path: Path
 def test_settings_that_are_none(toys: Path, tmp_path: Path) -> None:
     folder = copied(toys / "bert", tmp_path, "config.json", {})
     (folder / "config.json").write_text("[]")
-    with pytest.raises(CorruptData, match="holds no settings but a list"):
+    with pytest.raises(CorruptData, match="holds a list instead of settings"):
         open_cross_encoder(str(folder))
 
 

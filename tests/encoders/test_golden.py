@@ -50,9 +50,9 @@ def test_the_manifest_says_all_of_the_encoder(index: sr.Index) -> None:
 def test_a_search_needs_no_weights(index: sr.Index, specter2: Path) -> None:
     expected = index.search("graph networks", 5, mode="dense").rankings[0]
     shutil.rmtree(specter2)
-    again = sr.open(index.path).search("graph networks", 5, mode="dense").rankings[0]
-    assert again.ids == expected.ids
-    np.testing.assert_allclose(again.scores, expected.scores, atol=1e-5)
+    ranking = sr.open(index.path).search("graph networks", 5, mode="dense").rankings[0]
+    assert ranking.ids == expected.ids
+    np.testing.assert_allclose(ranking.scores, expected.scores, atol=1e-5)
 
 
 def test_a_cleared_cache_is_filled_from_the_weights(index: sr.Index, tmp_path: Path) -> None:
@@ -78,14 +78,14 @@ def test_another_encoder_is_refused_and_both_are_named(index: sr.Index) -> None:
 
 
 def test_a_moved_folder_is_named_at_search(specter2: Path, corpus: Path, tmp_path: Path) -> None:
-    here, there = specter2 / "specter2_base", tmp_path / "moved"
-    built = sr.build(corpus, tmp_path / "own", encoder=str(here), limit=20)
+    folder, moved_folder = specter2 / "specter2_base", tmp_path / "moved"
+    built = sr.build(corpus, tmp_path / "own", encoder=str(folder), limit=20)
     expected = built.search("graph", 3, mode="dense").rankings[0].ids
-    here.rename(there)
+    folder.rename(moved_folder)
     shutil.rmtree(tmp_path / "cache")
     with pytest.raises(InvalidRequest, match="there is no folder"):
         sr.open(built.path).search("graph", mode="dense")
-    assert sr.open(built.path, encoder=load_encoder(str(there))).search("graph", 3, mode="dense").rankings[0].ids == expected
+    assert sr.open(built.path, encoder=load_encoder(str(moved_folder))).search("graph", 3, mode="dense").rankings[0].ids == expected
 
 
 @pytest.mark.parametrize("side", ["query", "paper_as_query"])

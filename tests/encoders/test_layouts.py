@@ -49,22 +49,22 @@ def check(encoder: Any, paper: Oracle, query: Oracle, paper_as_query: Oracle | N
     """Compare all three sides in fp32; the oracles take the text that the paper's template makes."""
     texts = text or [f"{item.title}[SEP]{item.abstract}" for item in PAPERS]
     compare(encoder.encode_papers(PAPERS), [paper(one) for one in texts])
-    mixed = [Query(str(at), one) for at, one in enumerate(TEXTS)] + [Query(item.id, paper=item) for item in PAPERS]
+    mixed = [Query(str(position), one) for position, one in enumerate(TEXTS)] + [Query(item.id, paper=item) for item in PAPERS]
     vectors = encoder.encode_queries(mixed)
     compare(vectors[: len(TEXTS)], [query(one) for one in TEXTS])
     compare(vectors[len(TEXTS) :], [(paper_as_query or paper)(one) for one in texts])
 
 
-def compare(ours: Vectors, theirs: Sequence[Any]) -> None:
+def compare(ours: Vectors, expected: Sequence[Any]) -> None:
     assert ours.dtype == np.float32
-    np.testing.assert_allclose(ours, np.stack([np.asarray(vector) for vector in theirs]), atol=1e-4)
+    np.testing.assert_allclose(ours, np.stack([np.asarray(vector) for vector in expected]), atol=1e-4)
 
 
 def fp32(name: str, **options: Any) -> Any:
     return load_encoder(name, precision="fp32", **options)
 
 
-def transformers_oracle(folder: Path, at: int = 0, prefix: str = "") -> Oracle:
+def transformers_oracle(folder: Path, position: int = 0, prefix: str = "") -> Oracle:
     import torch
     from transformers import AutoModel, AutoTokenizer
 
@@ -72,7 +72,7 @@ def transformers_oracle(folder: Path, at: int = 0, prefix: str = "") -> Oracle:
 
     def run(text: str) -> Any:
         with torch.no_grad():
-            return model(ids_of(tokenizer, prefix + text)).last_hidden_state[0, at].numpy()
+            return model(ids_of(tokenizer, prefix + text)).last_hidden_state[0, position].numpy()
 
     return run
 
@@ -146,12 +146,12 @@ def test_specter2_with_other_adapters(specter2: Path) -> None:
 
 def test_adapters_of_ones_own_by_path(specter2: Path, tmp_path: Path) -> None:
     write_adapters(tmp_path, specter2 / "specter2_base", {"mine": Path("own.adapter.v1")}, 9)
-    own = adapters_oracle(specter2 / "specter2_base", {"it": tmp_path / "own.adapter.v1"}, "it")
-    check(fp32("specter2", adapter=str(tmp_path / "own.adapter.v1")), own, one_adapter(specter2, "specter2_adhoc_query"))
+    own_adapter = adapters_oracle(specter2 / "specter2_base", {"it": tmp_path / "own.adapter.v1"}, "it")
+    check(fp32("specter2", adapter=str(tmp_path / "own.adapter.v1")), own_adapter, one_adapter(specter2, "specter2_adhoc_query"))
     plain = transformers_oracle(specter2 / "specter2_base")
-    check(fp32("allenai/specter2_base", adapter=str(tmp_path / "own.adapter.v1")), own, plain)
+    check(fp32("allenai/specter2_base", adapter=str(tmp_path / "own.adapter.v1")), own_adapter, plain)
     check(fp32("allenai/specter2_base", adapter="allenai/specter2"), one_adapter(specter2, "specter2"), plain)
-    check(fp32(str(specter2 / "specter2_base"), query_adapter=str(tmp_path / "own.adapter.v1")), plain, own)
+    check(fp32(str(specter2 / "specter2_base"), query_adapter=str(tmp_path / "own.adapter.v1")), plain, own_adapter)
 
 
 @pytest.mark.parametrize("name", ["specter2-base", "specter", "scincl", "scibert"])
@@ -253,7 +253,7 @@ def test_the_ensemble_is_the_mean_of_its_members(scirepeval: Path) -> None:
     write_bert(scirepeval / "allenai" / "scirepeval_ctrl", 6, extra=sorted(CODES))
     members = [fp32(name) for name in ("scirepeval-adapters", "scirepeval-ctrl")]
     both = fp32("scirepeval-ensemble")
-    queries = [Query(str(at), text) for at, text in enumerate(TEXTS)] + [Query("p", paper=PAPERS[0])]
+    queries = [Query(str(position), text) for position, text in enumerate(TEXTS)] + [Query("p", paper=PAPERS[0])]
     np.testing.assert_allclose(both.encode_papers(PAPERS), sum(one.encode_papers(PAPERS) for one in members) / 2, atol=1e-5)
     np.testing.assert_allclose(both.encode_queries(queries), sum(one.encode_queries(queries) for one in members) / 2, atol=1e-5)
     assert both.symmetric
@@ -306,10 +306,10 @@ def unchecked(name: str, **options: Any) -> Any:
     from sciretrieve.encoders.specs import EncoderRequest
     from sciretrieve.encoders.text_encoder import TextEncoder
 
-    asked = EncoderRequest(name, **options)
-    spec = resolve(asked)
+    request = EncoderRequest(name, **options)
+    spec = resolve(request)
     parts = {role: dataclasses.replace(part, sha256={}) for role, part in spec.parts.items()}
-    return TextEncoder(dataclasses.replace(spec, parts=parts), asked, "fp32")
+    return TextEncoder(dataclasses.replace(spec, parts=parts), request, "fp32")
 
 
 def expert_name(kind: str, expert: int) -> Callable[[str], str]:

@@ -36,7 +36,7 @@ def weights() -> Path:
 
 
 def encode(encoder: Any, texts: list[str]) -> Vectors:
-    vectors: Vectors = encoder.encode_queries([Query(str(at), text) for at, text in enumerate(texts)])
+    vectors: Vectors = encoder.encode_queries([Query(str(position), text) for position, text in enumerate(texts)])
     return vectors
 
 
@@ -74,7 +74,7 @@ def test_the_default_precision_is_close_to_the_plain_model(plain: Vectors) -> No
 def test_papers_are_title_and_abstract(plain: Vectors) -> None:
     encoder = load_encoder("minilm", precision="fp32")
     halves = [text.partition(" ") for text in TEXTS[:4]]
-    papers = [Paper(str(at), title, rest) for at, (title, _, rest) in enumerate(halves)]
+    papers = [Paper(str(position), title, rest) for position, (title, _, rest) in enumerate(halves)]
     vectors = encoder.encode_papers(papers)
     np.testing.assert_allclose(vectors, plain[:4], atol=1e-4)
     np.testing.assert_allclose(encoder.encode_queries([Query(paper.id, paper=paper) for paper in papers]), vectors, atol=1e-6)

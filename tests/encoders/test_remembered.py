@@ -39,19 +39,19 @@ def files() -> list[Path]:
 def new(papers: Sequence[Paper], encoder: Encoder | None = None) -> int:
     """How many papers have to be encoded."""
     counting = encoder if isinstance(encoder, LetterEncoder) else LetterEncoder()
-    before = len(counting.asked)
+    count_before = len(counting.asked)
     ours = RememberingEncoder(counting).encode_papers(papers)
-    asked = len(counting.asked) - before
+    encoded_count = len(counting.asked) - count_before
     np.testing.assert_array_equal(ours, counting.encode_papers(papers))
-    return asked
+    return encoded_count
 
 
 def test_the_encoder_is_asked_once(own_cache: Path) -> None:
     encoder = LetterEncoder()
     for _ in range(3):
-        found = RememberingEncoder(encoder).encode_papers(PAPERS)
-        assert found.dtype == np.float32
-        np.testing.assert_array_equal(found, LetterEncoder().encode_papers(PAPERS))
+        vectors = RememberingEncoder(encoder).encode_papers(PAPERS)
+        assert vectors.dtype == np.float32
+        np.testing.assert_array_equal(vectors, LetterEncoder().encode_papers(PAPERS))
     assert encoder.asked == [f"{paper.title} {paper.abstract}" for paper in PAPERS]
     assert len(files()) == 1
     assert [entry.folder for entry in cache.entries()] == [files()[0].parent]
@@ -76,9 +76,9 @@ def test_ids_make_no_difference_and_texts_do() -> None:
 def test_equal_texts_within_a_call_are_encoded_once() -> None:
     encoder = LetterEncoder()
     same = [Paper(str(number), "graph", "networks") for number in range(5)]
-    found = RememberingEncoder(encoder).encode_papers([*same, PAPERS[0], *same])
+    vectors = RememberingEncoder(encoder).encode_papers([*same, PAPERS[0], *same])
     assert sorted(encoder.asked) == sorted(["graph networks", f"{PAPERS[0].title} {PAPERS[0].abstract}"])
-    np.testing.assert_array_equal(found, LetterEncoder().encode_papers([*same, PAPERS[0], *same]))
+    np.testing.assert_array_equal(vectors, LetterEncoder().encode_papers([*same, PAPERS[0], *same]))
 
 
 def test_a_paper_a_paper_as_query_and_a_text_are_kept_apart() -> None:
@@ -95,8 +95,8 @@ def test_a_paper_a_paper_as_query_and_a_text_are_kept_apart() -> None:
 def test_texts_and_papers_as_queries_mix() -> None:
     queries = [Query(str(number), f"words {number}") if number % 3 else Query("p", paper=paper) for number, paper in enumerate(PAPERS)]
     encoder = LetterEncoder()
-    for asked in (queries[:25], queries, queries[::-1]):
-        np.testing.assert_array_equal(RememberingEncoder(encoder).encode_queries(asked), LetterEncoder().encode_queries(asked))
+    for batch in (queries[:25], queries, queries[::-1]):
+        np.testing.assert_array_equal(RememberingEncoder(encoder).encode_queries(batch), LetterEncoder().encode_queries(batch))
     assert len(encoder.asked) == len(queries)
 
 
@@ -177,8 +177,8 @@ def test_threads_that_write_at_once_lose_nothing() -> None:
 
     def encode(part: list[Paper]) -> None:
         for start in range(0, len(part), 11):
-            some = part[start : start + 11]
-            np.testing.assert_array_equal(RememberingEncoder(LetterEncoder()).encode_papers(some), LetterEncoder().encode_papers(some))
+            window = part[start : start + 11]
+            np.testing.assert_array_equal(RememberingEncoder(LetterEncoder()).encode_papers(window), LetterEncoder().encode_papers(window))
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(encode, parts))
@@ -211,6 +211,6 @@ def test_the_embedded_encoder_is_remembered(encoder_cache: Path, tmp_path: Path,
     encoder = load_encoder("minilm", precision="fp32")
     first = RememberingEncoder(encoder).encode_papers(PAPERS)
     np.testing.assert_allclose(first, encoder.encode_papers(PAPERS), atol=1e-5)
-    again = load_encoder("minilm", precision="fp32")
-    monkeypatch.setattr(type(again), "encode_papers", lambda *_: pytest.fail("it was asked again"))
-    np.testing.assert_array_equal(RememberingEncoder(again).encode_papers(PAPERS[::-1])[::-1], first)
+    fresh_encoder = load_encoder("minilm", precision="fp32")
+    monkeypatch.setattr(type(fresh_encoder), "encode_papers", lambda *_: pytest.fail("it was asked again"))
+    np.testing.assert_array_equal(RememberingEncoder(fresh_encoder).encode_papers(PAPERS[::-1])[::-1], first)

@@ -22,7 +22,8 @@ def write_modules(folder: Path, *kinds: str, pooling: str = "mean_tokens") -> No
     """modules.json and what belongs to it, in the layout of sentence-transformers."""
     paths = {"Transformer": "", "Pooling": "1_Pooling", "Normalize": "2_Normalize", "Dense": "2_Dense"}
     modules = [
-        {"idx": at, "name": str(at), "path": paths[kind], "type": f"sentence_transformers.models.{kind}"} for at, kind in enumerate(kinds)
+        {"idx": position, "name": str(position), "path": paths[kind], "type": f"sentence_transformers.models.{kind}"}
+        for position, kind in enumerate(kinds)
     ]
     (folder / "modules.json").write_text(json.dumps(modules))
     (folder / "1_Pooling").mkdir(exist_ok=True)

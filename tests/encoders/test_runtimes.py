@@ -60,11 +60,11 @@ def opened(precision: Precision = "auto") -> TextEncoder:
     return encoder
 
 
-def failing(precision: str, at: int, error: type[BaseException] = RuntimeError) -> Callable[[str, int], None]:
+def failing(precision: str, failing_call: int, error: type[BaseException] = RuntimeError) -> Callable[[str, int], None]:
     """Raises at the batch of that number."""
 
     def before_batch(running: str, number: int) -> None:
-        if running == precision and number == at:
+        if running == precision and number == failing_call:
             raise error("Exception from src/core\nCheck failed\nFailed to broadcast work_amount")
 
     return before_batch
@@ -100,7 +100,7 @@ def test_the_next_runtime_encodes_what_was_lost(core: FakeCore, plain: Vectors, 
     assert np.abs(encoder.encode_papers(PAPERS[:3]) - plain[:3]).max() < 1e-4
     assert (encoder.precision, encoder.ran_in) == ("fp32", ("OpenVINO fp32",))
     [record] = caplog.records
-    assert record.message == ("specter: OpenVINO bf16 failed (RuntimeError: Failed to broadcast work_amount); it goes on in OpenVINO fp32")
+    assert record.message == ("specter: OpenVINO bf16 failed (RuntimeError: Failed to broadcast work_amount); continuing in OpenVINO fp32")
     # it is remembered, so the next process does not try again
     compiled = list(core.compiled)
     again = opened()
@@ -114,7 +114,7 @@ def test_torch_is_the_last_resort(core: FakeCore, plain: Vectors, caplog: pytest
     encoder = opened()
     assert np.abs(encoder.encode_papers(PAPERS) - plain).max() < 1e-4
     assert (encoder.precision, encoder.ran_in) == ("fp32", ("torch fp32",))
-    assert [record.message.rpartition("; ")[2] for record in caplog.records] == ["it goes on in OpenVINO fp32", "it goes on in torch fp32"]
+    assert [record.message.rpartition("; ")[2] for record in caplog.records] == ["continuing in OpenVINO fp32", "continuing in torch fp32"]
 
 
 def test_without_weights_the_last_resort_says_so(
@@ -206,7 +206,7 @@ def test_a_search_says_what_failed_and_answers(core: FakeCore, plain: Vectors, t
     command = ("search", "graph networks", "-i", tmp_path / "index", "--mode", "dense", "--format", "json")
     first, second = sciretrieve(*command), sciretrieve(*command)
     assert (first.returncode, second.returncode) == (0, 0)
-    assert first.stderr == ("specter: OpenVINO bf16 failed (RuntimeError: Failed to broadcast work_amount); it goes on in OpenVINO fp32\n")
+    assert first.stderr == ("specter: OpenVINO bf16 failed (RuntimeError: Failed to broadcast work_amount); continuing in OpenVINO fp32\n")
     assert second.stderr == ""
     assert [hit["id"] for hit in json.loads(first.stdout)["hits"]] == [hit["id"] for hit in json.loads(second.stdout)["hits"]]
 

@@ -103,11 +103,11 @@ def test_specter2_is_downloaded_once_and_searched_offline(hub: tuple[Path, str],
     assert {row["name"]: row["here"] for row in json.loads(listed.stdout)}["specter2"] == "ready"
     # neither the hub nor the weights are needed again
     shutil.rmtree(tmp_path / "hub")
-    found = run(
+    result = run(
         "http://127.0.0.1:9", tmp_path, "search", "graph networks", "-i", str(tmp_path / "index"), "--mode", "dense", "--format", "json"
     )
-    assert found.returncode == 0, found.stderr
-    assert len(json.loads(found.stdout)["hits"]) == 10
+    assert result.returncode == 0, result.stderr
+    assert len(json.loads(result.stdout)["hits"]) == 10
 
 
 def test_an_adapters_repository_is_told_from_a_models(hub: tuple[Path, str], tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_an_adapters_repository_is_told_from_a_models(hub: tuple[Path, str], tmp
     write_adapters(root / "lab", root / "lab" / "base", {"it": Path("adapter")}, 2)
     result = run(address, tmp_path, "encoders", "fetch", "lab/adapter")
     assert result.returncode == 2, result.stderr
-    assert "lab/adapter holds an adapter and no model" in result.stderr
+    assert "lab/adapter holds an adapter, not a model" in result.stderr
     assert run(address, tmp_path, "encoders", "fetch", "lab/base", "--adapter", "lab/adapter").returncode == 0
 
 
@@ -184,11 +184,11 @@ def test_unreleased_weights_say_where_they_may_be_put(models: Path) -> None:
 def test_the_rename_trap_on_disk(models: Path) -> None:
     write_bert(models / "base", 1)
     write_adapters(models, models / "base", {"[PRX]": Path("specter2")}, 2)
-    with pytest.raises(InvalidRequest, match=r"holds an adapter and no model.*take --encoder specter2"):
+    with pytest.raises(InvalidRequest, match=r"holds an adapter, not a model.*use --encoder specter2"):
         load_encoder(str(models / "specter2"))
-    with pytest.raises(InvalidRequest, match="holds a model where an adapter is wanted"):
+    with pytest.raises(InvalidRequest, match="holds a model where an adapter is expected"):
         _ = load_encoder(str(models / "base"), adapter=str(models / "base")).dim
-    with pytest.raises(InvalidRequest, match=r"allenai/specter2 is an adapter and no model.*--encoder specter2"):
+    with pytest.raises(InvalidRequest, match=r"allenai/specter2 is an adapter, not a model.*--encoder specter2"):
         load_encoder("allenai/specter2")
     with pytest.raises(InvalidRequest, match="there is no folder"):
         load_encoder(str(models / "absent"))

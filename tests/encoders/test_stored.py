@@ -66,9 +66,9 @@ def test_vectors_are_found_by_id(tmp_path: Path, name: str) -> None:
             b'{"paper_id": "a", "embedding": [1, 2]}\n{"paper_id": "b", "embedding": [1]}',
             "line 2: .*has 1 numbers, those before it 2",
         ),
-        ("x.jsonl", b'{"paper_id": "a", "embedding": [1, NaN]}', "line 1: .*no list of numbers"),
-        ("x.jsonl", b'{"paper_id": "a", "embedding": ["x"]}', "line 1: .*no list of numbers"),
-        ("x.jsonl", b'{"paper_id": "a", "embedding": [[1, 2]]}', "line 1: .*no list of numbers"),
+        ("x.jsonl", b'{"paper_id": "a", "embedding": [1, NaN]}', "line 1: .*not a list of numbers"),
+        ("x.jsonl", b'{"paper_id": "a", "embedding": ["x"]}', "line 1: .*not a list of numbers"),
+        ("x.jsonl", b'{"paper_id": "a", "embedding": [[1, 2]]}', "line 1: .*not a list of numbers"),
         ("x.jsonl", b'{"paper_id": "a", "embedding": []}', "holds no vectors"),
         ("x.jsonl", b'{"paper_id": "a"}', "line 1: expected an object with a paper_id and an embedding"),
         ("x.jsonl", b"[1, 2]", "line 1: not a JSON object"),
@@ -76,7 +76,7 @@ def test_vectors_are_found_by_id(tmp_path: Path, name: str) -> None:
         ("x.jsonl", b"\n", "holds no vectors"),
         ("x.npy", b"no array", r"cannot be read as a \.npy file"),
         ("x.parquet", b"PAR1 and no more", "cannot be read as Parquet"),
-        ("x.csv", b"a,1", "of no format that vectors are read from"),
+        ("x.csv", b"a,1", "not in a format that vectors are read from"),
     ],
 )
 def test_a_bad_file_is_named_with_its_line(tmp_path: Path, name: str, content: bytes, words: str) -> None:
@@ -92,7 +92,7 @@ def test_a_bad_npy_is_named(tmp_path: Path) -> None:
         (None, VECTORS, r"needs its ids beside it: x\.ids\.txt"),
         ("a\nb\n", VECTORS, r"shape \(3, 5\).*2 ids"),
         ("a\nb\na\n", VECTORS, "line 3: the id 'a' is in line 1 already"),
-        ("a\nb\nc\n", np.where(VECTORS[1, 1] == VECTORS, np.nan, VECTORS), "row 1: the vector of 'b' has values that are no numbers"),
+        ("a\nb\nc\n", np.where(VECTORS[1, 1] == VECTORS, np.nan, VECTORS), "row 1: the vector of 'b' has values that are not numbers"),
         ("a\nb\nc\n", VECTORS[0], r"shape \(5,\)"),
         ("a\nb\nc\n", VECTORS.astype(int), "int64"),
     ):
@@ -169,7 +169,7 @@ def test_an_empty_vector_is_known_to_be_none(tmp_path: Path, name: str) -> None:
         write_lines(tmp_path / name, rows)
     else:
         pq.write_table(pa.Table.from_pylist(rows), tmp_path / name)
-    found = StoredVectors(tmp_path / name)
-    assert (set(found.rows), found.empty) == ({"a"}, {"b"})
+    encoder = StoredVectors(tmp_path / name)
+    assert (set(encoder.rows), encoder.empty) == ({"a"}, {"b"})
     with pytest.raises(InvalidRequest, match="has no vector of 'b'"):
-        found.encode(["a", "b"])
+        encoder.encode(["a", "b"])

@@ -70,7 +70,7 @@ def test_texts_that_are_read_in_part_are_counted(texts: list[str | tuple[str, st
     lengths = [len(WHOLE.encode(*([text] if isinstance(text, str) else text)).ids) for text in texts]
     tokens = tokenise(SHORT, texts)
     assert tokens.truncated == sum(length > 12 for length in lengths)
-    read = {place: int(own.sum()) for batch in tokens.batches for place, own in zip(batch.places.tolist(), batch.mask, strict=True)}
+    read = {place: int(mask.sum()) for batch in tokens.batches for place, mask in zip(batch.places.tolist(), batch.mask, strict=True)}
     assert read == {place: min(length, 12) for place, length in enumerate(lengths)}
 
 

@@ -86,7 +86,7 @@ def test_a_batch_that_does_not_fit_is_halved(encoder: TextEncoder) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
     vars(model)["_model"] = none
-    with pytest.raises(InvalidRequest, match="not the memory for one text"):
+    with pytest.raises(InvalidRequest, match="too little memory for one text"):
         model.run(encoder.tokenise(PAPERS[:4]))
 
 

@@ -121,8 +121,8 @@ def test_the_weight_of_titles_moves_papers(tmp_path: Path) -> None:
     orders = []
     for title in (0.0, 1.0, 2.0, 3.5):
         (tmp_path / str(title)).mkdir()
-        found = scores(index_of(tmp_path / str(title), [len(PAPERS)], Bm25Parameters(title=title)), "graph")
-        orders.append(tuple(np.argsort(-found, kind="stable")[:40].tolist()))
+        paper_scores = scores(index_of(tmp_path / str(title), [len(PAPERS)], Bm25Parameters(title=title)), "graph")
+        orders.append(tuple(np.argsort(-paper_scores, kind="stable")[:40].tolist()))
     assert len(set(orders)) == 4
 
 
@@ -153,7 +153,7 @@ QUERIES = ["graph", QUERY, "star galaxy telescope orbit", "graph graph graph net
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_title_overlap(tmp_path: Path, query: str) -> None:
-    said = set(Analyzer().terms(query))
+    query_terms = set(Analyzer().terms(query))
     everywhere = [set(Analyzer().terms(f"{title} {abstract}")) for title, abstract in PAPERS]
 
     def rarity(term: str) -> float:
@@ -164,7 +164,7 @@ def test_title_overlap(tmp_path: Path, query: str) -> None:
     for title, _ in PAPERS:
         terms = set(Analyzer().terms(title))
         total = sum(map(rarity, terms))
-        expected.append(sum(map(rarity, terms & said)) / total if total else 0.0)
+        expected.append(sum(map(rarity, terms & query_terms)) / total if total else 0.0)
     shares = index_of(tmp_path, [70, len(PAPERS) - 70], Bm25Parameters()).title_overlap(Analyzer().terms(query), ALL)
     np.testing.assert_allclose(shares, expected, atol=1e-12)
     assert (shares <= 1 + 1e-12).all()
@@ -189,30 +189,32 @@ def test_weights_are_what_each_term_adds(tmp_path: Path, variant: Bm25Variant) -
     index = index_of(tmp_path, [70, len(PAPERS) - 70], Bm25Parameters(variant))
     terms = weigh_terms(Analyzer().terms(QUERY))
     total, _ = index.scores(terms)
-    alone = {term: index.scores({term: weight}) for term, weight in terms.items()}
-    some = 0
+    scores_by_term = {term: index.scores({term: weight}) for term, weight in terms.items()}
+    papers_with_several = 0
     for row in range(len(PAPERS)):
-        found = index.weights(terms, row)
-        assert found == pytest.approx({term: float(own[row]) for term, (own, there) in alone.items() if there[row]})
-        assert list(found.values()) == sorted(found.values(), reverse=True)
-        assert sum(found.values()) == pytest.approx(float(total[row]), abs=1e-5)
-        some += len(found) > 1
-    assert some > 10
+        weights = index.weights(terms, row)
+        assert weights == pytest.approx(
+            {term: float(term_scores[row]) for term, (term_scores, term_mask) in scores_by_term.items() if term_mask[row]}
+        )
+        assert list(weights.values()) == sorted(weights.values(), reverse=True)
+        assert sum(weights.values()) == pytest.approx(float(total[row]), abs=1e-5)
+        papers_with_several += len(weights) > 1
+    assert papers_with_several > 10
 
 
 def test_matched_says_which_papers_share_a_term(tmp_path: Path) -> None:
     analyzer = Analyzer()
     _, matched = index_of(tmp_path, [len(TEXTS)], Bm25Parameters("okapi")).scores(weigh_terms(analyzer.terms(QUERY)))
-    wanted = set(analyzer.terms(QUERY))
-    assert matched.tolist() == [bool(wanted & set(analyzer.terms(text))) for text in TEXTS]
+    query_terms = set(analyzer.terms(QUERY))
+    assert matched.tolist() == [bool(query_terms & set(analyzer.terms(text))) for text in TEXTS]
 
 
 def test_unknown_and_empty_queries_match_nothing(tmp_path: Path) -> None:
     index = index_of(tmp_path, [len(TEXTS)], Bm25Parameters())
     for query in ("", "the of", "unheardof"):
-        found, matched = index.scores(weigh_terms(Analyzer().terms(query)))
+        paper_scores, matched = index.scores(weigh_terms(Analyzer().terms(query)))
         assert not matched.any()
-        assert not found.any()
+        assert not paper_scores.any()
         assert index.weights(weigh_terms(Analyzer().terms(query)), 3) == {}
 
 

@@ -58,10 +58,10 @@ def test_a_flipped_bit_is_an_answer_or_an_error_of_ours(folder: Path, number: in
     whole = path.read_bytes()
     refusals = []
     try:
-        for at in positions(len(whole)):
+        for position in positions(len(whole)):
             for bit in BITS:
                 damaged = bytearray(whole)
-                damaged[at] ^= bit
+                damaged[position] ^= bit
                 path.write_bytes(damaged)
                 try:
                     answer(folder)

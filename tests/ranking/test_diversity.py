@@ -38,14 +38,14 @@ def slow(scores: Sequence[float], vectors: Sequence[Sequence[float]], k: int) ->
     chosen: list[int] = []
     values: list[float] = []
     while len(chosen) < min(k, len(scores)):
-        found = {
+        marginals = {
             one: round(0.7 * relevance[one] - 0.3 * max([0.0, *(cosine(vectors[one], vectors[other]) for other in chosen)]), 9)
             for one in range(len(scores))
             if one not in chosen
         }
-        best = max(found, key=lambda one: (found[one], -one))
+        best = max(marginals, key=lambda one: (marginals[one], -one))
         chosen.append(best)
-        values.append(found[best])
+        values.append(marginals[best])
     return chosen, values
 
 

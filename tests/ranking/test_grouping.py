@@ -22,13 +22,13 @@ LONG = "A long title that names one paper only"
 
 
 def family(name: str) -> str:
-    found = key(LONG, [name])
-    assert found is not None
-    return found[1]
+    work_key = key(LONG, [name])
+    assert work_key is not None
+    return work_key[1]
 
 
 def of(*papers: tuple[str, tuple[str, ...]]) -> list[Paper]:
-    return [Paper(str(at), title, authors=authors) for at, (title, authors) in enumerate(papers)]
+    return [Paper(str(position), title, authors=authors) for position, (title, authors) in enumerate(papers)]
 
 
 @pytest.mark.parametrize(
@@ -118,20 +118,20 @@ some_papers = st.lists(
 
 @given(some_papers)
 def test_every_paper_is_in_one_group(papers: list[Paper]) -> None:
-    found = groups(papers)
-    assert sorted(at for group in found for at in group) == list(range(len(papers)))
-    assert all(group == sorted(group) for group in found)
-    assert [group[0] for group in found] == sorted(group[0] for group in found)
+    works = groups(papers)
+    assert sorted(position for group in works for position in group) == list(range(len(papers)))
+    assert all(group == sorted(group) for group in works)
+    assert [group[0] for group in works] == sorted(group[0] for group in works)
 
 
 @given(some_papers)
 def test_a_group_has_one_title_and_at_most_one_first_author(papers: list[Paper]) -> None:
-    group_of = {at: number for number, group in enumerate(groups(papers)) for at in group}
+    group_of = {position: number for number, group in enumerate(groups(papers)) for position in group}
     keys = [key(paper.title, paper.authors) for paper in papers]
-    for at, one in enumerate(keys):
-        for later in range(at + 1, len(keys)):
+    for position, one in enumerate(keys):
+        for later in range(position + 1, len(keys)):
             other = keys[later]
-            if group_of[at] == group_of[later]:
+            if group_of[position] == group_of[later]:
                 assert one is not None
                 assert other is not None
                 assert one[0] == other[0]
@@ -139,15 +139,15 @@ def test_a_group_has_one_title_and_at_most_one_first_author(papers: list[Paper])
             elif one is not None and one[1]:
                 assert one != other
     for group in groups(papers):
-        assert len({found[1] for at in group if (found := keys[at]) and found[1]}) <= 1
+        assert len({work_key[1] for position in group if (work_key := keys[position]) and work_key[1]}) <= 1
 
 
 @given(some_papers, st.randoms(use_true_random=False))
 def test_groups_do_not_hang_on_the_order(papers: list[Paper], chance: object) -> None:
     order = list(range(len(papers)))
     chance.shuffle(order)  # type: ignore[attr-defined]
-    shuffled = groups([papers[at] for at in order])
-    assert {frozenset(order[at] for at in group) for group in shuffled} == {frozenset(group) for group in groups(papers)}
+    shuffled = groups([papers[position] for position in order])
+    assert {frozenset(order[position] for position in group) for group in shuffled} == {frozenset(group) for group in groups(papers)}
 
 
 COPIES = [25, 1, 14, 3, 1, 1, 40, 2, 1, 6, 1, 1]
@@ -199,10 +199,10 @@ def test_an_answer_has_every_work_once(copied: sr.Index, mode: Mode, filter: str
             assert id not in also
             assert {work[other] for other in also} <= {work[id]}
             assert list(also) == sorted(also, key=list(everything.ids).index)
-        told = [*ours.ids, *(other for also in ours.also for other in also)]
-        assert len(told) == len(set(told))
+        ids = [*ours.ids, *(other for also in ours.also for other in also)]
+        assert len(ids) == len(set(ids))
         last = list(everything.ids).index(ours.ids[-1])
-        assert set(everything.ids[:last]) <= set(told)
+        assert set(everything.ids[:last]) <= set(ids)
 
 
 def test_more_copies_than_are_looked_at_first(copied: sr.Index) -> None:

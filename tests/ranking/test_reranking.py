@@ -54,10 +54,10 @@ def rankings(draw: st.DrawFn) -> tuple[Ranking, dict[str, float]]:
     rows = draw(st.permutations(range(count)))
     names = draw(st.permutations([f"id{number:02d}" for number in range(count)]))
     scores = sorted(draw(st.lists(st.integers(-6, 6).map(lambda value: value / 4), min_size=count, max_size=count)), reverse=True)
-    given = draw(st.lists(st.integers(-3, 3).map(float), min_size=count, max_size=count))
+    new_scores = draw(st.lists(st.integers(-3, 3).map(float), min_size=count, max_size=count))
     values = np.array(scores, np.float64)
     ranking = Ranking(QUERY, names, values, np.array(rows, np.int64), {"dense": values * 2, "bm25": np.full(count, np.nan)})
-    return ranking, {f"row{row}": score for row, score in zip(rows, given, strict=True)}
+    return ranking, {f"row{row}": score for row, score in zip(rows, new_scores, strict=True)}
 
 
 @given(rankings(), st.integers(1, 15), st.integers(1, 15))
@@ -77,15 +77,15 @@ def test_the_first_papers_are_ordered_anew_and_the_others_follow(made: tuple[Ran
     assert reranker.asked == ([[f"row{row}" for _, row, _ in old[:depth]]] if old else [])
     # the first keep the reranker's scores; the others stand below all that it gave, as far apart as they were
     cut = min(depth, len(old))
-    given = [scores[f"row{row}"] for _, row, _ in first]
-    assert ours.scores[:cut].tolist() == given[:k]
+    new_scores = [scores[f"row{row}"] for _, row, _ in first]
+    assert ours.scores[:cut].tolist() == new_scores[:k]
     assert (np.diff(ours.scores) <= 0).all()
     tail = ours.scores[cut:]
     if len(tail):
-        assert tail[0] < min(given)
+        assert tail[0] < min(new_scores)
         np.testing.assert_allclose(np.diff(tail), np.diff([score for _, _, score in old[cut:]][: len(tail)]), atol=1e-12)
     assert set(ours.parts) == {"dense", "bm25", "rerank"}
-    np.testing.assert_array_equal(ours.parts["rerank"], (given + [np.nan] * (len(old) - cut))[:k])
+    np.testing.assert_array_equal(ours.parts["rerank"], (new_scores + [np.nan] * (len(old) - cut))[:k])
     np.testing.assert_array_equal(ours.parts["dense"], [2 * score for _, _, score in expected])
     assert np.isnan(ours.parts["bm25"]).all()
 
@@ -117,9 +117,9 @@ def test_papers_are_encoded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("SCIRETRIEVE_CACHE", str(tmp_path / "cache"))
     encoder = LetterEncoder()
     EncoderReranker(encoder).score(QUERY, PAPERS[:40])
-    before = len(encoder.asked)
+    count_before = len(encoder.asked)
     EncoderReranker(encoder).score(QUERY, PAPERS[20:45])
-    assert len(encoder.asked) == before + 5
+    assert len(encoder.asked) == count_before + 5
 
 
 @pytest.mark.parametrize("mode", ["bm25", "dense", "hybrid"])
@@ -155,14 +155,14 @@ def test_an_encoder_over_bm25_orders_as_its_own_search(index: sr.Index) -> None:
     dense = index.search(queries, 300, mode="dense", group=False)
     run = index.search(queries, 20, mode="bm25", reranker=open_reranker("minilm", precision="fp32"), rerank_depth=50, group=False)
     words = index.search(queries, 50, mode="bm25", group=False)
-    for ours, near, found in zip(run, dense, words, strict=True):
+    for ours, near, by_words in zip(run, dense, words, strict=True):
         similarity = dict(zip(near.ids, near.scores.tolist(), strict=True))
-        assert set(ours.ids) <= set(found.ids)
+        assert set(ours.ids) <= set(by_words.ids)
         assert len(ours) == 20
         # the index may be of another precision than the reranker
         np.testing.assert_allclose(ours.scores, [similarity[id] for id in ours.ids], atol=1e-2)
         least = min(similarity[id] for id in ours.ids)
-        assert all(similarity[id] < least + 1e-2 for id in set(found.ids) - set(ours.ids))
+        assert all(similarity[id] < least + 1e-2 for id in set(by_words.ids) - set(ours.ids))
 
 
 def test_names_open_encoders_and_cross_encoders(models: Path) -> None:

@@ -45,7 +45,7 @@ def load_fusion(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Lo
         order = facts.get("adapter_names") or facts["name"]
         names = order.split(",") if isinstance(order, str) else list(order)
         if sorted(names) != sorted(spec.tasks):
-            raise InvalidRequest(f"{folder} fuses the adapters {', '.join(names)}, and not {', '.join(spec.tasks)}")
+            raise InvalidRequest(f"{folder} fuses the adapters {', '.join(names)}, not {', '.join(spec.tasks)}")
         from adapters.composition import Fuse
 
         model.load_adapter_fusion(str(folder))
@@ -104,4 +104,4 @@ def _check_that_it_changes_states(model: Any, loaded_model: LoadedModel, what: s
         plain_states = loaded_model.model(ids, torch.ones_like(ids))
     model.set_active_adapters(active_adapters)
     if torch.equal(adapted_states, plain_states):
-        raise InvalidRequest(f"{what} does not change what the model gives; its weights are empty, or those of no training")
+        raise InvalidRequest(f"{what} does not change the output of the model; its weights are empty or untrained")

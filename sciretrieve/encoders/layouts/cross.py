@@ -30,7 +30,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
         config = open_config(folder)
         if config.num_labels > LABELS:
             raise InvalidRequest(
-                f"the model in {folder} gives {config.num_labels} labels, and no score; "
+                f"the model in {folder} gives {config.num_labels} labels, not a score; "
                 "take a cross-encoder with one label, or with two (not relevant, relevant)"
             )
         model, report = AutoModelForSequenceClassification.from_pretrained(
@@ -71,7 +71,7 @@ def _is_typed(tokenizer: Any, separator: str, config: Any, folder: Path) -> bool
     """
     pair = tokenizer.encode("a query", "a paper")
     if not separator or separator not in pair.tokens:
-        raise InvalidRequest(f"the tokenizer in {folder} puts no separator between two texts, so the model is no cross-encoder")
+        raise InvalidRequest(f"the tokenizer in {folder} puts no separator between two texts, so the model is not a cross-encoder")
     border = pair.tokens.index(separator)
     type_ids = [number for number, attended in zip(pair.type_ids, pair.attention_mask, strict=True) if attended]
     if (getattr(config, "type_vocab_size", 0) or 0) < 2 or not any(type_ids):

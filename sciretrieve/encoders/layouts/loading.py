@@ -105,11 +105,11 @@ def read_checkpoint(path: Path) -> Any:
         if "Unsupported" in str(error):
             raise InvalidRequest(
                 f"{path} is a pickle that holds more than tensors, so reading it could run code, and it is refused; "
-                "save it anew with its weights and plain values only"
+                "save it again with only weights and plain values"
             ) from error
-        raise CorruptData(f"{path} is cut short or no checkpoint ({_first_line(error)}); get the file again") from error
+        raise CorruptData(f"{path} is cut short or not a checkpoint ({_first_line(error)}); get the file again") from error
     except Exception as error:
-        raise CorruptData(f"{path} is cut short or no checkpoint ({_first_line(error)}); get the file again") from error
+        raise CorruptData(f"{path} is cut short or not a checkpoint ({_first_line(error)}); get the file again") from error
 
 
 def fill(module: Any, state: Mapping[str, Any], source: Path) -> None:
@@ -118,7 +118,7 @@ def fill(module: Any, state: Mapping[str, Any], source: Path) -> None:
     missing = sorted(set(tensors) - set(state))
     extra = sorted(set(state) - set(tensors))
     shapes = sorted(name for name in set(tensors) & set(state) if tensors[name].shape != state[name].shape)
-    for problem, names in (("lacks", missing), ("has besides", extra), ("has in another shape", shapes)):
+    for problem, names in (("lacks", missing), ("also has", extra), ("has in another shape", shapes)):
         if names:
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
             raise InvalidRequest(f"{source} is not of the layout that this encoder expects: it {problem} {names[0]}{more}")

@@ -34,7 +34,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
         tokenizer, separator = open_tokenizer(folder, config)
     checkpoint = read_checkpoint(path)
     if not isinstance(checkpoint, Mapping) or not {"state_dict", "hyper_parameters"} <= set(checkpoint):
-        raise InvalidRequest(f"{path} is no checkpoint of Multi2SPE's layout: it has no state_dict with hyper_parameters")
+        raise InvalidRequest(f"{path} is not a checkpoint in Multi2SPE's layout: it has no state_dict with hyper_parameters")
     parameters = checkpoint["hyper_parameters"]
     if other_forms := [form for form in OTHER_FORMS if parameters.get(form)]:
         raise InvalidRequest(f"{path} was trained with {other_forms[0]}, which the paper's model is not; that form is not read here")

@@ -66,13 +66,13 @@ def encoder_state(path: Path, prefix: str) -> tuple[dict[str, Any], Mapping[str,
     """The weights under `prefix` in a DPR checkpoint, and all of its weights. Raises InvalidRequest for another layout."""
     checkpoint = read_checkpoint(path)
     if not isinstance(checkpoint, Mapping) or "model_dict" not in checkpoint:
-        raise InvalidRequest(f"{path} is no checkpoint of SciMult's layout: it has no model_dict")
+        raise InvalidRequest(f"{path} is not a checkpoint in SciMult's layout: it has no model_dict")
     parameters = checkpoint.get("encoder_params") or {}
     if parameters.get("projection_dim") or parameters.get("mean_pool"):
         raise InvalidRequest(f"{path} was trained with a projection or with mean pooling, which none of the published ones was")
     state = stripped(checkpoint["model_dict"], prefix)
     if not state:
-        raise InvalidRequest(f"{path} is no checkpoint of SciMult's layout: it has no weights under {prefix}*")
+        raise InvalidRequest(f"{path} is not a checkpoint in SciMult's layout: it has no weights under {prefix}*")
     return state, checkpoint["model_dict"]
 
 
@@ -96,5 +96,5 @@ def _expert_state(state: Mapping[str, Any], expert: int, path: Path) -> dict[str
         else:
             bert_state[f"{layer}.{'intermediate' if match['up'] else 'output'}.{rest}"] = tensor
     if not has_expert:
-        raise InvalidRequest(f"{path} has no experts; take --encoder scimult for a checkpoint without")
+        raise InvalidRequest(f"{path} has no experts; use --encoder scimult for a checkpoint without")
     return bert_state
