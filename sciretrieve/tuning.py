@@ -35,7 +35,7 @@ LENGTHS = ((0.9, 0.4), (1.2, 0.5), (1.2, 0.75), (1.5, 0.75), (2.0, 0.75), (1.5, 
 FOLDS = 5
 FEWEST = 20
 """With fewer judged queries than this a choice would be chance."""
-ANSWERED = 100
+ANSWER_DEPTH = 100
 """The least depth at which a ranking is scored."""
 
 
@@ -133,7 +133,7 @@ def _values(
     by_bm25: dict[Bm25Parameters, list[int]] = {}
     for number, setting in enumerate(settings):
         by_bm25.setdefault(setting.bm25, []).append(number)
-    answer_depth = max(ANSWERED, parsed_measure.cutoff)  # a search never proposes fewer than it answers with
+    answer_depth = max(ANSWER_DEPTH, parsed_measure.cutoff)  # a search never proposes fewer than it answers with
     deepest = max(answer_depth, *(setting.fusion.depth for setting in settings))
     progress.start(len(by_bm25) * len(queries))
     with tempfile.TemporaryDirectory(prefix="sciretrieve-tuning-") as scratch:

@@ -140,14 +140,14 @@ def test_a_useless_half_loses_its_say(tmp_path: Path) -> None:
     before, after = (dict(index.manifest.build), dict(tuned.manifest.build))
     assert before == after
     assert not list(index.path.glob("tuning-*"))
-    # searches use it, and give way to what is asked for
+    # searches use it, unless the request differs
     expected = searched(tmp_path, index, queries, result.after.fusion, result.after.bm25, 10)
     assert [list(ranking.ids) for ranking in tuned.search(queries, 10)] == expected
     assert [list(ranking.ids) for ranking in tuned.search(queries, 10, alpha=result.after.fusion.alpha)] == expected
     assert [list(ranking.ids) for ranking in tuned.search(queries, 10, alpha=0.9)] != expected
     means = [np.mean([ndcg(list(ranking.ids), qrels[ranking.query.id], 10) for ranking in run.search(queries, 10)]) for run in (tuned,)]
     assert means[0] > result.before_mean
-    # another way to weigh length was better too: BM25 is anew, and the one before is gone
+    # another length normalisation was better too: BM25 is rebuilt, and the previous index is removed
     assert result.after.bm25.b < 0.75
     assert tuned.manifest.lexical is not None
     assert [tuned.manifest.lexical[name] for name in ("k1", "b")] == [result.after.bm25.k1, result.after.bm25.b]
@@ -184,7 +184,7 @@ def test_what_is_best_already_stays_as_it_is(tmp_path: Path) -> None:
 
 
 def test_a_gain_that_held_out_queries_do_not_see_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Judgements at random: what is best for all of them is chance, which other queries do not repeat."""
+    """Random judgements: the best setting for all of them is chance, which does not hold for other queries."""
     monkeypatch.setattr(tuning, "LENGTHS", ((1.2, 0.0), (2.0, 0.75)))
     index, queries, _ = made(tmp_path)
     manifest = (index.path / "manifest.json").read_bytes()

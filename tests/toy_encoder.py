@@ -1,4 +1,4 @@
-"""An encoder of our own, which counts letters: quick, exact, and it tells what it was asked."""
+"""A test encoder that counts letters: quick, exact, and it records the texts that it encodes."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ from ..types import Mask, Paper, Query, Rows
 
 SENTENCE_END = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')\]])|(?<=[.!?][\"')\]]{2}))\s+(?=[\"'(\[]*[A-Z0-9])")
 NO_END = re.compile(r"(?:\b(?:e\.g|i\.e|cf|al|vs|Fig|Figs|Eq|Eqs|Ref|Refs|Dr|No|approx|resp|ca)\.|\b[A-Z]\.)[\"')\]]*$")
-TRIED = 8
-"""Words of a paper's title that are tried for bringing it into an answer."""
+WORDS_TO_TRY = 8
+"""Words of a paper's title that are tried as additions to the query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +260,7 @@ def _with_a_word(index: Index, probe: Probe, row: int, k: int, mode: Mode, fusio
     if (bm25 := index.bm25) is not None:  # the rarest first
         missing_words = dict(sorted(missing_words.items(), key=lambda item: len(bm25.rows_with([item[0]]))))
     best: tuple[int, str] | None = None
-    for word in list(missing_words.values())[:TRIED]:
+    for word in list(missing_words.values())[:WORDS_TO_TRY]:
         words = f"{probe.query.words} {word}"
         extended_probe = replace(index.probes([Query(probe.query.id, words)], mode, None)[0], mask=probe.mask)
         rank = _rank(index, extended_probe, row, mode, fusion)

@@ -18,9 +18,9 @@ from .clustering import clusters
 from .explaining import typed_words
 from .faceting import Facet, facets
 
-FACETED = 1000
+FACET_DEPTH = 1000
 """How many of the first papers facets count."""
-CLUSTERED = 200
+CLUSTER_DEPTH = 200
 """How many of the first papers are grouped."""
 
 

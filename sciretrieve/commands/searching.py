@@ -245,10 +245,10 @@ def _view(
 
         if facets:
             counts = overview.facets_of(
-                index, ask(overview.FACETED, True), [name.strip() for name in ",".join(facets).split(",") if name.strip()]
+                index, ask(overview.FACET_DEPTH, True), [name.strip() for name in ",".join(facets).split(",") if name.strip()]
             )
         if cluster:
-            groups = overview.clusters_of(index, ask(overview.CLUSTERED, True))
+            groups = overview.clusters_of(index, ask(overview.CLUSTER_DEPTH, True))
     ranking = run.rankings[0]
     return View(explanations, counts, groups, ranking.corrections, ranking.strength, ranking.weak)
 

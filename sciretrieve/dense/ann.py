@@ -41,7 +41,7 @@ def factory_string(dense: str, papers: int) -> str:
 
     `hnsw` and `ivf` keep vectors in 8 bits per dimension, since answers are re-scored from the vectors themselves.
     """
-    lists = int(np.clip(4 * np.sqrt(papers), 1, max(papers // 39, 1)))  # FAISS wants 39 training points a list
+    lists = int(np.clip(4 * np.sqrt(papers), 1, max(papers // 39, 1)))  # FAISS needs 39 training points per list
     return {"hnsw": "HNSW32,SQ8", "ivf": f"IVF{lists},SQ8"}.get(dense, dense)
 
 

@@ -20,8 +20,8 @@ from . import exact
 
 QUERIES = 2048
 PAPERS = 8192
-KEPT = 20_000_000
-"""Candidates that are held at a time, over all queries."""
+CANDIDATES_HELD = 20_000_000
+"""Candidates in memory at a time, over all queries."""
 SLACK = 8
 """Candidates beyond k that are scored again: products in float32 may swap neighbours."""
 
@@ -39,7 +39,7 @@ def top(queries: Vectors, papers: Sequence[Vectors], k: int, metric: Metric) -> 
         metric: "ip", "cosine", or "l2" (minus the Euclidean distance).
     """
     count = sum(len(part) for part in papers)
-    batch_size = max(1, min(QUERIES, KEPT // max(k, 1)))
+    batch_size = max(1, min(QUERIES, CANDIDATES_HELD // max(k, 1)))
     lengths = cache(lambda: [_lengths(part) for part in papers])
     for start in range(0, len(queries), batch_size):
         batch = np.asarray(queries[start : start + batch_size], np.float32)

@@ -15,7 +15,7 @@ from ..choices import Metric
 from ..types import Rows, Vectors
 from .vectors import VectorShard, vectors_at
 
-SAMPLED, FEWEST = 512, 64
+SAMPLE_SIZE, FEWEST = 512, 64
 """The most papers that are compared with each other; and the fewest that are enough to tell."""
 CHANCE = 90
 """The percentile of the scores of pairs that counts as chance: a few pairs are of the same field."""
@@ -53,7 +53,7 @@ def scale(shards: Sequence[VectorShard], golden: Vectors | None) -> Scale | None
     if golden is None or papers < FEWEST:
         return None
     metric = shards[0].metric
-    rows = np.linspace(0, papers - 1, min(papers, SAMPLED)).astype(np.int64)
+    rows = np.linspace(0, papers - 1, min(papers, SAMPLE_SIZE)).astype(np.int64)
     sample = vectors_at(shards, rows)
     scores = _scores(sample, sample, metric)
     chance = float(np.percentile(scores[np.triu_indices(len(sample), 1)], CHANCE))

@@ -23,7 +23,7 @@ OVERSAMPLING = 4
 """Candidates requested from FAISS for each answer, up to `SURPLUS` more than answers; they are re-scored exactly."""
 SURPLUS = 256
 """The most candidates beyond the answers: quantisation displaces papers only near the k-th, for any k."""
-SCANNED = 32
+SCANS_PER_CANDIDATE = 32
 """Vectors that are scanned in the time that a graph takes for one candidate: 24 of 384 dimensions, measured on 40,000. If
 no more pass per candidate, the index is slower than the scan, and less reliable."""
 
@@ -67,7 +67,7 @@ class VectorShard:
         candidates = min(k * OVERSAMPLING, k + SURPLUS)
         if not passing:
             return [(np.empty(0, np.int64), np.empty(0))] * len(query_vectors)
-        scan = passing <= max(SCANNED * max(HNSW_SEARCH, candidates), SELECTIVE * self.papers)
+        scan = passing <= max(SCANS_PER_CANDIDATE * max(HNSW_SEARCH, candidates), SELECTIVE * self.papers)
         if scan or self.ann is None or (mask is not None and not self.ann.takes_masks):
             return exact.search(self.vectors, self.norms, query_vectors, k, self.metric, mask)
         proposals = self.ann.candidates(query_vectors, candidates, self.metric, mask)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 Item = TypeVar("Item", Paper, Query)
 Result = TypeVar("Result")
-AT_ONCE = 512
+LOOKUP_SIZE = 512
 """Texts that are looked up, or stored, at a time."""
 
 
@@ -53,8 +53,8 @@ class RememberingEncoder:
         if identity["layout"] == "vectors":  # these are looked up by id, and are in a file already
             return encode(items)
         vectors = np.empty((len(items), self._encoder.dim), np.float32)
-        for start in range(0, len(items), AT_ONCE):
-            part = slice(start, start + AT_ONCE)
+        for start in range(0, len(items), LOOKUP_SIZE):
+            part = slice(start, start + LOOKUP_SIZE)
             vectors[part] = self._look_up_or_encode_batch(items[part], keys[part], encode)
         return vectors
 

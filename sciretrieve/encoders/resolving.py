@@ -121,7 +121,7 @@ def describe(name: str, part: Part, folder: Path) -> EncoderSpec:
     else:
         LOG.warning(
             "%s does not say how token states become one vector (it has no modules.json); their mean is taken. "
-            "Models of SPECTER's family want [CLS]: use their names in `sciretrieve encoders`",
+            "Models of SPECTER's family need [CLS]: use their names in `sciretrieve encoders`",
             name,
         )
     settings = settings_in(folder / "config_sentence_transformers.json", {})
@@ -130,7 +130,7 @@ def describe(name: str, part: Part, folder: Path) -> EncoderSpec:
     document = next((prompts[key] for key in ("document", "passage", "corpus") if prompts.get(key)), "")
     similarity = settings.get("similarity_fn_name") or "cosine"
     if similarity not in SIMILARITIES:
-        raise InvalidRequest(f"{folder} wants the similarity {similarity!r}; there are: {', '.join(SIMILARITIES)}")
+        raise InvalidRequest(f"{folder} requires the similarity {similarity!r}; supported are: {', '.join(SIMILARITIES)}")
     return EncoderSpec(
         name=name,
         about="a model of your own" if is_path(name) else "a model of the hub",

@@ -49,7 +49,7 @@ class Runtime(Protocol):
 class Runtimes:
     """One task of an encoder on this machine, in the first of its runtimes that works.
 
-    A runtime is checked once against plain torch in fp32, and the result is remembered beside the graph. In bf16 every probe
+    A runtime is checked once against plain torch in fp32, and the result is stored with the graph. In bf16 every probe
     text must keep a cosine of 0.9999, in fp32 every component must stay within 1e-4; for a cross-encoder, the scores of all
     pairs are treated as one vector, less its mean. If a runtime fails the check, or raises anything during it or while
     encoding, the next one takes over and encodes the same texts again. Lack of memory and sciretrieve's own errors do not

@@ -98,7 +98,7 @@ class EncoderSpec:
         metric: the similarity that the model was trained for.
         max_length: tokens read, special ones included; what follows is cut off.
         citation: the paper, or the model's home.
-        tasks: the tasks that the model knows, in the order of its own files.
+        tasks: the tasks that the model knows, in the order of its files.
         members: for an ensemble, the names of the encoders whose vectors are averaged.
         kinds: for a model that reads all three sides for one task, the task for each kind of benchmark; empty where the
             sides are the same for every kind.

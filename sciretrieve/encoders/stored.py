@@ -129,7 +129,7 @@ class StoredVectors:
         names = [self.path.with_suffix(suffix) for suffix in (".ids.txt", ".ids", ".txt", ".ids.json")]
         ids_file = next((name for name in names if name.is_file()), None)
         if ids_file is None:
-            raise InvalidRequest(f"{self.path} needs its ids beside it: {names[0].name}, one a line, in the order of its rows")
+            raise InvalidRequest(f"{self.path} needs its ids beside it: {names[0].name}, one per line, in the order of its rows")
         text = ids_file.read_text(encoding="utf-8")
         ids = [str(id) for id in json.loads(text)] if ids_file.suffix == ".json" else text.splitlines()
         if vectors.ndim != 2 or len(ids) != len(vectors) or vectors.dtype.kind != "f":

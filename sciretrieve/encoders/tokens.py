@@ -45,7 +45,7 @@ def open_tokenizer(path: Path, max_length: int) -> Tokenizer:
     """Open a tokenizer.json, cut at `max_length` tokens and never padding (batches do that)."""
     try:
         tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises no class of its own
+    except Exception as error:  # the library has no exception class
         raise CorruptData(f"{path} cannot be read ({error}); clear the cache with `sciretrieve encoders cache --clear`") from error
     tokenizer.no_padding()
     tokenizer.enable_truncation(max_length)

@@ -17,7 +17,7 @@ MARKS = re.compile(r"[\W_]+")
 BLANKS = re.compile(r"[\s.]+")
 SUFFIXES = frozenset({"jr", "sr", "ii", "iii", "iv"})
 
-TELLING = 25
+DISTINCTIVE_LENGTH = 25
 """A title with more letters and digits than this identifies a paper. "Introduction" and "Book reviews" do not."""
 
 
@@ -35,7 +35,7 @@ def groups(papers: Sequence[Paper]) -> list[list[int]]:
     """Positions of papers that are one work: every position once, groups in order of their first member.
 
     Papers with equal keys are one work. A paper without authors belongs to the papers of its title only if that title is
-    longer than `TELLING` and they all have the same first author; else it could join papers of different authors. If they
+    longer than `DISTINCTIVE_LENGTH` and they all have the same first author; else it could join papers of different authors. If they
     have several, the papers without authors are one work by themselves. A paper without authors and with a short title, or
     without a key, is alone.
     """
@@ -53,7 +53,7 @@ def groups(papers: Sequence[Paper]) -> list[list[int]]:
         if family and title in families_by_title:
             families_by_title[title].append(family)
     for title, families in families_by_title.items():
-        if len(title) <= TELLING:
+        if len(title) <= DISTINCTIVE_LENGTH:
             singles += [[place] for place in members.pop((title, ""))]
         elif len(families) == 1:
             authorless = members.pop((title, ""))

@@ -270,7 +270,7 @@ def position(index: sr.Index, id: str, query: str, k: int, **options: Any) -> in
 
 
 def assert_true(index: sr.Index, absence: Absence, id: str, query: str, k: int, mode: Mode | None, **options: Any) -> set[str]:
-    """What is told of a paper that passes is what searches do; the kinds of remedies."""
+    """Check that the remedies for a paper that passes agree with searches. Returns the kinds of remedies."""
     kinds = set()
     assert absence.remedies
     for remedy in absence.remedies:
@@ -408,7 +408,7 @@ def test_of_several_words_the_one_that_brings_it_highest(tmp_path: Path) -> None
 
 
 def test_in_meaning_stored_vectors_know_no_words(tmp_path: Path) -> None:
-    """No word that is added changes the rank there, so none is told."""
+    """No added word changes the rank, so none is suggested."""
     assert why_not(ten(tmp_path), "p9", "common", k=3, mode="dense").remedies == ("-k 10 would show it",)
 
 

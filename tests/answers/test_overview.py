@@ -69,7 +69,7 @@ def test_groups_part_the_answer(index: sr.Index, k: int) -> None:
 
 
 def test_groups_are_of_papers_that_are_alike_and_say_so(index: sr.Index) -> None:
-    """The made-up papers have four topics; what was asked for labels none of them."""
+    """The made-up papers have four topics; the query's words label none of them."""
     run = index.search("graph star price", 200)
     groups = clusters_of(index, run)
     assert len(groups) > 1

@@ -67,7 +67,7 @@ def indexed(folder: Path, factory: str, metric: Metric) -> VectorShard:
 def test_every_type_answers_with_and_without_a_filter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, factory: str, metric: Metric, floor: float
 ) -> None:
-    monkeypatch.setattr(dense_vectors, "SCANNED", 0)  # else so few vectors are scanned
+    monkeypatch.setattr(dense_vectors, "SCANS_PER_CANDIDATE", 0)  # else so few vectors are scanned
     shard = indexed(tmp_path, factory, metric)
     chance = np.random.default_rng(3)
     masks: list[Mask | None] = [None, chance.random(PAPERS) < 0.5, chance.random(PAPERS) < 0.15, np.arange(PAPERS) < 6]
@@ -87,7 +87,7 @@ def test_every_type_answers_with_and_without_a_filter(
 
 @pytest.mark.parametrize("depth", [10, 150])
 def test_a_deep_search_of_lists_finds_what_a_shallow_one_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, depth: int) -> None:
-    monkeypatch.setattr(dense_vectors, "SCANNED", 0)
+    monkeypatch.setattr(dense_vectors, "SCANS_PER_CANDIDATE", 0)
     shard = indexed(tmp_path, "IVF80,Flat", "cosine")
     hits = 0
     for query, (rows, _) in zip(QUERIES, search([shard], QUERIES, depth, None), strict=True):
@@ -96,7 +96,7 @@ def test_a_deep_search_of_lists_finds_what_a_shallow_one_does(tmp_path: Path, mo
 
 
 def test_threads_that_search_at_once_get_what_each_gets_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dense_vectors, "SCANNED", 0)
+    monkeypatch.setattr(dense_vectors, "SCANS_PER_CANDIDATE", 0)
     shard = indexed(tmp_path, "PCA24,IVF16,Flat", "cosine")
     mask = np.random.default_rng(3).random(PAPERS) < 0.5
     alone = [search([shard], query[None], K, mask)[0] for query in QUERIES]

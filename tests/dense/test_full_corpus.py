@@ -40,7 +40,7 @@ def test_it_is_the_ranking_of_all_scores(metric: Metric, k: int, monkeypatch: py
 def test_little_is_held_however_deep(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory is bounded by the candidates that may be held, not by queries times depth: by that, it would be 7 and 34 MB."""
     monkeypatch.setattr(full_corpus, "PAPERS", 256)
-    monkeypatch.setattr(full_corpus, "KEPT", 20_000)
+    monkeypatch.setattr(full_corpus, "CANDIDATES_HELD", 20_000)
     chance = np.random.default_rng(0)
     papers, queries = chance.normal(size=(1500, 4)).astype(np.float32), chance.normal(size=(600, 4)).astype(np.float32)
     tracemalloc.start()
@@ -50,7 +50,7 @@ def test_little_is_held_however_deep(k: int, monkeypatch: pytest.MonkeyPatch) ->
     finally:
         tracemalloc.stop()
     assert answered == 600
-    assert peak < 200 * full_corpus.KEPT
+    assert peak < 200 * full_corpus.CANDIDATES_HELD
 
 
 def test_no_queries() -> None:

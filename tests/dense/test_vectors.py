@@ -19,7 +19,7 @@ SIZES = (900, 700, 1)
 
 @pytest.fixture(autouse=True)
 def _index_however_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dense_vectors, "SCANNED", 0)
+    monkeypatch.setattr(dense_vectors, "SCANS_PER_CANDIDATE", 0)
 
 
 def clustered(count: int, dim: int = 32) -> Vectors:

@@ -12,7 +12,7 @@ import openvino
 
 
 class FakeCore:
-    """Computes everything in fp32, whatever is asked for, and tells what was.
+    """Computes everything in fp32, whatever was requested, and records the requests.
 
     Attributes:
         compiled: the precisions ("bf16", "f32") that were compiled, in order.

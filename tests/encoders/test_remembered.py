@@ -1,4 +1,4 @@
-"""Remembered vectors: those of the encoder, computed once, whoever asks and however often, and never another's."""
+"""Remembered vectors equal the encoder's, are computed once, and are never another encoder's."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_vectors_made_elsewhere_go_by_id_and_are_not_remembered(own_cache: Path)
 @given(calls=st.lists(st.lists(st.sampled_from(PAPERS), max_size=30), max_size=5), at_once=st.sampled_from([1, 3, 512]))
 def test_any_calls_give_the_encoders_vectors(calls: list[list[Paper]], at_once: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(remembered, "AT_ONCE", at_once)
+        patch.setattr(remembered, "LOOKUP_SIZE", at_once)
         encoder = LetterEncoder()
         for papers in calls:
             np.testing.assert_array_equal(RememberingEncoder(encoder).encode_papers(papers), LetterEncoder().encode_papers(papers))
@@ -145,7 +145,7 @@ def test_any_calls_give_the_encoders_vectors(calls: list[list[Paper]], at_once: 
 
 
 def test_more_than_are_looked_up_at_once() -> None:
-    papers = [Paper(str(number), "graph", str(number)) for number in range(2 * remembered.AT_ONCE + 7)]
+    papers = [Paper(str(number), "graph", str(number)) for number in range(2 * remembered.LOOKUP_SIZE + 7)]
     assert new(papers) == len(papers)
     assert new(papers) == 0
 

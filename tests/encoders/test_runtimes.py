@@ -181,7 +181,7 @@ def test_an_interrupted_build_goes_on_in_another_runtime(core: FakeCore, plain: 
     assert np.abs(np.concatenate([shard.vectors for shard in index.vectors]) - plain).max() < 1e-4
     assert index.manifest.encoder is not None
     assert index.manifest.encoder["ran_in"] == ["OpenVINO bf16", "OpenVINO fp32"]
-    # the same papers are there already, in whatever arithmetic, unless one is asked for
+    # the same papers are indexed already, in any arithmetic, unless one is requested
     assert sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100).manifest == index.manifest
     with pytest.raises(IndexExists):
         sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100, precision="fp32")

@@ -143,7 +143,7 @@ def test_an_unreachable_hub_says_what_is_missing_and_where_it_may_be_put(models:
 
 @pytest.fixture(params=["closed", "silent"])
 def dead_hub(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A hub's address where nobody listens, or where somebody accepts and never answers."""
+    """A hub's address where no server listens, or where one accepts connections and never answers."""
     from huggingface_hub import constants
     from huggingface_hub.utils import reset_sessions
 

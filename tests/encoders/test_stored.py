@@ -1,4 +1,4 @@
-"""Vectors made elsewhere: each format, each way in which a file can be wrong, and an index made of them."""
+"""Vectors made elsewhere: each format, each kind of faulty file, and an index made of them."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def positions(size: int) -> Iterator[int]:
 
 
 def answer(folder: Path) -> None:
-    """Ask in every way that reads the BM25 index, and check that what comes back is an answer."""
+    """Use every method that reads the BM25 index, and check that the results are valid."""
     index = Index(folder, encoder=ENCODER)
     for query in QUERIES:
         index.corrections(query)

@@ -34,7 +34,7 @@ class Shelf:
 
 
 class Told:
-    """A reranker that was told each paper's score, and keeps what it was asked."""
+    """A reranker with a given score for each paper, which records its calls."""
 
     name = "told"
 
@@ -73,7 +73,7 @@ def test_the_first_papers_are_ordered_anew_and_the_others_follow(made: tuple[Ran
     assert ours.rows.tolist() == [row for _, row, _ in expected]
     assert ours.query is QUERY
     assert (run.mode, len(run)) == ("hybrid", 1)
-    # only what is ordered anew is looked at, all at once
+    # only the reranked papers are scored, in one call
     assert reranker.asked == ([[f"row{row}" for _, row, _ in old[:depth]]] if old else [])
     # the first keep the reranker's scores; the others stand below all that it gave, as far apart as they were
     cut = min(depth, len(old))

@@ -12,7 +12,7 @@ from .loading import LoadedModel, open_config, open_tokenizer, positions_of, rea
 
 
 def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
-    """The base model alone; control codes stand in the text.
+    """The base model alone; control codes are in the text.
 
     Raises:
         CorruptData: the weights cannot be read.

@@ -77,7 +77,7 @@ def encoder_state(path: Path, prefix: str) -> tuple[dict[str, Any], Mapping[str,
 
 
 def _expert_state(state: Mapping[str, Any], expert: int, path: Path) -> dict[str, Any]:
-    """The weights with one expert's in place of a plain BERT's own."""
+    """The weights with one expert's under a plain BERT's names."""
     bert_state, has_expert = {}, False
     for name, tensor in state.items():
         match = EXPERT.fullmatch(name)
