@@ -40,11 +40,11 @@ def _theoretical(dense: Scores, lexical: Scores) -> tuple[Scores, Scores]:
 
 def _standard(dense: Scores, lexical: Scores) -> tuple[Scores, Scores]:
     """Each less its mean over the candidates, divided by its standard deviation; papers with no word of the query count as 0."""
-    scaled = []
+    scaled_scores = []
     for scores in (dense, np.where(np.isfinite(lexical), lexical, 0.0)):
         spread = float(scores.std()) if len(scores) else 0.0
-        scaled.append((scores - scores.mean()) / spread if spread > 0 else np.zeros(len(scores)))
-    return scaled[0], scaled[1]
+        scaled_scores.append((scores - scores.mean()) / spread if spread > 0 else np.zeros(len(scores)))
+    return scaled_scores[0], scaled_scores[1]
 
 
 NORMALISATIONS: Mapping[str, Callable[[Scores, Scores], tuple[Scores, Scores]]] = {
@@ -91,10 +91,10 @@ class Fusion:
         (0 to 1), and whether it has all of the query's words; all (n,)."""
         if self.method == "rrf":
             return rrf(dense, lexical)
-        joined = convex(dense, lexical, alpha=self.alpha, normalisation=self.normalisation)
+        scores = convex(dense, lexical, alpha=self.alpha, normalisation=self.normalisation)
         if self.method == "blend":
-            joined = (joined + self.title * title_overlap + self.complete * complete) / (1 + self.title + self.complete)
-        return joined
+            scores = (scores + self.title * title_overlap + self.complete * complete) / (1 + self.title + self.complete)
+        return scores
 
 
 def rrf(dense: Scores, lexical: Scores) -> Scores:

@@ -95,8 +95,8 @@ def tune(
     folds = np.random.default_rng(0).permutation(len(judged_queries)) % FOLDS
     held_out = np.empty(len(judged_queries))
     for fold in range(FOLDS):
-        best = values[:, folds != fold].mean(axis=1).argmax()
-        held_out[folds == fold] = values[best, folds == fold]
+        best_number = values[:, folds != fold].mean(axis=1).argmax()
+        held_out[folds == fold] = values[best_number, folds == fold]
     best_setting = settings[int(values.mean(axis=1).argmax())]
     is_better = bool(best_setting != current and held_out.mean() > values[0].mean())
     if is_better and write:

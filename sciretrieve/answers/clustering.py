@@ -33,10 +33,10 @@ class Cluster:
     label: tuple[str, ...]
 
 
-def clusters(vectors: Vectors, terms: Sequence[Collection[str]], shown: Mapping[str, str], most: int = 8) -> list[Cluster]:
+def clusters(vectors: Vectors, terms: Sequence[Collection[str]], word_of_term: Mapping[str, str], most: int = 8) -> list[Cluster]:
     """Divide the papers of an answer, about 200 at most, into groups: the largest first, equal ones by their first paper.
 
-    `vectors` are the papers' vectors in rank order, (n, dim) float32; `terms` are each paper's distinct index terms. `shown`
+    `vectors` are the papers' vectors in rank order, (n, dim) float32; `terms` are each paper's distinct index terms. `word_of_term`
     maps a term to the word to show; a term that it lacks labels no group. The same input gives the same groups.
 
     Groups come from Ward's linkage of the unit-length vectors (Ward 1963), at most `most` of them. A label has the words with
@@ -46,7 +46,7 @@ def clusters(vectors: Vectors, terms: Sequence[Collection[str]], shown: Mapping[
     numbers = _numbers(vectors, most)
     groups = [np.flatnonzero(numbers == number) for number in np.unique(numbers)]
     groups.sort(key=lambda members: (-len(members), members[0]))
-    return [Cluster(tuple(members.tolist()), label) for members, label in zip(groups, _labels(groups, terms, shown), strict=True)]
+    return [Cluster(tuple(members.tolist()), label) for members, label in zip(groups, _labels(groups, terms, word_of_term), strict=True)]
 
 
 def _numbers(vectors: Vectors, most: int) -> npt.NDArray[np.integer[Any]]:
@@ -77,10 +77,10 @@ def _how_many(heights: npt.NDArray[np.float64], most: int) -> int:
     return sharpest if leaps[sharpest] >= SHARP else max(range(low, high + 1), key=leaps.__getitem__)
 
 
-def _labels(groups: Sequence[Rows], terms: Sequence[Collection[str]], shown: Mapping[str, str]) -> list[tuple[str, ...]]:
+def _labels(groups: Sequence[Rows], terms: Sequence[Collection[str]], word_of_term: Mapping[str, str]) -> list[tuple[str, ...]]:
     """The label of each group. Groups choose their words together, the clearest choice first."""
     # terms shown as the same word count as one, so that no label repeats it
-    words_of = [{shown[term] for term in paper_terms if term in shown} for paper_terms in terms]
+    words_of = [{word_of_term[term] for term in paper_terms if term in word_of_term} for paper_terms in terms]
     words = sorted(set().union(*words_of))
     column = {word: number for number, word in enumerate(words)}
     has_word = np.zeros((len(terms), len(words)), np.bool_)
@@ -90,20 +90,20 @@ def _labels(groups: Sequence[Rows], terms: Sequence[Collection[str]], shown: Map
     sizes = np.array([len(members) for members in groups], np.int64)[:, None]
     contrast = _contrast(inside, sizes)
 
-    chosen: list[list[int]] = [[] for _ in groups]
+    labels: list[list[int]] = [[] for _ in groups]
     used_words: set[int] = set()
     # a word of one paper says little about a group; the sort is stable, so equal words stay in alphabetical order
     eligible = (contrast >= 0) & (inside >= np.minimum(2, sizes))
     for cell in np.lexsort((-inside.ravel(), -contrast.ravel())).tolist():
         group, word = divmod(cell, len(words))
-        if eligible[group, word] and word not in used_words and len(chosen[group]) < WORDS:
-            chosen[group].append(word)
+        if eligible[group, word] and word not in used_words and len(labels[group]) < WORDS:
+            labels[group].append(word)
             used_words.add(word)
-    for group, picked in enumerate(chosen):
-        if not picked:
+    for group, label in enumerate(labels):
+        if not label:
             ranked = np.lexsort((-inside[group], -contrast[group])).tolist()
-            picked += [word for word in ranked if inside[group, word]][:WORDS]
-    return [tuple(words[word] for word in picked) for picked in chosen]
+            label += [word for word in ranked if inside[group, word]][:WORDS]
+    return [tuple(words[word] for word in label) for label in labels]
 
 
 def _contrast(inside: Counts, sizes: Counts) -> npt.NDArray[np.float64]:

@@ -136,16 +136,18 @@ def _by_words(
     passing = np.sort(scores if probe.mask is None else scores[probe.mask])
     paper_scores = scores[rows]
     ranks = len(passing) - np.searchsorted(passing, paper_scores, side="right") + 1
-    shared = [bm25.weights(probe.terms, row) for row in rows.tolist()]
+    weights_by_paper = [bm25.weights(probe.terms, row) for row in rows.tolist()]
     places = [
-        Place(rank, score) if weights else None for rank, score, weights in zip(ranks.tolist(), paper_scores.tolist(), shared, strict=True)
+        Place(rank, score) if weights else None
+        for rank, score, weights in zip(ranks.tolist(), paper_scores.tolist(), weights_by_paper, strict=True)
     ]
     # a term that was not typed (papers were the query, or a word was corrected) is shown as it appears in the paper
     texts = [
-        f"{paper.title} {paper.abstract}" if weights.keys() - query_forms else "" for paper, weights in zip(papers, shared, strict=True)
+        f"{paper.title} {paper.abstract}" if weights.keys() - query_forms else ""
+        for paper, weights in zip(papers, weights_by_paper, strict=True)
     ]
     word_forms = [typed_words(index.analyzer, text) | query_forms for text in texts]
-    words = [{forms[term]: weights[term] for term in weights} for forms, weights in zip(word_forms, shared, strict=True)]
+    words = [{forms[term]: weights[term] for term in weights} for forms, weights in zip(word_forms, weights_by_paper, strict=True)]
     return places, bm25.title_overlap(probe.terms, rows).tolist(), words
 
 

@@ -62,20 +62,20 @@ def _facet(name: str, column: pa.ChunkedArray, most: int) -> Facet:
     if owners is not None:
         values, papers_with_value = _once_a_paper(owners.filter(present), values)
 
-    counted = pa.Table.from_struct_array(values.value_counts()).rename_columns(["value", "papers"])
+    counts = pa.Table.from_struct_array(values.value_counts()).rename_columns(["value", "papers"])
     # it is unstable for equal rows only, and no value occurs twice
-    best = counted.take(pc.select_k_unstable(counted, k=most, sort_keys=[("papers", "descending"), ("value", "ascending")]))
-    commonest = tuple(zip(best["value"].to_pylist(), best["papers"].to_pylist(), strict=True))
-    return Facet(name, commonest, len(counted) - len(best), len(column) - papers_with_value, len(column))
+    commonest_counts = counts.take(pc.select_k_unstable(counts, k=most, sort_keys=[("papers", "descending"), ("value", "ascending")]))
+    commonest = tuple(zip(commonest_counts["value"].to_pylist(), commonest_counts["papers"].to_pylist(), strict=True))
+    return Facet(name, commonest, len(counts) - len(commonest_counts), len(column) - papers_with_value, len(column))
 
 
 def _once_a_paper(owners: pa.ChunkedArray, values: pa.ChunkedArray) -> tuple[pa.Array, int]:
     """`values` without those that their paper already has, and the number of papers that have any."""
     # one number for a paper and a value; group_by, pa.scalar and to_numpy would each import pandas, which takes 0.2 s
-    encoded = values.dictionary_encode().combine_chunks()
-    size = max(1, len(encoded.dictionary))
-    pairs = _rows(owners.combine_chunks()) * size + _rows(encoded.indices)
-    return encoded.dictionary.take(integers(_rows(pc.unique(integers(pairs))) % size)), len(pc.unique(owners))
+    dictionary_values = values.dictionary_encode().combine_chunks()
+    size = max(1, len(dictionary_values.dictionary))
+    pairs = _rows(owners.combine_chunks()) * size + _rows(dictionary_values.indices)
+    return dictionary_values.dictionary.take(integers(_rows(pc.unique(integers(pairs))) % size)), len(pc.unique(owners))
 
 
 def _rows(numbers: pa.Array) -> Rows:

@@ -78,10 +78,10 @@ def clusters_of(index: Index, run: Run) -> list[Group]:
             forms.setdefault(term, Counter())[word] += 1
     query_terms = set(index.analyzer.terms(run.rankings[0].query.words))
     # the query's words do not distinguish groups, and neither do numbers
-    shown = {
+    word_of_term = {
         term: min(forms[term], key=lambda word: (-forms[term][word], len(word), word))
         for term in forms
         if term not in query_terms and not any(char.isdigit() for char in term) and len(term) > 2
     }
-    parts = clusters(vectors_at(index.vectors, rows), terms, shown)
+    parts = clusters(vectors_at(index.vectors, rows), terms, word_of_term)
     return [Group(part.label, tuple(papers[place] for place in part.members)) for part in parts]

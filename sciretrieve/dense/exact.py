@@ -85,15 +85,15 @@ def _merge(candidates: list[RowScores], rows: Rows, scores: Vectors, k: int, sla
     if candidates and len(candidates[0][0]) >= k:
         best_scores = candidates[0][1]
         edge = np.partition(best_scores, len(best_scores) - k)[len(best_scores) - k]
-        picked = np.flatnonzero(scores >= edge - slack)
+        places = np.flatnonzero(scores >= edge - slack)
     else:
-        picked = best(scores, k, slack)
-    if not len(picked):
+        places = best(scores, k, slack)
+    if not len(places):
         return
-    all_rows = np.concatenate([rows[picked], *(part_rows for part_rows, _ in candidates)])
-    all_scores = np.concatenate([scores[picked], *(part_scores for _, part_scores in candidates)])
-    remaining = best(all_scores, k, slack)
-    candidates[:] = [(all_rows[remaining], all_scores[remaining])]
+    all_rows = np.concatenate([rows[places], *(part_rows for part_rows, _ in candidates)])
+    all_scores = np.concatenate([scores[places], *(part_scores for _, part_scores in candidates)])
+    best_places = best(all_scores, k, slack)
+    candidates[:] = [(all_rows[best_places], all_scores[best_places])]
 
 
 def _rescored(vectors: Vectors, query: Vectors, candidates: list[RowScores], k: int, metric: Metric) -> RowScores:

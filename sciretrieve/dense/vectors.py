@@ -88,12 +88,12 @@ def search(shards: Sequence[VectorShard], query_vectors: Vectors, k: int, mask: 
     for shard in shards:
         shard_mask = None if mask is None else mask[shard.first : shard.first + shard.papers]
         parts.append([(rows + shard.first, scores) for rows, scores in shard.search(query_vectors, k, shard_mask)])
-    merged = []
+    answers = []
     for shard_answers in zip(*parts, strict=True):
         rows, scores = (np.concatenate(columns) for columns in zip(*shard_answers, strict=True))
         best_places = best(scores, k)
-        merged.append((rows[best_places], scores[best_places]))
-    return merged
+        answers.append((rows[best_places], scores[best_places]))
+    return answers
 
 
 def vectors_at(shards: Sequence[VectorShard], rows: Rows) -> Vectors:

@@ -25,8 +25,8 @@ class Entry:
 
 def cache_directory() -> Path:
     """Where the cache is: $SCIRETRIEVE_CACHE, else a folder in the user's cache directory as the system has it."""
-    if chosen := os.environ.get("SCIRETRIEVE_CACHE"):
-        return Path(chosen)
+    if directory := os.environ.get("SCIRETRIEVE_CACHE"):
+        return Path(directory)
     return user_cache_path("sciretrieve", appauthor=False)
 
 
@@ -78,5 +78,5 @@ def _folders() -> Iterator[Path]:
 
 def _entry(folder: Path) -> Entry:
     files = [file.stat() for file in folder.rglob("*") if file.is_file()]
-    used = max((file.st_mtime for file in files), default=0.0)
-    return Entry(folder, sum(file.st_size for file in files), max(used, folder.stat().st_mtime))
+    last_write = max((file.st_mtime for file in files), default=0.0)
+    return Entry(folder, sum(file.st_size for file in files), max(last_write, folder.stat().st_mtime))

@@ -125,8 +125,8 @@ def reference(model: Any, tokenizer_file: Path, facts: Mapping[str, Any]) -> Vec
     tokenizer = open_tokenizer(tokenizer_file, facts["max_length"])
     vectors = []
     with torch.no_grad():
-        for encoded in tokenizer.encode_batch_fast(list(probes(facts["dim"]))):
-            ids = torch.tensor([encoded.ids])
+        for encoding in tokenizer.encode_batch_fast(list(probes(facts["dim"]))):
+            ids = torch.tensor([encoding.ids])
             vectors.append(model(ids, torch.ones_like(ids))[0].numpy())
     return np.stack(vectors).astype(np.float32, copy=False)
 

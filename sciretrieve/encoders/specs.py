@@ -53,7 +53,7 @@ class Sides:
         """The same with `Side.bare` for papers."""
         return replace(self, paper=self.paper.bare(), paper_as_query=self.paper_as_query.bare())
 
-    def named(self, name: SideName) -> Side:
+    def side(self, name: SideName) -> Side:
         """One of the three."""
         side: Side = getattr(self, name)
         return side
@@ -61,7 +61,7 @@ class Sides:
     @property
     def tasks(self) -> tuple[str, ...]:
         """The distinct tasks of the three sides."""
-        return tuple(dict.fromkeys(self.named(name).task for name in SIDES))
+        return tuple(dict.fromkeys(self.side(name).task for name in SIDES))
 
 
 @dataclass(frozen=True, slots=True)

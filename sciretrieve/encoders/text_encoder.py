@@ -125,7 +125,7 @@ class TextEncoder:
             places = [place for place, query in enumerate(queries) if query.side == name]
             if places:
                 values = [_fields(queries[place].paper or Paper("", queries[place].text)) for place in places]
-                side = self.spec.sides.named(name)
+                side = self.spec.sides.side(name)
                 vectors[places] = self._model(side.task).run(self._tokenise(side, values))
         return vectors
 

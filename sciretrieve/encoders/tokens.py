@@ -57,14 +57,14 @@ def tokenise(tokenizer: Tokenizer, texts: Sequence[Text], *, budget: int = BUDGE
 
     If a pair is too long, tokens are removed one by one from the end of the longer text.
     """
-    encoded = tokenizer.encode_batch_fast(list(texts))
+    encodings = tokenizer.encode_batch_fast(list(texts))
     longest = tokenizer.truncation["max_length"]
-    cut = sum(len(item) == longest and bool(item.overflowing) for item in encoded)
-    return Tokens(len(texts), tuple(_batches(encoded, longest, budget, padding)), cut)
+    cut = sum(len(item) == longest and bool(item.overflowing) for item in encodings)
+    return Tokens(len(texts), tuple(_batches(encodings, longest, budget, padding)), cut)
 
 
-def _batches(encoded: Sequence[Encoding], longest: int, budget: int, padding: int) -> Iterator[Batch]:
-    lengths = np.array([len(item) for item in encoded], np.intp)
+def _batches(encodings: Sequence[Encoding], longest: int, budget: int, padding: int) -> Iterator[Batch]:
+    lengths = np.array([len(item) for item in encodings], np.intp)
     order = np.argsort(-lengths, kind="stable")
     start = 0
     while start < len(order):
@@ -72,6 +72,6 @@ def _batches(encoded: Sequence[Encoding], longest: int, budget: int, padding: in
         places = order[start : start + max(budget // width, 1)]
         mask = (np.arange(width) < lengths[places, None]).astype(np.int64)
         ids = np.full((len(places), width), padding, np.int64)
-        ids[mask == 1] = np.concatenate([encoded[place].ids for place in places])
+        ids[mask == 1] = np.concatenate([encodings[place].ids for place in places])
         yield Batch(ids, mask, places)
         start += len(places)

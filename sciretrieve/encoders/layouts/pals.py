@@ -98,9 +98,9 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
     return LoadedModel(model, tokenizer, separator, positions_of(config))
 
 
-def _rename(state: Mapping[str, Any], task: int, shared: bool) -> tuple[dict[str, Any], int]:
+def _rename(state: Mapping[str, Any], task: int, shares_projections: bool) -> tuple[dict[str, Any], int]:
     """The weights by the names of `States`, without those of other tasks; and the number of tasks."""
-    renamed, tasks = {}, set()
+    weights, tasks = {}, set()
     for name, tensor in state.items():
         layer_match = re.fullmatch(r"encoder\.layer\.(\d+)\.multi_layers\.(\d+)\.(?:attn\.)?(.+)", name)
         shared_match = re.fullmatch(r"encoder\.mult_aug_dense2?\.(\d+)\..+", name)
@@ -108,13 +108,13 @@ def _rename(state: Mapping[str, Any], task: int, shared: bool) -> tuple[dict[str
             layer, number, rest = layer_match.groups()
             tasks.add(int(number))
             if int(number) == task:
-                renamed[f"pals.{layer}.{rest}"] = tensor
+                weights[f"pals.{layer}.{rest}"] = tensor
         elif not shared_match:
-            renamed[f"bert.{name}"] = tensor
-    if shared:
+            weights[f"bert.{name}"] = tensor
+    if shares_projections:
         # the file may name the shared projections once, or again in each layer
-        layers = {name.split(".")[1] for name in renamed if name.startswith("pals.")}
+        layers = {name.split(".")[1] for name in weights if name.startswith("pals.")}
         for name, tensor in state.items():
             if projection := re.fullmatch(rf"encoder\.mult_(aug_dense2?)\.{task}\.(.+)", name):
-                renamed |= {f"pals.{layer}.{projection[1]}.{projection[2]}": tensor for layer in layers}
-    return renamed, len(tasks)
+                weights |= {f"pals.{layer}.{projection[1]}.{projection[2]}": tensor for layer in layers}
+    return weights, len(tasks)
