@@ -61,12 +61,12 @@ class UnknownName(InvalidRequest):
 
     def __str__(self) -> str:
         kind, name, known = self.args
-        near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-        if near:
-            return f"unknown {kind} {name!r}; did you mean {' or '.join(map(repr, near))}?"
-        more = f" and {len(known) - 12} more" if len(known) > 12 else ""
-        listed = ", ".join(sorted(known)[:12]) + more or "none"
-        return f"unknown {kind} {name!r}; there are: {listed}"
+        near_names = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+        if near_names:
+            return f"unknown {kind} {name!r}; did you mean {' or '.join(map(repr, near_names))}?"
+        ending = f" and {len(known) - 12} more" if len(known) > 12 else ""
+        listing = ", ".join(sorted(known)[:12]) + ending or "none"
+        return f"unknown {kind} {name!r}; there are: {listing}"
 
 
 class IndexExists(InvalidRequest):
@@ -115,9 +115,11 @@ class IndexBusy(Unavailable):
 class EncoderMismatch(InvalidRequest):
     """An index would be searched with another encoder than the one that filled it."""
 
-    def __init__(self, built_with: str, asked: str, what: str) -> None:
-        super().__init__(built_with, asked, what)
+    def __init__(self, built_with: str, requested: str, what: str) -> None:
+        super().__init__(built_with, requested, what)
 
     def __str__(self) -> str:
-        built_with, asked, what = self.args
-        return f"the index was built with the encoder {built_with}, and {asked} here differs in its {what}; their vectors do not compare"
+        built_with, requested, what = self.args
+        return (
+            f"the index was built with the encoder {built_with}, and {requested} here differs in its {what}; their vectors do not compare"
+        )

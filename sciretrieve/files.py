@@ -112,15 +112,15 @@ def _locked(directory: Path) -> IO[str]:
     path = directory / LOCK
     while True:
         directory.mkdir(parents=True, exist_ok=True)
-        with suppress(FileNotFoundError), ExitStack() as opened:  # the directory may be removed in between
-            file = opened.enter_context(path.open("w"))
+        with suppress(FileNotFoundError), ExitStack() as open_files:  # the directory may be removed in between
+            file = open_files.enter_context(path.open("w"))
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 raise IndexBusy(str(directory)) from error
             # who held the lock may have removed the file since it was opened here: then the lock is another file
             if os.path.samestat(os.fstat(file.fileno()), path.stat()):
-                opened.pop_all()
+                open_files.pop_all()
                 return file
 
 

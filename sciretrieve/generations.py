@@ -101,20 +101,20 @@ def commit(directory: Path, manifest: Manifest) -> None:
 def sweep(directory: Path, manifest: Manifest) -> None:
     """Remove what neither the committed manifest nor a build under way needs: earlier generations, abandoned builds, strays."""
     mark = directory / BUILD
-    first_begun: float = read_json(mark)["first_shard"] if mark.exists() else math.inf
-    if int(manifest.shards[0].name) >= first_begun:  # that build is the one that was committed
+    first_unfinished: float = read_json(mark)["first_shard"] if mark.exists() else math.inf
+    if int(manifest.shards[0].name) >= first_unfinished:  # that build is the one that was committed
         mark.unlink()
-        first_begun = math.inf
+        first_unfinished = math.inf
     committed = {facts.name: {*facts.files, "shard.json"} for facts in manifest.shards}
     for folder in (directory / "shards").glob("[0-9]*"):
         if folder.name in committed:
             _keep(folder, committed[folder.name])
-        elif int(folder.name.removesuffix(".partial")) < first_begun:
+        elif int(folder.name.removesuffix(".partial")) < first_unfinished:
             shutil.rmtree(folder, ignore_errors=True)
     golden = (manifest.encoder or {}).get("golden")
     _keep(directory / "encoder", {Path(golden["file"]).name} if golden else set())
     _keep(directory / "lexical", {Path(manifest.lexical["folder"]).name} if manifest.lexical else set())
-    if first_begun == math.inf:
+    if first_unfinished == math.inf:
         (directory / "rejected.jsonl.partial").unlink(missing_ok=True)
 
 

@@ -78,10 +78,10 @@ def build(
         InvalidRequest, NotFound: the corpus or a setting is no good, or no paper was left.
         IndexBusy: another process writes this index.
     """
-    opened = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
+    opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
     directory = Path(into)
     _check_place(directory)
-    work = _Build(opened, directory, changed(settings, changes), strict, progress or Silent())
+    work = _Build(opened_corpus, directory, changed(settings, changes), strict, progress or Silent())
     with write_lock(directory):
         if not work.prepare(resume, overwrite):
             try:
@@ -140,33 +140,33 @@ class _Build:
             "analyzer": self.analyzer.spec if self.analyzer else None,
         }
         if not overwrite and (self.directory / MANIFEST).exists():
-            old = read_manifest(self.directory)
-            if differing := _differing(old.build, self.plan):
-                raise IndexExists(str(self.directory), f"holds an index with another {differing}")
-            self._respan(old)
+            old_manifest = read_manifest(self.directory)
+            if differences := _differences(old_manifest.build, self.plan):
+                raise IndexExists(str(self.directory), f"holds an index with another {differences}")
+            self._respan(old_manifest)
             return True
-        unfinished = read_json(mark) if mark.exists() else None
-        differing = _differing(unfinished, self.plan) if unfinished is not None else ""
-        if unfinished is not None and resume and not differing:
-            self.first_shard = unfinished["first_shard"]
-        elif unfinished is not None and resume and not overwrite:
-            raise IndexExists(str(self.directory), f"holds an unfinished build with another {differing}")
+        unfinished_build = read_json(mark) if mark.exists() else None
+        differences = _differences(unfinished_build, self.plan) if unfinished_build is not None else ""
+        if unfinished_build is not None and resume and not differences:
+            self.first_shard = unfinished_build["first_shard"]
+        elif unfinished_build is not None and resume and not overwrite:
+            raise IndexExists(str(self.directory), f"holds an unfinished build with another {differences}")
         else:
             numbers = [int(folder.name.removesuffix(".partial")) for folder in shards.glob("[0-9]*")]
             self.first_shard = max(numbers, default=-1) + 1
-            unfinished = None
-        self._probe(unfinished or {})
+            unfinished_build = None
+        self._probe(unfinished_build or {})
         golden, ran_in = self.golden if self.golden is None else self.golden.tolist(), self._ran_in()
         write_json(mark, self.plan | {"first_shard": self.first_shard, "golden": golden, "ran_in": ran_in})
         return False
 
-    def _probe(self, unfinished: Mapping[str, Any]) -> None:
+    def _probe(self, unfinished_build: Mapping[str, Any]) -> None:
         """See what the encoder gives, which an interrupted build that goes on must still get. Raises InvalidRequest."""
-        self.ran_in = unfinished.get("ran_in", ())
+        self.ran_in = unfinished_build.get("ran_in", ())
         if self.encoder is None or self.plan["encoder"]["layout"] == "vectors":
             return
-        if unfinished.get("golden"):
-            self.golden = np.array(unfinished["golden"], np.float32)
+        if unfinished_build.get("golden"):
+            self.golden = np.array(unfinished_build["golden"], np.float32)
             check_golden(self.golden, self.encoder, "paper")
         else:
             self.golden = golden_vectors(self.encoder)
@@ -175,20 +175,20 @@ class _Build:
         """What papers were encoded in, in this process and in those that began the build."""
         return list(dict.fromkeys([*self.ran_in, *(self.encoder.ran_in if self.encoder else ())]))
 
-    def _respan(self, old: Manifest) -> None:
+    def _respan(self, old_manifest: Manifest) -> None:
         """Bring what spans the shards of an index of the same papers to these settings, if it has others."""
         # what is asked for as it was then stays as it is now: `auto` as it was resolved, BM25 as it was tuned
-        old_settings, new_settings = old.build["settings"], self.plan["settings"]
+        old_settings, new_settings = old_manifest.build["settings"], self.plan["settings"]
         settings = replace(
-            Spanning.of(old),
-            **{name: value for name, value in self._spanning(old.papers).items() if old_settings[name] != new_settings[name]},
+            Spanning.of(old_manifest),
+            **{name: value for name, value in self._spanning(old_manifest.papers).items() if old_settings[name] != new_settings[name]},
         )
-        if settings == Spanning.of(old):
+        if settings == Spanning.of(old_manifest):
             self.progress.note(f"{self.directory} is up to date: the same corpus and settings")
-            sweep(self.directory, old)
+            sweep(self.directory, old_manifest)
             return
         self.progress.note(f"{self.directory} has these papers already; none is encoded again")
-        commit(self.directory, replace(respanned(self.directory, old, settings, self.progress), build=self.plan))
+        commit(self.directory, replace(respanned(self.directory, old_manifest, settings, self.progress), build=self.plan))
 
     def _spanning(self, papers: int) -> dict[str, Any]:
         """The settings of what spans the shards of so many papers, as `Spanning` has them."""
@@ -202,7 +202,7 @@ class _Build:
         (self.directory / "shards").mkdir(exist_ok=True)
         while self._next_shard.is_dir():
             self.shards.append(finished_facts(self._next_shard))
-        skip = before = sum(facts.papers for facts in self.shards)
+        papers_before = before = sum(facts.papers for facts in self.shards)
         if before:
             self.progress.note(f"resuming after the {before:,} papers of finished shards")
         self.progress.start(self._expected(), before)
@@ -211,7 +211,7 @@ class _Build:
         def tokenised(window: pa.Table) -> Any:
             return self.encoder.tokenise(texts_of(window)) if self.encoder is not None else None
 
-        for window, tokens in make_ahead(self._windows(skip), tokenised):
+        for window, tokens in make_ahead(self._windows(papers_before), tokenised):
             writer = writer or ShardWriter(self._next_shard, self.encoder, self.analyzer)
             writer.add(window, tokens)
             self.progress.advance(window.num_rows)
@@ -261,10 +261,10 @@ class _Build:
             yield _joined(window_tables)
 
     def _commit(self) -> None:
-        committed = self.directory / MANIFEST
-        generation = int(read_json(committed).get("generation", 0)) if committed.exists() else 0
+        manifest_path = self.directory / MANIFEST
+        generation = int(read_json(manifest_path).get("generation", 0)) if manifest_path.exists() else 0
         papers = sum(facts.papers for facts in self.shards)
-        bare = Manifest(
+        bare_manifest = Manifest(
             format=FORMAT,
             generation=generation,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -278,7 +278,7 @@ class _Build:
             build=self.plan,
             versions=library_versions(LIBRARIES),
         )
-        manifest = respanned(self.directory, bare, Spanning(**self._spanning(papers)), self.progress)
+        manifest = respanned(self.directory, bare_manifest, Spanning(**self._spanning(papers)), self.progress)
         report = self.directory / "rejected.jsonl"
         if self.rejections.count:
             settle(self.rejections.path, report)
@@ -321,16 +321,16 @@ class _Build:
             remove_lock(self.directory)
 
 
-def _differing(build: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
+def _differences(build: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
     """In what a plan needs other shards than a build, unfinished or committed, has; empty if it has the same.
 
     All arithmetics keep the vectors, so "auto" goes on with any; one that is asked for by name must be that of the build.
     """
     old_parts, new_parts = _shard_plan(build), _shard_plan(plan)
-    differing = [part for part in new_parts if old_parts[part] != new_parts[part]]
+    differences = [part for part in new_parts if old_parts[part] != new_parts[part]]
     if plan["settings"]["precision"] not in ("auto", build["settings"]["precision"], (build["encoder"] or {}).get("precision")):
-        differing.append("--precision")
-    return ", ".join(differing)
+        differences.append("--precision")
+    return ", ".join(differences)
 
 
 def _shard_plan(build: Mapping[str, Any]) -> dict[str, Any]:

@@ -101,9 +101,9 @@ def read_manifest(directory: Path) -> Manifest:
         raise NotFound(f"there is no index at {directory}; build one with `sciretrieve index CORPUS -o {shlex.quote(str(directory))}`")
     value = read_json(path)
     if value.get("format") != FORMAT:
-        version_there = value.get("format")
+        index_format = value.get("format")
         raise CorruptData(
-            f"{directory} is an index of format version {version_there}, and this version reads {FORMAT}; build it again with --overwrite"
+            f"{directory} is an index of format version {index_format}, and this version reads {FORMAT}; build it again with --overwrite"
         )
     try:
         manifest = _manifest(value)

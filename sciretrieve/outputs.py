@@ -52,9 +52,9 @@ def table(hits: Sequence[Hit], width: int) -> Lines:
         year = f"{paper.year or '':>4}"
         title = " ".join((paper.title or paper.abstract).split())
         lead = f"{hit.rank:>3}  {hit.score:>7.3f}  {year}  "
-        first, *rest = _wrapped(title or "(no title)", max(width - len(lead), 20))
+        first, *further_lines = _wrapped(title or "(no title)", max(width - len(lead), 20))
         yield lead + first
-        for line in rest:
+        for line in further_lines:
             yield indent + "  " + line
         details = " · ".join(part for part in (_byline(paper.authors), paper.venue or "", paper.id) if part)
         yield indent + "  " + _cut(details, width - 20, whole=len(paper.id))
@@ -67,17 +67,17 @@ def explanation(hit: Hit, why: Explanation, width: int) -> Lines:
     places = [f"{name} rank {place.rank:,} ({place.score:.4f})" for name, place in (("dense", why.dense), ("BM25", why.bm25)) if place]
     if why.title:
         places.append(f"{100 * why.title:.0f} % of its title")
-    if (given := hit.scores.get("rerank")) is not None:
-        places.append(f"reranker {given:.4f}")
+    if (rerank_score := hit.scores.get("rerank")) is not None:
+        places.append(f"reranker {rerank_score:.4f}")
     lines = [" · ".join(places)]
     if why.words:
         lines.append("words: " + ", ".join(f"{word} {weight:.1f}" for word, weight in list(why.words.items())[:8]))
     if why.sentence:
         lines.append(f"“{why.sentence}”")
     for line in lines:
-        first, *rest = _wrapped(line, max(width - 22, 20))
+        first, *further_lines = _wrapped(line, max(width - 22, 20))
         yield " " * 20 + "↳ " + first
-        yield from (" " * 22 + more for more in rest)
+        yield from (" " * 22 + further_line for further_line in further_lines)
 
 
 def record(hit: Hit) -> dict[str, Any]:
@@ -125,9 +125,9 @@ def facet_lines(facets: Sequence[Facet]) -> Lines:
         yield f"{facet.column}, papers counted {facet.papers:,}:"
         width = max((len(f"{count:,}") for _, count in facet.values), default=1)
         yield from (f"  {count:>{width},}  {value}" for value, count in facet.values)
-        rest = [f"{facet.others:,} other values" * bool(facet.others), f"{facet.missing:,} papers without" * bool(facet.missing)]
-        if any(rest):
-            yield "  " + ", ".join(filter(None, rest))
+        other_counts = [f"{facet.others:,} other values" * bool(facet.others), f"{facet.missing:,} papers without" * bool(facet.missing)]
+        if any(other_counts):
+            yield "  " + ", ".join(filter(None, other_counts))
 
 
 def cluster_lines(clusters: Sequence[Group], width: int) -> Lines:
@@ -169,7 +169,7 @@ FORMATS: Mapping[str, Callable[[Sequence[Hit]], Lines]] = {"jsonl": jsonl, "csv"
 """The formats that need nothing but the hits; table, json and trec want more."""
 
 
-def renamed(run: Run) -> int:
+def count_encoded_ids(run: Run) -> int:
     """How many of a run's ids had to be changed to stand in a TREC file."""
     return sum(trec_id(id) != id for ranking in run for id in ranking.ids)
 
@@ -194,9 +194,9 @@ def _wrapped(text: str, width: int) -> list[str]:
     """Break a text into lines of at most `width` columns, between words where that is possible."""
     lines = [""]
     for word in text.split():
-        joined = f"{lines[-1]} {word}" if lines[-1] else word
-        if _columns(joined) <= width:
-            lines[-1] = joined
+        line = f"{lines[-1]} {word}" if lines[-1] else word
+        if _columns(line) <= width:
+            lines[-1] = line
             continue
         if lines[-1]:
             lines.append("")

@@ -81,11 +81,11 @@ class Run:
         """The first ten hits of each of the first queries, as a notebook shows them."""
         tables = []
         for ranking in self.rankings[:NOTEBOOK_QUERIES]:
-            shown = replace(ranking, ids=ranking.ids[:NOTEBOOK_HITS], rows=ranking.rows[:NOTEBOOK_HITS])
+            excerpt = replace(ranking, ids=ranking.ids[:NOTEBOOK_HITS], rows=ranking.rows[:NOTEBOOK_HITS])
             lines = [
                 f"<tr><td>{hit.rank}</td><td>{hit.score:.3f}</td><td>{hit.paper.year or ''}</td>"
                 f"<td>{escape(hit.paper.title)}</td><td>{escape(hit.id)}</td></tr>"
-                for hit in self.hits_of(shown)
+                for hit in self.hits_of(excerpt)
             ]
             head = "<tr><th></th><th>score</th><th>year</th><th>title</th><th>id</th></tr>"
             tables.append(f"<p>{escape(ranking.query.words)}</p><table>{head}{''.join(lines)}</table>")

@@ -30,11 +30,11 @@ def papers_of(table: pa.Table | pa.RecordBatch) -> list[Paper]:
     """The rows of a table with the columns of `PAPER_FIELDS` (and others, which become `extra`) as papers."""
     papers = []
     for row in table.to_pylist():
-        known = {name: row.pop(name, None) for name in FIELD_NAMES}
-        known["title"] = known["title"] or ""
-        known["abstract"] = known["abstract"] or ""
-        known["authors"] = tuple(known["authors"] or ())
-        papers.append(Paper(**known, extra={name: value for name, value in row.items() if value is not None}))
+        values = {name: row.pop(name, None) for name in FIELD_NAMES}
+        values["title"] = values["title"] or ""
+        values["abstract"] = values["abstract"] or ""
+        values["authors"] = tuple(values["authors"] or ())
+        papers.append(Paper(**values, extra={name: value for name, value in row.items() if value is not None}))
     return papers
 
 
@@ -53,9 +53,10 @@ def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """`table` with exactly the columns of `schema`, a common one of this and other tables."""
     if table.schema == schema:
         return table
-    present = set(table.column_names)
+    present_columns = set(table.column_names)
     columns = [
-        cast_column(table[field.name], field.type) if field.name in present else pa.nulls(len(table), field.type) for field in schema
+        cast_column(table[field.name], field.type) if field.name in present_columns else pa.nulls(len(table), field.type)
+        for field in schema
     ]
     return pa.table(columns, schema=schema)
 
@@ -67,19 +68,19 @@ def common_schema(schemas: Iterable[pa.Schema]) -> pa.Schema:
     """
     fields: dict[str, pa.Field] = {}
     for field in (field for schema in dict.fromkeys(schemas) for field in schema):
-        before = fields.get(field.name)
-        fields[field.name] = field if before is None or before == field else _common_field(before, field)
+        earlier_field = fields.get(field.name)
+        fields[field.name] = field if earlier_field is None or earlier_field == field else _common_field(earlier_field, field)
     return pa.schema(fields.values())
 
 
 def _common_field(first: pa.Field, second: pa.Field) -> pa.Field:
     try:
-        merged = pa.unify_schemas([pa.schema([first]), pa.schema([second])], promote_options="permissive").field(0)
+        merged_field = pa.unify_schemas([pa.schema([first]), pa.schema([second])], promote_options="permissive").field(0)
     except (pa.ArrowTypeError, pa.ArrowInvalid):
         return pa.field(first.name, pa.string())
-    if pa.types.is_integer(merged.type) and pa.uint64() in (first.type, second.type) and first.type != second.type:
+    if pa.types.is_integer(merged_field.type) and pa.uint64() in (first.type, second.type) and first.type != second.type:
         return pa.field(first.name, pa.string())  # Arrow says int64, where the greatest do not fit
-    return merged
+    return merged_field
 
 
 def column_from(values: Sequence[Any]) -> pa.Array:

@@ -104,9 +104,9 @@ class Shard:
             read_groups = groups[first : first + GROUPS_AT_ONCE]
             table = self._read(partial(self._file.read_row_groups, read_groups.tolist()))
             sizes = self._starts[read_groups + 1] - self._starts[read_groups]
-            skipped = self._starts[read_groups] - (np.cumsum(sizes) - sizes)  # rows before a group that were not read
+            skipped_rows = self._starts[read_groups] - (np.cumsum(sizes) - sizes)  # rows before a group that were not read
             in_groups = (group_of_row >= first) & (group_of_row < first + GROUPS_AT_ONCE)
-            places = paper_rows[in_groups] - skipped[group_of_row[in_groups] - first]
+            places = paper_rows[in_groups] - skipped_rows[group_of_row[in_groups] - first]
             papers |= dict(zip(paper_rows[in_groups].tolist(), papers_of(table.take(integers(places))), strict=True))
         return [papers[row] for row in rows.tolist()]
 
@@ -120,10 +120,10 @@ class Shard:
         for group in range(self._file.num_row_groups):
             yield int(self._starts[group]), self._read(partial(self._file.read_row_group, group))
 
-    def _read(self, read: Callable[[], pa.Table]) -> pa.Table:
+    def _read(self, read_table: Callable[[], pa.Table]) -> pa.Table:
         try:
             with self._reading:
-                return read()
+                return read_table()
         except (pa.ArrowInvalid, OSError) as error:
             raise CorruptData(f"{self.directory / 'papers.parquet'} cannot be read: {error}") from error
 

@@ -48,16 +48,16 @@ def lines(path: Path) -> Iterator[bytes]:
     Raises:
         InvalidRequest: the source cannot be decompressed.
     """
-    rest = b""
+    partial_line = b""
     with open_binary(path) as stream, _readable(path):
         while block := stream.read(1 << 20):
-            first, *more = block.split(b"\n")
-            rest += first
-            for line in more:
-                yield rest.removesuffix(b"\r")
-                rest = line
-    if rest:
-        yield rest.removesuffix(b"\r")
+            first, *next_lines = block.split(b"\n")
+            partial_line += first
+            for line in next_lines:
+                yield partial_line.removesuffix(b"\r")
+                partial_line = line
+    if partial_line:
+        yield partial_line.removesuffix(b"\r")
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:

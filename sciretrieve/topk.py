@@ -24,4 +24,4 @@ def best(scores: npt.NDArray[np.floating], k: int, slack: float = 0.0) -> Rows:
 def order(ids: Sequence[str], scores: npt.NDArray[np.floating]) -> npt.NDArray[np.int64]:
     """Positions by falling score; equal scores by rising id."""
     values = scores.tolist()
-    return np.array(sorted(range(len(ids)), key=lambda at: (-values[at], ids[at])), np.int64)
+    return np.array(sorted(range(len(ids)), key=lambda position: (-values[position], ids[position])), np.int64)

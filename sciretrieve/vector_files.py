@@ -78,15 +78,15 @@ def encode(
     model = load_encoder(encoder) if isinstance(encoder, str) else encoder
     rejections = Rejections(path.with_name(path.name + ".rejected.jsonl"), strict)
     items, fingerprint, total = _items(sources, side, columns, rejections)
-    work = path.with_name(path.name + ".partial")
-    with write_lock(work):
+    work_folder = path.with_name(path.name + ".partial")
+    with write_lock(work_folder):
         plan = {
             "source": fingerprint,
             "encoder": model.identity(),  # in any precision: all keep the vectors
             "side": side,
             "limit": limit,
         }
-        run = _Run(work, model, json.loads(json.dumps(plan)), overwrite)
+        run = _Run(work_folder, model, json.loads(json.dumps(plan)), overwrite)
         listener = progress or Silent()
         listener.start(total if limit is None or total is None else min(total, limit), run.done)
         try:
@@ -143,8 +143,8 @@ class _Run:
             path.touch()
         # the ids are written after the vectors: what has an id is whole
         id_lines = list(takewhile(_is_whole, self._ids.read_bytes().splitlines(keepends=True)))
-        vectors_there = self._vectors.stat().st_size // (4 * encoder.dim)
-        self.done = min(len(id_lines), vectors_there) // encoder.window * encoder.window
+        vector_count = self._vectors.stat().st_size // (4 * encoder.dim)
+        self.done = min(len(id_lines), vector_count) // encoder.window * encoder.window
         os.truncate(self._vectors, self.done * 4 * encoder.dim)
         os.truncate(self._ids, sum(map(len, id_lines[: self.done])))
 

@@ -39,10 +39,10 @@ def entries(papers: Sequence[Paper]) -> Iterator[str]:
     heads = [HEAD.match(text) if isinstance(text := paper.extra.get(ENTRY), str) and _is_balanced(text) else None for paper in papers]
     keys = keys_of(papers, [head[1] if head else None for head in heads])
     for paper, head, key in zip(papers, heads, keys, strict=True):
-        yield head.string if head else _made(paper, key)
+        yield head.string if head else _new_entry(paper, key)
 
 
-def _made(paper: Paper, key: str) -> str:
+def _new_entry(paper: Paper, key: str) -> str:
     kind, doi, eprint = kind_of(paper), doi_of(paper), arxiv_of(paper)
     texts = {
         "author": " and ".join(for_bibtex(_latex(name)) for name in paper.authors if name.strip()),

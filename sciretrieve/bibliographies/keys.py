@@ -18,19 +18,19 @@ KEY = re.compile(r"(?!ris:)[^\W\d_](?!\w*://)[\w:.+/-]*")
 """Ids like citation keys: those of DBLP, too, but no URL, and none that was made up for a record without one."""
 
 
-def keys_of(papers: Sequence[Paper], given: Sequence[str | None]) -> list[str]:
-    """Keys for papers; those `given` stay as they are, and no other is like another, not even but for case.
+def keys_of(papers: Sequence[Paper], entry_keys: Sequence[str | None]) -> list[str]:
+    """Keys for papers; those in `entry_keys` are kept, and the others are unique, ignoring case.
 
     A paper has the same key in every answer. Only where two in one answer would have the same one, letters tell them apart, in
     the order of their ids.
     """
-    keys = [key or _key(paper) for paper, key in zip(papers, given, strict=True)]
+    keys = [key or _key(paper) for paper, key in zip(papers, entry_keys, strict=True)]
     counts = Counter(key.lower() for key in keys)
-    used = set(counts)
+    used_keys = set(counts)
     for place in sorted(range(len(papers)), key=lambda place: papers[place].id):
-        if given[place] is None and counts[keys[place].lower()] > 1:
-            keys[place] = next(key for key in _lettered(keys[place]) if key.lower() not in used)
-            used.add(keys[place].lower())
+        if entry_keys[place] is None and counts[keys[place].lower()] > 1:
+            keys[place] = next(key for key in _key_variants(keys[place]) if key.lower() not in used_keys)
+            used_keys.add(keys[place].lower())
     return keys
 
 
@@ -38,18 +38,18 @@ def _key(paper: Paper) -> str:
     """The id if it is like a key; else family name, year and first long word of the title, in ASCII."""
     if KEY.fullmatch(paper.id) and not DOI.search(paper.id) and not ARXIV.fullmatch(paper.id):
         return paper.id
-    word = next((word for word in re.findall(r"[a-z]+", _folded(paper.title)) if len(word) > 3), "")
+    word = next((word for word in re.findall(r"[a-z]+", _ascii(paper.title)) if len(word) > 3), "")
     # a title without a letter of ours, as a Chinese one, still needs a key that is its own
     word = word or blake2b(paper.id.encode(errors="replace"), digest_size=3).hexdigest()
-    name = re.sub(r"[^a-z0-9]", "", _folded(family(paper.authors[0]))) if paper.authors else ""
+    name = re.sub(r"[^a-z0-9]", "", _ascii(family(paper.authors[0]))) if paper.authors else ""
     return f"{name or 'anonymous'}{paper.year or ''}{word}"
 
 
-def _lettered(key: str) -> Iterator[str]:
+def _key_variants(key: str) -> Iterator[str]:
     """A key with a, b … z, aa … behind it."""
     return (key + "".join(letters) for length in count(1) for letters in product(ascii_lowercase, repeat=length))
 
 
-def _folded(text: str) -> str:
+def _ascii(text: str) -> str:
     """A text in lower-case ASCII: accents off, what has no such form left out."""
     return unicodedata.normalize("NFKD", text.lower()).encode("ascii", "ignore").decode()

@@ -18,8 +18,8 @@ def for_bibtex(name: str) -> str:
     """A name as BibTeX takes it apart rightly: "Smith, Jr., John" for "John Smith Jr.", braces around what is no person's."""
     words, people = name.split(), name.split(" and ")
     # "J. Maharana and S. Mukherji" are two people, "Barnes and Noble" are none
-    shop = len(people) > 1 and not all(" " in person.strip() for person in people)
-    if (words and words[-1].lower() in GROUPS) or shop or name.count(",") > 2:
+    is_company = len(people) > 1 and not all(" " in person.strip() for person in people)
+    if (words and words[-1].lower() in GROUPS) or is_company or name.count(",") > 2:
         return f"{{{name}}}"
     if "," not in name and _lineage(words):
         return f"{words[-2]}, {words[-1]}, {' '.join(words[:-2])}"

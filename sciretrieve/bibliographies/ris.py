@@ -20,14 +20,14 @@ def records(hits: Sequence[Hit]) -> Iterator[str]:
     """Hits as records, in order. One that was read from RIS has all its tags; others are made of what the papers have."""
     for hit in hits:
         record = hit.paper.extra.get(RECORD)
-        lines = record.splitlines() if isinstance(record, str) and START.match(record) else _made(hit.paper)
+        lines = record.splitlines() if isinstance(record, str) and START.match(record) else _new_record(hit.paper)
         # a note of an earlier search says nothing of this one
         yield from (line for line in lines if not line.startswith(NOTE))
         yield f"{NOTE}rank={hit.rank} score={hit.score:.6f}"
         yield "ER  - \n"
 
 
-def _made(paper: Paper) -> list[str]:
+def _new_record(paper: Paper) -> list[str]:
     import rispy
 
     kind, details = kind_of(paper), details_of(paper)

@@ -90,13 +90,13 @@ def index(
         limit=limit,
     )
     columns = ColumnMap(id_column, title_column, abstract_column, year_column, venue_column, authors_column)
-    opened = open_corpus(corpus, columns)
-    target = output or Path("indexes") / opened.name
+    opened_corpus = open_corpus(corpus, columns)
+    target = output or Path("indexes") / opened_corpus.name
     console = Console(quiet)
-    console.note(f"indexing {opened.name} into {target}")
+    console.note(f"indexing {opened_corpus.name} into {target}")
     start = time.perf_counter()
     try:
-        built = build(opened, target, settings, strict=strict, resume=resume, overwrite=overwrite, progress=console)
+        built_index = build(opened_corpus, target, settings, strict=strict, resume=resume, overwrite=overwrite, progress=console)
     except KeyboardInterrupt:
         console.close()
         console.note(f"stopped; what was done is kept in {target}, and the same command resumes it")
@@ -104,7 +104,7 @@ def index(
     finally:
         console.close()
     seconds = time.perf_counter() - start
-    facts = built.manifest
+    facts = built_index.manifest
     rate = f", {console.done / seconds:,.0f} papers/s" if console.done else ""
     vectors = f"{facts.encoder['name']} ({facts.dense}, {facts.metric}, {facts.encoder['precision']})" if facts.encoder else "none"
     console.note(

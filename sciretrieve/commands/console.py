@@ -70,9 +70,9 @@ def in_words(seconds: float) -> str:
     """A duration as people say it: 0.4 s, 12 s, 3 min 20 s, 2 h 5 min."""
     if seconds < 10:
         return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, remaining_seconds = divmod(round(seconds), 60)
     if minutes < 60:
-        return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+        return f"{minutes} min {remaining_seconds} s" if minutes else f"{remaining_seconds} s"
     return f"{minutes // 60} h {minutes % 60} min"
 
 

@@ -163,17 +163,19 @@ def cache(
     """Show, or clear, the cache of compiled encoders."""
     from ..encoders import cache as encoder_cache
 
-    cached = encoder_cache.clear(name) if clear else [entry for entry in encoder_cache.entries() if entry.folder.name.startswith(name)]
-    total = sum(entry.bytes for entry in cached)
+    cache_entries = (
+        encoder_cache.clear(name) if clear else [entry for entry in encoder_cache.entries() if entry.folder.name.startswith(name)]
+    )
+    total = sum(entry.bytes for entry in cache_entries)
     if format == "json":
-        rows = [{"folder": str(entry.folder), "bytes": entry.bytes, "used": int(entry.used)} for entry in cached]
+        rows = [{"folder": str(entry.folder), "bytes": entry.bytes, "used": int(entry.used)} for entry in cache_entries]
         say([json.dumps({"cleared": clear, "limit": encoder_cache.LIMIT, "entries": rows}, indent=2)])
         return
-    for entry in cached:
+    for entry in cache_entries:
         day = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used))
         say([f"{in_bytes(entry.bytes):>9}  last used {day}  {entry.folder.name}"])
-    done = "removed from" if clear else "in"
-    say([f"{in_bytes(total)} {done} {encoder_cache.graphs_directory()}; it is kept below {in_bytes(encoder_cache.LIMIT)}"])
+    location = "removed from" if clear else "in"
+    say([f"{in_bytes(total)} {location} {encoder_cache.graphs_directory()}; it is kept below {in_bytes(encoder_cache.LIMIT)}"])
 
 
 def _spec(name: str, adapter: str | None, query_adapter: str | None) -> EncoderSpec:

@@ -108,12 +108,12 @@ def evaluate(
             _matrix(matrix, output, cache, console)
             return
         if replay is not None:
-            report, differing = evaluation.replay(replay, console)
+            report, differences = evaluation.replay(replay, console)
             console.close()
             say([json.dumps(report.as_json(), ensure_ascii=False, indent=1)] if format == "json" else report.lines())
-            for line in differing:
+            for line in differences:
                 console.note(f"differs from the receipt: {line}")
-            if differing:
+            if differences:
                 raise typer.Exit(1)
             console.note("the figures are those of the receipt")
             return
@@ -174,17 +174,17 @@ def _score(run: Path, qrels: Path, names: list[str], format: PlainFormat) -> Non
     """Score a run on judgements, and print each measure with its interval."""
     from ..evaluation import score_run
 
-    scored = score_run(run, qrels, names)
+    results = score_run(run, qrels, names)
     if format == "json":
-        say([json.dumps(scored, ensure_ascii=False, indent=1)])
+        say([json.dumps(results, ensure_ascii=False, indent=1)])
         return
-    width = max(len(name) for name in scored["measures"])
-    for name, value in scored["measures"].items():
-        low, high = scored["intervals"][name]
+    width = max(len(name) for name in results["measures"])
+    for name, value in results["measures"].items():
+        low, high = results["intervals"][name]
         say([f"{name:<{width}}  {100 * value:6.2f}   95 % interval {100 * low:.2f} to {100 * high:.2f}"])
-    unanswered = scored["judged_queries"] - scored["queries"]
+    unanswered = results["judged_queries"] - results["queries"]
     left_out = f"; {unanswered:,} judged ones are not in the run and are left out of the means" if unanswered else ""
-    say([f"{scored['queries']:,} queries{left_out}"])
+    say([f"{results['queries']:,} queries{left_out}"])
 
 
 def compare(
@@ -207,10 +207,10 @@ def compare(
     """
     from ..evaluation import comparing
 
-    compared = comparing.compare_runs(runs, qrels, benchmark, data, split, measures or ["nDCG@10"])
-    say(comparing.FORMATS[format](compared, changed))
-    if compared.unequal:
-        typer.echo(f"sciretrieve: {compared.unequal}", err=True)
+    comparison = comparing.compare_runs(runs, qrels, benchmark, data, split, measures or ["nDCG@10"])
+    say(comparing.FORMATS[format](comparison, changed))
+    if comparison.unequal:
+        typer.echo(f"sciretrieve: {comparison.unequal}", err=True)
         raise typer.Exit(1)
 
 

@@ -26,15 +26,15 @@ def info(
 
     from ..index import Index
 
-    opened = Index(chosen_index(index))
-    facts = opened.manifest
-    columns = {field.name: str(field.type) for field in opened.columns}
+    opened_index = Index(chosen_index(index))
+    facts = opened_index.manifest
+    columns = {field.name: str(field.type) for field in opened_index.columns}
     if format == "json":
         as_json = {
             "schema": 1,
-            "path": str(opened.path),
+            "path": str(opened_index.path),
             "bytes": facts.bytes,
-            "modes": opened.modes,
+            "modes": opened_index.modes,
             "columns": columns,
             "manifest": asdict(facts),
         }
@@ -42,10 +42,10 @@ def info(
         return
     encoder, lexical = facts.encoder, facts.lexical
     rows = {
-        "index": str(opened.path),
+        "index": str(opened_index.path),
         "papers": f"{facts.papers:,} in {counted(len(facts.shards), 'shard')}; {counted(facts.rejected, 'row')} rejected",
         "on disk": in_bytes(facts.bytes),
-        "modes": ", ".join(opened.modes),
+        "modes": ", ".join(opened_index.modes),
         "encoder": f"{encoder['name']}, {encoder['dim']} dimensions, {_precision(encoder)}" if encoder else "none",
         "cut": f"{counted(facts.truncated, 'paper')} longer than the encoder reads" if facts.truncated is not None else "not known",
         "dense": f"{facts.dense}, {facts.metric}" if encoder else "none",
@@ -82,6 +82,6 @@ def export(
     from ..exporting import export as write
     from ..index import Index
 
-    opened = Index(chosen_index(index))
-    for path in write(opened, output):
-        Console(quiet).note(f"{counted(len(opened), 'paper')}: {path} ({in_bytes(path.stat().st_size)})")
+    opened_index = Index(chosen_index(index))
+    for path in write(opened_index, output):
+        Console(quiet).note(f"{counted(len(opened_index), 'paper')}: {path} ({in_bytes(path.stat().st_size)})")

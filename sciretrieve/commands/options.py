@@ -102,12 +102,12 @@ def open_index(path: Path | None, encoder: str | None) -> Index:
     """Open the index that was named, or the one built last, with another encoder for its queries if one was named."""
     from ..index import Index
 
-    chosen = chosen_index(path)
+    index_path = chosen_index(path)
     if encoder is None:
-        return Index(chosen)
+        return Index(index_path)
     from ..encoders import load_encoder
 
-    return Index(chosen, encoder=load_encoder(encoder, device="cpu"))
+    return Index(index_path, encoder=load_encoder(encoder, device="cpu"))
 
 
 def chosen_index(path: Path | None) -> Path:

@@ -82,20 +82,20 @@ def search(
     """
     text = sys.stdin.read().strip() if query == ["-"] else " ".join(query)
     start = time.perf_counter()
-    opened, console = open_index(index, encoder), Console(quiet)
+    opened_index, console = open_index(index, encoder), Console(quiet)
     _check_views(format, explain, facets, cluster)
     options = SearchOptions(mode, filter, since, fusion, alpha, _reranker(rerank), rerank_depth, group, diverse)
 
     def ask(count: int, plain: bool) -> Run:
-        return opened.search(text, count, _plain(options) if plain else options)
+        return opened_index.search(text, count, _plain(options) if plain else options)
 
     run = ask(k, False)
     _note_reranking(options, start, console)
-    for word, meant in run.rankings[0].corrections.items():
-        console.note(f'no paper has "{word}", so "{meant}" was looked for; put it in quotes to insist')
+    for word, correction in run.rankings[0].corrections.items():
+        console.note(f'no paper has "{word}", so "{correction}" was looked for; put it in quotes to insist')
     if run.rankings[0].weak:
         console.note("no paper matches well: the best of them are far from the query and have few of its words")
-    _print(run, text, start, format, console, _view(opened, run, ask, facets, cluster, text if explain else None, options.filters))
+    _print(run, text, start, format, console, _view(opened_index, run, ask, facets, cluster, text if explain else None, options.filters))
 
 
 def similar(
@@ -132,18 +132,20 @@ def similar(
     """
     positives = [line.strip() for line in sys.stdin if line.strip()] if ids == ["-"] else list(ids or [])
     start = time.perf_counter()
-    opened = open_index(index, encoder)
+    opened_index = open_index(index, encoder)
     _check_views(format, explain, facets, cluster)
     options = SearchOptions(mode, filter, since, fusion, alpha, group=group, diversify=diverse)
 
     def ask(count: int, plain: bool) -> Run:
-        return opened.similar(positives, count, _plain(options) if plain else options, text=text, negatives=negatives or [])
+        return opened_index.similar(positives, count, _plain(options) if plain else options, text=text, negatives=negatives or [])
 
     run = ask(k, False)
     probe = None
     if explain:
-        probe = opened.likeness(positives, text=text, negatives=negatives or [], mode=mode, filter=options.filters)
-    _print(run, run.rankings[0].query.id, start, format, Console(quiet), _view(opened, run, ask, facets, cluster, probe, options.filters))
+        probe = opened_index.likeness(positives, text=text, negatives=negatives or [], mode=mode, filter=options.filters)
+    _print(
+        run, run.rankings[0].query.id, start, format, Console(quiet), _view(opened_index, run, ask, facets, cluster, probe, options.filters)
+    )
 
 
 def batch(
@@ -166,21 +168,21 @@ def batch(
     """Answer many queries at once, as a TREC run file."""
     from ..corpora import read_queries
     from ..files import write_whole
-    from ..outputs import renamed
+    from ..outputs import count_encoded_ids
 
-    listed = read_queries(queries)
-    opened = open_index(index, encoder)
+    query_list = read_queries(queries)
+    opened_index = open_index(index, encoder)
     console = Console(quiet)
     options = SearchOptions(mode, filter, None, fusion, alpha, _reranker(rerank), rerank_depth, group=False)
     lines: list[str] = []
-    encoded = 0
-    console.start(len(listed), unit="queries")
+    encoded_ids = 0
+    console.start(len(query_list), unit="queries")
     try:
-        for first in range(0, len(listed), CHUNK):
-            chunk = listed[first : first + CHUNK]
-            run = opened.search(chunk, k, options)
+        for first in range(0, len(query_list), CHUNK):
+            chunk = query_list[first : first + CHUNK]
+            run = opened_index.search(chunk, k, options)
             lines += run.to_trec(f"sciretrieve-{run.mode}")
-            encoded += renamed(run)
+            encoded_ids += count_encoded_ids(run)
             console.advance(len(chunk))
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
@@ -192,9 +194,9 @@ def batch(
         if not output.parent.is_dir():
             raise InvalidRequest(f"there is no directory {output.parent} to write {output.name} to")
         write_whole(output, "".join(line + "\n" for line in lines).encode())
-        console.note(f"{counted(len(listed), 'query', 'queries')}, {counted(len(lines), 'line')}: {output}")
-    if encoded:
-        console.note(f"percent-encoded {counted(encoded, 'id')} with white space, which TREC files cannot hold")
+        console.note(f"{counted(len(query_list), 'query', 'queries')}, {counted(len(lines), 'line')}: {output}")
+    if encoded_ids:
+        console.note(f"percent-encoded {counted(encoded_ids, 'id')} with white space, which TREC files cannot hold")
 
 
 def _plain(options: SearchOptions) -> SearchOptions:
@@ -218,7 +220,7 @@ def _note_reranking(options: SearchOptions, start: float, console: Console) -> N
 
 def _check_views(format: Format, explain: bool, facets: list[str] | None, cluster: bool) -> None:
     """Refuse views in formats that have no place for them."""
-    views = [name for name, on in (("--explain", explain), ("--facets", facets), ("--cluster", cluster)) if on]
+    views = [name for name, is_requested in (("--explain", explain), ("--facets", facets), ("--cluster", cluster)) if is_requested]
     if views and format not in ("table", "json"):
         raise InvalidRequest(f"{views[0]} is shown with --format table or json, not {format}")
 
@@ -229,17 +231,17 @@ def _view(
     ask: Callable[[int, bool], Run],
     facets: list[str] | None,
     cluster: bool,
-    explained: str | Probe | None,
+    explained_query: str | Probe | None,
     filter: tuple[str, ...],
 ) -> View:
     """What is shown besides the hits; counts and groups are over more papers than are answered."""
     from ..outputs import View
 
     explanations, counts, groups = [], [], []
-    if explained is not None:
+    if explained_query is not None:
         from ..answers.explaining import explain
 
-        explanations = explain(index, explained, run.rankings[0].ids, filter=filter)
+        explanations = explain(index, explained_query, run.rankings[0].ids, filter=filter)
     if facets or cluster:
         from ..answers import overview
 
@@ -268,10 +270,10 @@ def _print(run: Run, query: str, start: float, format: Format, console: Console,
         console.note("no paper matches")
     else:
         width = shutil.get_terminal_size((80, 24)).columns
-        for at, hit in enumerate(hits):
+        for position, hit in enumerate(hits):
             say(outputs.table([hit], width))
             if view.explanations:
-                say(outputs.explanation(hit, view.explanations[at], width))
+                say(outputs.explanation(hit, view.explanations[position], width))
         if view.facets:
             say(["", *outputs.facet_lines(view.facets)])
         if view.clusters:

@@ -45,21 +45,21 @@ def why_not(
     from ..answers.explaining import why_not as tell
 
     text = " ".join(query)
-    opened = open_index(index, encoder)
-    told = tell(opened, id, text, k=k, mode=mode, filter=filter, fusion=fusion)
+    opened_index = open_index(index, encoder)
+    diagnosis = tell(opened_index, id, text, k=k, mode=mode, filter=filter, fusion=fusion)
     if format == "json":
-        say([json.dumps({"schema": 1, "query": text, "k": k, **asdict(told)}, ensure_ascii=False, indent=2)])
+        say([json.dumps({"schema": 1, "query": text, "k": k, **asdict(diagnosis)}, ensure_ascii=False, indent=2)])
         return
-    paper = opened.papers([id])[0]
+    paper = opened_index.papers([id])[0]
     lines = [f"{paper.title or '(no title)'} ({id})"]
-    lines += [f"  {reason}" for reason in told.failed]
-    for name, rank in told.ranks.items():
-        place = getattr(told.explanation, name, None)
+    lines += [f"  {reason}" for reason in diagnosis.failed]
+    for name, rank in diagnosis.ranks.items():
+        place = getattr(diagnosis.explanation, name, None)
         score = f", score {place.score:.4f}" if place is not None else ""
         lines.append(f"  {name:<7} {f'rank {rank:,}{score}' if rank is not None else _absent(name)}")
-    words = ", ".join(f"{word} {weight:.1f}" for word, weight in told.explanation.words.items())
+    words = ", ".join(f"{word} {weight:.1f}" for word, weight in diagnosis.explanation.words.items())
     lines.append(f"  words   {words or 'none of the query'}")
-    lines += [f"  → {remedy}" for remedy in told.remedies]
+    lines += [f"  → {remedy}" for remedy in diagnosis.remedies]
     say(lines)
 
 
@@ -79,20 +79,20 @@ def duplicates(
     from ..index import Index
     from ..ranking.grouping import groups_of
 
-    opened = Index(chosen_index(index))
-    groups = groups_of(shard.columns(["id", "title", "authors"]) for shard in opened.shards)
+    opened_index = Index(chosen_index(index))
+    groups = groups_of(shard.columns(["id", "title", "authors"]) for shard in opened_index.shards)
     if format == "json":
         rows = [{"title": title, "papers": ids} for title, ids in groups]
-        say([json.dumps({"schema": 1, "index": str(opened.path), "groups": rows}, ensure_ascii=False, indent=1)])
+        say([json.dumps({"schema": 1, "index": str(opened_index.path), "groups": rows}, ensure_ascii=False, indent=1)])
         return
     say(line for title, ids in groups for line in (title, *(f"    {id}" for id in ids)))
-    Console(False).note(f"{counted(len(groups), 'group')}, {sum(len(ids) for _, ids in groups):,} of {counted(len(opened), 'paper')}")
+    Console(False).note(f"{counted(len(groups), 'group')}, {sum(len(ids) for _, ids in groups):,} of {counted(len(opened_index), 'paper')}")
 
 
-def _why_unwritten(told: TuningResult) -> str:
-    if told.after == told.before:
+def _why_unwritten(outcome: TuningResult) -> str:
+    if outcome.after == outcome.before:
         return "the index has the best setting already"
-    return "held-out queries gain nothing" if told.held_out <= told.before_mean else "a dry run"
+    return "held-out queries gain nothing" if outcome.held_out <= outcome.before_mean else "a dry run"
 
 
 def tune(
@@ -117,9 +117,9 @@ def tune(
 
     if not queries.exists():
         raise NotFound(f"there are no queries at {queries}")
-    opened, console = open_index(index, encoder), Console(quiet)
+    opened_index, console = open_index(index, encoder), Console(quiet)
     try:
-        told = fit(opened, read_queries(queries), read_qrels(qrels), measure=measure, write=not dry_run, progress=console)
+        outcome = fit(opened_index, read_queries(queries), read_qrels(qrels), measure=measure, write=not dry_run, progress=console)
     except KeyboardInterrupt:
         console.close()
         console.note("stopped; the index is as it was")
@@ -127,18 +127,18 @@ def tune(
     finally:
         console.close()
     if format == "json":
-        say([json.dumps({"schema": 1, "index": str(opened.path), **asdict(told)}, ensure_ascii=False, indent=1)])
+        say([json.dumps({"schema": 1, "index": str(opened_index.path), **asdict(outcome)}, ensure_ascii=False, indent=1)])
         return
-    pair = told.difference
-    rows = {"now": (told.before, told.before_mean), "best": (told.after, told.held_out)}
+    pair = outcome.difference
+    rows = {"now": (outcome.before, outcome.before_mean), "best": (outcome.after, outcome.held_out)}
     for name, (setting, mean) in rows.items():
         fused, bm25 = setting.fusion, setting.bm25
-        said = f"alpha {fused.alpha}, depth {fused.depth}, k1 {bm25.k1}, b {bm25.b}"
-        say([f"{name:<5} {measure} {100 * mean:6.2f}{' on held-out queries' * (name == 'best')}   {said}"])
+        setting_text = f"alpha {fused.alpha}, depth {fused.depth}, k1 {bm25.k1}, b {bm25.b}"
+        say([f"{name:<5} {measure} {100 * mean:6.2f}{' on held-out queries' * (name == 'best')}   {setting_text}"])
     say(
         [
             f"gain  {100 * pair.difference:+.2f}, 95 % interval {100 * pair.low:+.2f} to {100 * pair.high:+.2f}, "
-            f"p {pair.p_randomisation:.3f}, {told.queries:,} queries",
-            "written to the index" if told.written else f"not written: {_why_unwritten(told)}",
+            f"p {pair.p_randomisation:.3f}, {outcome.queries:,} queries",
+            "written to the index" if outcome.written else f"not written: {_why_unwritten(outcome)}",
         ]
     )

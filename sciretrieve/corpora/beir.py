@@ -25,5 +25,5 @@ def read(path: Path) -> Iterator[RawBatch]:
 def _flat(row: Row | Rejected) -> Row | Rejected:
     if isinstance(row, Rejected) or not isinstance(row.get("metadata"), dict):
         return row
-    rest = {name: value for name, value in row.items() if name != "metadata"}
-    return {**row["metadata"], **rest}
+    other_fields = {name: value for name, value in row.items() if name != "metadata"}
+    return {**row["metadata"], **other_fields}

@@ -73,10 +73,10 @@ def _value(parts: Sequence[str]) -> str:
             groups[-1] += part
         else:
             groups.append(part)
-    spaced = [part if isinstance(part, _Macro) else re.sub(r"\s+", " ", part) for part in groups]
-    if len(spaced) == 1 and not isinstance(spaced[0], _Macro):
-        return f"{{{spaced[0].strip()}}}"
-    return " # ".join(part if isinstance(part, _Macro) else f"{{{part}}}" for part in spaced)
+    parts_in_one_line = [part if isinstance(part, _Macro) else re.sub(r"\s+", " ", part) for part in groups]
+    if len(parts_in_one_line) == 1 and not isinstance(parts_in_one_line[0], _Macro):
+        return f"{{{parts_in_one_line[0].strip()}}}"
+    return " # ".join(part if isinstance(part, _Macro) else f"{{{part}}}" for part in parts_in_one_line)
 
 
 class _Macro(str):

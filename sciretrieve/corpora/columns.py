@@ -50,22 +50,22 @@ class ColumnMap:
             InvalidRequest: there is no id, or neither title nor abstract.
             UnknownName: there is no column of a name that the user gave.
         """
-        resolved = {field: _recognised(aliases, columns) for field, aliases in ALIASES.items()}
-        resolved["id"] = resolved["id"][:1]
+        columns_of = {field: _recognised(aliases, columns) for field, aliases in ALIASES.items()}
+        columns_of["id"] = columns_of["id"][:1]
         for field in fields(self):
             column = getattr(self, field.name)
             if column is not None and column not in columns:
                 raise UnknownName(f"column (for --{field.name}) of {source}", column, columns)
             if column is not None:
-                resolved[field.name] = (column,)
-        shown = ", ".join(columns[:12])
-        if not resolved["id"]:
-            raise InvalidRequest(f"{source} has no id column among {shown}; name it with --id COLUMN")
-        if not resolved["title"] and not resolved["abstract"]:
+                columns_of[field.name] = (column,)
+        column_list = ", ".join(columns[:12])
+        if not columns_of["id"]:
+            raise InvalidRequest(f"{source} has no id column among {column_list}; name it with --id COLUMN")
+        if not columns_of["title"] and not columns_of["abstract"]:
             raise InvalidRequest(
-                f"{source} has neither a title nor an abstract column among {shown}; name them with --title and --abstract"
+                f"{source} has neither a title nor an abstract column among {column_list}; name them with --title and --abstract"
             )
-        return {field: names for field, names in resolved.items() if names}
+        return {field: names for field, names in columns_of.items() if names}
 
 
 def _recognised(aliases: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:

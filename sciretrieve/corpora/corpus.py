@@ -148,12 +148,12 @@ def open_corpus(sources: Sources, columns: ColumnMap | None = None) -> Corpus:
         NotFound: a source names nothing.
         InvalidRequest: a source is of no format that is read here, or nothing that holds papers.
     """
-    chosen = columns or ColumnMap()
+    column_map = columns or ColumnMap()
     if hasattr(sources, "__arrow_c_stream__"):
-        return TableCorpus((), chosen, "papers", _arrow(sources))
+        return TableCorpus((), column_map, "papers", _arrow(sources))
     items = [sources] if isinstance(sources, str | Path) else list(sources) if isinstance(sources, Iterable) else [sources]
     if items and all(isinstance(item, Mapping) for item in items):
-        return TableCorpus((), chosen, "papers", _arrow(items))
+        return TableCorpus((), column_map, "papers", _arrow(items))
     for item in items:
         if not isinstance(item, str | Path):
             raise InvalidRequest(
@@ -162,7 +162,7 @@ def open_corpus(sources: Sources, columns: ColumnMap | None = None) -> Corpus:
     files = [file for source in items for file in _expand(str(source))]
     if not files:
         raise InvalidRequest("no corpus given; name a file, a directory, or - for JSON Lines on standard input")
-    return Corpus(tuple(files), chosen, _name(Path(str(items[0])), files))
+    return Corpus(tuple(files), column_map, _name(Path(str(items[0])), files))
 
 
 def _arrow(papers: Any) -> pa.Table:
@@ -207,8 +207,8 @@ def _expand(source: str) -> Sequence[Path]:
         return _directory(path)
     if path.is_file():
         if _suffix(path) not in READERS:
-            known = ", ".join(sorted(READERS))
-            raise InvalidRequest(f"{path} is of no format that is read here ({known}, also with .gz or .zst)")
+            formats = ", ".join(sorted(READERS))
+            raise InvalidRequest(f"{path} is of no format that is read here ({formats}, also with .gz or .zst)")
         return [path]
     matches = sorted(glob.glob(source, recursive=True))  # noqa: PTH207 (Path.glob takes no absolute patterns)
     if matches:

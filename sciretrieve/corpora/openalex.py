@@ -23,7 +23,7 @@ def uninverted(value: Any) -> Any:
             return value
     pairs: Iterable[Any] = index.items() if isinstance(index, Mapping) else index or []
     try:
-        places = [(place, str(word)) for word, positions in pairs for place in positions or []]
-        return " ".join(word for _, word in sorted(places))
+        words_at = [(position, str(word)) for word, positions in pairs for position in positions or []]
+        return " ".join(word for _, word in sorted(words_at))
     except (TypeError, ValueError):
         return value

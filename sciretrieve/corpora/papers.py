@@ -38,7 +38,7 @@ def papers(batches: Iterator[RawBatch], columns: ColumnMap, textless: bool) -> I
     Rejected are rows without an id, those without both title and abstract (unless `textless`), and those whose id an
     earlier row has.
     """
-    seen = SeenIds()
+    seen_ids = SeenIds()
     names: dict[str, str] = {}
     for batch in batches:
         if batch.table.num_rows == 0:
@@ -47,18 +47,18 @@ def papers(batches: Iterator[RawBatch], columns: ColumnMap, textless: bool) -> I
         fields = columns.resolve(batch.source, batch.table.column_names)
         table = _canonical(batch, fields, names)
         ids = table["id"].to_pylist()
-        empty = pc.and_(not textless, pc.and_(pc.equal(table["title"], ""), pc.equal(table["abstract"], ""))).to_pylist()
-        new = iter(seen.add([id for id, blank in zip(ids, empty, strict=True) if id and not blank]))
+        blank_flags = pc.and_(not textless, pc.and_(pc.equal(table["title"], ""), pc.equal(table["abstract"], ""))).to_pylist()
+        new_flags = iter(seen_ids.add([id for id, blank in zip(ids, blank_flags, strict=True) if id and not blank]))
         rejected = list(batch.rejected)
-        for id, blank, number in zip(ids, empty, batch.rows, strict=True):
+        for id, blank, number in zip(ids, blank_flags, batch.rows, strict=True):
             if not id:
                 rejected.append(Rejected(batch.source, number, "no id"))
             elif blank:
                 rejected.append(Rejected(batch.source, number, "no title and no abstract", id))
-            elif not next(new):
+            elif not next(new_flags):
                 rejected.append(Rejected(batch.source, number, "duplicate id", id))
-        dropped = {item.row for item in rejected}
-        mask = pa.array([number not in dropped for number in batch.rows])
+        rejected_rows = {item.row for item in rejected}
+        mask = pa.array([number not in rejected_rows for number in batch.rows])
         yield Batch(batch.source, table.filter(mask), fields, sorted(rejected, key=lambda item: item.row))
 
 
@@ -75,12 +75,12 @@ def _canonical(batch: RawBatch, fields: Fields, names: dict[str, str]) -> pa.Tab
         out[field.name] = _first_present(table, columns, field) if columns else pa.nulls(table.num_rows, field.type)
     out["title"], out["abstract"] = pc.fill_null(out["title"], ""), pc.fill_null(out["abstract"], "")
     # of an object, as a journal with its volume, the field has but the name
-    read = {columns[0] for columns in fields.values() if columns[0] == INVERTED or not _is_object(table, columns[0])}
-    others = [name for name in table.column_names if name not in read]
-    for name in others:
+    source_columns = {columns[0] for columns in fields.values() if columns[0] == INVERTED or not _is_object(table, columns[0])}
+    other_columns = [name for name in table.column_names if name not in source_columns]
+    for name in other_columns:
         if name not in names:
-            names[name] = free_name(name, {*FIELD_NAMES, *names.values(), *(other for other in others if other != name)})
-    for name in others:
+            names[name] = free_name(name, {*FIELD_NAMES, *names.values(), *(other for other in other_columns if other != name)})
+    for name in other_columns:
         out[names[name]] = _typed(table[name]) if batch.untyped else _storable(table[name])
     return pa.table(out)
 
@@ -131,8 +131,8 @@ def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if column.type != pa.string() or column.null_count == len(column):
         return column
     try:
-        typed = column.cast(pa.int64())
-        return typed if pc.all(pc.equal(typed.cast(pa.string()), column)).as_py() else column
+        integers = column.cast(pa.int64())
+        return integers if pc.all(pc.equal(integers.cast(pa.string()), column)).as_py() else column
     except pa.ArrowInvalid:
         pass
     try:
@@ -168,8 +168,8 @@ def _abstracts(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _optional(column: pa.ChunkedArray) -> pa.Array:
-    trimmed = pc.utf8_trim_whitespace(_strings(column))
-    return pc.if_else(pc.equal(trimmed, ""), None, trimmed)
+    texts = pc.utf8_trim_whitespace(_strings(column))
+    return pc.if_else(pc.equal(texts, ""), None, texts)
 
 
 def _strings(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
@@ -210,9 +210,9 @@ def author_names(value: Any) -> list[str]:
         return parts if len(parts) > 1 and all(" " in part for part in parts) else [value.strip()] if parts else []
     if isinstance(value, Mapping):
         author = value.get("author")  # OpenAlex nests the author in an authorship
-        nested: Mapping[str, Any] = author if isinstance(author, Mapping) else value
-        name = nested.get("name") or nested.get("display_name")
-        name = name or " ".join(str(part) for part in (nested.get("first"), nested.get("last")) if part)
+        author_object: Mapping[str, Any] = author if isinstance(author, Mapping) else value
+        name = author_object.get("name") or author_object.get("display_name")
+        name = name or " ".join(str(part) for part in (author_object.get("first"), author_object.get("last")) if part)
         return [str(name)] if name else []
     if not isinstance(value, list | tuple):
         return [str(value)]

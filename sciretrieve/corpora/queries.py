@@ -37,13 +37,13 @@ def read_queries(source: str | Path, ids: Container[str] | None = None) -> list[
     if suffixes & {".jsonl", ".ndjson"}:
         queries = [query for number, row in jsonl.rows(path) if (query := _from_row(path, number, row, ids)) is not None]
     else:
-        numbered = [_from_line(path, number, line, ".tsv" in suffixes) for number, line in enumerate(lines(path), 1) if line.strip()]
-        queries = [query for query in numbered if ids is None or query.id in ids]
+        line_queries = [_from_line(path, number, line, ".tsv" in suffixes) for number, line in enumerate(lines(path), 1) if line.strip()]
+        queries = [query for query in line_queries if ids is None or query.id in ids]
     if not queries and ids is None:
         raise InvalidRequest(f"{source} holds no queries")
     first_of = {query.id: query for query in reversed(queries)}
-    if repeated := len(queries) - len(first_of):
-        LOG.warning("%s: %d queries have the id of an earlier one; the first of each is kept", source, repeated)
+    if repeat_count := len(queries) - len(first_of):
+        LOG.warning("%s: %d queries have the id of an earlier one; the first of each is kept", source, repeat_count)
     return [query for query in queries if first_of[query.id] is query]
 
 
@@ -62,14 +62,14 @@ def _from_row(path: Path, number: int, row: Row | Rejected, ids: Container[str] 
     return Query(id, text)
 
 
-def _from_line(path: Path, number: int, line: bytes, tabbed: bool) -> Query:
+def _from_line(path: Path, number: int, line: bytes, has_id: bool) -> Query:
     try:
         text = line.decode("utf-8-sig").strip()
     except UnicodeDecodeError as error:
         raise InvalidRequest(f"{path}, line {number}: broken UTF-8 at byte {error.start}") from error
-    if not tabbed:
+    if not has_id:
         return Query(str(number), text)
-    id, tab, rest = text.partition("\t")
-    if not tab or not rest.strip():
+    id, tab, query_text = text.partition("\t")
+    if not tab or not query_text.strip():
         raise InvalidRequest(f"{path}, line {number}: expected an id, a tab and a query")
-    return Query(id, rest)
+    return Query(id, query_text)

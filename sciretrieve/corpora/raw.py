@@ -47,24 +47,24 @@ def batches_of_rows(source: str, items: Iterable[tuple[int, Row | Rejected]], *,
 
     Rows with a lone surrogate in a text are rejected: that is how bytes that are not UTF-8 arrive here.
     """
-    numbered = iter(items)
-    while window := list(islice(numbered, BATCH_ROWS)):
+    numbered_rows = iter(items)
+    while window := list(islice(numbered_rows, BATCH_ROWS)):
         rejected = [item for _, item in window if isinstance(item, Rejected)]
         rows = {number: item for number, item in window if not isinstance(item, Rejected)}
         try:
             table = table_of_rows(list(rows.values()))
         except UnicodeEncodeError:
-            broken = [number for number, row in rows.items() if _is_broken(row)]
-            rejected += [Rejected(source, number, "broken UTF-8") for number in broken]
-            for number in broken:
+            broken_rows = [number for number, row in rows.items() if _is_broken(row)]
+            rejected += [Rejected(source, number, "broken UTF-8") for number in broken_rows]
+            for number in broken_rows:
                 del rows[number]
             table = table_of_rows(list(rows.values()))
         yield RawBatch(source, table, list(rows), rejected, untyped)
 
 
-def free_name(name: str, taken: Container[str]) -> str:
-    """`name`, with as many underscores behind it as it takes to be none of `taken`."""
-    while name in taken:
+def free_name(name: str, used_names: Container[str]) -> str:
+    """`name`, with underscores appended until it is not in `used_names`."""
+    while name in used_names:
         name += "_"
     return name
 

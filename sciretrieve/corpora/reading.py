@@ -39,8 +39,8 @@ class Coverage:
         return Coverage(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
 
     def __str__(self) -> str:
-        lacking = {"abstract": self.abstract, "year": self.year, "authors": self.authors}
-        counts = ", ".join(f"{count:,} without {name}" for name, count in lacking.items() if count)
+        missing_counts = {"abstract": self.abstract, "year": self.year, "authors": self.authors}
+        counts = ", ".join(f"{count:,} without {name}" for name, count in missing_counts.items() if count)
         papers = f"{self.papers:,} paper{'s' * (self.papers != 1)}"
         return f"of {papers}, {counts}" if counts else f"{papers}, all with abstract, year and authors"
 
@@ -70,8 +70,8 @@ class Reading:
 
 
 def _notes(batch: Batch) -> list[str]:
-    read = ", ".join(f"{field} ← {' or '.join(columns)}" for field, columns in batch.fields.items())
-    notes = [f"read as: {read}"]
+    mapping = ", ".join(f"{field} ← {' or '.join(columns)}" for field, columns in batch.fields.items())
+    notes = [f"read as: {mapping}"]
     if (column := _like_abstracts(batch.papers)) is not None:
         notes.append(f"most papers have no abstract, but the column {column!r} looks like abstracts: name it with --abstract")
     return notes
@@ -83,5 +83,5 @@ def _like_abstracts(papers: pa.Table) -> str | None:
         return None
     names = [name for name in papers.column_names if name not in {*FIELD_NAMES, *ENTRIES} and pa.types.is_string(papers[name].type)]
     lengths = {name: pc.mean(pc.utf8_length(papers[name])).as_py() or 0 for name in names}
-    longest = max(lengths, key=lambda name: lengths[name], default=None)
-    return longest if longest is not None and lengths[longest] > LONG else None
+    longest_column = max(lengths, key=lambda name: lengths[name], default=None)
+    return longest_column if longest_column is not None and lengths[longest_column] > LONG else None

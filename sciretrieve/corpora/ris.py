@@ -23,8 +23,8 @@ def read(path: Path) -> Iterator[RawBatch]:
     Raises:
         InvalidRequest: the file is not RIS.
     """
-    before, *records = START.split(read_text(path))
-    if before.strip() and not records:
+    preamble, *records = START.split(read_text(path))
+    if preamble.strip() and not records:
         raise InvalidRequest(f"{path} cannot be read as RIS: no record begins with a line like `TY  - JOUR`")
     return batches_of_rows(str(path), ((number, _parsed(path, number, text)) for number, text in enumerate(records, start=1)))
 
@@ -42,10 +42,10 @@ def _parsed(path: Path, number: int, text: str) -> Row | Rejected:
 
 
 def _row(record: dict[str, Any]) -> dict[str, Any]:
-    others = record.get("unknown_tag", {})
+    unknown_tags = record.get("unknown_tag", {})
 
     def first(*names: str) -> str:
-        values = (record.get(name) or others.get(name) for name in names)
+        values = (record.get(name) or unknown_tags.get(name) for name in names)
         value = next((value for value in values if value), "")
         return str(value[0] if isinstance(value, list) else value)
 

@@ -17,11 +17,11 @@ class SeenIds:
     def add(self, ids: Sequence[str]) -> list[bool]:
         """Add `ids`; say of each whether it was new, also among those before it in the same call."""
         digests = np.array([blake2b(id.encode(), digest_size=16).digest() for id in ids], "S16")
-        new = np.zeros(len(ids), bool)
-        new[np.unique(digests, return_index=True)[1]] = True
+        is_new = np.zeros(len(ids), bool)
+        is_new[np.unique(digests, return_index=True)[1]] = True
         places = np.searchsorted(self._digests, digests)
-        within = np.flatnonzero(places < len(self._digests))
-        new[within[self._digests[places[within]] == digests[within]]] = False
-        fresh = np.sort(digests[new])
-        self._digests = np.insert(self._digests, np.searchsorted(self._digests, fresh), fresh)
-        return [bool(flag) for flag in new]
+        in_range = np.flatnonzero(places < len(self._digests))
+        is_new[in_range[self._digests[places[in_range]] == digests[in_range]]] = False
+        new_digests = np.sort(digests[is_new])
+        self._digests = np.insert(self._digests, np.searchsorted(self._digests, new_digests), new_digests)
+        return [bool(flag) for flag in is_new]

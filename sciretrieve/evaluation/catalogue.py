@@ -137,14 +137,14 @@ def _pmc(name: str, task: str, sizes: str) -> Benchmark:
 
 
 def _maple(name: str, how: str, table: str, *, by_name: bool) -> Benchmark:
-    matched = ",matched" if by_name else ""
+    matched_suffix = ",matched" if by_name else ""
     return Benchmark(
         name=name,
         task=f"fine-grained labels of a paper, retrieved by their names and definitions; {how}",
         kind="classification",
         sizes="four fields, of which CSConference has 261,781 queries and 15,808 labels",
         protocol=Protocol(RECALLS, metric="ip", depth=100, average="figures"),
-        files=f"classification_fine/{{CSConference,ChemistryMeSH,Geography,Psychology}}_{{label,papers_test{matched}}}.json",
+        files=f"classification_fine/{{CSConference,ChemistryMeSH,Geography,Psychology}}_{{label,papers_test{matched_suffix}}}.json",
         source=f"Zhang et al. 2023 (SciMult), {table}; {SCIMULT_HOME}",
         licence="see the source (MAPLE: ODC-By)",
         load=lambda folder, split: [scimult.load_labels(folder, field, name, by_name=by_name) for field in scimult.MAPLE_SETS],  # noqa: ARG005
@@ -335,9 +335,9 @@ def find_benchmark(name: str) -> Benchmark:
             downloads=(),
         )
     if name in BEIR_SETS:
-        others = [known for known in CATALOGUE if known.startswith(f"{name}-")]
-        besides = f"; {' and '.join(others)} are other forms of it" if others else ""
-        raise InvalidRequest(f"{name} is a set of BEIR: name its directory, as in beir:data/{name}, from {BEIR_ZIP.format(name)}{besides}")
+        other_forms = [other for other in CATALOGUE if other.startswith(f"{name}-")]
+        hint = f"; {' and '.join(other_forms)} are other forms of it" if other_forms else ""
+        raise InvalidRequest(f"{name} is a set of BEIR: name its directory, as in beir:data/{name}, from {BEIR_ZIP.format(name)}{hint}")
     if name not in CATALOGUE:
         raise UnknownName("benchmark", name, CATALOGUE)
     return CATALOGUE[name]

@@ -19,7 +19,7 @@ from .statistics import Comparison, compare, holm, interval
 
 
 @dataclass(frozen=True)
-class Compared:
+class RunComparison:
     """Several runs on the same judgements, each compared with the first.
 
     Attributes:
@@ -43,7 +43,7 @@ class Compared:
 
 def compare_runs(
     paths: Sequence[Path], qrels: Path | None, benchmark: str | None, data: Path | None, split: str | None, measures: Sequence[str]
-) -> Compared:
+) -> RunComparison:
     """Compare runs, files or folders of `evaluate -o`, with the first of them.
 
     Raises:
@@ -69,11 +69,11 @@ def compare_runs(
     for name in names:
         base, *other_values = (np.array([row[name] for row in values.values()]) for values in common_values)
         pairs = [compare(base, other) for other in other_values]
-        corrected = zip(holm([pair.p_randomisation for pair in pairs]), holm([pair.p_t for pair in pairs]), strict=True)
-        for place, (pair, (randomised, student)) in enumerate(zip(pairs, corrected, strict=True)):
+        corrected_values = zip(holm([pair.p_randomisation for pair in pairs]), holm([pair.p_t for pair in pairs]), strict=True)
+        for place, (pair, (randomised, student)) in enumerate(zip(pairs, corrected_values, strict=True)):
             comparisons[place][name] = (pair, randomised, student)
     labels = [path.parent.name if path.name == "run.trec" else path.stem if path.is_file() else path.name for path in paths]
-    return Compared(labels, names, means, comparisons, common_values, query_texts, unequal)
+    return RunComparison(labels, names, means, comparisons, common_values, query_texts, unequal)
 
 
 def _judgements(qrels: Path | None, benchmark: str | None, data: Path | None, split: str | None) -> tuple[Qrels, dict[str, str]]:
@@ -89,41 +89,41 @@ def _judgements(qrels: Path | None, benchmark: str | None, data: Path | None, sp
     return tasks[0].qrels, dict(texts(materials))
 
 
-def as_table(compared: Compared, shown_queries: int) -> list[str]:
+def as_table(comparison: RunComparison, shown_queries: int) -> list[str]:
     """For people: means, differences, p-values, and the queries that changed most."""
     out = []
-    for name in compared.measures:
-        width = max(len(run) for run in compared.names)
-        low, high = interval(np.array([row[name] for row in compared.per_query[0].values()]))
-        out.append(f"{name} over {len(compared.per_query[0]):,} queries")
-        out.append(f"  {compared.names[0]:<{width}}  {100 * compared.means[0][name]:6.2f}   [{100 * low:.2f}, {100 * high:.2f}]")
-        for run, mean, tests in zip(compared.names[1:], compared.means[1:], compared.comparisons, strict=True):
+    for name in comparison.measures:
+        width = max(len(run) for run in comparison.names)
+        low, high = interval(np.array([row[name] for row in comparison.per_query[0].values()]))
+        out.append(f"{name} over {len(comparison.per_query[0]):,} queries")
+        out.append(f"  {comparison.names[0]:<{width}}  {100 * comparison.means[0][name]:6.2f}   [{100 * low:.2f}, {100 * high:.2f}]")
+        for run, mean, tests in zip(comparison.names[1:], comparison.means[1:], comparison.comparisons, strict=True):
             pair, randomised, student = tests[name]
             difference = f"{100 * pair.difference:+.2f} [{100 * pair.low:+.2f}, {100 * pair.high:+.2f}]"
             counts = f"wins {pair.wins}, ties {pair.ties}, losses {pair.losses}"
             chance = f"p = {randomised:.2g} (randomisation), {student:.2g} (t)"
             out.append(f"  {run:<{width}}  {100 * mean[name]:6.2f}   {difference}  {counts}  {chance}")
-        if len(compared.names) > 2:
+        if len(comparison.names) > 2:
             out.append("  p-values are corrected by Holm's method")
-        for run, values in zip(compared.names[1:], compared.per_query[1:], strict=True):
-            changed_queries = sorted(values, key=lambda query: (-abs(values[query][name] - compared.per_query[0][query][name]), query))[
+        for run, values in zip(comparison.names[1:], comparison.per_query[1:], strict=True):
+            changed_queries = sorted(values, key=lambda query: (-abs(values[query][name] - comparison.per_query[0][query][name]), query))[
                 :shown_queries
             ]
-            changed_queries = [query for query in changed_queries if values[query][name] != compared.per_query[0][query][name]]
+            changed_queries = [query for query in changed_queries if values[query][name] != comparison.per_query[0][query][name]]
             if changed_queries:
                 out.append(f"  changed most in {run}:")
             for query in changed_queries:
-                before, after = compared.per_query[0][query][name], values[query][name]
-                out.append(f"    {100 * before:5.1f} → {100 * after:5.1f}  {query}  {compared.words.get(query, '')[:90]}".rstrip())
+                before, after = comparison.per_query[0][query][name], values[query][name]
+                out.append(f"    {100 * before:5.1f} → {100 * after:5.1f}  {query}  {comparison.words.get(query, '')[:90]}".rstrip())
         out.append("")
     return out[:-1]
 
 
-def as_json(compared: Compared, shown_queries: int) -> list[str]:
+def as_json(comparison: RunComparison, shown_queries: int) -> list[str]:
     """Schema 1."""
     del shown_queries
-    rows: list[dict[str, Any]] = [{"run": compared.names[0], "measures": compared.means[0]}]
-    for run, mean, row in zip(compared.names[1:], compared.means[1:], compared.comparisons, strict=True):
+    rows: list[dict[str, Any]] = [{"run": comparison.names[0], "measures": comparison.means[0]}]
+    for run, mean, row in zip(comparison.names[1:], comparison.means[1:], comparison.comparisons, strict=True):
         tests = {
             name: {
                 "difference": pair.difference,
@@ -139,34 +139,34 @@ def as_json(compared: Compared, shown_queries: int) -> list[str]:
             for name, (pair, randomised, student) in row.items()
         }
         rows.append({"run": run, "measures": mean, "against_first": tests})
-    return [json.dumps({"schema": 1, "queries": len(compared.per_query[0]), "runs": rows, "unequal": bool(compared.unequal)}, indent=1)]
+    return [json.dumps({"schema": 1, "queries": len(comparison.per_query[0]), "runs": rows, "unequal": bool(comparison.unequal)}, indent=1)]
 
 
-def as_markdown(compared: Compared, shown_queries: int) -> list[str]:
+def as_markdown(comparison: RunComparison, shown_queries: int) -> list[str]:
     """A table; a dagger marks p < 0.05 after correction."""
     del shown_queries
-    out = ["| run | " + " | ".join(compared.measures) + " |", "| --- |" + " ---: |" * len(compared.measures)]
-    return out + ["| " + " | ".join(cells) + " |" for cells in _cells(compared, "†")]
+    out = ["| run | " + " | ".join(comparison.measures) + " |", "| --- |" + " ---: |" * len(comparison.measures)]
+    return out + ["| " + " | ".join(cells) + " |" for cells in _cells(comparison, "†")]
 
 
-def as_latex(compared: Compared, shown_queries: int) -> list[str]:
+def as_latex(comparison: RunComparison, shown_queries: int) -> list[str]:
     """A tabular; a dagger marks p < 0.05 after correction."""
     del shown_queries
-    body = [" & ".join(cell.replace("_", r"\_") for cell in cells) + r" \\" for cells in _cells(compared, r"$^\dagger$")]
-    header = " & ".join(["run", *(name.replace("_", r"\_") for name in compared.measures)]) + r" \\"
-    columns = "l" + "r" * len(compared.measures)
+    body = [" & ".join(cell.replace("_", r"\_") for cell in cells) + r" \\" for cells in _cells(comparison, r"$^\dagger$")]
+    header = " & ".join(["run", *(name.replace("_", r"\_") for name in comparison.measures)]) + r" \\"
+    columns = "l" + "r" * len(comparison.measures)
     return [rf"\begin{{tabular}}{{{columns}}}", r"\hline", header, r"\hline", *body, r"\hline", r"\end{tabular}"]
 
 
-def _cells(compared: Compared, mark: str) -> list[list[str]]:
+def _cells(comparison: RunComparison, mark: str) -> list[list[str]]:
     rows = []
-    for number, (run, mean) in enumerate(zip(compared.names, compared.means, strict=True)):
-        marks = {name: mark if number and compared.comparisons[number - 1][name][1] < 0.05 else "" for name in compared.measures}
-        rows.append([run, *(f"{100 * mean[name]:.2f}{marks[name]}" for name in compared.measures)])
+    for number, (run, mean) in enumerate(zip(comparison.names, comparison.means, strict=True)):
+        marks = {name: mark if number and comparison.comparisons[number - 1][name][1] < 0.05 else "" for name in comparison.measures}
+        rows.append([run, *(f"{100 * mean[name]:.2f}{marks[name]}" for name in comparison.measures)])
     return rows
 
 
-FORMATS: dict[str, Callable[[Compared, int], list[str]]] = {
+FORMATS: dict[str, Callable[[RunComparison, int], list[str]]] = {
     "table": as_table,
     "json": as_json,
     "markdown": as_markdown,

@@ -45,12 +45,12 @@ def read_plan(path: Path, cache: str) -> Plan:
     systems, benchmarks = value.get("systems"), value.get("benchmarks")
     if not isinstance(systems, dict) or not isinstance(benchmarks, dict) or not systems or not benchmarks:
         raise InvalidRequest(f"{path} needs tables [systems.NAME] and [benchmarks.NAME]")
-    for kind, tables, known_keys in (("systems", systems, OF_SYSTEMS), ("benchmarks", benchmarks, OF_BENCHMARKS)):
+    for kind, tables, allowed_keys in (("systems", systems, OF_SYSTEMS), ("benchmarks", benchmarks, OF_BENCHMARKS)):
         for name, table in tables.items():
             if not isinstance(table, dict):
                 raise InvalidRequest(f"{path}: {kind}.{name} is no table")
-            if unknown_keys := sorted(set(table) - known_keys):
-                raise InvalidRequest(f"{path}: [{kind}.{name}] has {unknown_keys[0]!r}; it may have {', '.join(sorted(known_keys))}")
+            if unknown_keys := sorted(set(table) - allowed_keys):
+                raise InvalidRequest(f"{path}: [{kind}.{name}] has {unknown_keys[0]!r}; it may have {', '.join(sorted(allowed_keys))}")
     requests: Plan = {}
     for benchmark, benchmark_options in benchmarks.items():
         other_options: dict[str, Any] = {
@@ -96,12 +96,12 @@ def _per_query(folder: Path) -> dict[tuple[str, str], float]:
 
 def _recall(request: Request, folder: Path) -> dict[int, float]:
     """Mean recall at growing depths, where a whole corpus was ranked in one task; kept beside the run."""
-    kept_file = folder / "recall.json"
+    recall_file = folder / "recall.json"
     run = folder / "run.trec"
     if not run.exists():
         return {}
-    if kept_file.exists() and kept_file.stat().st_mtime >= run.stat().st_mtime:
-        return {int(depth): value for depth, value in read_json(kept_file)["recall"].items()}
+    if recall_file.exists() and recall_file.stat().st_mtime >= run.stat().st_mtime:
+        return {int(depth): value for depth, value in read_json(recall_file)["recall"].items()}
     spec = find_benchmark(request.benchmark)
     tasks: list[Any] = [
         task for material in read(spec, request.data, request.split or spec.splits[0], request.task) for task in material.tasks
@@ -111,5 +111,5 @@ def _recall(request: Request, folder: Path) -> dict[int, float]:
     depths = [depth for depth in DEPTHS if depth <= spec.protocol.depth]
     values = Evaluator(tasks[0].qrels, [Measure("recall", depth) for depth in depths]).per_query(read_scores(run)).values()
     recall = {depth: sum(row[f"R@{depth}"] for row in values) / max(len(values), 1) for depth in depths}
-    write_json(kept_file, {"recall": {str(depth): value for depth, value in recall.items()}})
+    write_json(recall_file, {"recall": {str(depth): value for depth, value in recall.items()}})
     return recall

@@ -156,8 +156,8 @@ def _pooled(qrels: Qrels) -> Qrels:
 
     They are left out here because its library, given them, writes outside its memory and may never come back.
     """
-    pooled = {query: {id: grade for id, grade in row.items() if grade >= 0} for query, row in qrels.items()}
-    return {query: row or dict.fromkeys(list(qrels[query])[:1], 0) for query, row in pooled.items()}
+    pooled_qrels = {query: {id: grade for id, grade in row.items() if grade >= 0} for query, row in qrels.items()}
+    return {query: row or dict.fromkeys(list(qrels[query])[:1], 0) for query, row in pooled_qrels.items()}
 
 
 def trec_order(row: Mapping[str, float]) -> list[str]:

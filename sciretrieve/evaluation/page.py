@@ -109,13 +109,13 @@ def scatter(title: str, names: tuple[str, str], points: Sequence[tuple[float, fl
 def _table(cells: Sequence[Cell], task: str) -> str:
     """The systems' figures of one task, or of the benchmark as a whole, above the published ones."""
     tasks = list(cells[0].report["counts"])
-    named = {"", *tasks} if len(tasks) == 1 else {task}  # a benchmark of one task may be named by it
+    task_names = {"", *tasks} if len(tasks) == 1 else {task}  # a benchmark of one task may be named by it
     measures = list(_figures(cells[0])[task])
     rows = [(cell.system, _figures(cell)[task], "measured") for cell in cells]
     rows += [
-        (published["system"], values, published["source"])
-        for published in cells[0].report["published"]
-        if (values := {item["measure"]: item["value"] for item in published["values"] if item["task"] in named})
+        (published_row["system"], values, published_row["source"])
+        for published_row in cells[0].report["published"]
+        if (values := {item["measure"]: item["value"] for item in published_row["values"] if item["task"] in task_names})
     ]
     rows.sort(key=lambda row: -row[1].get(measures[0], -1))
     head = "".join(f"<th>{_text(name)}</th>" for name in measures)

@@ -112,11 +112,11 @@ class Report:
         rounding = benchmark.protocol.score_decimals
         score = self.metric + (" (not the protocol's)" if self.overridden else "")
         score += f", rounded to {rounding} decimals" if rounding is not None else ""
-        tied = sum(task.ties for task in result.tasks)
-        out.append(f"score: {score}; tied documents: {tied:,}, ordered by id, falling")
-        dropped = f"dropped ({sum(task.self_matches for task in result.tasks):,})" if benchmark.protocol.drop_self else "kept"
-        unscored = sum(task.missing_candidates for task in result.tasks)
-        out.append(f"the query itself, where it is a candidate: {dropped}; candidates without a score: {unscored:,}")
+        tied_documents = sum(task.ties for task in result.tasks)
+        out.append(f"score: {score}; tied documents: {tied_documents:,}, ordered by id, falling")
+        self_match_text = f"dropped ({sum(task.self_matches for task in result.tasks):,})" if benchmark.protocol.drop_self else "kept"
+        unscored_candidates = sum(task.missing_candidates for task in result.tasks)
+        out.append(f"the query itself, where it is a candidate: {self_match_text}; candidates without a score: {unscored_candidates:,}")
         if self.facts.get("mode") == "dense":
             out.append("mode: dense, the encoder alone; --mode hybrid measures what `search` answers")
         out += sides.lines(self.facts.get("reads", []))
@@ -140,12 +140,12 @@ class Report:
     def _table(self, columns: Sequence[Column]) -> list[str]:
         """Our row, with its intervals under it, between the published rows that have any of these columns."""
         decimals = self.benchmark.protocol.decimals
-        several = len({task for task, _ in columns}) > 1
-        header = ["", *(f"{task} {measure}".strip() if several else measure for task, measure in columns), "source"]
-        ours = ["> " + self.system, *(f"{self.result.rounded[column]:.{decimals}f}" for column in columns), "measured here"]
+        has_several_tasks = len({task for task, _ in columns}) > 1
+        header = ["", *(f"{task} {measure}".strip() if has_several_tasks else measure for task, measure in columns), "source"]
+        our_row = ["> " + self.system, *(f"{self.result.rounded[column]:.{decimals}f}" for column in columns), "measured here"]
         intervals = ["  95 % interval", *(self._interval(column) for column in columns), ""]
         keys = self._published_keys(columns)
-        blocks = [[ours, *([intervals] if any(intervals[1:]) else [])]]
+        blocks = [[our_row, *([intervals] if any(intervals[1:]) else [])]]
         blocks += [
             [[f"  {row.system}", *(f"{row.values[key]:.2f}" if key in row.values else "" for key in keys), row.source]]
             for row in self.published

@@ -35,7 +35,7 @@ from .reports import Report, all_measures, versions
 from .scoring import Result
 from .spaces import IndexSpace, StoredSpace
 from .statistics import interval
-from .systems import Dense, Given, Reranked, Searched, System
+from .systems import Dense, IndexSearch, RerankedSystem, StoredScores, System
 
 
 def evaluate(
@@ -78,10 +78,10 @@ def replay(receipt: Path, progress: Progress | None = None) -> tuple[Report, lis
         raise InvalidRequest(f"{receipt} is no receipt of an evaluation ({error})") from error
     report = evaluate_request(request, None, progress or Silent())
     measures_now = all_measures(report.as_json())
-    differing = [
+    differences = [
         f"{name} was {figures[name]!r} and is {measures_now.get(name)!r}" for name in figures if figures[name] != measures_now.get(name)
     ]
-    if differing:
+    if differences:
         versions_now = versions()
         for name in ("manifest", "embeddings", "query_embeddings", "scores"):
             place = report.facts.get("index" if name == "manifest" else name)
@@ -89,13 +89,13 @@ def replay(receipt: Path, progress: Progress | None = None) -> tuple[Report, lis
                 continue
             file = Path(place) / MANIFEST if name == "manifest" else Path(place)
             if describe(file)["sha256"] != _digest(receipt_facts[name]):
-                differing.append(f"{file} is another file than then")
-        differing += [
+                differences.append(f"{file} is another file than then")
+        differences += [
             f"{name} was {value} and is {versions_now.get(name)}"
             for name, value in receipt_facts.get("versions", {}).items()
             if versions_now.get(name) != value
         ]
-    return report, differing
+    return report, differences
 
 
 def _digest(file_facts: str | dict[str, Any]) -> str:
@@ -110,9 +110,9 @@ def evaluate_request(request: Request, output: Path | None, progress: Progress) 
     if request.reads_texts and (lack := next((material.textless for material in materials if material.textless), "")):
         raise NotFound(lack)
     systems: dict[str, System] = {material.name: _system(request, spec, material, progress) for material in materials}
-    answering = next(iter(systems.values()))
+    first_system = next(iter(systems.values()))
     notes = [note for material in materials for note in material.notes]
-    if not isinstance(answering, Dense) and any(task.standardise for material in materials for task in material.tasks):
+    if not isinstance(first_system, Dense) and any(task.standardise for material in materials for task in material.tasks):
         materials = [replace(item, tasks=tuple(task for task in item.tasks if not task.standardise)) for item in materials]
         notes.append("tasks with standardised vectors are left out: this system ranks by other scores")
         if not any(material.tasks for material in materials):
@@ -120,7 +120,7 @@ def evaluate_request(request: Request, output: Path | None, progress: Progress) 
     for material in materials:
         notes += _gaps(systems[material.name], material, spec)
         notes += _cut(systems[material.name], material)
-    index = _index_behind(answering)
+    index = _index_behind(first_system)
     encoder = index.manifest.encoder if index is not None and request.mode != "bm25" else None
     sides_read = sides.sides_read(encoder, materials) if encoder is not None else []
     if encoder is not None:
@@ -128,20 +128,22 @@ def evaluate_request(request: Request, output: Path | None, progress: Progress) 
     notes += [spec.note] if spec.note else []
     if request.rerank is not None:
         reranker = _reranker(request, spec)
-        systems = {material.name: Reranked(systems[material.name], reranker, request.rerank_depth, material) for material in materials}
+        systems = {
+            material.name: RerankedSystem(systems[material.name], reranker, request.rerank_depth, material) for material in materials
+        }
     result = scoring.run(systems, materials, spec.protocol, request.measures, request.metric, output, progress)
     system = next(iter(systems.values()))
     metric = request.metric or spec.protocol.metric
-    if isinstance(answering, Dense):
+    if isinstance(first_system, Dense):
         if metric is None and request.embeddings is not None:
             notes.append("the protocol names no score, nor does a file of vectors: minus Euclidean distance is taken, see --metric")
-        metric = metric or answering.space.metric
+        metric = metric or first_system.space.metric
     score = {"ip": "inner product", "l2": "minus Euclidean distance", "cosine": "cosine"}
-    score_name = score[metric] if isinstance(answering, Dense) and metric else "the system's own"
-    if system is not answering:
+    score_name = score[metric] if isinstance(first_system, Dense) and metric else "the system's own"
+    if system is not first_system:
         score_name += f", then the reranker's for the first {request.rerank_depth}"
-    overridden = request.metric is not None and request.metric != spec.protocol.metric
-    report = Report(spec, split, score_name, overridden, system.name, {**system.facts(), "reads": sides_read}, result, notes)
+    is_overridden = request.metric is not None and request.metric != spec.protocol.metric
+    report = Report(spec, split, score_name, is_overridden, system.name, {**system.facts(), "reads": sides_read}, result, notes)
     if output is not None:
         _keep(output, request, report)
     return report
@@ -167,8 +169,8 @@ def read(spec: Benchmark, data: str | Path | None, split: str, task: str | None 
 def _system(request: Request, spec: Benchmark, material: Material, progress: Progress) -> System:
     if request.scores is not None:
         path = Path(request.scores)
-        paired = spec.name == "mdcr" and path.is_file() and is_json(path)
-        return Given(path, paired and not any(isinstance(row, dict) for row in json_of(path).values()))
+        is_pair_file = spec.name == "mdcr" and path.is_file() and is_json(path)
+        return StoredScores(path, is_pair_file and not any(isinstance(row, dict) for row in json_of(path).values()))
     if request.embeddings is not None:
         papers = StoredVectors(Path(request.embeddings))
         queries = StoredVectors(Path(request.query_embeddings)) if request.query_embeddings else None
@@ -184,7 +186,7 @@ def _system(request: Request, spec: Benchmark, material: Material, progress: Pro
         }
         return Dense(str(encoder["name"]), IndexSpace(index), about)
     name = "BM25" if request.mode == "bm25" else f"{request.mode} with {encoder['name'] if encoder else 'no encoder'}"
-    return Searched(name, index, request.mode, request.fusion)
+    return IndexSearch(name, index, request.mode, request.fusion)
 
 
 def _reranker(request: Request, spec: Benchmark) -> Reranker:
@@ -199,7 +201,7 @@ def _reranker(request: Request, spec: Benchmark) -> Reranker:
 
 
 def _index_behind(system: System) -> Index | None:
-    return system.index if isinstance(system, Searched) else system.space.index if isinstance(system, Dense) else None
+    return system.index if isinstance(system, IndexSearch) else system.space.index if isinstance(system, Dense) else None
 
 
 def _gaps(system: System, material: Material, spec: Benchmark) -> list[str]:

@@ -251,8 +251,8 @@ def _matched_first(answers: Iterator[Answer], system: System, task: Task, metric
     for (query, ids, scores), (_, matched_ids, first_scores) in zip(answers, system.answers(matched_task, 0, metric), strict=True):
         first_ids = measures.trec_order(dict(zip(matched_ids, first_scores.tolist(), strict=True)))
         other_ids = measures.trec_order({id: score for id, score in zip(ids, scores.tolist(), strict=True) if id not in task.first[query]})
-        ranked = [*first_ids, *other_ids]
-        yield query, ranked, np.arange(len(ranked), 0, -1, dtype=np.float64)
+        ranked_ids = [*first_ids, *other_ids]
+        yield query, ranked_ids, np.arange(len(ranked_ids), 0, -1, dtype=np.float64)
 
 
 def _file_name(task: str) -> str:

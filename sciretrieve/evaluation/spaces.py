@@ -52,7 +52,7 @@ class Space(Protocol):
         """A task's queries that have a vector, and the vectors."""
 
 
-class _Chosen:
+class _MatrixRows:
     """Rows of a matrix in another order, as float32, read only when needed: the matrix may be larger than memory."""
 
     dtype = np.dtype(np.float32)
@@ -95,8 +95,8 @@ class StoredSpace:
 
     @cached_property
     def _pool(self) -> list[str]:
-        known = self._papers.rows
-        return [id for id in dict.fromkeys(paper.id for paper in self._material.pool()) if id in known]
+        rows = self._papers.rows
+        return [id for id in dict.fromkeys(paper.id for paper in self._material.pool()) if id in rows]
 
     def ids(self) -> Sequence[str]:
         """See `Space`."""
@@ -105,17 +105,17 @@ class StoredSpace:
     def matrices(self) -> Sequence[Vectors]:
         """See `Space`."""
         rows = self._papers.rows
-        return [_Chosen(self._papers.matrix, np.array([rows[id] for id in self._pool], np.int64))]  # type: ignore[list-item]
+        return [_MatrixRows(self._papers.matrix, np.array([rows[id] for id in self._pool], np.int64))]  # type: ignore[list-item]
 
     def papers(self, ids: Sequence[str]) -> tuple[list[str], npt.NDArray[Any]]:
         """See `Space`."""
-        known_ids = [id for id in ids if id in self._papers.rows]
-        return known_ids, self._papers.exact(known_ids)
+        paper_ids = [id for id in ids if id in self._papers.rows]
+        return paper_ids, self._papers.exact(paper_ids)
 
     def queries(self, task: Task) -> tuple[list[str], npt.NDArray[Any]]:
         """See `Space`."""
-        known_ids = [id for id in task.queries if id in self._queries.rows]
-        return known_ids, self._queries.exact(known_ids)
+        query_ids = [id for id in task.queries if id in self._queries.rows]
+        return query_ids, self._queries.exact(query_ids)
 
 
 class IndexSpace:
@@ -158,8 +158,8 @@ class IndexSpace:
 
     def papers(self, ids: Sequence[str]) -> tuple[list[str], npt.NDArray[Any]]:
         """See `Space`."""
-        known_ids = [id for id in ids if id in self._rows]
-        return known_ids, vectors_at(self.index.vectors, np.array([self._rows[id] for id in known_ids], np.int64))
+        paper_ids = [id for id in ids if id in self._rows]
+        return paper_ids, vectors_at(self.index.vectors, np.array([self._rows[id] for id in paper_ids], np.int64))
 
     def queries(self, task: Task) -> tuple[list[str], npt.NDArray[Any]]:
         """See `Space`. A paper that stands in the index is not encoded again where that would make no difference."""

@@ -76,25 +76,25 @@ def compare(a: Values, b: Values) -> Comparison:
 
 def randomisation(difference: Values) -> float:
     """The two-sided p-value of a mean difference under random signs, (more extreme + 1) / (permutations + 1)."""
-    moving = difference[difference != 0]
-    if not len(moving):
+    nonzero_differences = difference[difference != 0]
+    if not len(nonzero_differences):
         return 1.0
     chance = np.random.default_rng(SEED)
-    observed = abs(moving.sum())
-    extreme = 0
-    block = max(1, 8_000_000 // len(moving))
+    observed_sum = abs(nonzero_differences.sum())
+    extreme_count = 0
+    block = max(1, 8_000_000 // len(nonzero_differences))
     for start in range(0, PERMUTATIONS, block):
-        signs = chance.integers(0, 2, (min(block, PERMUTATIONS - start), len(moving)), dtype=np.int8) * 2 - 1
-        extreme += int((np.abs(signs @ moving) >= observed - 1e-12 * max(observed, 1)).sum())
-    return (extreme + 1) / (PERMUTATIONS + 1)
+        signs = chance.integers(0, 2, (min(block, PERMUTATIONS - start), len(nonzero_differences)), dtype=np.int8) * 2 - 1
+        extreme_count += int((np.abs(signs @ nonzero_differences) >= observed_sum - 1e-12 * max(observed_sum, 1)).sum())
+    return (extreme_count + 1) / (PERMUTATIONS + 1)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """p-values corrected for their number (Holm 1979), in the order given."""
     order = np.argsort(p_values)
-    corrected = [0.0] * len(p_values)
+    corrected_values = [0.0] * len(p_values)
     least = 0.0
     for rank, place in enumerate(order.tolist()):
         least = max(least, min(1.0, (len(p_values) - rank) * p_values[place]))
-        corrected[place] = least
-    return corrected
+        corrected_values[place] = least
+    return corrected_values

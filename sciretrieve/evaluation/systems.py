@@ -104,13 +104,13 @@ class Dense:
             if task.groups is not None:
                 yield self._groups(query, vector, candidate_ids, task.groups)
                 continue
-            known_ids, matrix = self.space.papers(candidate_ids)
-            scores = score(vector, matrix, used_metric) if known_ids else np.empty(0)
+            paper_ids, matrix = self.space.papers(candidate_ids)
+            scores = score(vector, matrix, used_metric) if paper_ids else np.empty(0)
             if task.single and used_metric == "l2":
                 scores = -np.sqrt(np.square(scores).astype(np.float32)).astype(np.float64)
             # SciDocs' code scores an empty vector minus infinity: the candidate is ranked last, and is not missing
             empty_ids = [id for id in candidate_ids if id in self.space.empty]
-            yield query, [*known_ids, *empty_ids], np.concatenate([scores, np.full(len(empty_ids), LAST)])
+            yield query, [*paper_ids, *empty_ids], np.concatenate([scores, np.full(len(empty_ids), LAST)])
 
     def _groups(self, query: str, vector: npt.NDArray[Any], group_names: Sequence[str], groups: Mapping[str, Sequence[str]]) -> Answer:
         """Sets of papers, each scored by the mean cosine of those of its papers that are nearest to the query."""
@@ -133,8 +133,8 @@ def _to_depth(query: str, ids: Sequence[str], scores: npt.NDArray[np.float64], d
         return query, ids, scores
     start = int(np.count_nonzero(scores > scores[limit - 1]))
     stop = start + int(np.count_nonzero(scores == scores[limit - 1]))
-    tied = sorted(ids[start:stop], key=lambda id: (id == query, id.encode()), reverse=True)  # the query's own does not count
-    return query, [*ids[:start], *tied][:limit], scores[:limit]
+    tied_ids = sorted(ids[start:stop], key=lambda id: (id == query, id.encode()), reverse=True)  # the query's own does not count
+    return query, [*ids[:start], *tied_ids][:limit], scores[:limit]
 
 
 def _prepared(papers: Sequence[Vectors], queries: Vectors, among: int | None, standardise: bool) -> tuple[Sequence[Vectors], Vectors]:
@@ -150,7 +150,7 @@ def _prepared(papers: Sequence[Vectors], queries: Vectors, among: int | None, st
 
 
 @dataclass(frozen=True)
-class Searched:
+class IndexSearch:
     """An index's own search in some mode."""
 
     name: str
@@ -191,8 +191,8 @@ class Searched:
             options = SearchOptions(mode=self.mode, fusion=self.fusion, group=False)
             for start in range(0, len(queries), batch_size):
                 for ranking in self.index.search(queries[start : start + batch_size], k, options):
-                    passing = np.flatnonzero(ranking.rows < last_row)[: depth + 1]
-                    yield _to_depth(ranking.query.id, [ranking.ids[place] for place in passing], ranking.scores[passing], depth)
+                    positions = np.flatnonzero(ranking.rows < last_row)[: depth + 1]
+                    yield _to_depth(ranking.query.id, [ranking.ids[place] for place in positions], ranking.scores[positions], depth)
             return
         for query in queries:
             ids = [other for other in task.candidates.get(query.id, ()) if other in self._known]
@@ -200,7 +200,7 @@ class Searched:
 
 
 @dataclass(frozen=True)
-class Reranked:
+class RerankedSystem:
     """Another system's first answers, in the order of a reranker."""
 
     system: System
@@ -248,7 +248,7 @@ class Reranked:
 
 
 @dataclass(frozen=True)
-class Given:
+class StoredScores:
     """Scores made elsewhere."""
 
     path: Path

@@ -146,8 +146,8 @@ class Condition:
 
     def _incomparable(self, kind: pa.DataType) -> InvalidRequest:
         numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-        quoted = next((value for value in self.values if isinstance(value, str) and NUMERAL.fullmatch(value)), None)
-        hint = "" if quoted is None or not numeric else f"; write {quoted} without quotation marks"
+        quoted_number = next((value for value in self.values if isinstance(value, str) and NUMERAL.fullmatch(value)), None)
+        hint = "" if quoted_number is None or not numeric else f"; write {quoted_number} without quotation marks"
         return InvalidRequest(f"{self.column} holds {kind}, which does not compare with {', '.join(map(repr, self.values))}{hint}")
 
 
@@ -169,12 +169,12 @@ class Combination:
 
     def evaluate(self, columns: Columns) -> Any:
         """True where the combination holds, never null."""
-        first, *rest = (part.evaluate(columns) for part in self.parts)
+        mask, *other_masks = (part.evaluate(columns) for part in self.parts)
         if self.operator == "not":
-            return pc.invert(first)
-        for other in rest:
-            first = pc.and_(first, other) if self.operator == "and" else pc.or_(first, other)
-        return first
+            return pc.invert(mask)
+        for other_mask in other_masks:
+            mask = pc.and_(mask, other_mask) if self.operator == "and" else pc.or_(mask, other_mask)
+        return mask
 
 
 Expression: TypeAlias = Condition | Combination
@@ -205,10 +205,10 @@ def parse(text: str) -> Expression:
     except UnexpectedInput as error:
         position = error.pos_in_stream
         token = getattr(error, "token", None)
-        ended = position is None or (token is not None and token.type == "$END")
-        where = "at its end" if ended else f"at {text[position : position + 20]!r}"
-        unquoted = token is not None and token.type == "NAME" and "STRING" in error.accepts
-        advice = f'put texts in quotation marks: "{token}"' if unquoted else 'write it like: year >= 2018 and venue == "ACL"'
+        is_at_end = position is None or (token is not None and token.type == "$END")
+        where = "at its end" if is_at_end else f"at {text[position : position + 20]!r}"
+        is_unquoted_text = token is not None and token.type == "NAME" and "STRING" in error.accepts
+        advice = f'put texts in quotation marks: "{token}"' if is_unquoted_text else 'write it like: year >= 2018 and venue == "ACL"'
         raise InvalidRequest(f"the filter cannot be read {where}; {advice}") from error
     return _expression(tree)
 
@@ -229,16 +229,16 @@ def matching(column: str, text: str, kind: pa.DataType) -> Expression:
     return Condition(column, "contains" if is_text else "==", (value,))
 
 
-def mask(expression: Expression, columns: Columns, known: list[str]) -> Mask:
+def mask(expression: Expression, columns: Columns, column_names: list[str]) -> Mask:
     """Which rows the expression lets through, as NumPy booleans.
 
     Raises:
-        UnknownName: it names a column that is not among `known`.
+        UnknownName: it names a column that is not among `column_names`.
         InvalidRequest: a value does not compare with its column.
     """
     for column in sorted(expression.columns()):
-        if column not in known:
-            raise UnknownName("column in the filter", column, known)
+        if column not in column_names:
+            raise UnknownName("column in the filter", column, column_names)
     result = expression.evaluate(columns)
     return np.asarray(result.to_numpy(zero_copy_only=False) if isinstance(result, pa.Array) else result.to_numpy(), bool)
 

@@ -26,8 +26,8 @@ class Demand:
     absent: bool = False
 
     def __str__(self) -> str:
-        quoted = f'"{self.text}"' if " " in self.text or (self.column is None and not self.absent) else self.text
-        return "-" * self.absent + (f"{self.column}:" if self.column else "") + quoted
+        text = f'"{self.text}"' if " " in self.text or (self.column is None and not self.absent) else self.text
+        return "-" * self.absent + (f"{self.column}:" if self.column else "") + text
 
 
 @dataclass(frozen=True, slots=True)

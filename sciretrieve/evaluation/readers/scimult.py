@@ -16,7 +16,7 @@ from .files import find, fingerprint, paper_of, rows, text_of
 SEARCH_SETS = ("Search", "TRECCOVID_SciRepEval", "TRECCOVID_BEIR", "SciFact", "NFCorpus")
 RERANKED = {"Search", "TRECCOVID_SciRepEval"}
 """The search sets whose queries are scored over their own candidates; the others over the whole corpus."""
-AGAIN = " (again)"
+REPEAT_SUFFIX = " (again)"
 """How the id ends of a positive that is listed once more."""
 MAPLE_SETS = ("CSConference", "ChemistryMeSH", "Geography", "Psychology")
 
@@ -33,7 +33,7 @@ def load_links(folder: Path, task: str, benchmark: str) -> Material:
             raise InvalidRequest(f"{path}, line {number}: paper {id!r} has no list {task!r}")
         if positives:
             queries[id] = Query(id, paper=paper_of(row, id))
-            qrels[id] = _listed(positives)
+            qrels[id] = _judgements_of(positives)
     return Material(_pool(path, "paper"), (Task(task, queries, qrels),), benchmark, fingerprint([path]), _repeats(qrels))
 
 
@@ -50,7 +50,7 @@ def load_patients(folder: Path, benchmark: str) -> Material:
             raise InvalidRequest(f"{queries_file}, line {number}: no list of patients")
         if positives:
             queries[str(number)] = Query(str(number), paper=paper_of(row, ""))
-            qrels[str(number)] = _listed(positives)
+            qrels[str(number)] = _judgements_of(positives)
         else:
             unjudged_queries += 1
     notes = _repeats(qrels) + ([f"{unjudged_queries} queries without a positive are left out"] if unjudged_queries else [])
@@ -85,7 +85,7 @@ def load_labels(folder: Path, field: str, benchmark: str, *, by_name: bool) -> M
         if id in queries:
             raise InvalidRequest(f"{papers}, line {number}: paper {id!r} is listed above already")
         queries[id] = Query(id, paper=paper_of(row, id))
-        qrels[id] = _listed(row.get("label") or [])
+        qrels[id] = _judgements_of(row.get("label") or [])
         if not qrels[id]:
             raise InvalidRequest(f"{papers}, line {number}: paper {id!r} has no label")
     first = None
@@ -94,8 +94,8 @@ def load_labels(folder: Path, field: str, benchmark: str, *, by_name: bool) -> M
         matches = [{str(label) for label in row.get("candidate") or []} for _, row in rows(matched_file)]
         if len(matches) < len(queries):
             raise InvalidRequest(f"{matched_file} has {len(matches)} lines, fewer than the papers of {papers}")
-        known = {text_of(labels, number, row, "label") for number, row in rows(labels)}
-        first = {id: names_matched & known for id, names_matched in zip(queries, matches, strict=False)}
+        label_ids = {text_of(labels, number, row, "label") for number, row in rows(labels)}
+        first = {id: names_matched & label_ids for id, names_matched in zip(queries, matches, strict=False)}
 
     def pool() -> Iterator[Paper]:
         for number, row in rows(labels):
@@ -110,17 +110,17 @@ def load_labels(folder: Path, field: str, benchmark: str, *, by_name: bool) -> M
     return Material(pool, (Task(field, queries, qrels, first=first),), f"maple-{field}", fingerprint([labels]), _repeats(qrels))
 
 
-def _listed(positives: Iterable[Any]) -> dict[str, int]:
+def _judgements_of(positives: Iterable[Any]) -> dict[str, int]:
     """Positives as judgements. The authors divide by how many are listed, so a repeated one counts as another that is never found."""
     counts = Counter(str(other) for other in positives)
-    return {id + AGAIN * time: 1 for id, count in counts.items() for time in range(count)}
+    return {id + REPEAT_SUFFIX * repeat: 1 for id, count in counts.items() for repeat in range(count)}
 
 
 def _repeats(qrels: Qrels) -> list[str]:
-    repeated = sum(id.endswith(AGAIN) for row in qrels.values() for id in row)
+    repeat_count = sum(id.endswith(REPEAT_SUFFIX) for row in qrels.values() for id in row)
     return (
-        [f"{repeated:,} positives are listed again for the same query; the authors' recall counts them, and so does ours"]
-        if repeated
+        [f"{repeat_count:,} positives are listed again for the same query; the authors' recall counts them, and so does ours"]
+        if repeat_count
         else []
     )
 

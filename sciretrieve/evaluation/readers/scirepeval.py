@@ -27,7 +27,7 @@ def load(folder: Path, configuration: str, benchmark: str, *, extra: tuple[str, 
         InvalidRequest: a row is not of that form.
     """
     places = [folder / configuration, folder]
-    texts = _first(places, TEXTS)
+    texts = _first_matches(places, TEXTS)
     if not texts:
         raise NotFound(f"{benchmark} needs {' or '.join(TEXTS)} in {folder} or {places[0]}; see `sciretrieve benchmarks show {benchmark}`")
     papers: dict[str, Paper] = {}
@@ -35,8 +35,8 @@ def load(folder: Path, configuration: str, benchmark: str, *, extra: tuple[str, 
     candidate_scores: Qrels = {}
     for path in texts:
         for number, row in rows(path):
-            _add(path, number, row, papers, queries, candidate_scores, extra)
-    qrels_files = [path for path in _first(places, JUDGEMENTS) if path not in texts]
+            _add_row(path, number, row, papers, queries, candidate_scores, extra)
+    qrels_files = [path for path in _first_matches(places, JUDGEMENTS) if path not in texts]
     qrels = _judgements(qrels_files) if qrels_files else candidate_scores
     notes = [] if qrels_files else ["no file of judgements: the candidates' own scores are taken"]
     # the authors keep one vector an id: a judged paper whose text is among the queries' is a candidate too, and the reverse
@@ -58,7 +58,7 @@ def load(folder: Path, configuration: str, benchmark: str, *, extra: tuple[str, 
 def load_reviewers(folder: Path, benchmark: str) -> Material:
     """Paper-reviewer matching: two tasks, hard and soft judgements over the same reviewers."""
     places = [folder / "paper_reviewer_matching", folder, folder / "reviewers"]
-    texts = _first(places, TEXTS)
+    texts = _first_matches(places, TEXTS)
     if not texts:
         raise NotFound(f"{benchmark} needs {' or '.join(TEXTS)} under {folder}; see `sciretrieve benchmarks show {benchmark}`")
     papers: dict[str, Paper] = {}
@@ -72,17 +72,17 @@ def load_reviewers(folder: Path, benchmark: str) -> Material:
     for number, row in rows(reviewers):
         groups[text_of(reviewers, number, row, "r_id")] = tuple(str(id) for id in row.get("papers") or [])
     tasks = []
-    hard: Qrels = {}
+    hard_qrels: Qrels = {}
     for kind in ("hard", "soft"):
         path = find(folder, f"test_{kind}_qrel.jsonl", f"test_{kind}-00000-of-00001.parquet", benchmark=benchmark)
         qrels = _judgements([path])
-        hard = hard or qrels
+        hard_qrels = hard_qrels or qrels
         # the authors build the run from the hard judgements and use it for the soft ones too
-        candidates = {id: tuple(reviewer for reviewer in row if reviewer in groups) for id, row in hard.items()}
-        if textless_id := next((id for id in hard if id not in papers), None):
+        candidates = {id: tuple(reviewer for reviewer in row if reviewer in groups) for id, row in hard_qrels.items()}
+        if textless_id := next((id for id in hard_qrels if id not in papers), None):
             raise InvalidRequest(f"{path}: query {textless_id!r} has no text in {texts[0]}")
-        tasks.append(Task(kind, {id: Query(id, paper=papers[id]) for id in hard}, qrels, candidates, groups))
-    for reviewer in sorted({reviewer for row in hard.values() for reviewer in row if reviewer in groups}):
+        tasks.append(Task(kind, {id: Query(id, paper=papers[id]) for id in hard_qrels}, qrels, candidates, groups))
+    for reviewer in sorted({reviewer for row in hard_qrels.values() for reviewer in row if reviewer in groups}):
         if not groups[reviewer]:
             raise InvalidRequest(f"{reviewers}: reviewer {reviewer!r} is judged and has no papers")
         if textless_id := next((id for id in groups[reviewer] if id not in papers), None):
@@ -94,7 +94,7 @@ def load_reviewers(folder: Path, benchmark: str) -> Material:
     return Material(pool, tuple(tasks), benchmark, fingerprint(texts))
 
 
-def _add(
+def _add_row(
     path: Path,
     number: int,
     row: Mapping[str, Any],
@@ -136,7 +136,7 @@ def _judgements(paths: list[Path]) -> Qrels:
     return qrels
 
 
-def _first(places: list[Path], patterns: tuple[str, ...]) -> list[Path]:
+def _first_matches(places: list[Path], patterns: tuple[str, ...]) -> list[Path]:
     for place in places:
         for pattern in patterns:
             if paths := sorted(place.glob(pattern)):
