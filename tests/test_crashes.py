@@ -97,11 +97,11 @@ def killed_builds(source: Path, folder: Path, settings: dict[str, Any], start: P
         *([str(start)] if start else []),
     ]
     folder.mkdir()
-    alone = {**os.environ, "OMP_NUM_THREADS": "1"}  # FAISS's threads do not outlive a fork
-    result = subprocess.run(command, cwd=ROOT, env=alone, capture_output=True, text=True, check=True)
-    killed = int(result.stdout)
-    assert killed > 20
-    return [folder / str(number) for number in range(1, killed + 1)]
+    one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}  # FAISS's threads do not outlive a fork
+    result = subprocess.run(command, cwd=ROOT, env=one_thread, capture_output=True, text=True, check=True)
+    killed_count = int(result.stdout)
+    assert killed_count > 20
+    return [folder / str(number) for number in range(1, killed_count + 1)]
 
 
 def test_a_build_killed_at_any_step_is_resumed_to_the_same_bytes(source: Path, tmp_path: Path, letters: LetterEncoder) -> None:

@@ -24,9 +24,9 @@ CLASSES = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if is
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: str(kind.__name__))
 def test_each_error(kind: type[errors.SciretrieveError]) -> None:
     error = kind(*SAMPLES.get(kind.__name__, ("what happened",)))
-    again = pickle.loads(pickle.dumps(error))
-    assert type(again) is kind
-    assert str(again) == str(error)
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is kind
+    assert str(copy) == str(error)
     assert "\n" not in str(error)
     family = next((name for base in kind.__mro__ if (name := base.__name__) in FAMILIES), None)
     assert kind.exit_code == (FAMILIES[family] if family else 1)

@@ -33,9 +33,10 @@ def test_npy_has_vectors_and_ids(index: sr.Index, papers: list[dict[str, Any]], 
 
 def test_an_export_can_be_indexed(index: sr.Index, tmp_path: Path) -> None:
     export(index, tmp_path / "out.parquet")
-    again = sr.build(tmp_path / "out.parquet", tmp_path / "again", encoder=None)
+    rebuilt_index = sr.build(tmp_path / "out.parquet", tmp_path / "again", encoder=None)
     assert (
-        again.search("graph networks", 20, mode="bm25").rankings[0].ids == index.search("graph networks", 20, mode="bm25").rankings[0].ids
+        rebuilt_index.search("graph networks", 20, mode="bm25").rankings[0].ids
+        == index.search("graph networks", 20, mode="bm25").rankings[0].ids
     )
 
 

@@ -68,22 +68,22 @@ def answers(index: sr.Index) -> list[tuple[str, float]]:
 def test_other_settings_of_what_spans_shards_need_no_encoding(
     source: Path, tmp_path: Path, letters: LetterEncoder, changed: dict[str, Any]
 ) -> None:
-    first = build(source, tmp_path / "index", dense="HNSW4,Flat")
-    vectors = [(shard.directory / "vectors.npy").stat().st_mtime_ns for shard in first.shards]
+    first_index = build(source, tmp_path / "index", dense="HNSW4,Flat")
+    vectors = [(shard.directory / "vectors.npy").stat().st_mtime_ns for shard in first_index.shards]
     letters.asked.clear()
     changed = {"dense": "HNSW4,Flat", **changed}
-    again = build(source, tmp_path / "index", **changed)
+    second_index = build(source, tmp_path / "index", **changed)
     assert letters.asked == []
-    assert again.manifest.generation == 2
-    assert [(shard.directory / "vectors.npy").stat().st_mtime_ns for shard in again.shards] == vectors
+    assert second_index.manifest.generation == 2
+    assert [(shard.directory / "vectors.npy").stat().st_mtime_ns for shard in second_index.shards] == vectors
     anew = build(source, tmp_path / "anew", **changed)
-    assert answers(again) == answers(anew)
-    assert (again.manifest.dense, again.manifest.metric) == (anew.manifest.dense, anew.manifest.metric)
-    assert len(list(again.path.rglob("*.faiss"))) == (0 if changed["dense"] == "flat" else 3)
-    assert len(list((again.path / "lexical").iterdir())) == 1
+    assert answers(second_index) == answers(anew)
+    assert (second_index.manifest.dense, second_index.manifest.metric) == (anew.manifest.dense, anew.manifest.metric)
+    assert len(list(second_index.path.rglob("*.faiss"))) == (0 if changed["dense"] == "flat" else 3)
+    assert len(list((second_index.path / "lexical").iterdir())) == 1
     # and then the same settings are up to date
     notes = Notes()
-    assert build(source, tmp_path / "index", **changed, progress=notes).manifest == again.manifest
+    assert build(source, tmp_path / "index", **changed, progress=notes).manifest == second_index.manifest
     assert "up to date" in notes.texts[0]
 
 

@@ -121,9 +121,9 @@ def test_what_lands_on_disk(whole: sr.Index) -> None:
 
 
 def test_vectors_are_the_encoders(whole: sr.Index, index: sr.Index) -> None:
-    for built, encoder in ((whole, LetterEncoder()), (index, index.encoder)):
-        papers = built.papers_at(np.array([0, len(built) // 2, len(built) - 1]))
-        stored = np.concatenate([shard.vectors for shard in built.vectors])[[0, len(built) // 2, len(built) - 1]]
+    for built_index, encoder in ((whole, LetterEncoder()), (index, index.encoder)):
+        papers = built_index.papers_at(np.array([0, len(built_index) // 2, len(built_index) - 1]))
+        stored = np.concatenate([shard.vectors for shard in built_index.vectors])[[0, len(built_index) // 2, len(built_index) - 1]]
         np.testing.assert_allclose(stored, encoder.encode_papers(papers), atol=1e-2)  # in bf16, a batch of other texts
 
 
@@ -207,8 +207,8 @@ def test_ctrl_c_on_the_command_line_keeps_what_was_done(big: Path, tmp_path: Pat
 def test_building_again_is_quick_and_changes_nothing(big: Path, whole: sr.Index) -> None:
     before, progress = contents(whole), Counting()
     manifest = (whole.path / "manifest.json").read_bytes()
-    again = sr.build(big, whole.path, **SETTINGS, progress=progress)
-    assert contents(again) == before
+    second_index = sr.build(big, whole.path, **SETTINGS, progress=progress)
+    assert contents(second_index) == before
     assert (whole.path / "manifest.json").read_bytes() == manifest
     assert "up to date" in progress.notes[0]
 

@@ -123,9 +123,9 @@ def test_a_table_fits_its_terminal_and_shows_the_whole_title_and_id(
     lines = list(outputs.table([Hit(12, 0.5, Paper(id, title, "", 2020, venue, tuple(authors)), {})], width))
     assert max(map(columns, lines)) <= width
     assert lines[-1].endswith(id)
-    shown = "".join(line.removeprefix(" 12    0.500  2020") for line in lines[:-1])
+    text = "".join(line.removeprefix(" 12    0.500  2020") for line in lines[:-1])
     squeezed = "".join(title.split())
-    assert "".join(shown.split()) == (squeezed or "(notitle)")
+    assert "".join(text.split()) == (squeezed or "(notitle)")
 
 
 def test_the_byline() -> None:
@@ -185,10 +185,10 @@ def test_an_explanation_fits_its_terminal_and_shows_the_whole_sentence(sentence:
     lines = list(outputs.explanation(HITS[2], Explanation("p3", Place(1, 0.1), Place(1, 1.0), 0.0, words, sentence), width))
     assert max(map(columns, lines)) <= width
     assert all(line.startswith(" " * 20) for line in lines)
-    shown = "".join("".join(lines).replace("↳", "").split())
-    assert "".join(f"“{sentence}”".split()) in shown or not sentence
+    text = "".join("".join(lines).replace("↳", "").split())
+    assert "".join(f"“{sentence}”".split()) in text or not sentence
     for word in list(words)[:8]:
-        assert word in shown
+        assert word in text
 
 
 def test_views_in_json() -> None:

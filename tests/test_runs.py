@@ -33,8 +33,8 @@ def test_trec_eval_sees_our_order(values: list[float]) -> None:
     lines = [line.split() for line in run_of(scores).to_trec("tag")]
     assert [int(line[3]) for line in lines] == list(range(1, len(scores) + 1))
     # trec_eval reads scores as float32, and breaks ties by falling id: there must be none
-    written = [np.float32(line[4]) for line in lines]
-    assert all(first > second for first, second in itertools.pairwise(written))
+    written_scores = [np.float32(line[4]) for line in lines]
+    assert all(first > second for first, second in itertools.pairwise(written_scores))
     last = lines[-1][2]
     measures = pytrec_eval.RelevanceEvaluator({"q": {last: 1}}, {"recip_rank"}).evaluate({"q": {line[2]: float(line[4]) for line in lines}})
     assert measures["q"]["recip_rank"] == pytest.approx(1 / len(scores))

@@ -39,14 +39,14 @@ def same(got: Any, given: Any) -> bool:
 @given(st.lists(st.lists(values, min_size=1, max_size=3), min_size=1, max_size=4))
 def test_no_value_is_lost(columns: list[list[Any]]) -> None:
     tables = [pa.table({"x": column_from(column)}) for column in columns]
-    joined = concat(tables)
-    joined.validate(full=True)
+    merged_table = concat(tables)
+    merged_table.validate(full=True)
     expected = [value for column in columns for value in column]
-    got = joined["x"].to_pylist()
+    got = merged_table["x"].to_pylist()
     assert len(got) == len(expected)
     for one, other in zip(got, expected, strict=True):
         assert same(one, other), (one, other)
-    assert common_schema(table.schema for table in tables) == joined.schema
+    assert common_schema(table.schema for table in tables) == merged_table.schema
 
 
 @pytest.mark.parametrize(
@@ -68,10 +68,10 @@ def test_the_common_type(one: pa.DataType, other: pa.DataType, common: pa.DataTy
 
 
 def test_numbers_too_great_for_a_common_type() -> None:
-    joined = concat([pa.table({"x": [2**63 - 1]}), pa.table({"x": [0.5]})])
-    assert joined["x"].to_pylist() == [float(2**63 - 1), 0.5]
-    joined = concat([pa.table({"x": pa.array([2**64 - 1], pa.uint64())}), pa.table({"x": [-1]})])
-    assert joined["x"].to_pylist() == [str(2**64 - 1), "-1"]
+    merged_table = concat([pa.table({"x": [2**63 - 1]}), pa.table({"x": [0.5]})])
+    assert merged_table["x"].to_pylist() == [float(2**63 - 1), 0.5]
+    merged_table = concat([pa.table({"x": pa.array([2**64 - 1], pa.uint64())}), pa.table({"x": [-1]})])
+    assert merged_table["x"].to_pylist() == [str(2**64 - 1), "-1"]
 
 
 @given(st.lists(st.booleans(), max_size=70))

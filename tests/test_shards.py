@@ -44,20 +44,20 @@ def test_papers_are_read_whatever_the_layout_of_their_file(written: Shard, layou
     table = pq.read_table(path)
     before = written.papers(np.arange(0, 1000, 3))
     pq.write_table(table, path, **layout)
-    again = Shard(written.directory, written.facts, 0)
-    assert again.papers(np.arange(0, 1000, 3)) == before
-    assert again.columns(["year", "id"]).equals(table.select(["year", "id"]))
-    assert sum(len(part) for _, part in again.tables()) == 1000
+    opened_shard = Shard(written.directory, written.facts, 0)
+    assert opened_shard.papers(np.arange(0, 1000, 3)) == before
+    assert opened_shard.columns(["year", "id"]).equals(table.select(["year", "id"]))
+    assert sum(len(part) for _, part in opened_shard.tables()) == 1000
 
 
 def test_a_shard_that_was_read_can_be_forgotten(written: Shard) -> None:
-    opened = Shard(written.directory, written.facts, 0)
-    opened.papers(np.array([3]))
-    opened.ids_at(np.array([3]))
-    reference = weakref.ref(opened)
+    opened_shard = Shard(written.directory, written.facts, 0)
+    opened_shard.papers(np.array([3]))
+    opened_shard.ids_at(np.array([3]))
+    reference = weakref.ref(opened_shard)
     gc.disable()
     try:
-        del opened
+        del opened_shard
         assert reference() is None
     finally:
         gc.enable()

@@ -16,7 +16,7 @@ def test_best_holds_the_first_k_and_all_their_ties(values: list[float], k: int) 
     scores = np.array(values)
     real = sorted((score for score in values if score > -np.inf), reverse=True)
     edge = real[:k][-1] if real else None
-    expected = [at for at, score in enumerate(values) if edge is not None and score >= edge and score > -np.inf]
+    expected = [position for position, score in enumerate(values) if edge is not None and score >= edge and score > -np.inf]
     assert best(scores, k).tolist() == expected
 
 

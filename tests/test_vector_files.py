@@ -27,8 +27,8 @@ PAPERS = [Paper(row["id"], row["title"], row["abstract"]) for row in made_up_pap
 @pytest.mark.parametrize("name", ["out.jsonl", "out.npy", "out.parquet"])
 def test_what_is_written_is_read_back_as_vectors_made_elsewhere(corpus: Path, tmp_path: Path, name: str) -> None:
     assert sr.encode(corpus, tmp_path / name) == 300
-    back = load_encoder(f"vectors:{tmp_path / name}")
-    np.testing.assert_array_equal(back.encode_papers(PAPERS), load_encoder("minilm").encode_papers(PAPERS))
+    stored_vectors = load_encoder(f"vectors:{tmp_path / name}")
+    np.testing.assert_array_equal(stored_vectors.encode_papers(PAPERS), load_encoder("minilm").encode_papers(PAPERS))
     assert {path.name for path in tmp_path.iterdir()} == {name} | ({"out.ids.txt"} if name == "out.npy" else set())
 
 
@@ -152,8 +152,8 @@ def test_half_a_window_on_disk_is_done_again(corpus: Path, tmp_path: Path, monke
     with (tmp_path / "out.npy.partial" / "vectors.f32").open("ab") as file:
         file.write(b"\0" * 5000)  # written, and its ids not yet
     sr.encode(corpus, tmp_path / "out.npy")
-    back = load_encoder(f"vectors:{tmp_path / 'out.npy'}").encode_papers(PAPERS)
-    np.testing.assert_allclose((back * load_encoder("minilm").encode_papers(PAPERS)).sum(axis=1), 1, atol=1e-3)
+    stored_vectors = load_encoder(f"vectors:{tmp_path / 'out.npy'}").encode_papers(PAPERS)
+    np.testing.assert_allclose((stored_vectors * load_encoder("minilm").encode_papers(PAPERS)).sum(axis=1), 1, atol=1e-3)
 
 
 @pytest.mark.parametrize("torn", [b'"p012', b"\0\0\0\0\0\0\0\0", b"\0\0\0\0\0\0\0\n"])

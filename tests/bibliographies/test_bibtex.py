@@ -45,10 +45,10 @@ def written(path: Path) -> str:
 
 def test_a_messy_bibliography_comes_back_field_by_field(tmp_path: Path) -> None:
     (tmp_path / "messy.bib").write_text(MESSY, encoding="utf-8")
-    again = written(tmp_path / "messy.bib")
-    assert parsed(again) == parsed(MESSY)
-    assert "month = jun" in again
-    assert "month = {10~} # jan" in again
+    text = written(tmp_path / "messy.bib")
+    assert parsed(text) == parsed(MESSY)
+    assert "month = jun" in text
+    assert "month = {10~} # jan" in text
 
 
 def test_through_an_index_too(tmp_path: Path) -> None:
@@ -136,8 +136,8 @@ def test_a_paper_has_the_same_key_in_every_answer() -> None:
     def paper(id: str, title: str = "On heat", year: int | None = 1905) -> Paper:
         return Paper(id, title, year=year, authors=("Jörg Müller",))
 
-    alone = keys_of([paper("10.1000/1", "Warmth")], [None])
-    assert keys_of([paper("7"), paper("10.1000/1", "Warmth")], [None, None])[1:] == alone == ["muller1905warmth"]
+    single_key = keys_of([paper("10.1000/1", "Warmth")], [None])
+    assert keys_of([paper("7"), paper("10.1000/1", "Warmth")], [None, None])[1:] == single_key == ["muller1905warmth"]
     # two of one name are told apart by their ids, not by their ranks
     assert keys_of([paper("2"), paper("1")], [None, None]) == ["muller1905heatb", "muller1905heata"]
     assert keys_of([paper("2"), paper("1"), paper("x")], [None, None, "Muller1905heata"]) == [
@@ -145,10 +145,10 @@ def test_a_paper_has_the_same_key_in_every_answer() -> None:
         "muller1905heatb",
         "Muller1905heata",
     ]
-    for own in ("jinek2012programmable", "DBLP:conf/acl/Li19", "mü"):
-        assert keys_of([replace(paper(own), doi="10.1000/1")], [None]) == [own]
-    for other in ("https://x.org/1", "123", "10.1000/1", "doi:10.1000/1", "arXiv:1409.0473", "hep-th/9901001", "ris:00ff", "two words"):
-        assert keys_of([paper(other)], [None]) == ["muller1905heat"]
+    for key in ("jinek2012programmable", "DBLP:conf/acl/Li19", "mü"):
+        assert keys_of([replace(paper(key), doi="10.1000/1")], [None]) == [key]
+    for id in ("https://x.org/1", "123", "10.1000/1", "doi:10.1000/1", "arXiv:1409.0473", "hep-th/9901001", "ris:00ff", "two words"):
+        assert keys_of([paper(id)], [None]) == ["muller1905heat"]
     assert keys_of([paper("jinek2012programmable"), paper("https://x.org/1")], [None, None]) == ["jinek2012programmable", "muller1905heat"]
     (chinese,) = keys_of([Paper("12", "图神经网络", authors=("李 明",))], [None])
     assert chinese.startswith("anonymous")

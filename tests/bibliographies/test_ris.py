@@ -44,8 +44,8 @@ def test_what_was_read_comes_back_with_its_rank(tmp_path: Path) -> None:
     (tmp_path / "p.ris").write_text(RECORDS)
     papers = papers_of(read_corpus(tmp_path / "p.ris")[0])
     first, second = written(papers)
-    before, other = rispy.loads(RECORDS)
-    assert first == before | {"notes": ["my own note", "sciretrieve rank=1 score=0.500000"]}
+    record, other = rispy.loads(RECORDS)
+    assert first == record | {"notes": ["my own note", "sciretrieve rank=1 score=0.500000"]}
     assert second == other | {"notes": ["sciretrieve rank=2 score=0.500000"]}
 
 

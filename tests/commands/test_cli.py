@@ -204,7 +204,7 @@ def test_errors_are_one_line_with_the_right_code(index: sr.Index, tmp_path: Path
     (tmp_path / "notes.docx").write_bytes(b"x")
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "manifest.json").write_text('{"format": 0}')
-    before = sorted(tmp_path.rglob("*"))
+    paths_before = sorted(tmp_path.rglob("*"))
     result = sciretrieve(*[str(index.path) if part == "INDEX" else part for part in arguments])
     assert result.returncode == code, result.stderr
     assert words in result.stderr
@@ -212,7 +212,7 @@ def test_errors_are_one_line_with_the_right_code(index: sr.Index, tmp_path: Path
     assert "Traceback" not in result.stderr
     if "No such command" not in words and words != "fuzzy":
         assert result.stderr.splitlines()[-1].startswith("sciretrieve: ")
-    assert [path for path in sorted(tmp_path.rglob("*")) if path.is_file() and path not in before and path.name != ".lock"] == []
+    assert [path for path in sorted(tmp_path.rglob("*")) if path.is_file() and path not in paths_before and path.name != ".lock"] == []
 
 
 def test_debug_shows_the_traceback() -> None:
@@ -224,10 +224,10 @@ def test_debug_shows_the_traceback() -> None:
 def test_a_process_ends_with_the_code_of_its_command_and_all_its_output(index: sr.Index) -> None:
     """`main` leaves without Python's own tidying up, which would have flushed what was printed."""
     query = ("search", "star", "-i", index.path, "-k", "300", "--mode", "bm25", "--format", "jsonl")
-    whole, nowhere = process(*query), process("info", "-i", "nowhere")
-    assert (whole.returncode, whole.stdout, whole.stderr) == (0, answer(*query), "")
-    assert (nowhere.returncode, nowhere.stdout) == (2, "")
-    assert nowhere.stderr.startswith("sciretrieve: there is no index at nowhere")
+    good, bad = process(*query), process("info", "-i", "nowhere")
+    assert (good.returncode, good.stdout, good.stderr) == (0, answer(*query), "")
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert bad.stderr.startswith("sciretrieve: there is no index at nowhere")
 
 
 def test_a_reader_that_stops_early_is_no_error(index: sr.Index) -> None:
@@ -304,9 +304,9 @@ def test_output_that_cannot_show_a_letter_shows_its_number(tmp_path: Path) -> No
 
 def test_commands_that_are_shown_can_be_pasted(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "p.jsonl", [{"id": "1", "title": "heat"}])
-    built = sciretrieve("index", "p.jsonl", "-o", "my index", "--dense", "none")
-    assert "next: sciretrieve search 'your words' -i 'my index'" in built.stderr
-    assert "1 paper in 1 shard," in built.stderr
+    result = sciretrieve("index", "p.jsonl", "-o", "my index", "--dense", "none")
+    assert "next: sciretrieve search 'your words' -i 'my index'" in result.stderr
+    assert "1 paper in 1 shard," in result.stderr
     assert "sciretrieve index CORPUS -o 'no index'" in sciretrieve("search", "heat", "-i", "no index").stderr
 
 

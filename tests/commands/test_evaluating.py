@@ -57,19 +57,19 @@ def test_a_benchmark_is_measured_kept_and_measured_again(beir: Path, tmp_path: P
     assert np.mean(values["nDCG@10"]) == pytest.approx(report["measures"]["nDCG@10"])
     # any run on any judgements gives the same
     run: list[str | Path] = ["--run", out / "run.trec", "--qrels", beir / "qrels/test.tsv"]
-    scored = json.loads(call("evaluate", *run, "-m", "ndcg_cut_10", "--format", "json").stdout)
-    assert scored["measures"]["nDCG@10"] == report["measures"]["nDCG@10"]
-    again = call("evaluate", "--replay", out / "receipt.json")
-    assert again.exit_code == 0, again.output
-    assert "the figures are those of the receipt" in again.stderr
+    figures = json.loads(call("evaluate", *run, "-m", "ndcg_cut_10", "--format", "json").stdout)
+    assert figures["measures"]["nDCG@10"] == report["measures"]["nDCG@10"]
+    replayed = call("evaluate", "--replay", out / "receipt.json")
+    assert replayed.exit_code == 0, replayed.output
+    assert "the figures are those of the receipt" in replayed.stderr
 
 
 def test_a_receipt_that_does_not_come_out_again_is_told(beir: Path, tmp_path: Path) -> None:
     call("evaluate", f"beir:{beir}", "--mode", "bm25", "-o", tmp_path / "out")
     receipt = tmp_path / "out" / "receipt.json"
-    kept = json.loads(receipt.read_text())
-    kept["measures"]["MAP"] += 0.01
-    receipt.write_text(json.dumps(kept))
+    facts = json.loads(receipt.read_text())
+    facts["measures"]["MAP"] += 0.01
+    receipt.write_text(json.dumps(facts))
     result = call("evaluate", "--replay", receipt)
     assert result.exit_code == 1
     assert "differs from the receipt: MAP was" in result.stderr
@@ -99,8 +99,8 @@ def test_runs_are_compared(beir: Path, tmp_path: Path) -> None:
     assert "wins" in table.stdout
     assert "p = " in table.stdout
     both: list[str | Path] = [tmp_path / "bm25", tmp_path / "dense", "--qrels", beir / "qrels/test.tsv"]
-    found = json.loads(call("compare", *both, "--format", "json").stdout)
-    assert set(found["runs"][1]["against_first"]["nDCG@10"]) >= {"difference", "interval", "p_randomisation_holm", "p_t_holm"}
+    comparison = json.loads(call("compare", *both, "--format", "json").stdout)
+    assert set(comparison["runs"][1]["against_first"]["nDCG@10"]) >= {"difference", "interval", "p_randomisation_holm", "p_t_holm"}
     for form, words in (("latex", r"\begin{tabular}"), ("markdown", "| run | nDCG@10 |")):
         assert words in call("compare", *both, "--format", form).stdout
     lines = (tmp_path / "dense/run.trec").read_text().splitlines(keepends=True)
@@ -137,16 +137,16 @@ def test_one_system_at_a_time(beir: Path) -> None:
 
 
 def test_the_catalogue_is_listed_and_shown() -> None:
-    listed = call("benchmarks").stdout
+    listing = call("benchmarks").stdout
     for name in (*CATALOGUE, "beir:DIR"):
-        assert name in listed
+        assert name in listing
     rows: list[dict[str, Any]] = json.loads(call("benchmarks", "--format", "json").stdout)
     assert {row["name"] for row in rows} == set(CATALOGUE)
     for row in rows:
         assert row["downloads"] or row["by hand"] or row["name"] == "asr"
-    shown = call("benchmarks", "show", "mdcr").stdout
+    details = call("benchmarks", "show", "mdcr").stdout
     for words in ("minus Euclidean distance", "mdcr_SPLIT_data.jsonl", "https://takelab.fer.hr/data/mdcr/mdcr_test.json"):
-        assert words in shown
+        assert words in details
     assert set(PUBLISHED) <= set(CATALOGUE)
 
 
@@ -188,15 +188,15 @@ data = "{tmp_path / "scidocs"}"
     html = (tmp_path / "out" / "index.html").read_text()
     for words in ("made-up", "both &amp; &lt;more&gt;", "Recall at depth", "<polyline", "<circle", "SciMult, Table 5", "</html>"):
         assert words in html
-    first = (tmp_path / "out" / "made-up" / "words" / "receipt.json").stat().st_mtime_ns
+    first_time = (tmp_path / "out" / "made-up" / "words" / "receipt.json").stat().st_mtime_ns
     (tmp_path / "out" / "made-up" / "both & <more>" / "receipt.json").unlink()
-    again = call("evaluate", "--matrix", tmp_path / "plan.toml", "-o", tmp_path / "out")
-    assert again.stderr.count("made-up: ") == 1
-    assert (tmp_path / "out" / "made-up" / "words" / "receipt.json").stat().st_mtime_ns == first
+    second_result = call("evaluate", "--matrix", tmp_path / "plan.toml", "-o", tmp_path / "out")
+    assert second_result.stderr.count("made-up: ") == 1
+    assert (tmp_path / "out" / "made-up" / "words" / "receipt.json").stat().st_mtime_ns == first_time
     write_text(tmp_path / "plan.toml", plan.replace(str(tmp_path / "scidocs"), "nowhere"))
-    broken = call("evaluate", "--matrix", tmp_path / "plan.toml", "-o", tmp_path / "out2")
-    assert broken.exit_code == 1
-    assert "not run: scidocs-cite, words: there is no nowhere" in broken.stderr
+    failing_result = call("evaluate", "--matrix", tmp_path / "plan.toml", "-o", tmp_path / "out2")
+    assert failing_result.exit_code == 1
+    assert "not run: scidocs-cite, words: there is no nowhere" in failing_result.stderr
     assert "Not run" in (tmp_path / "out2" / "index.html").read_text()
 
 

@@ -17,7 +17,7 @@ from tests.command_line import answer, sciretrieve
 from tests.made_up import write_jsonl
 
 
-def asked(*arguments: str | Path) -> Any:
+def json_answer(*arguments: str | Path) -> Any:
     """What a command answers with --format json."""
     return json.loads(answer(*arguments, "-f", "json"))
 
@@ -31,14 +31,14 @@ def ids(value: Any) -> list[str]:
 
 def test_since_alpha_and_fusion_are_those_of_the_library(index: sr.Index) -> None:
     query = ("search", "vaccine trial", "-i", index.path, "-k", "7", "--no-group")
-    found = asked(*query, "--since", "2010", "--filter", "venue == 'ACL' or venue == 'PNAS'", "--alpha", "0.9")
+    value = json_answer(*query, "--since", "2010", "--filter", "venue == 'ACL' or venue == 'PNAS'", "--alpha", "0.9")
     filter = '(venue == "ACL" or venue == "PNAS") and year >= 2010'
-    assert ids(found) == list(index.search("vaccine trial", 7, filter=filter, alpha=0.9).rankings[0].ids)
-    assert min(hit["year"] for hit in found["hits"]) >= 2010
-    found = asked(*query, "--since", "2010", "--fusion", "rrf")
+    assert ids(value) == list(index.search("vaccine trial", 7, filter=filter, alpha=0.9).rankings[0].ids)
+    assert min(hit["year"] for hit in value["hits"]) >= 2010
+    value = json_answer(*query, "--since", "2010", "--fusion", "rrf")
     expected = index.search("vaccine trial", 7, filter="year >= 2010", fusion="rrf").rankings[0]
-    assert ids(found) == list(expected.ids)
-    assert [hit["score"] for hit in found["hits"]] == pytest.approx(expected.scores.tolist())
+    assert ids(value) == list(expected.ids)
+    assert [hit["score"] for hit in value["hits"]] == pytest.approx(expected.scores.tolist())
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
 
 def test_near_duplicates_are_one_unless_told_otherwise(twins: sr.Index) -> None:
     query = ("search", "graph theorem", "-i", twins.path, "-k", "13")
-    grouped, apart = asked(*query), asked(*query, "--no-group")
+    grouped, apart = json_answer(*query), json_answer(*query, "--no-group")
     assert len({id[-2:] for id in ids(grouped)}) == len(grouped["hits"]) == 13
     assert all(hit["also"] == [other_of(hit["id"])] for hit in grouped["hits"] if hit["id"] != "alone")
     assert any(other_of(id) in ids(apart) for id in ids(apart))
@@ -75,7 +75,7 @@ def test_duplicates_are_listed(twins: sr.Index) -> None:
     assert {tuple(block.split("\n    ")) for block in blocks} == {
         (f"On the {number}th graph theorem", f"arxiv{number:02d}", f"journal{number:02d}") for number in range(12)
     }
-    value = asked("duplicates", "-i", twins.path)
+    value = json_answer("duplicates", "-i", twins.path)
     assert (value["schema"], value["index"]) == (1, str(twins.path))
     assert sorted(group["papers"] for group in value["groups"]) == [[f"arxiv{at:02d}", f"journal{at:02d}"] for at in range(12)]
 
@@ -83,7 +83,7 @@ def test_duplicates_are_listed(twins: sr.Index) -> None:
 def test_views_beside_the_hits(index: sr.Index, papers: list[dict[str, Any]]) -> None:
     """Counts and groups are over the first 1,000 and 200 papers, of these over those with a word of the query, whatever k is."""
     query = ("search", "graph star", "-i", index.path, "-k", "4", "--filter", "impact > 2", "--diverse")
-    value = asked(*query, "--facets", "topic, venue", "--cluster", "--explain")
+    value = json_answer(*query, "--facets", "topic, venue", "--cluster", "--explain")
     assert ids(value) == list(index.search("graph star", 4, filter="impact > 2", group=True, diversify=True).rankings[0].ids)
     assert ids(value) != list(index.search("graph star", 4, filter="impact > 2").rankings[0].ids)
     matching = {hit.id for hit in index.search("graph star", 300, group=False).hits if hit.scores["bm25"] is not None}
@@ -119,30 +119,30 @@ def test_reranking(index: sr.Index) -> None:
     plain = list(index.search("graph networks", 8, mode="bm25").rankings[0].ids)
     assert {hit["id"] for hit in hits[:5]} == set(plain[:5])
     assert [hit["id"] for hit in hits[5:]] == plain[5:]
-    given = [hit["scores"]["rerank"] for hit in hits]
-    assert given[:5] == sorted(given[:5], reverse=True)
-    assert given[5:] == [None] * 3
+    scores = [hit["scores"]["rerank"] for hit in hits]
+    assert scores[:5] == sorted(scores[:5], reverse=True)
+    assert scores[5:] == [None] * 3
     # it is the encoder of the index, so what it gives is what the dense half says
-    assert given[:5] == pytest.approx([hit["explanation"]["dense"]["score"] for hit in hits[:5]], abs=1e-2)
+    assert scores[:5] == pytest.approx([hit["explanation"]["dense"]["score"] for hit in hits[:5]], abs=1e-2)
 
 
 def test_a_query_with_operators(index: sr.Index, papers: list[dict[str, Any]]) -> None:
-    found = asked("search", '"graph" author:hopper -networks', "-i", index.path, "-k", "300", "--no-group")
+    value = json_answer("search", '"graph" author:hopper -networks', "-i", index.path, "-k", "300", "--no-group")
 
     def passes(paper: dict[str, Any]) -> bool:
         text = f"{paper['title']} {paper['abstract']}".split()
         return "graph" in text and "networks" not in text and "Grace Hopper" in paper["authors"]
 
-    assert set(ids(found)) == {paper["id"] for paper in papers if passes(paper)}
-    assert found["hits"]
+    assert set(ids(value)) == {paper["id"] for paper in papers if passes(paper)}
+    assert value["hits"]
     led = json.loads(answer("search", "-i", index.path, "-k", "300", "--no-group", "-f", "json", "--", "-networks graph"))
     assert led["query"] == "-networks graph"
-    assert len(ids(led)) > len(ids(found))
+    assert len(ids(led)) > len(ids(value))
     assert not any("networks" in f"{hit['title']} {hit['abstract']}".split() for hit in led["hits"])
 
 
 def test_similar_takes_the_same_options(index: sr.Index) -> None:
-    value = asked(
+    value = json_answer(
         "similar", "p0000", "-i", index.path, "-k", "5", "--since", "2005", "--alpha", "0.2", "--diverse", "--facets", "year", "--cluster"
     )
     options: dict[str, Any] = {"filter": "year >= 2005", "alpha": 0.2}
@@ -170,10 +170,10 @@ def test_why_not(index: sr.Index) -> None:
     assert re.fullmatch(r"  dense   rank \d+, score -?\d\.\d{4}", lines[1])
     assert lines[3].startswith("  words   ")
     assert "  → -k 50 would show it" in lines
-    told = asked("why-not", ranked[49], "graph", "networks", "-i", index.path, "-k", "5", "--fusion", "rrf")
-    assert (told["schema"], told["query"], told["k"]) == (1, "graph networks", 5)
-    assert told["ranks"]["hybrid"] == list(index.search("graph networks", 300, fusion="rrf").rankings[0].ids).index(ranked[49]) + 1
-    assert told["explanation"]["id"] == ranked[49]
+    value = json_answer("why-not", ranked[49], "graph", "networks", "-i", index.path, "-k", "5", "--fusion", "rrf")
+    assert (value["schema"], value["query"], value["k"]) == (1, "graph networks", 5)
+    assert value["ranks"]["hybrid"] == list(index.search("graph networks", 300, fusion="rrf").rankings[0].ids).index(ranked[49]) + 1
+    assert value["explanation"]["id"] == ranked[49]
     absent = next(
         hit for hit in index.search("graph networks", 300, mode="dense").hits if hit.paper.extra["topic"] == "stars" and hit.paper.year
     )
@@ -218,14 +218,14 @@ def test_tune(judged: sr.Index) -> None:
     assert end == "not written: a dry run"
     assert (judged.path / "manifest.json").read_bytes() == manifest
 
-    told = asked(*command)
-    assert (told["schema"], told["measure"], told["queries"], told["written"]) == (1, "nDCG@10", 24, True)
-    assert told["held_out"] - told["before_mean"] == pytest.approx(told["difference"]["difference"])
+    value = json_answer(*command)
+    assert (value["schema"], value["measure"], value["queries"], value["written"]) == (1, "nDCG@10", 24, True)
+    assert value["held_out"] - value["before_mean"] == pytest.approx(value["difference"]["difference"])
     written = sr.open(judged.path).manifest
-    assert written.fusion == told["after"]["fusion"]
-    assert Fusion(**told["after"]["fusion"]).alpha < 0.5
-    info = asked("info", "-i", judged.path)
-    assert info["manifest"]["fusion"] == told["after"]["fusion"]
+    assert written.fusion == value["after"]["fusion"]
+    assert Fusion(**value["after"]["fusion"]).alpha < 0.5
+    info = json_answer("info", "-i", judged.path)
+    assert info["manifest"]["fusion"] == value["after"]["fusion"]
     assert answer(*command).splitlines()[-1] == "not written: the index has the best setting already"
 
 

@@ -26,8 +26,8 @@ def test_a_directory_is_its_corpus(tmp_path: Path, compressed: bool) -> None:
     if compressed:
         (tmp_path / "corpus.jsonl.gz").write_bytes(gzip.compress((tmp_path / "corpus.jsonl").read_bytes()))
         (tmp_path / "corpus.jsonl").unlink()
-    read, rejected = read_corpus(tmp_path)
-    assert read.select(["id", "title", "abstract", "year", "authors", "cited"]).to_pylist() == [
+    papers, rejected = read_corpus(tmp_path)
+    assert papers.select(["id", "title", "abstract", "year", "authors", "cited"]).to_pylist() == [
         {"id": "1", "title": "One", "abstract": "first", "year": 1999, "authors": ["Ada Lovelace"], "cited": 3},
         {"id": "2", "title": "Two", "abstract": "second", "year": None, "authors": [], "cited": None},
     ]
@@ -38,5 +38,5 @@ def test_the_paper_s_own_keys_win_over_metadata(tmp_path: Path) -> None:
     (tmp_path / "corpus.jsonl").write_text(
         json.dumps({"_id": "1", "title": "T", "text": "x", "metadata": {"title": "other", "text": None}})
     )
-    read, _ = read_corpus(tmp_path)
-    assert read.select(["title", "abstract"]).to_pylist() == [{"title": "T", "abstract": "x"}]
+    papers, _ = read_corpus(tmp_path)
+    assert papers.select(["title", "abstract"]).to_pylist() == [{"title": "T", "abstract": "x"}]

@@ -35,8 +35,8 @@ LIBRARY = r"""
 
 def test_entries_become_papers(tmp_path: Path) -> None:
     (tmp_path / "library.bib").write_text(LIBRARY, encoding="utf-8")
-    read, rejected = read_corpus(tmp_path / "library.bib")
-    first, second, third = read.to_pylist()
+    papers, rejected = read_corpus(tmp_path / "library.bib")
+    first, second, third = papers.to_pylist()
     assert rejected == []
     assert (first["id"], first["title"], first["year"], first["doi"]) == (
         "vaswani2017attention",
@@ -54,8 +54,8 @@ def test_entries_become_papers(tmp_path: Path) -> None:
 
 def test_the_same_entries_as_pybtex_itself(tmp_path: Path) -> None:
     (tmp_path / "library.bib").write_text(LIBRARY, encoding="utf-8")
-    read, _ = read_corpus(tmp_path / "library.bib")
-    assert read["id"].to_pylist() == list(parse_string(LIBRARY, "bibtex").entries)
+    papers, _ = read_corpus(tmp_path / "library.bib")
+    assert papers["id"].to_pylist() == list(parse_string(LIBRARY, "bibtex").entries)
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_the_same_entries_as_pybtex_itself(tmp_path: Path) -> None:
 def test_a_broken_entry_costs_itself(tmp_path: Path, broken: str, survivors: set[str]) -> None:
     good, after = "@article{good, title = {Good}}\n", "@article{after, title = {After}}\n"
     (tmp_path / "p.bib").write_text(good + broken + after)
-    read, rejected = read_corpus(tmp_path / "p.bib")
-    assert survivors <= set(read["id"].to_pylist())
+    papers, rejected = read_corpus(tmp_path / "p.bib")
+    assert survivors <= set(papers["id"].to_pylist())
     assert all("\n" not in item.reason for item in rejected)
     if "stray" not in broken and "maths" not in broken:
         assert rejected
@@ -82,15 +82,15 @@ def test_a_broken_entry_costs_itself(tmp_path: Path, broken: str, survivors: set
 
 def test_a_macro_of_another_file_stands_for_itself(tmp_path: Path) -> None:
     (tmp_path / "p.bib").write_text("@article{macro, title = {Fine}, journal = JMLR, month = May}\n")
-    read, rejected = read_corpus(tmp_path / "p.bib")
+    papers, rejected = read_corpus(tmp_path / "p.bib")
     assert rejected == []
-    assert read.select(["id", "venue", "month"]).to_pylist() == [{"id": "macro", "venue": "JMLR", "month": "May"}]
+    assert papers.select(["id", "venue", "month"]).to_pylist() == [{"id": "macro", "venue": "JMLR", "month": "May"}]
 
 
 def test_broken_utf8_costs_its_entry(tmp_path: Path) -> None:
     (tmp_path / "p.bib").write_bytes(b"@misc{a, title = {br\xffken}}\n@misc{b, title = {fine \xc3\xa9}}\n")
-    read, rejected = read_corpus(tmp_path / "p.bib")
-    assert read["title"].to_pylist() == ["fine é"]
+    papers, rejected = read_corpus(tmp_path / "p.bib")
+    assert papers["title"].to_pylist() == ["fine é"]
     assert [(item.row, item.reason) for item in rejected] == [(1, "broken UTF-8")]
 
 

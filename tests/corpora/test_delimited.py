@@ -30,10 +30,10 @@ def test_what_was_written_comes_back(tmp_path_factory: pytest.TempPathFactory, r
         writer = csv.writer(file, delimiter=delimiter)
         writer.writerow(["id", "title", "abstract"])
         writer.writerows([f"p{number}", title, abstract] for number, (title, abstract) in enumerate(rows))
-    read, rejected = read_corpus(path)
+    papers, rejected = read_corpus(path)
     # Arrow and Python agree on what is white space but for the file and group separators
     expected = [(title.strip(SPACES), abstract.strip(SPACES)) for title, abstract in rows]
-    got = dict(zip(read["id"].to_pylist(), zip(read["title"].to_pylist(), read["abstract"].to_pylist(), strict=True), strict=True))
+    got = dict(zip(papers["id"].to_pylist(), zip(papers["title"].to_pylist(), papers["abstract"].to_pylist(), strict=True), strict=True))
     for number, pair in enumerate(expected):
         if any(pair):
             assert tuple(text.strip(SPACES) for text in got[f"p{number}"]) == pair
@@ -50,19 +50,19 @@ def write(path: Path, text: str | bytes) -> Path:
 
 def test_columns_of_numbers_become_numbers_and_ids_stay_as_they_are(tmp_path: Path) -> None:
     text = "id,title,cited,score,code,mixed\n0704.0010,a,3,1.5,007,1\n1706.03762,b,,2,012,x\n1706.1000,c,4,nan,100,3\n"
-    read, _ = read_corpus(write(tmp_path / "p.csv", text))
-    assert read["id"].to_pylist() == ["0704.0010", "1706.03762", "1706.1000"]
-    assert read["cited"].to_pylist() == [3, None, 4]
-    assert read["cited"].type == pa.int64()
-    assert read["score"].to_pylist()[:2] == [1.5, 2.0]
-    assert read["code"].to_pylist() == ["007", "012", "100"]
-    assert read["mixed"].to_pylist() == ["1", "x", "3"]
+    papers, _ = read_corpus(write(tmp_path / "p.csv", text))
+    assert papers["id"].to_pylist() == ["0704.0010", "1706.03762", "1706.1000"]
+    assert papers["cited"].to_pylist() == [3, None, 4]
+    assert papers["cited"].type == pa.int64()
+    assert papers["score"].to_pylist()[:2] == [1.5, 2.0]
+    assert papers["code"].to_pylist() == ["007", "012", "100"]
+    assert papers["mixed"].to_pylist() == ["1", "x", "3"]
 
 
 def test_rows_of_the_wrong_width_and_broken_bytes_cost_themselves_alone(tmp_path: Path) -> None:
     text = b"id,title\na,fine\nb\nc,too,many\n\nd,br\xffken\ne,also fine\n"
-    read, rejected = read_corpus(write(tmp_path / "p.csv", text))
-    assert read["id"].to_pylist() == ["a", "e"]
+    papers, rejected = read_corpus(write(tmp_path / "p.csv", text))
+    assert papers["id"].to_pylist() == ["a", "e"]
     assert [(item.row, item.reason) for item in rejected] == [
         (2, "1 fields where the header has 2"),
         (3, "3 fields where the header has 2"),
@@ -72,8 +72,8 @@ def test_rows_of_the_wrong_width_and_broken_bytes_cost_themselves_alone(tmp_path
 
 def test_what_spreadsheets_write(tmp_path: Path) -> None:
     text = '\ufeff\r\n"Paper; number";Title;Year\r\n1;"A ""quoted"" title;\r\nof two lines";2020\r\n'
-    read, _ = read_corpus(write(tmp_path / "p.csv", text), id="Paper; number")
-    assert read.select(["id", "title", "year"]).to_pylist() == [{"id": "1", "title": 'A "quoted" title;\r\nof two lines', "year": 2020}]
+    papers, _ = read_corpus(write(tmp_path / "p.csv", text), id="Paper; number")
+    assert papers.select(["id", "title", "year"]).to_pylist() == [{"id": "1", "title": 'A "quoted" title;\r\nof two lines', "year": 2020}]
 
 
 def test_compressed(tmp_path: Path) -> None:

@@ -25,8 +25,8 @@ def test_plain_and_compressed_read_alike(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"p.jsonl{suffix}"
     compressed = {"": LINES, ".gz": gzip.compress(LINES), ".zst": pa.compress(LINES, codec="zstd", asbytes=True)}[suffix]
     path.write_bytes(compressed)
-    read, rejected = read_corpus(path)
-    assert read["title"].to_pylist() == [f"title {n}" for n in range(10_000)]
+    papers, rejected = read_corpus(path)
+    assert papers["title"].to_pylist() == [f"title {n}" for n in range(10_000)]
     assert rejected == []
 
 
@@ -65,8 +65,8 @@ def test_bad_lines_cost_themselves_alone(tmp_path: Path) -> None:
     with path.open("wb") as file:
         for number, line in enumerate(bad):
             file.write(b'{"id": "good-%d", "title": "fine"}\n' % number + line + b"\n")
-    read, rejected = read_corpus(path)
-    assert read["id"].to_pylist() == [f"good-{n}" for n in range(len(bad))]
+    papers, rejected = read_corpus(path)
+    assert papers["id"].to_pylist() == [f"good-{n}" for n in range(len(bad))]
     assert [item.row for item in rejected] == [2 * n + 2 for n in range(len(bad))]
     for item, reason in zip(rejected, bad.values(), strict=True):
         assert item.reason.startswith(reason)
@@ -75,8 +75,8 @@ def test_bad_lines_cost_themselves_alone(tmp_path: Path) -> None:
 
 def test_a_file_of_bad_lines_alone(tmp_path: Path) -> None:
     (tmp_path / "p.jsonl").write_text("{}\n[]\nnot json\n")
-    read, rejected = read_corpus(tmp_path / "p.jsonl")
-    assert len(read) == 0
+    papers, rejected = read_corpus(tmp_path / "p.jsonl")
+    assert len(papers) == 0
     assert [item.row for item in rejected] == [1, 2, 3]
 
 
@@ -84,8 +84,8 @@ def test_a_column_that_changes_its_type_loses_nothing(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [{"id": n, "title": "t", "mixed": n if n < BATCH_ROWS else f"text {n}"} for n in range(BATCH_ROWS + 5)]
     rows[10]["mixed"] = 1.5
     rows[11]["mixed"] = None
-    read, _ = read_corpus(write_jsonl(tmp_path / "p.jsonl", rows))
-    values = read["mixed"].to_pylist()
+    papers, _ = read_corpus(write_jsonl(tmp_path / "p.jsonl", rows))
+    values = papers["mixed"].to_pylist()
     assert values[10:12] == ["1.5", None]
     assert [float(value) for value in values[:10]] == list(range(10))
     assert values[-1] == f"text {BATCH_ROWS + 4}"
@@ -96,14 +96,14 @@ def test_values_of_every_kind_are_kept(tmp_path: Path) -> None:
         {"id": 1, "title": "t", "flag": True, "big": 2**70, "tags": ["a"], "ids": {"doi": "x"}, "either": 3, "empty": {}},
         {"id": "two", "title": "t", "flag": None, "big": 5, "tags": [], "ids": {"pmid": 4}, "either": ["list"], "empty": {}},
     ]
-    read, _ = read_corpus(write_jsonl(tmp_path / "p.jsonl", rows))
-    assert read["id"].to_pylist() == ["1", "two"]
-    assert read["flag"].to_pylist() == [True, None]
-    assert read["big"].to_pylist() == [str(2**70), "5"]
-    assert read["tags"].to_pylist() == [["a"], []]
-    assert read["ids"].to_pylist() == [{"doi": "x", "pmid": None}, {"doi": None, "pmid": 4}]
-    assert read["either"].to_pylist() == ["3", '["list"]']
-    assert [json.loads(value) if isinstance(value, str) else value for value in read["empty"].to_pylist()] == [{}, {}]
+    papers, _ = read_corpus(write_jsonl(tmp_path / "p.jsonl", rows))
+    assert papers["id"].to_pylist() == ["1", "two"]
+    assert papers["flag"].to_pylist() == [True, None]
+    assert papers["big"].to_pylist() == [str(2**70), "5"]
+    assert papers["tags"].to_pylist() == [["a"], []]
+    assert papers["ids"].to_pylist() == [{"doi": "x", "pmid": None}, {"doi": None, "pmid": 4}]
+    assert papers["either"].to_pylist() == ["3", '["list"]']
+    assert [json.loads(value) if isinstance(value, str) else value for value in papers["empty"].to_pylist()] == [{}, {}]
 
 
 json_values = st.recursive(

@@ -116,8 +116,8 @@ def test_the_columns_of_known_sources(tmp_path: Path, source: str) -> None:
 
 def test_named_columns_win_and_the_others_keep_their_values(tmp_path: Path) -> None:
     row = {"id": "row-1", "key": "k1", "title": "running title", "full": "T", "summary": "S", "abstract": "A", "n": 7}
-    read, _ = read_corpus(write_jsonl(tmp_path / "p.jsonl", [row]), id="key", title="full", abstract="summary")
-    (paper,) = read.to_pylist()
+    papers, _ = read_corpus(write_jsonl(tmp_path / "p.jsonl", [row]), id="key", title="full", abstract="summary")
+    (paper,) = papers.to_pylist()
     assert (paper["id"], paper["title"], paper["abstract"]) == ("k1", "T", "S")
     assert (paper["id_"], paper["title_"], paper["abstract_"], paper["n"]) == ("row-1", "running title", "A", 7)
 
@@ -176,12 +176,12 @@ def test_no_column_is_lost_whatever_it_is_called(tmp_path_factory: pytest.TempPa
         )
         write_jsonl(folder / f"{number}.jsonl", [row])
         values |= {(number, name): value for name, value in row.items()}
-    read, rejected = read_corpus(folder, id="own")
+    papers, rejected = read_corpus(folder, id="own")
     assert rejected == []
-    for number, row in enumerate(read.to_pylist()):
-        there = {str(value) for value in row.values()}
+    for number, row in enumerate(papers.to_pylist()):
+        texts = {str(value) for value in row.values()}
         # a text without a year in it is no year
-        assert {value for (file, name), value in values.items() if file == number and name != "year"} <= there
+        assert {value for (file, name), value in values.items() if file == number and name != "year"} <= texts
 
 
 def test_a_renamed_column_takes_no_others_name(tmp_path: Path) -> None:
@@ -211,10 +211,10 @@ def test_ids_whose_digests_agree_in_one_half_are_two(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr("sciretrieve.corpora.seen.blake2b", Digest)
     ids = [str(number) for number in range(50)]
-    seen = SeenIds()
-    assert seen.add(ids[:25]) == 25 * [True]
-    assert seen.add(ids) == 25 * [False] + 25 * [True]
-    assert seen.add(ids) == 50 * [False]
+    seen_ids = SeenIds()
+    assert seen_ids.add(ids[:25]) == 25 * [True]
+    assert seen_ids.add(ids) == 25 * [False] + 25 * [True]
+    assert seen_ids.add(ids) == 50 * [False]
 
 
 @pytest.mark.parametrize(
@@ -250,10 +250,10 @@ def test_authors(value: Any, names: list[str]) -> None:
 
 @given(st.lists(st.lists(st.text(max_size=3))))
 def test_seen_ids_are_a_set(calls: list[list[str]]) -> None:
-    seen, expected = SeenIds(), set()
+    seen_ids, expected = SeenIds(), set()
     for ids in calls:
-        new = seen.add(ids)
-        for id, flag in zip(ids, new, strict=True):
+        new_flags = seen_ids.add(ids)
+        for id, flag in zip(ids, new_flags, strict=True):
             assert flag == (id not in expected)
             expected.add(id)
 
@@ -261,8 +261,8 @@ def test_seen_ids_are_a_set(calls: list[list[str]]) -> None:
 def test_an_id_of_an_earlier_file_is_a_duplicate(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "a.jsonl", [{"id": "1", "title": "first"}, {"id": "2", "title": "only"}])
     write_jsonl(tmp_path / "b.jsonl", [{"id": 1, "title": "second"}, {"id": " 2 ", "title": "spaces"}, {"id": "3", "title": "new"}])
-    read, rejected = read_corpus(tmp_path)
-    assert read.select(["id", "title"]).to_pylist() == [
+    papers, rejected = read_corpus(tmp_path)
+    assert papers.select(["id", "title"]).to_pylist() == [
         {"id": "1", "title": "first"},
         {"id": "2", "title": "only"},
         {"id": "3", "title": "new"},

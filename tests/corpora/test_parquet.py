@@ -18,12 +18,12 @@ from tests.made_up import read_corpus
 def test_rows_come_back_with_their_types(papers: list[dict[str, Any]], tmp_path: Path, row_group: int) -> None:
     table = pa.Table.from_pylist(papers)
     pq.write_table(table, tmp_path / "papers.parquet", row_group_size=row_group)
-    read, rejected = read_corpus(tmp_path / "papers.parquet")
+    read_papers, rejected = read_corpus(tmp_path / "papers.parquet")
     expected = [row for row in papers if row["title"] or row["abstract"]]
     assert rejected == []
-    assert [{name: row[name] for name in papers[0]} for row in read.to_pylist()] == expected
-    assert read.schema.field("citations").type == pa.int64()
-    assert read.schema.field("impact").type == pa.float64()
+    assert [{name: row[name] for name in papers[0]} for row in read_papers.to_pylist()] == expected
+    assert read_papers.schema.field("citations").type == pa.int64()
+    assert read_papers.schema.field("impact").type == pa.float64()
     assert open_corpus(tmp_path / "papers.parquet").count() == len(papers)
 
 
@@ -41,24 +41,24 @@ def test_files_with_different_columns_are_joined_without_loss(tmp_path: Path) ->
     pq.write_table(pa.table({"id": ["a"], "title": ["x"], "score": [1]}), tmp_path / "a.parquet")
     pq.write_table(pa.table({"id": ["b"], "title": ["y"], "score": [2.5], "note": ["n"]}), tmp_path / "b.parquet")
     pq.write_table(pa.table({"id": ["c"], "title": ["z"], "score": ["high"]}), tmp_path / "c.parquet")
-    read, _ = read_corpus(tmp_path)
-    assert read["score"].to_pylist() == ["1", "2.5", "high"]
-    assert read["note"].to_pylist() == [None, "n", None]
+    papers, _ = read_corpus(tmp_path)
+    assert papers["score"].to_pylist() == ["1", "2.5", "high"]
+    assert papers["note"].to_pylist() == [None, "n", None]
 
 
 def test_broken_utf8_costs_its_row_alone(tmp_path: Path) -> None:
     titles = pa.array([b"fine", b"br\xffken", "naïve".encode(), b"fine too"], pa.binary())
     text = pa.StringArray.from_buffers(4, titles.buffers()[1], titles.buffers()[2])
     pq.write_table(pa.table({"id": ["a", "b", "c", "d"], "title": text}), tmp_path / "p.parquet")
-    read, rejected = read_corpus(tmp_path / "p.parquet")
-    assert read["title"].to_pylist() == ["fine", "naïve", "fine too"]
+    papers, rejected = read_corpus(tmp_path / "p.parquet")
+    assert papers["title"].to_pylist() == ["fine", "naïve", "fine too"]
     assert [(item.row, item.reason) for item in rejected] == [(2, "broken UTF-8")]
 
 
 def test_float_ids_of_pandas_are_whole_numbers_again(tmp_path: Path) -> None:
     pq.write_table(pa.table({"id": [7.0, float("nan"), 12.0], "title": ["x", "y", "z"]}), tmp_path / "p.parquet")
-    read, rejected = read_corpus(tmp_path / "p.parquet")
-    assert read["id"].to_pylist() == ["7", "12"]
+    papers, rejected = read_corpus(tmp_path / "p.parquet")
+    assert papers["id"].to_pylist() == ["7", "12"]
     assert [(item.row, item.reason) for item in rejected] == [(2, "no id")]
 
 
@@ -73,8 +73,8 @@ def test_dictionary_and_large_types(tmp_path: Path) -> None:
         }
     )
     pq.write_table(table, tmp_path / "p.parquet")
-    read, _ = read_corpus(tmp_path / "p.parquet")
-    assert read.select(["id", "title", "abstract", "authors", "year"]).to_pylist() == [
+    papers, _ = read_corpus(tmp_path / "p.parquet")
+    assert papers.select(["id", "title", "abstract", "authors", "year"]).to_pylist() == [
         {"id": "1", "title": "x", "abstract": "one two", "authors": ["A B"], "year": 1970},
         {"id": "2", "title": "y", "abstract": "", "authors": [], "year": 2001},
     ]

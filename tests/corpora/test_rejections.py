@@ -35,12 +35,12 @@ def test_without_any_there_is_no_file(tmp_path: Path) -> None:
 
 def test_an_earlier_runs_file_is_replaced_at_the_first(tmp_path: Path) -> None:
     Rejections(tmp_path / "rejected.jsonl", strict=False)(ROWS)
-    again = Rejections(tmp_path / "rejected.jsonl", strict=False)
-    assert noted(again.path) == ROWS
-    again(ROWS[5:6])
-    again(ROWS[2:3])
-    assert noted(again.path) == [ROWS[5], ROWS[2]]
-    assert again.first == ROWS[5]
+    rejections = Rejections(tmp_path / "rejected.jsonl", strict=False)
+    assert noted(rejections.path) == ROWS
+    rejections(ROWS[5:6])
+    rejections(ROWS[2:3])
+    assert noted(rejections.path) == [ROWS[5], ROWS[2]]
+    assert rejections.first == ROWS[5]
 
 
 def test_a_strict_run_stops_at_the_first_and_notes_nothing(tmp_path: Path) -> None:

@@ -35,8 +35,8 @@ RECORDS = [
 
 def test_what_rispy_writes_comes_back(tmp_path: Path) -> None:
     (tmp_path / "p.ris").write_text(rispy.dumps(RECORDS), encoding="utf-8")
-    read, rejected = read_corpus(tmp_path / "p.ris")
-    first, second = read.to_pylist()
+    papers, rejected = read_corpus(tmp_path / "p.ris")
+    first, second = papers.to_pylist()
     assert rejected == []
     expected = {"id": "zotero-1", "title": "Über Wärme", "year": 1905, "venue": "Annalen der Physik", "abstract": "On heat."}
     assert {name: first[name] for name in expected} == expected
@@ -44,7 +44,7 @@ def test_what_rispy_writes_comes_back(tmp_path: Path) -> None:
     assert (first["doi"], first["url"], first["keywords"]) == ("10.1002/andp.1", "https://example.org/1", ["heat", "physics"])
     assert second["id"].startswith("ris:")
     assert (second["year"], second["venue"], second["authors"]) == (2019, "ACL", ["Lovelace, Ada"])
-    assert read_corpus(tmp_path / "p.ris")[0]["id"].to_pylist() == read["id"].to_pylist()
+    assert read_corpus(tmp_path / "p.ris")[0]["id"].to_pylist() == papers["id"].to_pylist()
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
@@ -72,13 +72,13 @@ def test_a_record_without_an_end_is_kept(tmp_path: Path) -> None:
 
 def test_broken_utf8_costs_its_record(tmp_path: Path) -> None:
     (tmp_path / "p.ris").write_bytes(b"TY  - JOUR\nT1  - br\xffken\nER  - \nTY  - JOUR\nT1  - fine\nER  - \n")
-    read, rejected = read_corpus(tmp_path / "p.ris")
-    assert read["title"].to_pylist() == ["fine"]
+    papers, rejected = read_corpus(tmp_path / "p.ris")
+    assert papers["title"].to_pylist() == ["fine"]
     assert [(item.row, item.reason) for item in rejected] == [(1, "broken UTF-8")]
 
 
 def test_an_empty_record_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "p.ris").write_text("TY  - JOUR\nER  - \nTY  - JOUR\nT1  - fine\nER  - \n")
-    read, rejected = read_corpus(tmp_path / "p.ris")
-    assert read["title"].to_pylist() == ["fine"]
+    papers, rejected = read_corpus(tmp_path / "p.ris")
+    assert papers["title"].to_pylist() == ["fine"]
     assert [item.reason for item in rejected] == ["no id"]

@@ -27,11 +27,11 @@ def write_text(path: Path, text: str) -> Path:
 def made_vectors(ids: list[str], seed: int = 0, dim: int = 8) -> dict[str, Vectors]:
     """Random vectors of few values, so that there are ties; every fifth is the one before it again."""
     chance = np.random.default_rng(seed)
-    found: dict[str, Vectors] = {}
-    for at, id in enumerate(ids):
-        fresh = (chance.integers(-3, 4, dim) / 4).astype(np.float32)
-        found[id] = found[ids[at - 1]] if at % 5 == 4 else fresh
-    return found
+    vectors: dict[str, Vectors] = {}
+    for position, id in enumerate(ids):
+        vector = (chance.integers(-3, 4, dim) / 4).astype(np.float32)
+        vectors[id] = vectors[ids[position - 1]] if position % 5 == 4 else vector
+    return vectors
 
 
 def write_vectors(path: Path, vectors: dict[str, Vectors]) -> Path:

@@ -27,13 +27,13 @@ class Server(http.server.BaseHTTPRequestHandler):
     ranges: list[str]
 
     def do_GET(self) -> None:
-        asked = self.headers.get("Range", "")
-        self.ranges.append(asked)
+        range_header = self.headers.get("Range", "")
+        self.ranges.append(range_header)
         if self.path == "/missing":
             self.send_error(404)
             return
         body = DATA if "zip" not in self.path else zipped("../evil.txt" if "evil" in self.path else "inside/corpus.jsonl")
-        start = int(asked.removeprefix("bytes=").split("-")[0]) if asked else 0
+        start = int(range_header.removeprefix("bytes=").split("-")[0]) if range_header else 0
         if start >= len(body):
             self.send_error(416)
             return

@@ -61,21 +61,21 @@ QRELS = st.dictionaries(st.sampled_from("abcd"), st.dictionaries(DOCUMENTS, st.i
 def test_values_are_trec_evals(run: Any, qrels: Any) -> None:
     names = ["nDCG@3", "nDCG", "MAP", "MRR", "P@5", "R@5", "Rprec", "Success@1"]
     measures = [parse_measure(name) for name in names]
-    found = Evaluator(qrels, measures).per_query(run)
+    values_of = Evaluator(qrels, measures).per_query(run)
     # by families, which have their own cutoffs
     families = {"ndcg_cut", "ndcg", "map", "recip_rank", "P", "recall", "Rprec", "success"}
     expected = pytrec_eval.RelevanceEvaluator(qrels, families).evaluate(run)
-    assert set(found) == set(run) & set(qrels)
-    for query, values in found.items():
+    assert set(values_of) == set(run) & set(qrels)
+    for query, values in values_of.items():
         compared = [measure for measure in measures if measure.key in expected[query]]
         assert len(compared) >= 7  # trec_eval's families have no nDCG@3
         for measure in compared:
             assert values[str(measure)] == expected[query][measure.key]
     # our own order of documents is the one that these values come from
-    for query in found:
+    for query in values_of:
         order, grades = trec_order(run[query]), qrels[query]
-        rank = next((1 / at for at, id in enumerate(order, 1) if grades.get(id, 0) > 0), 0.0)
-        assert found[query]["MRR"] == pytest.approx(rank)
+        rank = next((1 / position for position, id in enumerate(order, 1) if grades.get(id, 0) > 0), 0.0)
+        assert values_of[query]["MRR"] == pytest.approx(rank)
 
 
 def evaluated(qrels: Any, run: Any, *names: str) -> dict[str, dict[str, float]]:
@@ -123,8 +123,8 @@ def test_a_negative_grade_is_no_judgement_and_no_danger() -> None:
     qrels = {"q": {"bad": -1, "good": 2}, "r": {"bad": -1}, "s": {"bad": -2, "fine": 1}}
     run = {query: {"bad": 2.0, "good": 1.0, "fine": 0.5} for query in qrels}
     for _ in range(200):  # its memory was written outside of only now and then
-        found = Evaluator(qrels, [parse_measure(name) for name in ("nDCG", "nDCG@10", "MAP", "P@5", "R@5", "MRR")]).per_query(run)
-    assert found["q"]["nDCG"] == pytest.approx(1 / np.log2(3))
-    assert found["q"]["MAP"] == 0.5
-    assert set(found["r"].values()) == {0.0}
-    assert found["s"]["MRR"] == pytest.approx(1 / 3)
+        values_of = Evaluator(qrels, [parse_measure(name) for name in ("nDCG", "nDCG@10", "MAP", "P@5", "R@5", "MRR")]).per_query(run)
+    assert values_of["q"]["nDCG"] == pytest.approx(1 / np.log2(3))
+    assert values_of["q"]["MAP"] == 0.5
+    assert set(values_of["r"].values()) == {0.0}
+    assert values_of["s"]["MRR"] == pytest.approx(1 / 3)

@@ -79,8 +79,8 @@ def mean(values: Sequence[float]) -> float:
 
 
 def figures(report: Any) -> dict[str, float]:
-    found: dict[str, float] = report.as_json()["rounded"]
-    return found
+    rounded: dict[str, float] = report.as_json()["rounded"]
+    return rounded
 
 
 @pytest.mark.parametrize(("name", "key"), [("scidocs-cite", "cite"), ("scidocs-cocite", "co-cite")])
@@ -96,7 +96,7 @@ def test_scidocs_full_corpus(tmp_path: Path, name: str, key: str) -> None:
             order = ranked({other: ip(VECTORS[row["paper"]], VECTORS[other]) for other in IDS})
             for cut in values:
                 values[cut].append(recall(order, dict.fromkeys(row[key], 1), cut))
-    assert figures(report) == {f"R@{cut}": round(100 * mean(found), 2) for cut, found in values.items()}
+    assert figures(report) == {f"R@{cut}": round(100 * mean(numbers), 2) for cut, numbers in values.items()}
     text = "\n".join(report.lines())
     assert "SciMult-MHAExpert" in text
     assert "SciMult, Table 5" in text
@@ -118,20 +118,20 @@ def scidocs(folder: Path, tasks: Sequence[str]) -> dict[str, dict[str, dict[str,
 def test_scidocs_reranking_rounds_distances_and_skips_what_has_no_vector(tmp_path: Path) -> None:
     tasks = {"coview": "co-view", "coread": "co-read", "cite": "cite", "cocite": "co-cite"}
     qrels = scidocs(tmp_path, list(tasks))
-    known = {id: vector for id, vector in VECTORS.items() if id not in ("p005", "p011")}
-    report = evaluate("scidocs-rerank", tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", known)))
+    vectors = {id: vector for id, vector in VECTORS.items() if id not in ("p005", "p011")}
+    report = evaluate("scidocs-rerank", tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors)))
     for task, name in tasks.items():
         maps, ndcgs = [], []
         for query, grades in qrels[task].items():
-            if query in known:
-                order = ranked({other: round(l2(known[query], known[other]), 5) for other in grades if other in known})
+            if query in vectors:
+                order = ranked({other: round(l2(vectors[query], vectors[other]), 5) for other in grades if other in vectors})
                 maps.append(average_precision(order, grades))
                 ndcgs.append(ndcg(order, grades))
-        ours = report.as_json()["per_task"][name]
-        assert ours["rounded"] == {"MAP": round(100 * mean(maps), 2), "nDCG": round(100 * mean(ndcgs), 2)}
-        assert ours["queries"] == len(maps)
-        assert ours["unanswered_queries"] == len(qrels[task]) - len(maps)
-        assert ours["missing_candidates"] > 0
+        task_report = report.as_json()["per_task"][name]
+        assert task_report["rounded"] == {"MAP": round(100 * mean(maps), 2), "nDCG": round(100 * mean(ndcgs), 2)}
+        assert task_report["queries"] == len(maps)
+        assert task_report["unanswered_queries"] == len(qrels[task]) - len(maps)
+        assert task_report["missing_candidates"] > 0
 
 
 def test_a_candidate_with_an_empty_vector_is_last_and_a_query_with_one_left_out(tmp_path: Path) -> None:
@@ -154,9 +154,9 @@ def test_scidocs_never_looks_at_metadata_where_there_are_vectors(tmp_path: Path)
     write_text(tmp_path / "paper_metadata_view_cite_read.json", json.dumps({id: paper(id) for id in IDS}))
     vectors = {**VECTORS, "bare": VECTORS["p004"] + 1, "alone": VECTORS["p004"]}
     report = evaluate("scidocs-rerank", tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors)), task="cite").as_json()
-    first = 1.0 if l2(VECTORS["p000"], VECTORS["p001"]) > l2(VECTORS["p000"], VECTORS["p002"]) else 0.5
-    tied = 0.5  # p004 and alone are as near: the greater id comes first
-    assert report["measures"]["MAP"] == mean([first, tied])
+    first_precision = 1.0 if l2(VECTORS["p000"], VECTORS["p001"]) > l2(VECTORS["p000"], VECTORS["p002"]) else 0.5
+    tied_precision = 0.5  # p004 and alone are as near: the greater id comes first
+    assert report["measures"]["MAP"] == mean([first_precision, tied_precision])
     assert report["counts"]["cite"]["unanswered_queries"] == 1
     assert report["counts"]["cite"]["missing_candidates"] == 2
     texts = evaluate("scidocs-rerank", tmp_path, mode="bm25", task="cite", cache=str(tmp_path / "cache")).as_json()
@@ -166,8 +166,8 @@ def test_scidocs_never_looks_at_metadata_where_there_are_vectors(tmp_path: Path)
 def test_one_task_of_several(tmp_path: Path) -> None:
     scidocs(tmp_path, ["coview", "coread", "cite", "cocite"])
     vectors = str(write_vectors(tmp_path / "v.jsonl", VECTORS))
-    whole = evaluate("scidocs-rerank", tmp_path, embeddings=vectors).as_json()["per_task"]["cite"]["measures"]
-    assert evaluate("scidocs-rerank", tmp_path, embeddings=vectors, task="cite").as_json()["measures"] == whole
+    measures = evaluate("scidocs-rerank", tmp_path, embeddings=vectors).as_json()["per_task"]["cite"]["measures"]
+    assert evaluate("scidocs-rerank", tmp_path, embeddings=vectors, task="cite").as_json()["measures"] == measures
     with pytest.raises(InvalidRequest, match="has no task 'site'; there are: co-view"):
         evaluate("scidocs-rerank", tmp_path, embeddings=vectors, task="site")
 
@@ -194,12 +194,12 @@ def test_pmc_patients(tmp_path: Path, task: str, names: str) -> None:
     lines = "".join(f"{query}\t{other}\t1\n" for query, row in qrels.items() for other in row)
     write_text(data / task / judged, f"query-id\tcorpus-id\tscore\n{lines}")
     # one judged query gets no vector: the mean reciprocal rank counts it, trec_eval's measures do not
-    asked = write_vectors(tmp_path / "q.jsonl", {id: VECTORS[id] for id in queries[1:]})
+    query_vectors = write_vectors(tmp_path / "q.jsonl", {id: VECTORS[id] for id in queries[1:]})
     report = evaluate(
         f"pmc-patients-{task.lower()}",
         data,
         embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS)),
-        query_embeddings=str(asked),
+        query_embeddings=str(query_vectors),
         metric="ip",
         output=tmp_path / "out",
     )
@@ -213,8 +213,8 @@ def test_pmc_patients(tmp_path: Path, task: str, names: str) -> None:
         expected["R@1000"].append(recall(order, qrels[query], 1000))
         stable = sorted(IDS, key=lambda id: -scores.get(id, -math.inf))  # Python's sort keeps the corpus's order
         reciprocal.append(next((1 / rank for rank, id in enumerate(stable, 1) if id in qrels[query]), 0.0))
-    ours = figures(report)
-    assert ours["MRR"] == round(100 * sum(reciprocal) / len(queries), 2)
+    our_figures = figures(report)
+    assert our_figures["MRR"] == round(100 * sum(reciprocal) / len(queries), 2)
     measures = report.as_json()["measures"]
     for name, values in expected.items():
         assert measures[name] == pytest.approx(mean(values), abs=1e-9)
@@ -228,14 +228,14 @@ def test_zero_shot_patients_are_numbered_by_line(tmp_path: Path) -> None:
     positives = [[str(other) for other in CHANCE.choice(IDS, 3, replace=False)] for _ in range(10)]
     write_lines(data / "PMCPatientsPPR_patients_test.json", (paper(id, "patient") for id in IDS))
     write_lines(data / "PMCPatientsPPR_queries_test.json", ({"title": "t", "abstract": "a", "patient": row} for row in positives))
-    asked = {str(number): VECTORS[IDS[number]] for number in range(1, 11)}
+    query_vectors = {str(number): VECTORS[IDS[number]] for number in range(1, 11)}
     report = evaluate(
         "pmc-patients-zeroshot",
         tmp_path,
         embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS)),
-        query_embeddings=str(write_vectors(tmp_path / "q.jsonl", asked)),
+        query_embeddings=str(write_vectors(tmp_path / "q.jsonl", query_vectors)),
     )
-    orders = [ranked({other: ip(asked[str(at)], VECTORS[other]) for other in IDS}) for at in range(1, 11)]
+    orders = [ranked({other: ip(query_vectors[str(at)], VECTORS[other]) for other in IDS}) for at in range(1, 11)]
     expected = mean([recall(order, dict.fromkeys(row, 1), 20) for order, row in zip(orders, positives, strict=True)])
     assert figures(report)["R@20"] == round(100 * expected, 2)
 
@@ -254,16 +254,18 @@ def mdcr(folder: Path) -> dict[str, dict[str, dict[str, list[str]]]]:
 
 
 def mdcr_expected(value: dict[str, dict[str, dict[str, list[str]]]], score: Callable[[str, str], float]) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = {}
+    figures_of: dict[str, dict[str, float]] = {}
     for field, queries in value.items():
         rows = []
         for query, kinds in queries.items():
             grades = {other: 0 for kind, ids in kinds.items() if kind != "true" for other in ids} | dict.fromkeys(kinds["true"], 1)
             order = ranked({other: score(query, other) for other in grades})
             rows.append((average_precision(order, grades), ndcg(order, grades), recall(order, grades, 5)))
-        found[field] = {name: float(np.round(100 * mean([row[at] for row in rows]), 4)) for at, name in enumerate(("MAP", "nDCG", "R@5"))}
-    found["AVG"] = {name: float(np.round(mean([row[name] for row in found.values()]), 4)) for name in ("MAP", "nDCG", "R@5")}
-    return found
+        figures_of[field] = {
+            name: float(np.round(100 * mean([row[at] for row in rows]), 4)) for at, name in enumerate(("MAP", "nDCG", "R@5"))
+        }
+    figures_of["AVG"] = {name: float(np.round(mean([row[name] for row in figures_of.values()]), 4)) for name in ("MAP", "nDCG", "R@5")}
+    return figures_of
 
 
 def test_mdcr_is_the_mean_of_rounded_fields(tmp_path: Path) -> None:
@@ -289,10 +291,10 @@ def test_mdcrs_own_score_files(tmp_path: Path) -> None:
     report = evaluate("mdcr", tmp_path, scores=str(path)).as_json()
     assert report["rounded"] == mdcr_expected(value, lambda query, other: pairs[query, other])["AVG"]
     missing = dict(json.loads(path.read_text()))
-    gone = next(iter(missing))
-    del missing[gone]
+    missing_pair = next(iter(missing))
+    del missing[missing_pair]
     write_text(path, json.dumps(missing))
-    with pytest.raises(InvalidRequest, match=f"has no score {gone}; the protocol wants every pair"):
+    with pytest.raises(InvalidRequest, match=f"has no score {missing_pair}; the protocol wants every pair"):
         evaluate("mdcr", tmp_path, scores=str(path))
 
 
@@ -420,9 +422,9 @@ def test_scirepevals_re_ranking(tmp_path: Path, name: str, folder: str, parquet:
     for query in IDS[:8]:
         others = [str(other) for other in CHANCE.choice(IDS, 10, replace=False)]
         grades = {other: int(CHANCE.integers(0, 3)) for other in others}
-        asked: Any = f"query {query}" if name in SETS[:3] else paper(query, "doc_id")
+        query_field: Any = f"query {query}" if name in SETS[:3] else paper(query, "doc_id")
         candidates = [{**paper(other, "doc_id"), "venue": None, "year": 1999.0, "score": grades[other]} for other in others]
-        rows.append({"doc_id": query, "query": asked, "candidates": candidates})
+        rows.append({"doc_id": query, "query": query_field, "candidates": candidates})
         judged += [{"query_id": query, "cand_id": other, "score": grade} for other, grade in grades.items()]
         qrels[query] = grades
     judged.append({"query_id": IDS[0], "cand_id": judged[0]["cand_id"], "score": judged[0]["score"]})  # a row twice
@@ -474,8 +476,8 @@ def test_scirepeval_has_one_vector_for_a_paper_on_either_side(tmp_path: Path) ->
     assert (texts["counts"]["test"]["unanswered_queries"], texts["counts"]["test"]["missing_candidates"]) == (2, 1)
     # judgements say which papers are candidates: other ones, another index
     relish(tmp_path / "data", [row, other], [("p006", "p001", 1), ("p001", "p002", 0)])
-    again = evaluate("relish", data, mode="dense", cache=str(tmp_path / "cache")).as_json()
-    assert (again["counts"]["test"]["unanswered_queries"], again["counts"]["test"]["missing_candidates"]) == (0, 0)
+    report_again = evaluate("relish", data, mode="dense", cache=str(tmp_path / "cache")).as_json()
+    assert (report_again["counts"]["test"]["unanswered_queries"], report_again["counts"]["test"]["missing_candidates"]) == (0, 0)
 
 
 def test_scirepevals_distances_are_scikit_learns(tmp_path: Path) -> None:
@@ -488,11 +490,11 @@ def test_scirepevals_distances_are_scikit_learns(tmp_path: Path) -> None:
     grades = {id: int(chance.random() < 0.2) for id in ids}
     data = relish(tmp_path / "data", [row], [("q", id, grade) for id, grade in grades.items()])
     squares = {id: float((vector.astype(np.float64) ** 2).sum()) for id, vector in zip(ids, near, strict=True)}
-    theirs = ranked({id: -float(np.sqrt(np.float32(square))) for id, square in squares.items()})
-    assert theirs != ranked({id: -math.sqrt(square) for id, square in squares.items()})
+    their_order = ranked({id: -float(np.sqrt(np.float32(square))) for id, square in squares.items()})
+    assert their_order != ranked({id: -math.sqrt(square) for id, square in squares.items()})
     report = evaluate("relish", data, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors))).as_json()
-    assert report["measures"]["nDCG"] == pytest.approx(ndcg(theirs, grades), abs=1e-12)
-    assert ndcg(theirs, grades) != pytest.approx(
+    assert report["measures"]["nDCG"] == pytest.approx(ndcg(their_order, grades), abs=1e-12)
+    assert ndcg(their_order, grades) != pytest.approx(
         ndcg(ranked({id: -math.sqrt(square) for id, square in squares.items()}), grades), abs=1e-12
     )
 
@@ -516,8 +518,8 @@ def reviewers(folder: Path, papers: Mapping[str, Sequence[str]]) -> Path:
 
 def test_every_paper_of_a_judged_reviewer_is_wanted(tmp_path: Path) -> None:
     vectors = str(write_vectors(tmp_path / "v.jsonl", {id: vector for id, vector in VECTORS.items() if id != "p007"}))
-    known = reviewers(tmp_path / "a", {"r1": ["p001"], "r2": ["p002"], "r3": ["nowhere"]})
-    assert evaluate("reviewer-matching", known, embeddings=vectors).as_json()["queries"] == 2
+    folder = reviewers(tmp_path / "a", {"r1": ["p001"], "r2": ["p002"], "r3": ["nowhere"]})
+    assert evaluate("reviewer-matching", folder, embeddings=vectors).as_json()["queries"] == 2
     with pytest.raises(InvalidRequest, match=r"v\.jsonl lacks 1 candidates of hard, 'p007' first"):
         evaluate("reviewer-matching", reviewers(tmp_path / "b", {"r1": ["p001"], "r2": ["p007"]}), embeddings=vectors)
     with pytest.raises(InvalidRequest, match="reviewer 'r2' is judged and has no papers"):
@@ -567,12 +569,12 @@ def test_scimults_search_sets(tmp_path: Path) -> None:
             values.append(ndcg(ranked({other: ip(VECTORS[IDS[number]], VECTORS[other]) for other in pool}), row, 10))
             del query
         expected.append(mean(values))
-    asked = {f"q{number}": VECTORS[IDS[number]] for number in range(5)}
+    query_vectors = {f"q{number}": VECTORS[IDS[number]] for number in range(5)}
     report = evaluate(
         "scimult-search",
         tmp_path,
         embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS)),
-        query_embeddings=str(write_vectors(tmp_path / "q.jsonl", asked)),
+        query_embeddings=str(write_vectors(tmp_path / "q.jsonl", query_vectors)),
     ).as_json()
     assert [row["rounded"]["nDCG@10"] for row in report["per_task"].values()] == [round(100 * value, 2) for value in expected]
     assert report["measures"]["nDCG@10"] == pytest.approx(mean(expected))
@@ -598,9 +600,11 @@ def test_a_matched_label_that_is_none_of_the_set_is_no_candidate(tmp_path: Path)
     vectors = made_vectors([f"l{at}" for at in range(40)], 3)
     many = [f"x{at}" for at in range(20)]
     maple(tmp_path, ["p000"], {"p000": ["l7"]}, {"p000": [*many, "l7"]})
-    whole = {**{id: 1e-5 * vector for id, vector in vectors.items()}, **dict.fromkeys(many, vectors["l0"])}
-    asked = write_vectors(tmp_path / "q.jsonl", VECTORS)
-    report = evaluate("maple", tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", whole)), query_embeddings=str(asked))
+    label_vectors = {**{id: 1e-5 * vector for id, vector in vectors.items()}, **dict.fromkeys(many, vectors["l0"])}
+    query_file = write_vectors(tmp_path / "q.jsonl", VECTORS)
+    report = evaluate(
+        "maple", tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", label_vectors)), query_embeddings=str(query_file)
+    )
     assert report.as_json()["per_task"]["Geography"]["measures"]["R@20"] == 1.0
 
 
@@ -620,16 +624,16 @@ def test_maple_puts_labels_matched_by_name_first(tmp_path: Path) -> None:
         write_lines(tmp_path / f"{name}_label.json", ({"label": label, "name": [label, "other"], "definition": "d"} for label in labels))
         write_lines(tmp_path / f"{name}_papers_test.json", ({**paper(id, "paper"), "label": row} for id, row in papers.items()))
         write_lines(tmp_path / f"{name}_matched.json", ({"candidate": row} for row in matched.values()))
-    given: Any = {
+    options: Any = {
         "embeddings": str(write_vectors(tmp_path / "v.jsonl", vectors)),
         "query_embeddings": str(write_vectors(tmp_path / "q.jsonl", VECTORS)),
     }
-    by_name, by_vectors = (evaluate(name, tmp_path, **given).as_json() for name in ("maple", "maple-unmatched"))
+    by_name, by_vectors = (evaluate(name, tmp_path, **options).as_json() for name in ("maple", "maple-unmatched"))
     with_names, without = [], []
     for id, row in papers.items():
         order = ranked({label: ip(VECTORS[id], vectors[label]) for label in labels})
-        first = [label for label in order if label in matched[id]] + [label for label in order if label not in matched[id]]
-        with_names.append(recall(first, dict.fromkeys(row, 1), 20))
+        names_first = [label for label in order if label in matched[id]] + [label for label in order if label not in matched[id]]
+        with_names.append(recall(names_first, dict.fromkeys(row, 1), 20))
         without.append(recall(order, dict.fromkeys(row, 1), 20))
     assert by_name["per_task"]["Psychology"]["rounded"]["R@20"] == round(100 * mean(with_names), 2)
     assert by_vectors["per_task"]["Psychology"]["rounded"]["R@20"] == round(100 * mean(without), 2)
@@ -642,25 +646,25 @@ def test_maple_puts_labels_matched_by_name_first(tmp_path: Path) -> None:
 
 def test_alternative_self_retrieval(tmp_path: Path) -> None:
     write_lines(tmp_path / "papers.jsonl", [*(paper(id, "id") for id in IDS if not id.endswith("3")), paper("p003", "id")])
-    kept = [id for id in IDS if not id.endswith("3")]
-    titles = made_vectors([f"title of {id}" for id in kept], 5)
-    vectors = {id: VECTORS[id] for id in kept} | titles
+    paper_ids = [id for id in IDS if not id.endswith("3")]
+    titles = made_vectors([f"title of {id}" for id in paper_ids], 5)
+    vectors = {id: VECTORS[id] for id in paper_ids} | titles
     report = evaluate("asr", tmp_path / "papers.jsonl", embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors))).as_json()
-    matrix = np.array([vectors[id] for id in kept])
-    for task, pool in (("Task I", kept), ("Task II", [*kept, *titles])):
+    matrix = np.array([vectors[id] for id in paper_ids])
+    for task, pool in (("Task I", paper_ids), ("Task II", [*paper_ids, *titles])):
         for standard in (False, True):
-            whole = matrix if task == "Task I" else np.array([vectors[id] for id in pool])
-            centre, spread = (whole.mean(0), whole.std(0)) if standard else (0.0, 1.0)
+            pool_vectors = matrix if task == "Task I" else np.array([vectors[id] for id in pool])
+            centre, spread = (pool_vectors.mean(0), pool_vectors.std(0)) if standard else (0.0, 1.0)
             reciprocal, at_ten = [], []
-            for id in kept:
-                asked = f"title of {id}"
-                query = (vectors[asked] - centre) / spread
-                order = ranked({other: cosine(query, (vectors[other] - centre) / spread) for other in pool if other != asked})
+            for id in paper_ids:
+                title_id = f"title of {id}"
+                query = (vectors[title_id] - centre) / spread
+                order = ranked({other: cosine(query, (vectors[other] - centre) / spread) for other in pool if other != title_id})
                 reciprocal.append(1 / (order.index(id) + 1))
                 at_ten.append(float(id in order[:10]))
-            ours = report["per_task"][task + (", standardised" if standard else "")]["measures"]
-            assert ours["MRR"] == pytest.approx(mean(reciprocal), abs=2e-3 if standard else 1e-9)
-            assert ours["Success@10"] == pytest.approx(mean(at_ten), abs=0.02 if standard else 1e-9)
+            measures = report["per_task"][task + (", standardised" if standard else "")]["measures"]
+            assert measures["MRR"] == pytest.approx(mean(reciprocal), abs=2e-3 if standard else 1e-9)
+            assert measures["Success@10"] == pytest.approx(mean(at_ten), abs=0.02 if standard else 1e-9)
 
 
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
@@ -693,18 +697,18 @@ def test_a_figure_over_a_part_is_refused(tmp_path: Path) -> None:
     beir(tmp_path / "data")
     with pytest.raises(InvalidRequest, match=r"few\.jsonl lacks 2 of the 60 papers of trec-covid, 'p007' first"):
         evaluate("trec-covid", tmp_path / "data", embeddings=few)
-    asked = str(write_vectors(tmp_path / "q.jsonl", {id: VECTORS[id] for id in IDS[:9]}))
-    whole = str(write_vectors(tmp_path / "v.jsonl", VECTORS))
+    query_file = str(write_vectors(tmp_path / "q.jsonl", {id: VECTORS[id] for id in IDS[:9]}))
+    paper_file = str(write_vectors(tmp_path / "v.jsonl", VECTORS))
     with pytest.raises(InvalidRequest, match="lacks 1 queries of test, 'p009' first"):
-        evaluate("trec-covid", tmp_path / "data", embeddings=whole, query_embeddings=asked)
+        evaluate("trec-covid", tmp_path / "data", embeddings=paper_file, query_embeddings=query_file)
 
 
 def test_vectors_of_another_width_are_refused(tmp_path: Path) -> None:
     beir(tmp_path / "data")
     narrow = str(write_vectors(tmp_path / "n.jsonl", {id: vector[:5] for id, vector in VECTORS.items()}))
-    whole = str(write_vectors(tmp_path / "v.jsonl", VECTORS))
+    paper_file = str(write_vectors(tmp_path / "v.jsonl", VECTORS))
     with pytest.raises(InvalidRequest, match=r"n\.jsonl has vectors of 5, and .*v\.jsonl of 8"):
-        evaluate("trec-covid", tmp_path / "data", embeddings=whole, query_embeddings=narrow)
+        evaluate("trec-covid", tmp_path / "data", embeddings=paper_file, query_embeddings=narrow)
 
 
 def test_a_folder_with_several_benchmarks_is_refused(tmp_path: Path) -> None:
@@ -731,9 +735,9 @@ def test_papers_without_text_are_candidates_as_any(tmp_path: Path, mode: Any) ->
         file.write(json.dumps({"_id": "blank", "title": "", "text": ""}) + "\n")
     assert not evaluate("trec-covid", tmp_path / "beir", mode=mode).notes
     # an index of one's own was made without them
-    own = sr.build(tmp_path / "beir", tmp_path / "own")
-    noted = evaluate("trec-covid", tmp_path / "beir", index=str(own.path), mode=mode).notes
-    assert any("1 papers without any text are no candidates: blank" in note for note in noted)
+    own_index = sr.build(tmp_path / "beir", tmp_path / "own")
+    notes = evaluate("trec-covid", tmp_path / "beir", index=str(own_index.path), mode=mode).notes
+    assert any("1 papers without any text are no candidates: blank" in note for note in notes)
 
 
 def test_scirepevals_papers_are_read_as_its_code_joins_them(tmp_path: Path) -> None:

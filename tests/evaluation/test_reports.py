@@ -55,8 +55,8 @@ def test_figures_of_several_tasks(average: Any, expected: dict[str, float]) -> N
     measures = [parse_measure("MAP"), parse_measure("MRR")]
     result = summarise(tasks, Protocol(("MAP", "MRR"), average=average), measures)
     assert {name: result.means["", name] for name in result.overall} == pytest.approx(expected)
-    alone = summarise(tasks[:1], Protocol(("MAP", "MRR"), average=average), measures)
-    assert {name: alone.means["", name] for name in alone.overall} == {"MAP": 0.2, "MRR": 0.4}
+    one_task = summarise(tasks[:1], Protocol(("MAP", "MRR"), average=average), measures)
+    assert {name: one_task.means["", name] for name in one_task.overall} == {"MAP": 0.2, "MRR": 0.4}
     if average == "figures":
         assert summarise(tasks, Protocol(("MAP", "P@5"), average=average), measures).overall == []
 
@@ -75,8 +75,8 @@ def test_each_task_of_alternative_self_retrieval_stands_alone_beside_its_publish
     for task, row in as_json["per_task"].items():
         line = next(line for line in tables[task].split("\n") if line.startswith("> "))
         assert line.split()[2:-2] == [f"{value:.2f}" for value in row["rounded"].values()]
-    again, differing = replay(tmp_path / "out" / "receipt.json")
-    assert (again.as_json()["per_task"], differing) == (as_json["per_task"], [])
+    report_again, differences = replay(tmp_path / "out" / "receipt.json")
+    assert (report_again.as_json()["per_task"], differences) == (as_json["per_task"], [])
     receipt = json.loads((tmp_path / "out" / "receipt.json").read_text())
     receipt["measures"]["Task II MRR"] += 0.5
     write_text(tmp_path / "out" / "receipt.json", json.dumps(receipt))
@@ -89,10 +89,10 @@ def test_words_answer_the_first_task_with_papers_alone(tmp_path: Path) -> None:
     report = evaluate("asr", data, mode="bm25", cache=tmp_path / "cache", output=tmp_path / "out")
     assert [task.name for task in report.result.tasks] == ["Task I", "Task II"]
     assert any("tasks with standardised vectors are left out" in note for note in report.notes)
-    first, second = (json.loads((tmp_path / "out" / task / "run.json").read_text()) for task in ("task-i", "task-ii"))
+    first_run, second_run = (json.loads((tmp_path / "out" / task / "run.json").read_text()) for task in ("task-i", "task-ii"))
     for id in IDS:
-        assert set(first[f"title of {id}"]) == set(IDS)
-        assert set(second[f"title of {id}"]) == {*IDS, *(f"title of {other}" for other in IDS if other != id)}
+        assert set(first_run[f"title of {id}"]) == set(IDS)
+        assert set(second_run[f"title of {id}"]) == {*IDS, *(f"title of {other}" for other in IDS if other != id)}
     with pytest.raises(InvalidRequest, match="Task I, standardised compares standardised vectors"):
         evaluate("asr", data, mode="bm25", cache=tmp_path / "cache", task="Task I, standardised")
 
@@ -160,10 +160,11 @@ def test_published_figures_are_those_of_the_paper() -> None:
     rows = [row for rows in PUBLISHED.values() for row in rows if row.source.startswith("SciMult, Table") and "Table 6" not in row.source]
     for row in rows:
         name = row.system.split(" (")[0].replace("SPECTER2", "SPECTER 2.0")
-        whole, short = ([f"{value:.{decimals}f}" for value in row.values.values()] for decimals in (2, 1))
+        two_decimals, one_decimal = ([f"{value:.{decimals}f}" for value in row.values.values()] for decimals in (2, 1))
         places = range(len(lines))
         assert any(
-            name in line and any(listed[place : place + len(whole)] in (whole, short) for place in places[: len(listed)])
+            name in line
+            and any(listed[place : place + len(two_decimals)] in (two_decimals, one_decimal) for place in places[: len(listed)])
             for line, listed in numbers
         ), f"{row.source}: {row.system}"
     assert len(rows) > 100

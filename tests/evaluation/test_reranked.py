@@ -35,47 +35,49 @@ def _chance() -> None:
 def similarity(query: Query, ids: Sequence[str]) -> dict[str, float]:
     encoder = load_encoder("minilm", precision="fp32")
     vectors = encoder.encode_papers([PAPERS[id] for id in ids]).astype(np.float64)
-    asked = encoder.encode_queries([query])[0].astype(np.float64)
-    return dict(zip(ids, (vectors @ asked / np.linalg.norm(vectors, axis=1) / np.linalg.norm(asked)).tolist(), strict=True))
+    query_vector = encoder.encode_queries([query])[0].astype(np.float64)
+    return dict(zip(ids, (vectors @ query_vector / np.linalg.norm(vectors, axis=1) / np.linalg.norm(query_vector)).tolist(), strict=True))
 
 
 def run_of(folder: Path) -> dict[str, list[tuple[str, float]]]:
     """A TREC run as it was written: query -> documents and scores in rank order."""
-    found: dict[str, list[tuple[str, float]]] = {}
+    answers: dict[str, list[tuple[str, float]]] = {}
     for line in (folder / "run.trec").read_text().splitlines():
         query, _, id, rank, score, _ = line.split()
-        found.setdefault(query, []).append((id, float(score)))
-        assert int(rank) == len(found[query])
-    return found
+        answers.setdefault(query, []).append((id, float(score)))
+        assert int(rank) == len(answers[query])
+    return answers
 
 
 def reciprocal_rank(order: Sequence[str], relevant: set[str]) -> float:
     return next((1 / rank for rank, id in enumerate(order, 1) if id in relevant), 0.0)
 
 
-def check(plain: Path, ours: Path, queries: dict[str, Query], depth: int) -> dict[str, list[str]]:
+def check(plain_folder: Path, reranked_folder: Path, queries: dict[str, Query], depth: int) -> dict[str, list[str]]:
     """That a run is the plain one ordered anew. Returns its rankings."""
-    before, after = run_of(plain), run_of(ours)
+    before, after = run_of(plain_folder), run_of(reranked_folder)
     assert before.keys() == after.keys() == queries.keys()
-    moved = 0
+    moved_count = 0
     for id, query in queries.items():
-        old = [other for other, _ in sorted(before[id], key=lambda item: (-item[1], item[0]))]
-        given = similarity(query, old[:depth])
-        first = sorted(given, key=lambda other: (-given[other], other))
+        old_order = [other for other, _ in sorted(before[id], key=lambda item: (-item[1], item[0]))]
+        similarities = similarity(query, old_order[:depth])
+        expected_order = sorted(similarities, key=lambda other: (-similarities[other], other))
         names, scores = [other for other, _ in after[id]], [score for _, score in after[id]]
         # two papers whose similarities are one to the last digit or so may stand in either order
-        assert [round(given[other], 4) for other in names[:depth]] == pytest.approx([round(given[other], 4) for other in first], abs=2e-4)
-        assert set(names[:depth]) == set(first)
-        assert dict(after[id][:depth]) == pytest.approx(given, abs=1e-4)
+        assert [round(similarities[other], 4) for other in names[:depth]] == pytest.approx(
+            [round(similarities[other], 4) for other in expected_order], abs=2e-4
+        )
+        assert set(names[:depth]) == set(expected_order)
+        assert dict(after[id][:depth]) == pytest.approx(similarities, abs=1e-4)
         assert (np.diff(scores) <= 0).all()
-        kept = dict(before[id])
-        assert sorted(names[depth:]) == sorted(old[depth:])
+        old_scores = dict(before[id])
+        assert sorted(names[depth:]) == sorted(old_order[depth:])
         # the others are as far apart as they were; trec_eval orders equal ones by falling id
-        assert np.diff(scores[depth:]) == pytest.approx(np.diff([kept[other] for other in names[depth:]]), abs=2e-5)
+        assert np.diff(scores[depth:]) == pytest.approx(np.diff([old_scores[other] for other in names[depth:]]), abs=2e-5)
         if names[depth:]:
             assert scores[depth] < scores[depth - 1]
-        moved += first != old[:depth]
-    assert moved > len(queries) / 2
+        moved_count += expected_order != old_order[:depth]
+    assert moved_count > len(queries) / 2
     return {id: [other for other, _ in answer] for id, answer in after.items()}
 
 
@@ -99,9 +101,9 @@ def beir(tmp_path: Path) -> tuple[Path, dict[str, Query], dict[str, set[str]]]:
 @pytest.mark.parametrize("depth", [1, 6, 100])
 def test_a_whole_corpus(tmp_path: Path, beir: Any, depth: int) -> None:
     _, queries, relevant = beir
-    asked: dict[str, Any] = {"mode": "bm25", "precision": "fp32", "measures": ("MRR", "R@5")}
-    evaluate("beir:data", None, output=tmp_path / "plain", **asked)
-    report = evaluate("beir:data", None, output=tmp_path / "ours", rerank="minilm", rerank_depth=depth, **asked)
+    options: dict[str, Any] = {"mode": "bm25", "precision": "fp32", "measures": ("MRR", "R@5")}
+    evaluate("beir:data", None, output=tmp_path / "plain", **options)
+    report = evaluate("beir:data", None, output=tmp_path / "ours", rerank="minilm", rerank_depth=depth, **options)
     if depth > 1:
         orders = check(tmp_path / "plain", tmp_path / "ours", queries, depth)
     else:  # ordering one paper anew changes no ranking
@@ -109,19 +111,19 @@ def test_a_whole_corpus(tmp_path: Path, beir: Any, depth: int) -> None:
         for id, row in run_of(tmp_path / "plain").items():
             assert set(orders[id]) == {other for other, _ in row}
             assert orders[id][0] == min(row, key=lambda item: (-item[1], item[0]))[0]
-    ours = report.as_json()
-    assert ours["measures"]["MRR"] == pytest.approx(np.mean([reciprocal_rank(orders[id], ids) for id, ids in relevant.items()]))
-    assert ours["measures"]["R@5"] == pytest.approx(np.mean([len(set(orders[id][:5]) & ids) / 5 for id, ids in relevant.items()]))
-    told = "\n".join(report.lines())
-    assert f"BM25, first {depth} by minilm" in told
-    assert f"then the reranker's for the first {depth}" in told
+    as_json = report.as_json()
+    assert as_json["measures"]["MRR"] == pytest.approx(np.mean([reciprocal_rank(orders[id], ids) for id, ids in relevant.items()]))
+    assert as_json["measures"]["R@5"] == pytest.approx(np.mean([len(set(orders[id][:5]) & ids) / 5 for id, ids in relevant.items()]))
+    text = "\n".join(report.lines())
+    assert f"BM25, first {depth} by minilm" in text
+    assert f"then the reranker's for the first {depth}" in text
 
 
 def test_candidates(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    asked = IDS[:8]
+    query_ids = IDS[:8]
     grades: dict[str, dict[str, int]] = {}
-    for id in asked:
+    for id in query_ids:
         others = [str(other) for other in CHANCE.choice([other for other in IDS if other != id], 12, replace=False)]
         grades[id] = {other: int(CHANCE.random() < 0.3) for other in others}
     lines = "".join(f"{query} 0 {other} {grade}\n" for query, row in grades.items() for other, grade in row.items())
@@ -129,21 +131,21 @@ def test_candidates(tmp_path: Path) -> None:
         write_text(data / task / "test.qrel", lines)
     metadata = {id: {"paper_id": id, "title": paper.title, "abstract": paper.abstract} for id, paper in PAPERS.items()}
     write_text(data / "paper_metadata_view_cite_read.json", json.dumps(metadata))
-    wanted: dict[str, Any] = {"mode": "bm25", "precision": "fp32", "task": "cite", "measures": ("MRR",)}
-    evaluate("scidocs-rerank", data, output=tmp_path / "plain", **wanted)
-    report = evaluate("scidocs-rerank", data, output=tmp_path / "ours", rerank="minilm", rerank_depth=7, **wanted)
-    queries = {id: Query(id, paper=PAPERS[id]) for id in asked}
+    options: dict[str, Any] = {"mode": "bm25", "precision": "fp32", "task": "cite", "measures": ("MRR",)}
+    evaluate("scidocs-rerank", data, output=tmp_path / "plain", **options)
+    report = evaluate("scidocs-rerank", data, output=tmp_path / "ours", rerank="minilm", rerank_depth=7, **options)
+    queries = {id: Query(id, paper=PAPERS[id]) for id in query_ids}
     orders = check(tmp_path / "plain", tmp_path / "ours", queries, 7)
-    assert all(sorted(orders[id]) == sorted(grades[id]) for id in asked)
+    assert all(sorted(orders[id]) == sorted(grades[id]) for id in query_ids)
     relevant = {id: {other for other, grade in row.items() if grade} for id, row in grades.items()}
-    expected = np.mean([reciprocal_rank(orders[id], relevant[id]) for id in asked])
+    expected = np.mean([reciprocal_rank(orders[id], relevant[id]) for id in query_ids])
     assert report.as_json()["measures"]["MRR"] == pytest.approx(expected)
 
 
 def test_over_the_same_encoder_little_changes(tmp_path: Path, beir: Any) -> None:
     plain = evaluate("beir:data", precision="fp32", output=tmp_path / "plain").as_json()
-    ours = evaluate("beir:data", precision="fp32", rerank="minilm", rerank_depth=20, output=tmp_path / "ours").as_json()
-    assert ours["measures"] == pytest.approx(plain["measures"], abs=0.01)
+    reranked = evaluate("beir:data", precision="fp32", rerank="minilm", rerank_depth=20, output=tmp_path / "ours").as_json()
+    assert reranked["measures"] == pytest.approx(plain["measures"], abs=0.01)
     before, after = run_of(tmp_path / "plain"), run_of(tmp_path / "ours")
     for id in beir[1]:
         # the index may encode queries in another precision than the reranker, and neighbours change places

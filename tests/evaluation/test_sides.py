@@ -67,11 +67,11 @@ def test_a_benchmark_is_read_by_the_expert_of_its_kind(tmp_path: Path, name: str
     data = make(tmp_path)
     report = measured(f"beir:{data}" if name == "beir:" else name, data, **options)
     index = sr.open(report.facts["index"])
-    theirs = sr.load_encoder(ENCODER, adapter=task, query_adapter=task, precision="fp32")
+    expert = sr.load_encoder(ENCODER, adapter=task, query_adapter=task, precision="fp32")
     papers = [index.papers([id])[0] for id in IDS]
-    np.testing.assert_allclose(np.concatenate([shard.vectors for shard in index.vectors]), theirs.encode_papers(papers), atol=1e-5)
+    np.testing.assert_allclose(np.concatenate([shard.vectors for shard in index.vectors]), expert.encode_papers(papers), atol=1e-5)
     queries = [Query("text", "graph networks"), Query("paper", paper=Paper("q", "title of q", "abstract of q"))]
-    np.testing.assert_allclose(index.encode(queries), theirs.encode_queries(queries), atol=1e-5)
+    np.testing.assert_allclose(index.encode(queries), expert.encode_queries(queries), atol=1e-5)
     assert task in index.path.name
     assert {side["task"] for side in report.as_json()["system"]["reads"]} == {task}
     text = "\n".join(report.lines())
@@ -86,8 +86,8 @@ def test_another_expert_can_be_asked_for_and_is_told(tmp_path: Path) -> None:
 
 
 def test_an_index_of_another_expert_is_told(tmp_path: Path) -> None:
-    own = sr.build(search(tmp_path / "data"), tmp_path / "own", encoder=ENCODER, adapter="link_prediction", precision="fp32")
-    report = evaluate(f"beir:{tmp_path / 'data'}", index=str(own.path))
+    own_index = sr.build(search(tmp_path / "data"), tmp_path / "own", encoder=ENCODER, adapter="link_prediction", precision="fp32")
+    report = evaluate(f"beir:{tmp_path / 'data'}", index=str(own_index.path))
     assert any("read search benchmarks for search; here it read papers for link_prediction" in note for note in report.notes)
 
 

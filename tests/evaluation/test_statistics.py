@@ -13,8 +13,10 @@ from sciretrieve.evaluation.statistics import compare, holm, interval, interval_
 
 def test_the_interval_is_the_percentile_bootstraps() -> None:
     values = np.random.default_rng(0).beta(2, 5, 200)
-    theirs = stats.bootstrap((values,), np.mean, method="percentile", n_resamples=10_000, rng=np.random.default_rng(1)).confidence_interval
-    assert interval(values) == pytest.approx((theirs.low, theirs.high), abs=2e-3)
+    their_interval = stats.bootstrap(
+        (values,), np.mean, method="percentile", n_resamples=10_000, rng=np.random.default_rng(1)
+    ).confidence_interval
+    assert interval(values) == pytest.approx((their_interval.low, their_interval.high), abs=2e-3)
     assert interval(values) == interval(values[::-1])
     assert interval(np.ones(5)) == (1.0, 1.0)
     assert interval(np.empty(0)) == (0.0, 0.0)
@@ -28,11 +30,11 @@ def mean_of_means(*tasks: Any, axis: int) -> Any:
 def test_the_interval_over_tasks_resamples_each_task_among_its_own(sizes: tuple[int, ...]) -> None:
     chance = np.random.default_rng(5)
     tasks = [chance.beta(1 + at, 3, size) for at, size in enumerate(sizes)]
-    theirs = stats.bootstrap(
+    their_interval = stats.bootstrap(
         tasks, mean_of_means, method="percentile", n_resamples=10_000, vectorized=True, rng=np.random.default_rng(1)
     ).confidence_interval
     low, high = interval_over_tasks(tasks)
-    assert (low, high) == pytest.approx((theirs.low, theirs.high), abs=6e-3)
+    assert (low, high) == pytest.approx((their_interval.low, their_interval.high), abs=6e-3)
     assert low < np.mean([task.mean() for task in tasks]) < high
     assert interval_over_tasks([task[::-1] for task in tasks]) == (low, high)
     narrow = interval_over_tasks(tasks, 0.5)
@@ -53,18 +55,18 @@ def test_p_values(shift: float) -> None:
     chance = np.random.default_rng(3)
     a = chance.uniform(size=80)
     b = a + shift + chance.normal(0, 0.1, 80)
-    found = compare(a, b)
+    comparison = compare(a, b)
     test = stats.permutation_test((b - a,), np.mean, permutation_type="samples", n_resamples=20_000, rng=np.random.default_rng(4))
-    assert found.p_randomisation == pytest.approx(test.pvalue, abs=0.015)
-    assert found.p_t == pytest.approx(stats.ttest_rel(b, a).pvalue)
-    assert found.difference == pytest.approx((b - a).mean())
-    assert found.wins + found.ties + found.losses == 80
-    assert found.low < found.difference < found.high
+    assert comparison.p_randomisation == pytest.approx(test.pvalue, abs=0.015)
+    assert comparison.p_t == pytest.approx(stats.ttest_rel(b, a).pvalue)
+    assert comparison.difference == pytest.approx((b - a).mean())
+    assert comparison.wins + comparison.ties + comparison.losses == 80
+    assert comparison.low < comparison.difference < comparison.high
 
 
 def test_equal_runs_do_not_differ() -> None:
-    found = compare(np.ones(10), np.ones(10))
-    assert (found.difference, found.p_randomisation, found.p_t, found.ties) == (0.0, 1.0, 1.0, 10)
+    comparison = compare(np.ones(10), np.ones(10))
+    assert (comparison.difference, comparison.p_randomisation, comparison.p_t, comparison.ties) == (0.0, 1.0, 1.0, 10)
 
 
 def test_few_differences_are_counted_exactly() -> None:

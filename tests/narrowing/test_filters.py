@@ -96,8 +96,8 @@ Oracle = tuple[str, Callable[[dict[str, Any]], bool]]
 
 
 def comparison(column: str, sign: str, value: Any) -> Oracle:
-    written = f"'{value}'" if isinstance(value, str) else str(value)
-    return f"{column} {sign} {written}", lambda row: row[column] is not None and OPERATORS[sign](row[column], value)
+    literal = f"'{value}'" if isinstance(value, str) else str(value)
+    return f"{column} {sign} {literal}", lambda row: row[column] is not None and OPERATORS[sign](row[column], value)
 
 
 def joined(left: Oracle, word: str, right: Oracle) -> Oracle:
@@ -167,10 +167,10 @@ literals = (
 @settings(max_examples=300)
 @given(st.sampled_from(sorted(ODD_COLUMNS)), st.sampled_from([*sorted(OPERATORS), "contains", "in"]), literals)
 def test_every_column_is_compared_or_refused_in_one_line(column: str, sign: str, literal: str) -> None:
-    asked = f"{column} in ({literal}, {literal})" if sign == "in" else f"{column} {sign} {literal}"
+    filter = f"{column} in ({literal}, {literal})" if sign == "in" else f"{column} {sign} {literal}"
     refusal = ""
     try:
-        mask = filters.mask(filters.parse(asked), ODD_COLUMNS, list(ODD_COLUMNS))
+        mask = filters.mask(filters.parse(filter), ODD_COLUMNS, list(ODD_COLUMNS))
     except InvalidRequest as error:
         refusal = str(error)
     else:

@@ -43,9 +43,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, sr.Index]:
     """An index of the papers with both halves, one without each, and the first in one shard."""
     folder = tmp_path_factory.mktemp("narrowing")
     corpus = write_jsonl(folder / "papers.jsonl", PAPERS)
-    found = {mode: sr.build(corpus, folder / mode, shard_size=40, **settings) for mode, settings in MODES.items()}
-    assert len(found["hybrid"].shards) == 3
-    return found | {"one": sr.build(corpus, folder / "one", encoder=None)}
+    indexes = {mode: sr.build(corpus, folder / mode, shard_size=40, **settings) for mode, settings in MODES.items()}
+    assert len(indexes["hybrid"].shards) == 3
+    return indexes | {"one": sr.build(corpus, folder / "one", encoder=None)}
 
 
 def spaced(text: str) -> str:
@@ -168,9 +168,9 @@ def test_the_cases_have_papers_that_meet_them_and_others_that_do_not() -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.typed)
 def test_demands_change_no_score(made: dict[str, sr.Index], case: Case) -> None:
-    whole = answered(made["bm25"], Query("1", case.words), "bm25")
+    ranking = answered(made["bm25"], Query("1", case.words), "bm25")
     narrowed = answered(made["bm25"], case.typed, "bm25")
-    assert narrowed == {id: score for id, score in whole.items() if id in narrowed}
+    assert narrowed == {id: score for id, score in ranking.items() if id in narrowed}
     assert made["bm25"].search(case.typed).rankings[0].query == Query("1", case.words)
 
 
@@ -181,15 +181,15 @@ def test_the_sharding_changes_nothing(made: dict[str, sr.Index], case: Case) -> 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_batch_answers_as_its_queries_alone(made: dict[str, sr.Index], mode: Mode) -> None:
-    asked: list[str | Query] = [case.typed for case in CASES]
-    asked[3] = Query("mine", "graph -survey")
-    run = made[mode].search(asked, 7, mode=mode)
+    queries: list[str | Query] = [case.typed for case in CASES]
+    queries[3] = Query("mine", "graph -survey")
+    run = made[mode].search(queries, 7, mode=mode)
     assert [ranking.query.id for ranking in run] == ["1", "2", "3", "mine", *map(str, range(5, len(CASES) + 1))]
-    for query, ranking in zip(asked, run, strict=True):
-        alone = made[mode].search(query, 7, mode=mode).rankings[0]
+    for query, ranking in zip(queries, run, strict=True):
+        one_query = made[mode].search(query, 7, mode=mode).rankings[0]
         if mode == "bm25":
-            assert ranking.ids == alone.ids
-        assert ranking.scores.tolist() == pytest.approx(alone.scores.tolist(), abs=5e-3)
+            assert ranking.ids == one_query.ids
+        assert ranking.scores.tolist() == pytest.approx(one_query.scores.tolist(), abs=5e-3)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -218,9 +218,9 @@ def test_any_demands_on_texts(made: dict[str, sr.Index], word: str, asked: list[
             tests.append(without(test) if absent else test)
     expected = {paper["id"] for paper in PAPERS if all(test(paper) for test in tests)}
     assert answered(made["dense"], typed, "dense").keys() == expected
-    kept = " ".join([word, *(phrase for _, phrase, absent in asked if not absent)])
-    found = answered(made["bm25"], typed, "bm25").keys()
-    assert found == {paper["id"] for paper in PAPERS if paper["id"] in expected and shares_a_term(kept, paper)}
+    words_in_query = " ".join([word, *(phrase for _, phrase, absent in asked if not absent)])
+    ids_found = answered(made["bm25"], typed, "bm25").keys()
+    assert ids_found == {paper["id"] for paper in PAPERS if paper["id"] in expected and shares_a_term(words_in_query, paper)}
 
 
 @pytest.mark.parametrize("typed", ["-survey", '-"graph networks"', "-year:2019", "  "])

@@ -101,14 +101,14 @@ typed = st.text('ab5 "-:.é\n', max_size=30) | st.lists(
 
 @given(typed)
 def test_nothing_typed_fails_or_is_lost(text: str) -> None:
-    found = parse(text, COLUMNS)
-    assert found.words == " ".join(found.words.split())
-    for demand in found.demands:
+    typed = parse(text, COLUMNS)
+    assert typed.words == " ".join(typed.words.split())
+    for demand in typed.demands:
         assert demand.column is None or demand.column in COLUMNS
         assert demand.text.strip()
-    kept = found.words + "".join(demand.text for demand in found.demands)
+    remaining_text = typed.words + "".join(demand.text for demand in typed.demands)
     for letter in set(text) - set('":- \ntileauhoryx'):
-        assert letter in kept
+        assert letter in remaining_text
 
 
 @given(st.lists(st.text("abc5é.,", min_size=1, max_size=5), max_size=6))
@@ -118,9 +118,9 @@ def test_plain_words_stay_as_they_are(words: list[str]) -> None:
 
 @given(typed)
 def test_the_words_of_a_query_without_demands_are_its_own(text: str) -> None:
-    found = parse(text, COLUMNS)
-    if not found.demands:
-        assert found.words == " ".join(text.split())
+    typed = parse(text, COLUMNS)
+    if not typed.demands:
+        assert typed.words == " ".join(text.split())
 
 
 @pytest.mark.parametrize("text", ['"' + "a" * 1_000_000, '" ' * 500_000, "a:" * 500_000, '"a' * 500_000, "-a:b " * 200_000])
