@@ -1,4 +1,4 @@
-"""The benchmarks: what each is, how its authors score, which files it needs and where they come from. All data, except `load`."""
+"""The benchmarks: what each is, how its authors score, which files it needs and where to get them. All data, except `load`."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ class Benchmark:
     """One benchmark.
 
     Attributes:
-        name: what `evaluate` calls it.
-        task: what is asked, in a line.
-        kind: for which of its tasks an encoder reads papers and queries, unless told otherwise.
+        name: its name for `evaluate`.
+        task: the task, in one line.
+        kind: selects the encoder's task for reading papers and queries, unless another is requested.
         sizes: queries and candidates, as published.
         protocol: how it is scored.
         files: what the folder holds, for people.
         source: the paper, and where the data come from.
         licence: as the source states it.
         load: reads it.
-        splits: the first is the default.
-        downloads: what `benchmarks fetch` gets.
+        splits: the splits, the default first.
+        downloads: the files for `benchmarks fetch`.
         manual: what must be done by hand, if anything.
         note: what to know before comparing.
     """
@@ -107,7 +107,7 @@ def _link(name: str, task: str, sizes: str) -> Benchmark:
         licence="as SciDocs (Semantic Scholar); see the source",
         load=lambda folder, split: [scimult.load_links(folder, task, name)],  # noqa: ARG005
         manual=SCIMULT_MANUAL,
-        note="The query paper is not taken out of the candidates. SciMult scores its own models by inner product, its baselines by cosine.",
+        note="The query paper stays among the candidates. SciMult scores its own models by inner product, its baselines by cosine.",
     )
 
 
@@ -127,9 +127,7 @@ def _pmc(name: str, task: str, sizes: str) -> Benchmark:
             Download(f"https://huggingface.co/datasets/zhengyun21/PMC-Patients-ReCDS/resolve/main/{path}", path)
             for path in ("queries/test_queries.jsonl", f"{task}/qrels_test.tsv", *((f"{task}/corpus.jsonl",) if task == "PPR" else ()))
         ),
-        manual="PAR/corpus.jsonl is not on the hub any more: take PAR_corpus.jsonl from Figshare, article 24504121."
-        if task == "PAR"
-        else "",
+        manual="PAR/corpus.jsonl is no longer on the hub: take PAR_corpus.jsonl from Figshare, article 24504121." if task == "PAR" else "",
         note="The published rows are of the old release (1.4M articles); today's has 11.7M, and figures on it do not compare."
         if task == "PAR"
         else "",
@@ -187,7 +185,7 @@ ROWS = (
         licence="CC BY-NC-SA 4.0 (PMC-Patients)",
         load=lambda folder, split: [scimult.load_patients(folder, "pmc-patients-zeroshot")],  # noqa: ARG005
         manual=SCIMULT_MANUAL,
-        note="The query patient, where it is among the candidates, is not taken out.",
+        note="The query patient, if among the candidates, stays there.",
     ),
     Benchmark(
         name="mdcr",
@@ -195,7 +193,7 @@ ROWS = (
         kind="proximity",
         sizes="19 fields, about 200 queries each, about 60 candidates each",
         protocol=Protocol(("MAP", "nDCG", "R@5"), metric="l2", decimals=4, rounding="numpy", average="rounded tasks"),
-        files="mdcr_SPLIT.json; mdcr_SPLIT_data.jsonl, which --scores and --embeddings do without",
+        files="mdcr_SPLIT.json; mdcr_SPLIT_data.jsonl, not needed with --scores and --embeddings",
         source="Medić and Šnajder 2022; https://github.com/zoranmedic/mdcr",
         licence="see the source",
         load=lambda folder, split: [mdcr.load(folder, split, "mdcr")],
@@ -205,17 +203,17 @@ ROWS = (
     ),
     Benchmark(
         name="mdcr-full",
-        task="papers that a paper cites, among all papers of MDCR's data file: our own form, not the authors'",
+        task="papers that a paper cites, among all papers of MDCR's data file: our own variant, not the authors'",
         kind="proximity",
         sizes="as mdcr; candidates are all papers of the file",
         protocol=Protocol((*RECALLS, "nDCG@10"), depth=100, average="tasks"),
         files="mdcr_SPLIT.json, mdcr_SPLIT_data.jsonl",
-        source="Medić and Šnajder 2022, in a form of ours",
+        source="Medić and Šnajder 2022, in our own variant",
         licence="see the source",
         load=lambda folder, split: [mdcr.load(folder, split, "mdcr-full", whole_corpus=True)],
         splits=("test", "val"),
         downloads=MDCR_DOWNLOADS,
-        note="No published figure compares: this form is ours. The query paper is not taken out of the candidates.",
+        note="No published figure compares: this form is ours. The query paper stays among the candidates.",
     ),
     Benchmark(
         name="trec-covid",
@@ -296,7 +294,7 @@ ROWS = (
         source="Singh and Singh 2022, The Inefficiency of Language Models in Scholarly Retrieval, §5 and App. D.1",
         licence="your corpus's",
         load=lambda folder, split: [asr.load(folder)],  # noqa: ARG005
-        note="Success@100 is the paper's T100, Success@1 and @10 its NN1_Ret and NN10_Ret; ranks beyond 10,000 count nothing.",
+        note="Success@100 is the paper's T100, Success@1 and @10 its NN1_Ret and NN10_Ret; ranks beyond 10,000 count 0.",
     ),
     Benchmark(
         name="multi-scidocs",

@@ -23,13 +23,13 @@ class RunComparison:
     """Several runs on the same judgements, each compared with the first.
 
     Attributes:
-        names: the runs'.
-        measures: as asked.
+        names: the runs' names.
+        measures: the requested measures.
         means: [run][measure].
         comparisons: [run - 1][measure], each with its p-values, and Holm's.
-        per_query: [run] query -> measure -> value, of the queries that all runs answer.
-        words: query -> its text, where it is known.
-        unequal: what to say where the runs do not answer the same queries.
+        per_query: [run] query -> measure -> value, for the queries that all runs answer.
+        words: query -> its text, where known.
+        unequal: a warning if the runs do not answer the same queries; else "".
     """
 
     names: list[str]

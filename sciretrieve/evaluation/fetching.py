@@ -20,7 +20,7 @@ def fetch(benchmark: Benchmark, folder: Path, progress: Progress) -> list[Path]:
 
     Raises:
         Unavailable: an address cannot be reached, or has no such file.
-        CorruptData: a file is not what its publisher says.
+        CorruptData: a file does not match its published size or checksum.
     """
     files = []
     for download in benchmark.downloads:
@@ -42,28 +42,28 @@ def _download(download: Download, path: Path, progress: Progress) -> None:
     try:
         with urllib.request.urlopen(request, timeout=60) as response:
             if start and response.status != 206:
-                start = 0  # the server does not resume: begin again
+                start = 0  # the server does not resume: start over
             with partial.open("ab" if start else "wb") as file:
                 while block := response.read(BLOCK):
                     file.write(block)
             length = response.headers.get("Content-Length")
     except urllib.error.HTTPError as error:
         if error.code == 416 and start:
-            length = None  # all of it is there already
+            length = None  # the file is complete already
         else:
             raise Unavailable(f"{download.url} answers {error.code} {error.reason}; the file may have moved") from error
     except (urllib.error.URLError, OSError) as error:
-        raise Unavailable(f"{download.url} cannot be reached ({error}); what came is kept, and the same command goes on with it") from error
+        raise Unavailable(f"{download.url} cannot be reached ({error}); the part is kept, and the same command resumes it") from error
     size = partial.stat().st_size
     if length is not None and size != start + int(length):
-        raise Unavailable(f"{download.url} broke off after {size:,} bytes; the same command goes on with it")
+        raise Unavailable(f"{download.url} broke off after {size:,} bytes; the same command resumes it")
     if download.bytes and size != download.bytes:
-        raise CorruptData(f"{partial} has {size:,} bytes, and its publisher says {download.bytes:,}; remove it and fetch it again")
+        raise CorruptData(f"{partial} has {size:,} bytes, but its publisher says {download.bytes:,}; remove it and fetch it again")
     if download.md5:
         with partial.open("rb") as file:
             digest = hashlib.file_digest(file, "md5").hexdigest()
         if digest != download.md5:
-            raise CorruptData(f"{partial} has MD5 {digest}, and its publisher says {download.md5}; remove it and fetch it again")
+            raise CorruptData(f"{partial} has MD5 {digest}, but its publisher says {download.md5}; remove it and fetch it again")
     partial.rename(path)
 
 
@@ -75,4 +75,4 @@ def _unpack(path: Path, folder: Path) -> None:
                     raise CorruptData(f"{path} would write outside {folder}: {name}")
             archive.extractall(folder)
     except zipfile.BadZipFile as error:
-        raise CorruptData(f"{path} is no zip archive ({error}); remove it and fetch it again") from error
+        raise CorruptData(f"{path} is not a zip archive ({error}); remove it and fetch it again") from error

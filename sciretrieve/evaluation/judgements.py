@@ -23,7 +23,7 @@ def read_qrels(path: Path) -> Qrels:
 
     Raises:
         NotFound: there is no such file.
-        InvalidRequest: a line is no judgement, or stands there twice.
+        InvalidRequest: a line is not a judgement, or is repeated.
     """
     _check(path, "judgements")
     if is_json(path):
@@ -51,7 +51,7 @@ def read_scores(path: Path) -> RunScores:
 
     Raises:
         NotFound: there is no such file.
-        InvalidRequest: a line is no row of a run, a score is no number, or a document stands there twice for a query.
+        InvalidRequest: a line is not a row of a run, a score is not a number, or a document is listed twice for a query.
     """
     _check(path, "run")
     if is_json(path):
@@ -109,7 +109,7 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         except UnicodeDecodeError as error:
             raise InvalidRequest(f"{path}, line {number}: broken UTF-8 at byte {error.start}") from error
         if text.strip():
-            # with tabs it is a table, whose ids may hold spaces and quotes, as BEIR's own reader takes them
+            # a line with tabs is a table row, whose ids may have spaces and quotes, as BEIR's own reader allows
             yield number, next(csv.reader([text], delimiter="\t")) if "\t" in text else text.split()
 
 

@@ -11,8 +11,8 @@ from ..types import Paper, Query
 from .judgements import Qrels
 
 Rounding = Literal["printed", "numpy", "beir"]
-"""How a figure in per cent is rounded: as it is printed with so many decimals; by NumPy, which may differ in ties; or as BEIR
-does, which first rounds the value from 0 to 1 to five decimals."""
+"""How a figure in per cent is rounded: as printing does; by NumPy, which may differ in ties; or as by BEIR, which first rounds the
+value from 0 to 1 to five decimals."""
 Average = Literal["none", "tasks", "rounded tasks", "figures"]
 """How the figures of several tasks become figures of the benchmark: not at all, where its authors define no average; for each
 measure the mean of the tasks' means; the same after each was rounded (MDCR); or one mean of all tasks' figures of all measures."""
@@ -23,17 +23,17 @@ class Protocol:
     """How a benchmark's authors score, as data.
 
     Attributes:
-        measures: what is printed, by the names of `measures.parse_measure`.
-        metric: how vectors are compared; None takes what the encoder was trained for.
+        measures: the printed measures, by the names of `measures.parse_measure`.
+        metric: how vectors are compared; None for the metric that the encoder was trained for.
         score_decimals: decimals that scores are rounded to before they are ranked (SciDocs: 5); None for no rounding.
         decimals: decimals of figures, which are in per cent.
         rounding: see `Rounding`.
-        skips: whether queries and candidates without a vector are left out, as the authors' code does; otherwise
-            they are an error, because a figure over the rest would be another figure.
-        drop_self: whether a document with the query's own id is taken out of the answer (BEIR does).
+        skips: whether queries and candidates without a vector are left out, as in the authors' code; otherwise
+            they are an error, because a figure over the rest would not compare.
+        drop_self: whether a document with the query's own id is removed from the answer (as by BEIR).
         depth: how many documents of a whole corpus are ranked, the query's own not counted.
         average: see `Average`.
-        bare_titles: whether a paper without an abstract is read as its title alone, without the separator (SciRepEval does).
+        bare_titles: whether a paper without an abstract is read as its title alone, without the separator (as by SciRepEval).
         beir_mrr: whether the reciprocal rank is BEIR's, see `measures.BEIR`.
     """
 
@@ -55,12 +55,12 @@ class Task:
     """Queries and their judgements.
 
     Attributes:
-        name: within the benchmark; a figure is printed for each where there are several.
+        name: the task's name; if a benchmark has several tasks, figures are printed for each.
         queries: by id, in the file's order.
         qrels: query id -> document id -> grade.
-        candidates: query id -> the documents to rank; None where that is the whole corpus.
-        groups: where sets of papers (reviewers) are ranked instead of papers, set id -> paper ids.
-        first: query id -> documents that come before all others, whatever their scores (labels matched by name).
+        candidates: query id -> the documents to rank; None for the whole corpus.
+        groups: if sets of papers (reviewers) are ranked instead of papers, set id -> paper ids.
+        first: query id -> documents ranked before all others regardless of score (labels matched by name).
         among: how many papers of the pool, from its start, are candidates; None for all.
         standardise: whether vectors are first standardised over the candidates, dimension by dimension.
         single: whether a distance is the float32 root of its float32 square, as scikit-learn's is for float32 vectors.
@@ -79,12 +79,12 @@ class Task:
 
 @dataclass(frozen=True)
 class Material:
-    """A benchmark that was read; or one of its sets, where each set has its own papers.
+    """A benchmark in memory; or one of its sets, if each set has its own papers.
 
     Attributes:
         pool: yields the papers that may be answered, anew each time it is called.
-        tasks: what is asked of them.
-        name: the set's, to keep its index apart from others'.
+        tasks: the tasks on these papers.
+        name: the set's name, which keeps its index apart from others.
         fingerprint: changes when the papers do.
         notes: what was unusual in the files, and how it was handled.
         textless: the error to raise where texts are needed, if the benchmark's texts are missing; else "".

@@ -34,21 +34,21 @@ def read_plan(path: Path, cache: str) -> Plan:
     """Read `[systems.NAME]` and `[benchmarks.NAME]` tables; their keys are the options of `evaluate`.
 
     Raises:
-        NotFound, InvalidRequest: there is no such file, or it is no plan; the message names the table and the key.
+        NotFound, InvalidRequest: there is no such file, or it is not a plan; the message names the table and the key.
     """
     if not path.is_file():
         raise NotFound(f"there is no matrix {path}")
     try:
         value = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
-        raise InvalidRequest(f"{path} is no TOML: {error}") from error
+        raise InvalidRequest(f"{path} is not TOML: {error}") from error
     systems, benchmarks = value.get("systems"), value.get("benchmarks")
     if not isinstance(systems, dict) or not isinstance(benchmarks, dict) or not systems or not benchmarks:
         raise InvalidRequest(f"{path} needs tables [systems.NAME] and [benchmarks.NAME]")
     for kind, tables, allowed_keys in (("systems", systems, OF_SYSTEMS), ("benchmarks", benchmarks, OF_BENCHMARKS)):
         for name, table in tables.items():
             if not isinstance(table, dict):
-                raise InvalidRequest(f"{path}: {kind}.{name} is no table")
+                raise InvalidRequest(f"{path}: {kind}.{name} is not a table")
             if unknown_keys := sorted(set(table) - allowed_keys):
                 raise InvalidRequest(f"{path}: [{kind}.{name}] has {unknown_keys[0]!r}; it may have {', '.join(sorted(allowed_keys))}")
     requests: Plan = {}
@@ -95,7 +95,7 @@ def _per_query(folder: Path) -> dict[tuple[str, str], float]:
 
 
 def _recall(request: Request, folder: Path) -> dict[int, float]:
-    """Mean recall at growing depths, where a whole corpus was ranked in one task; kept beside the run."""
+    """Mean recall at increasing depths, if a whole corpus was ranked in one task; cached beside the run."""
     recall_file = folder / "recall.json"
     run = folder / "run.trec"
     if not run.exists():

@@ -1,4 +1,4 @@
-"""Measures: their names as the field writes them, and their values, which trec_eval computes (through pytrec_eval).
+"""Measures: their names as papers write them, and their values, which trec_eval computes (through pytrec_eval).
 
 trec_eval orders by score as float32, then by document id, falling; see `Ranking rule` in docs/evaluation.md.
 """
@@ -50,7 +50,7 @@ SHOWN = {
 }
 BEIR = {"recall_cap", "hole", "mrr"}
 """What BEIR computes itself (its custom_metrics.py): capped recall, holes, and a reciprocal rank with or without a cutoff.
-Documents are ordered by score as float64, equal ones as they were answered, and unanswered queries count 0."""
+Documents are ordered by score as float64, ties in the order of the answer, and unanswered queries count 0."""
 OWN = {*BEIR, "judged"}
 """What trec_eval does not have: BEIR's measures, and the share of judged documents."""
 TREC_NAME = re.compile(
@@ -61,7 +61,7 @@ TREC_NAME = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One measure: trec_eval's name of it, and the cutoff, 0 for none."""
+    """One measure: its name in trec_eval, and the cutoff, 0 for none."""
 
     base: str
     cutoff: int = 0
@@ -142,7 +142,7 @@ class Evaluator:
 
     def _beir(self, measure: Measure, row: Mapping[str, float], grades: Mapping[str, int]) -> float:
         ranked_ids = sorted(row, key=row.__getitem__, reverse=True)[: measure.depth]
-        if measure.base == "hole":  # a document that is judged for any query is no hole
+        if measure.base == "hole":  # a document that is judged for any query is not a hole
             return sum(id not in self._judged for id in ranked_ids) / measure.cutoff
         hits = [grades.get(id, 0) > 0 for id in ranked_ids]
         if measure.base == "mrr":
@@ -152,9 +152,9 @@ class Evaluator:
 
 
 def _pooled(qrels: Qrels) -> Qrels:
-    """Judgements without negative grades: to trec_eval these mean "not in the pool", just as no judgement does.
+    """Judgements without negative grades, which trec_eval reads as "not in the pool", like a missing judgement.
 
-    They are left out here because its library, given them, writes outside its memory and may never come back.
+    They are left out here because they make its library write outside its memory, which may crash or hang it.
     """
     pooled_qrels = {query: {id: grade for id, grade in row.items() if grade >= 0} for query, row in qrels.items()}
     return {query: row or dict.fromkeys(list(qrels[query])[:1], 0) for query, row in pooled_qrels.items()}
@@ -169,7 +169,7 @@ def trec_order(row: Mapping[str, float]) -> list[str]:
 
 
 def ties(run: RunScores) -> int:
-    """How many documents of a run have the same score, as float32, as another of their query."""
+    """How many documents of a run share their score, as float32, with another document of the same query."""
     total = 0
     for row in run.values():
         scores = np.fromiter(row.values(), np.float32, len(row))

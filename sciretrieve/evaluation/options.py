@@ -1,4 +1,4 @@
-"""What to evaluate: every option of an evaluation with its type and its default, as a receipt keeps them."""
+"""What to evaluate: every option of an evaluation with its type and its default, as saved in a receipt."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ PATHS = ("data", "index", "embeddings", "query_embeddings", "scores", "cache")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A benchmark, one system, and how the system is asked.
+    """A benchmark, one system, and how it is run.
 
     Attributes:
         benchmark: a name of `sciretrieve benchmarks`, or `beir:DIR`.
         data: the folder with the benchmark's files.
-        split: which queries; by default those that published figures are of.
+        split: which queries; by default those of the published figures.
         task: one of the benchmark's tasks; by default all.
         encoder: the system is this encoder, by default the embedded one; the benchmark's papers are indexed with it.
         adapter: which of its adapters (experts, instructions) reads papers; by default the one for this kind of benchmark.
         query_adapter: the same for text queries.
         index: the system is this index of the benchmark's papers.
-        mode: how an encoder or an index is asked: "dense", which measures the encoder alone, as the papers do; "hybrid",
+        mode: how an encoder or an index is searched: "dense", which measures the encoder alone, as in papers; "hybrid",
             which measures what `search` answers; or "bm25".
-        fusion: how hybrid joins its halves, see `SearchOptions`.
+        fusion: how hybrid combines its halves, see `SearchOptions`.
         embeddings: the system is this file of papers' vectors made elsewhere.
-        query_embeddings: the queries' vectors, where they are not among the papers'.
+        query_embeddings: the queries' vectors, if they are not among the papers'.
         scores: the system is this file of scores made elsewhere.
-        rerank: what orders the first answers of any of these anew, see `open_reranker`.
-        rerank_depth: how many.
-        metric: how vectors are compared, in place of the protocol's "l2", "ip" or "cosine".
-        measures: what is computed, in place of the protocol's measures.
+        rerank: a reranker for the first answers of any of these, see `open_reranker`.
+        rerank_depth: how many answers it reorders.
+        metric: "l2", "ip" or "cosine", instead of the protocol's metric.
+        measures: instead of the protocol's measures.
         precision: see `load_encoder`.
         device: see `load_encoder`.
-        cache: where indexes of benchmarks are kept.
+        cache: the folder for indexes of benchmarks.
 
     Raises:
-        UnknownName, InvalidRequest: an option is none of its choices, or two of them do not go together.
+        UnknownName, InvalidRequest: an option has an unknown value, or two options exclude each other.
     """
 
     benchmark: str
@@ -90,12 +90,12 @@ class Request:
 
     @property
     def reads_texts(self) -> bool:
-        """Whether the benchmark's texts are read, and not only ids: by an encoder, by BM25 or by a reranker."""
+        """Whether an encoder, BM25 or a reranker reads the benchmark's texts, not only its ids."""
         return self.rerank is not None or (self.scores is None and self.embeddings is None)
 
 
 class RequestKeywords(TypedDict, total=False):
-    """The fields of `Request` but the benchmark and its data, as keyword arguments."""
+    """The fields of `Request` except the benchmark and its data, as keyword arguments."""
 
     split: str | None
     task: str | None

@@ -25,8 +25,8 @@ class Cell:
 
     Attributes:
         benchmark, system: their names in the plan.
-        report: as `evaluate -o` keeps it.
-        recall: depth -> recall, from 0 to 1; empty where it is not known.
+        report: as saved by `evaluate -o`.
+        recall: depth -> recall, from 0 to 1; empty if unknown.
         per_query: (task, query) -> the first measure, from 0 to 1.
     """
 
@@ -109,7 +109,7 @@ def scatter(title: str, names: tuple[str, str], points: Sequence[tuple[float, fl
 def _table(cells: Sequence[Cell], task: str) -> str:
     """The systems' figures of one task, or of the benchmark as a whole, above the published ones."""
     tasks = list(cells[0].report["counts"])
-    task_names = {"", *tasks} if len(tasks) == 1 else {task}  # a benchmark of one task may be named by it
+    task_names = {"", *tasks} if len(tasks) == 1 else {task}  # published rows of a one-task benchmark may name the task
     measures = list(_figures(cells[0])[task])
     rows = [(cell.system, _figures(cell)[task], "measured") for cell in cells]
     rows += [
@@ -128,13 +128,13 @@ def _table(cells: Sequence[Cell], task: str) -> str:
 
 
 def _figures(cell: Cell) -> dict[str, dict[str, float]]:
-    """Task -> measure -> figure in per cent; the task "" is the benchmark as a whole, where its authors define an average."""
+    """Task -> measure -> figure in per cent; the task "" is the benchmark as a whole, if its authors define an average."""
     overall = {"": cell.report["rounded"]} if cell.report["rounded"] else {}
     return overall | {task: row["rounded"] for task, row in _tasks(cell).items()}
 
 
 def _tasks(cell: Cell) -> Mapping[str, Any]:
-    """The figures of each task, where there are several."""
+    """The figures of each task, if there are several."""
     tasks: Mapping[str, Any] = cell.report.get("per_field") or cell.report.get("per_task") or {}
     return tasks
 
@@ -145,7 +145,7 @@ def _first_measure(cell: Cell) -> str:
 
 
 def _fields(cells: Sequence[Cell]) -> dict[str, dict[str, float]]:
-    """Task -> system -> the first measure in per cent, where there are several tasks."""
+    """Task -> system -> the first measure in per cent, if there are several tasks."""
     fields: dict[str, dict[str, float]] = {}
     for cell in cells:
         for task, row in _tasks(cell).items():

@@ -1,4 +1,4 @@
-"""Published figures, as data, which a report shows beside ours. Each row names its paper and table.
+"""Published figures as data, shown in reports beside ours. Each row names its paper and table.
 
 P0 is SciRepEval (Singh et al. 2023, EMNLP), P2 SciMult (Zhang et al. 2023), P4 Multi2SPE (Seoh et al. 2023); the other
 sources are the READMEs of the models.

@@ -22,12 +22,12 @@ Column: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True)
 class Report:
-    """What an evaluation prints and keeps."""
+    """What an evaluation prints and saves."""
 
     benchmark: Benchmark
     split: str
     metric: str
-    """How scores were computed: by the protocol's metric, or by another that was requested."""
+    """How scores were computed: by the protocol's metric or a requested one."""
     overridden: bool
     system: str
     facts: Mapping[str, Any]
@@ -97,7 +97,7 @@ class Report:
         return report
 
     def lines(self) -> list[str]:
-        """The report for people: one table, or one for each task where it would be too wide; then how it was scored."""
+        """The report for people: one table, or one per task if it would be too wide; then how it was scored."""
         result, benchmark = self.result, self.benchmark
         out = [f"{benchmark.name}, {self.split}: {benchmark.task}", ""]
         for title, columns in self._tables():
@@ -138,7 +138,7 @@ class Report:
         return [*([("all tasks", overall)] if overall else []), *per_task.items()]
 
     def _table(self, columns: Sequence[Column]) -> list[str]:
-        """Our row, with its intervals under it, between the published rows that have any of these columns."""
+        """Our row, with its intervals under it, among the published rows that have any of these columns."""
         decimals = self.benchmark.protocol.decimals
         has_several_tasks = len({task for task, _ in columns}) > 1
         header = ["", *(f"{task} {measure}".strip() if has_several_tasks else measure for task, measure in columns), "source"]
@@ -162,19 +162,19 @@ class Report:
         return f"{100 * low:.2f}-{100 * high:.2f}"
 
     def _published_keys(self, columns: Sequence[Column]) -> list[Column]:
-        """The columns as published rows name them: a benchmark of one task is named by it."""
+        """The columns as published rows name them: for a benchmark of one task, by that task."""
         tasks = self.result.tasks
         return [(tasks[0].name, name) if len(tasks) == 1 else (task, name) for task, name in columns]
 
 
 def all_measures(report: Mapping[str, Any]) -> dict[str, float]:
-    """Every figure of a report in JSON, by its name; those of several tasks by task and name."""
+    """Every figure of a report in JSON by its name, or by task and name if there are several tasks."""
     per_task = report.get("per_field") or report.get("per_task") or {}
     return dict(report["measures"]) | {f"{task} {name}": value for task, row in per_task.items() for name, value in row["measures"].items()}
 
 
 def versions() -> dict[str, str]:
-    """The versions of what a figure depends on."""
+    """The versions of the libraries that figures depend on."""
     return library_versions(LIBRARIES)
 
 

@@ -1,4 +1,4 @@
-"""From a request to a report: read the benchmark, prepare the system, run it, and keep the results."""
+"""From a request to a report: read the benchmark, prepare the system, run it, and save the results."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ def evaluate(
         benchmark: a name of `sciretrieve benchmarks`, or `beir:DIR`.
         data: the folder with the benchmark's files.
         output: a folder for the run, per-query scores, the report and a receipt.
-        progress: hears how far it is.
-        options: the system (an `encoder`, an `index`, or a file of `embeddings` or `scores`), how it is asked, and what is
+        progress: is told how far it is.
+        options: the system (an `encoder`, an `index`, or a file of `embeddings` or `scores`), how it is run, and what is
             measured: the other fields of `sciretrieve.evaluation.options.Request`, which has their defaults.
 
     Raises:
-        UnknownName, InvalidRequest, NotFound: there is no such benchmark, option, system or file, or a file is not as it must be.
+        UnknownName, InvalidRequest, NotFound: there is no such benchmark, option, system or file, or a file is invalid.
     """
     names = [field.name for field in fields(Request)]
     for name in options:
@@ -75,7 +75,7 @@ def replay(receipt: Path, progress: Progress | None = None) -> tuple[Report, lis
         options = {**receipt_facts["request"], "measures": tuple(receipt_facts["request"]["measures"])}
         request, figures = Request(**options), receipt_facts["measures"]
     except (KeyError, TypeError) as error:
-        raise InvalidRequest(f"{receipt} is no receipt of an evaluation ({error})") from error
+        raise InvalidRequest(f"{receipt} is not a receipt of an evaluation ({error})") from error
     report = evaluate_request(request, None, progress or Silent())
     measures_now = all_measures(report.as_json())
     differences = [
@@ -89,7 +89,7 @@ def replay(receipt: Path, progress: Progress | None = None) -> tuple[Report, lis
                 continue
             file = Path(place) / MANIFEST if name == "manifest" else Path(place)
             if describe(file)["sha256"] != _digest(receipt_facts[name]):
-                differences.append(f"{file} is another file than then")
+                differences.append(f"{file} has changed since")
         differences += [
             f"{name} was {value} and is {versions_now.get(name)}"
             for name, value in receipt_facts.get("versions", {}).items()
@@ -136,7 +136,7 @@ def evaluate_request(request: Request, output: Path | None, progress: Progress) 
     metric = request.metric or spec.protocol.metric
     if isinstance(first_system, Dense):
         if metric is None and request.embeddings is not None:
-            notes.append("the protocol names no score, nor does a file of vectors: minus Euclidean distance is taken, see --metric")
+            notes.append("neither the protocol nor a file of vectors names a score: minus Euclidean distance is used, see --metric")
         metric = metric or first_system.space.metric
     score = {"ip": "inner product", "l2": "minus Euclidean distance", "cosine": "cosine"}
     score_name = score[metric] if isinstance(first_system, Dense) and metric else "the system's own"
@@ -190,7 +190,7 @@ def _system(request: Request, spec: Benchmark, material: Material, progress: Pro
 
 
 def _reranker(request: Request, spec: Benchmark) -> Reranker:
-    """The reranker; one that has a task for this kind of benchmark reads for that task."""
+    """The reranker, with its task for this kind of benchmark if it has one."""
     assert request.rerank is not None
     precision = request.precision
     adapter, query_adapter = sides.tasks_for(request.rerank, spec.kind, None, None)
@@ -208,7 +208,7 @@ def _gaps(system: System, material: Material, spec: Benchmark) -> list[str]:
     """Check that a system has every paper and query that the protocol needs. Returns notes on what may be missing.
 
     Raises:
-        InvalidRequest: a figure would be over a part of the benchmark only.
+        InvalidRequest: a figure would be over only part of the benchmark.
     """
     notes = []
     if any(task.candidates is None for task in material.tasks):
@@ -220,7 +220,7 @@ def _gaps(system: System, material: Material, spec: Benchmark) -> list[str]:
                 f"{missing_with_text[0]!r} first; a figure over the others would not be the benchmark's"
             )
         if missing_papers:
-            notes.append(f"{len(missing_papers):,} papers without any text are no candidates: {missing_papers[0]} …")
+            notes.append(f"{len(missing_papers):,} papers without any text are not candidates: {missing_papers[0]} …")
     if spec.protocol.skips:
         return notes
     for task in material.tasks:
@@ -240,7 +240,7 @@ def _gaps(system: System, material: Material, spec: Benchmark) -> list[str]:
 
 
 def _cut(system: System, material: Material) -> list[str]:
-    """A note on how many papers are longer than the encoder reads."""
+    """A note on how many papers exceed the encoder's input length."""
     index = _index_behind(system)
     if index is None or index.manifest.encoder is None or not index.manifest.truncated:
         return []
@@ -252,7 +252,7 @@ def _cut(system: System, material: Material) -> list[str]:
 
 
 def _index(request: Request, spec: Benchmark, material: Material, progress: Progress) -> Index:
-    """The index of a set's papers, built if it is not there yet."""
+    """The index of a set's papers, built if it does not exist yet."""
     name = None if request.mode == "bm25" else request.encoder or "minilm"
     adapter, query_adapter = sides.tasks_for(name, spec.kind, request.adapter, request.query_adapter) if name else (None, None)
     words = [material.name, *(word for word in (name, adapter, query_adapter) if word)]
@@ -297,7 +297,7 @@ def score_run(run: Path, qrels: Path, names: Sequence[str]) -> dict[str, Any]:
     """Score any run on any judgements: means and 95 % intervals from 0 to 1, and how many queries they are over.
 
     Raises:
-        NotFound, InvalidRequest: a file is missing or not as it must be, or there is no such measure.
+        NotFound, InvalidRequest: a file is missing or invalid, or there is no such measure.
     """
     parsed_measures = [parse_measure(name) for name in names]
     judgements = read_qrels(qrels)
@@ -325,7 +325,7 @@ def per_query(result: Result) -> pa.Table:
 
 
 def texts(materials: Sequence[Material]) -> Iterator[tuple[str, str]]:
-    """Query ids and their words, for people."""
+    """Query ids and their texts, for people."""
     for material in materials:
         for task in material.tasks:
             for id, query in task.queries.items():

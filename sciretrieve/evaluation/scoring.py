@@ -31,13 +31,13 @@ class TaskResult:
     """The results of one task.
 
     Attributes:
-        name: the task's.
-        per_query: query id -> measure -> value, of the queries that were answered and judged.
+        name: the task's name.
+        per_query: query id -> measure -> value, for the queries that were answered and judged.
         judged_queries: how many queries are judged.
         unanswered: how many of those were not answered.
         missing_candidates: candidates that the system had no score for, over all queries.
-        ties: documents with the score of another of their query.
-        self_matches: documents with the query's own id, taken out.
+        ties: documents that share their score with another document of the same query.
+        self_matches: documents with the query's own id, which were removed.
         judged_share: the mean share of judged documents among the first ten.
     """
 
@@ -60,12 +60,12 @@ class Result:
     """A benchmark's figures, from 0 to 1.
 
     Attributes:
-        tasks: each task's.
+        tasks: each task's results.
         means: (task, measure) -> mean; the task "" is the benchmark as a whole, by its protocol's average, if it has one.
-        rounded: the same in per cent, rounded as the protocol rounds.
-        intervals: (task, measure) -> the bootstrap's 95 % interval; none for a mean of measures, or where a task has no value.
-        measures: their names, in the protocol's order.
-        overall: the names of the figures of the benchmark as a whole; empty where its authors define no average.
+        rounded: the same in per cent, rounded by the protocol.
+        intervals: (task, measure) -> the bootstrap's 95 % interval; none for a mean of measures, or if a task has no value.
+        measures: the names of the measures, in the protocol's order.
+        overall: the names of the figures of the benchmark as a whole; empty if its authors define no average.
     """
 
     tasks: list[TaskResult]
@@ -77,7 +77,7 @@ class Result:
 
 
 class Writer:
-    """Writes answers as they come: a TREC run and the JSON of PMC-Patients' leaderboard."""
+    """Writes answers as they arrive: a TREC run and the JSON of PMC-Patients' leaderboard."""
 
     def __init__(self, folder: Path | None, tag: str) -> None:
         self._tag = tag.replace(" ", "-")
@@ -100,7 +100,7 @@ class Writer:
         self._first = False
 
     def close(self) -> None:
-        """End the files."""
+        """Finish the files."""
         if self._trec is not None and self._json is not None:
             self._trec.close()
             self._json.write("\n}\n")
@@ -130,7 +130,7 @@ def run_task(
             if task.candidates is not None:
                 result.missing_candidates += len(task.candidates.get(query, ())) - len(ids)
             if protocol.skips and not len(ids):
-                continue  # the authors' run has no line of it
+                continue  # the authors' run has no line for it
             answered_queries += 1
             run[query] = row = _row(query, ids, scores, protocol, result)
             writer.write(query, row)
@@ -170,7 +170,7 @@ def summarise(tasks: list[TaskResult], protocol: Protocol, chosen_measures: Sequ
                 means["", name] = float(np.mean([rounded[task.name, name] for task in tasks])) / 100
             if all(len(values) for values in per_task):
                 intervals["", name] = interval_over_tasks(per_task)
-    elif protocol.average == "figures" and names == list(protocol.measures):  # of other measures it would be another figure
+    elif protocol.average == "figures" and names == list(protocol.measures):  # the mean is defined for these measures only
         means["", "mean"] = float(np.mean([means[task.name, name] for task in tasks for name in names]))
         overall = ["mean"]
     else:
@@ -194,10 +194,10 @@ def run(
         system_for: the name of a set -> the system that answers it.
         materials: the sets.
         protocol: how the benchmark scores.
-        measure_names: what is computed; by default the protocol's measures.
+        measure_names: the measures; by default the protocol's.
         metric: how vectors are compared; None for the protocol's metric, or else the encoder's.
-        output: a folder for runs, one in it for each task where there are several.
-        progress: hears of queries.
+        output: a folder for runs, with a subfolder for each task if there are several.
+        progress: is told of answered queries.
     """
     chosen_measures = [parse_measure(name) for name in measure_names or protocol.measures]
     if protocol.beir_mrr:
@@ -223,10 +223,10 @@ def run(
 def _row(
     query: str, ids: Sequence[str], scores: np.ndarray[tuple[int], np.dtype[np.float64]], protocol: Protocol, result: TaskResult
 ) -> dict[str, float]:
-    """One query's answer in the form that trec_eval needs: Python floats, rounded if the protocol rounds, without the query itself."""
+    """One query's answer as trec_eval needs it: Python floats, rounded if the protocol says so, without the query itself."""
     if not np.isfinite(scores).all():
         bad = ids[int(np.flatnonzero(~np.isfinite(scores))[0])]
-        raise InvalidRequest(f"query {query!r}: the score of {bad!r} is no finite number; look at its vector, or at the file of scores")
+        raise InvalidRequest(f"query {query!r}: the score of {bad!r} is not a finite number; check its vector, or the file of scores")
     values = (np.round(scores, protocol.score_decimals) if protocol.score_decimals is not None else scores).tolist()
     row: dict[str, float] = {}
     for id, value in zip(ids, values, strict=True):
@@ -238,14 +238,14 @@ def _row(
 
 
 def _per_cent(value: float, protocol: Protocol) -> float:
-    """A figure as the protocol rounds it; see `material.Rounding`."""
+    """A figure rounded by the protocol; see `material.Rounding`."""
     if protocol.rounding == "numpy":
         return float(np.round(100 * value, protocol.decimals))
     return round(100 * (round(value, 5) if protocol.rounding == "beir" else value), protocol.decimals)
 
 
 def _matched_first(answers: Iterator[Answer], system: System, task: Task, metric: Metric | None) -> Iterator[Answer]:
-    """Documents that the task puts first, by their scores among themselves, then the others; ranks in place of scores."""
+    """Documents that the task puts first, ordered by score, then the others; the new scores are ranks."""
     assert task.first is not None
     matched_task = Task(task.name, task.queries, task.qrels, {query: tuple(sorted(ids)) for query, ids in task.first.items()})
     for (query, ids, scores), (_, matched_ids, first_scores) in zip(answers, system.answers(matched_task, 0, metric), strict=True):

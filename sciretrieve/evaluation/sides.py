@@ -1,4 +1,4 @@
-"""How an encoder reads a benchmark: the expert or instruction for its kind, and what a report says of each side."""
+"""How an encoder reads a benchmark: the expert or instruction for its kind, and what a report says about each side."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ LABELS = {"paper": "papers", "query": "queries", "paper_as_query": "papers as qu
 
 
 def tasks_for(encoder: str, kind: Kind, adapter: str | None, query_adapter: str | None) -> tuple[str | None, str | None]:
-    """The adapters of papers and of text queries to load an encoder with: those asked for, else its task for this kind.
+    """The adapters of papers and of text queries to load an encoder with: those requested, else its task for this kind.
 
-    None leaves a side as the encoder has it: most read papers and queries in one way whatever the benchmark asks.
+    None keeps the encoder's default: most encoders read papers and queries in the same way for every benchmark.
     """
     task = _task(encoder, kind)
     return adapter or task, query_adapter or task
@@ -26,8 +26,8 @@ def sides_read(encoder: Mapping[str, Any], materials: Sequence[Material]) -> lis
     """For each side that a benchmark uses, the text template and the task (adapter, expert or instruction; "" for none).
 
     Args:
-        encoder: the identity, as an index's manifest has it; an ensemble has rows for each member, vectors of a file none.
-        materials: the benchmark's sets, read.
+        encoder: the identity in an index's manifest; an ensemble gives rows for each member, vectors from a file give none.
+        materials: the benchmark's sets.
     """
     queries = [query for material in materials for task in material.tasks for query in task.queries.values()]
     side_names = ["paper"]
@@ -41,7 +41,7 @@ def sides_read(encoder: Mapping[str, Any], materials: Sequence[Material]) -> lis
 
 
 def departures(encoder: Mapping[str, Any], kind: Kind, sides_read: Sequence[Mapping[str, str]]) -> list[str]:
-    """A note where papers or queries were read for another task than the encoder's authors read this kind of benchmark for."""
+    """A note if papers or queries were read for another task than the one that the encoder's authors use for this kind."""
     task = _task(str(encoder.get("asked", {}).get("encoder", "")), kind)
     other_sides = [side for side in sides_read if task is not None and side["task"] != task]
     if not other_sides:

@@ -1,4 +1,4 @@
-"""Papers and queries as vectors: those of a file, made elsewhere, or those of an index and its encoder."""
+"""Papers and queries as vectors: from a file made elsewhere, or from an index and its encoder."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Space(Protocol):
 
     @property
     def index(self) -> Index | None:
-        """The index that holds them, if one does."""
+        """The index that holds them, if any."""
 
     @property
     def metric(self) -> Metric:
-        """How they compare unless a protocol says otherwise."""
+        """How they are compared unless a protocol says otherwise."""
 
     def has_paper(self, id: str) -> bool:
         """Whether a paper has a vector."""
@@ -37,7 +37,7 @@ class Space(Protocol):
 
     @property
     def empty(self) -> Set[str]:
-        """Papers that are known to have no vector."""
+        """Papers whose vector is empty in the file."""
 
     def ids(self) -> Sequence[str]:
         """All papers, in the order of `matrices`."""
@@ -78,7 +78,7 @@ class StoredSpace:
         self._material = material
         self.metric: Metric = papers.metric
         if self._queries.dim != papers.dim:
-            raise InvalidRequest(f"{self._queries.path} has vectors of {self._queries.dim}, and {papers.path} of {papers.dim}")
+            raise InvalidRequest(f"{self._queries.path} has vectors of {self._queries.dim} dimensions, and {papers.path} of {papers.dim}")
 
     def has_paper(self, id: str) -> bool:
         """See `Space`."""
@@ -119,7 +119,7 @@ class StoredSpace:
 
 
 class IndexSpace:
-    """The vectors of an index, and its encoder for queries; those encoded once are remembered."""
+    """The vectors of an index, and its encoder for queries, whose vectors are cached."""
 
     def __init__(self, index: Index) -> None:
         self.index = index
@@ -132,7 +132,7 @@ class IndexSpace:
         return id in self._rows
 
     def has_query(self, query: Query) -> bool:
-        """See `Space`: the encoder makes one of whatever has a text, and of a paper that has none."""
+        """See `Space`: the encoder can encode any query text, and any paper, even one without text."""
         return query.paper is not None or bool(query.text.strip())
 
     @property
@@ -162,7 +162,7 @@ class IndexSpace:
         return paper_ids, vectors_at(self.index.vectors, np.array([self._rows[id] for id in paper_ids], np.int64))
 
     def queries(self, task: Task) -> tuple[list[str], npt.NDArray[Any]]:
-        """See `Space`. A paper that stands in the index is not encoded again where that would make no difference."""
+        """See `Space`. A paper of the index is not encoded again if that would make no difference."""
         queries = [query for query in task.queries.values() if self.has_query(query)]
         ids = [query.id for query in queries]
         if all(self._is_stored(query) for query in queries):

@@ -90,7 +90,7 @@ def randomisation(difference: Values) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values corrected for their number (Holm 1979), in the order given."""
+    """p-values corrected for their number (Holm 1979), in the given order."""
     order = np.argsort(p_values)
     corrected_values = [0.0] * len(p_values)
     least = 0.0

@@ -1,6 +1,6 @@
 """What can be evaluated: vectors of an encoder, an index or a file; BM25 and hybrid search of an index; scores of a file.
 
-Every system answers a task in one way: for each query, documents and their scores, greater is better.
+Every system answers a task in the same way: for each query, documents and their scores, greater is better.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from .material import Material, Task
 from .spaces import Space
 
 Answer: TypeAlias = tuple[str, Sequence[str], npt.NDArray[np.float64]]
-"""A query's id, documents, and their scores; in a whole corpus best first."""
+"""A query's id, documents, and their scores; best first if a whole corpus is ranked."""
 BATCH = 256
-"""Queries that an index is asked at a time."""
+"""Queries per search of an index."""
 LAST = -1e30
-"""Less than any score, also as float32, but finite."""
+"""Lower than any score, even as float32, but finite."""
 REVIEWER_PAPERS = 3
-"""A reviewer's score is the mean over this many of their papers, the nearest to the query (SciRepEval, App. A)."""
+"""A reviewer's score is the mean over this many of their papers nearest to the query (SciRepEval, App. A)."""
 
 
 class System(Protocol):
@@ -50,7 +50,7 @@ class System(Protocol):
 
     @property
     def reads_texts(self) -> bool:
-        """Whether it reads papers itself, and so may lack papers without any text."""
+        """Whether it reads papers itself, so that it may lack papers without text."""
 
     def has_paper(self, id: str) -> bool:
         """Whether it can answer with a paper."""
@@ -59,7 +59,7 @@ class System(Protocol):
         """Whether it can answer a query."""
 
     def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
-        """Answer each query of a task, over its candidates where it has some, else over the whole corpus to `depth`, not
+        """Answer each query of a task, over its candidates if it has any, else over the whole corpus to `depth`, not
         counting a paper with the query's own id."""
 
 
@@ -89,7 +89,7 @@ class Dense:
         return self.space.has_query(query)
 
     def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
-        """See `System`. A query without a vector is left out, and so is a candidate."""
+        """See `System`. Queries and candidates without a vector are left out."""
         used_metric = metric or self.space.metric
         query_ids, vectors = self.space.queries(task)
         if task.candidates is None:
@@ -108,12 +108,12 @@ class Dense:
             scores = score(vector, matrix, used_metric) if paper_ids else np.empty(0)
             if task.single and used_metric == "l2":
                 scores = -np.sqrt(np.square(scores).astype(np.float32)).astype(np.float64)
-            # SciDocs' code scores an empty vector minus infinity: the candidate is ranked last, and is not missing
+            # SciDocs' code scores an empty vector minus infinity: the candidate is ranked last, not missing
             empty_ids = [id for id in candidate_ids if id in self.space.empty]
             yield query, [*paper_ids, *empty_ids], np.concatenate([scores, np.full(len(empty_ids), LAST)])
 
     def _groups(self, query: str, vector: npt.NDArray[Any], group_names: Sequence[str], groups: Mapping[str, Sequence[str]]) -> Answer:
-        """Sets of papers, each scored by the mean cosine of those of its papers that are nearest to the query."""
+        """Sets of papers, each scored by the mean cosine of its papers nearest to the query."""
         names, scores = [], []
         for name in group_names:
             _, matrix = self.space.papers(groups.get(name, ()))
@@ -124,9 +124,9 @@ class Dense:
 
 
 def _to_depth(query: str, ids: Sequence[str], scores: npt.NDArray[np.float64], depth: int) -> Answer:
-    """The first `depth` papers besides the query's own; of those that tie at the end, by falling id, as trec_eval ranks them.
+    """The first `depth` papers besides the query's own; ties at the end are cut by falling id, as trec_eval ranks them.
 
-    Answers are so bounded, however many papers tie.
+    This bounds answers, however many papers tie.
     """
     limit = depth + (query in ids)
     if len(ids) <= limit:
@@ -186,7 +186,7 @@ class IndexSearch:
         queries = [query for query in task.queries.values() if self.has_query(query)]
         if task.candidates is None:
             last_row = len(self.index) if task.among is None else task.among
-            k = depth + 1 + len(self.index) - last_row  # papers that are no candidates may come first
+            k = depth + 1 + len(self.index) - last_row  # papers outside the candidates may come first
             batch_size = max(1, BATCH * (depth + 1) // k)
             options = SearchOptions(mode=self.mode, fusion=self.fusion, group=False)
             for start in range(0, len(queries), batch_size):
@@ -201,7 +201,7 @@ class IndexSearch:
 
 @dataclass(frozen=True)
 class RerankedSystem:
-    """Another system's first answers, in the order of a reranker."""
+    """Another system whose first answers are reordered by a reranker."""
 
     system: System
     reranker: Reranker
@@ -237,7 +237,7 @@ class RerankedSystem:
     def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
         """See `System`."""
         if task.groups is not None:
-            raise InvalidRequest("sets of papers are scored by their vectors, so no reranker can order them")
+            raise InvalidRequest("sets of papers are scored by their vectors, so a reranker cannot order them")
         for query, ids, scores in self.system.answers(task, depth, metric):
             order = topk.order(ids, scores)
             first_ids = [ids[place] for place in order[: self.depth]]
@@ -253,7 +253,7 @@ class StoredScores:
 
     path: Path
     pairs: bool
-    """Whether the file has MDCR's form, one number for `query_candidate`."""
+    """Whether the file has MDCR's form, one number per `query_candidate`."""
 
     @property
     def name(self) -> str:
@@ -270,11 +270,11 @@ class StoredScores:
         return False
 
     def has_paper(self, id: str) -> bool:
-        """See `System`: a file of scores does not say what it left out, and what it must have is checked as it is read."""
+        """See `System`: a file of scores does not say what it left out; what it must have is checked when it is read."""
         return True
 
     def has_query(self, query: Query) -> bool:
-        """See `System`: a query that is not there was not answered."""
+        """See `System`: a query missing from the file counts as unanswered."""
         return True
 
     @cached_property
@@ -286,13 +286,13 @@ class StoredScores:
         return read_pair_scores(self.path)
 
     def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
-        """See `System`. Of MDCR's form every pair must be there; of the others what is not there was not answered."""
+        """See `System`. In MDCR's form every pair must be there; in the others a missing query counts as unanswered."""
         for query in task.queries:
             if self.pairs:
                 ids = list((task.candidates or {}).get(query, ()))
                 missing_id = next((id for id in ids if f"{query}_{id}" not in self._pairs), None)
                 if missing_id is not None:
-                    raise InvalidRequest(f"{self.path} has no score {query}_{missing_id}; the protocol wants every pair")
+                    raise InvalidRequest(f"{self.path} has no score {query}_{missing_id}; the protocol needs every pair")
                 yield query, ids, np.array([self._pairs[f"{query}_{id}"] for id in ids])
                 continue
             row = self._scores.get(query)

@@ -203,7 +203,7 @@ data = "{tmp_path / "scidocs"}"
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[systems", "is no TOML"),
+        ("[systems", "is not TOML"),
         ("[systems.a]\nmode = 'bm25'\n", "needs tables"),
         ("[systems.a]\nmod = 'bm25'\n[benchmarks.mdcr]\ndata = '.'\n", r"[systems.a] has 'mod'; it may have"),
         ("[systems.a]\n[benchmarks.mdrc]\ndata = '.'\n", "did you mean 'mdcr'"),

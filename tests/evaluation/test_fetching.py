@@ -70,7 +70,7 @@ def get(folder: Path, *downloads: Download) -> list[Path]:
 def test_a_download_that_broke_off_goes_on_where_it_stopped(server: tuple[str, list[str]], tmp_path: Path) -> None:
     url, ranges = server
     download = Download(f"{url}/break", "deep/data.bin", hashlib.md5(DATA).hexdigest(), len(DATA))
-    with pytest.raises(Unavailable, match="the same command goes on with it"):
+    with pytest.raises(Unavailable, match="the same command resumes it"):
         get(tmp_path, download)
     assert not (tmp_path / "deep/data.bin").exists()
     (path,) = get(tmp_path, download)
@@ -96,7 +96,7 @@ def test_archives_are_unpacked_and_kept_inside(server: tuple[str, list[str]], tm
 @pytest.mark.parametrize(
     ("path", "md5", "size", "kind", "words"),
     [
-        ("/x", "0" * 32, 0, CorruptData, "and its publisher says 000"),
+        ("/x", "0" * 32, 0, CorruptData, "but its publisher says 000"),
         ("/x", "", 17, CorruptData, "publisher says 17"),
         ("/missing", "", 0, Unavailable, "answers 404"),
     ],

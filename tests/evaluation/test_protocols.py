@@ -294,7 +294,7 @@ def test_mdcrs_own_score_files(tmp_path: Path) -> None:
     missing_pair = next(iter(missing))
     del missing[missing_pair]
     write_text(path, json.dumps(missing))
-    with pytest.raises(InvalidRequest, match=f"has no score {missing_pair}; the protocol wants every pair"):
+    with pytest.raises(InvalidRequest, match=f"has no score {missing_pair}; the protocol needs every pair"):
         evaluate("mdcr", tmp_path, scores=str(path))
 
 
@@ -404,7 +404,7 @@ def test_a_judged_query_without_text_stops_the_evaluation(tmp_path: Path) -> Non
     beir(tmp_path / "data")
     with (tmp_path / "data/qrels/test.tsv").open("a") as file:
         file.write("nobody\tp001\t1\n")
-    with pytest.raises(InvalidRequest, match=r"test\.tsv, line 82: query 'nobody' is judged, and .*queries\.jsonl has no text of it"):
+    with pytest.raises(InvalidRequest, match=r"test\.tsv, line 82: query 'nobody' is judged, but .*queries\.jsonl has no text for it"):
         evaluate("trec-covid", tmp_path / "data")
 
 
@@ -522,7 +522,7 @@ def test_every_paper_of_a_judged_reviewer_is_wanted(tmp_path: Path) -> None:
     assert evaluate("reviewer-matching", folder, embeddings=vectors).as_json()["queries"] == 2
     with pytest.raises(InvalidRequest, match=r"v\.jsonl lacks 1 candidates of hard, 'p007' first"):
         evaluate("reviewer-matching", reviewers(tmp_path / "b", {"r1": ["p001"], "r2": ["p007"]}), embeddings=vectors)
-    with pytest.raises(InvalidRequest, match="reviewer 'r2' is judged and has no papers"):
+    with pytest.raises(InvalidRequest, match="reviewer 'r2' is judged but has no papers"):
         evaluate("reviewer-matching", reviewers(tmp_path / "c", {"r1": ["p001"], "r2": []}), embeddings=vectors)
     with pytest.raises(InvalidRequest, match="paper 'nowhere' of reviewer 'r2' has no text"):
         evaluate("reviewer-matching", reviewers(tmp_path / "d", {"r1": ["p001"], "r2": ["nowhere"]}), embeddings=vectors)
@@ -737,7 +737,7 @@ def test_papers_without_text_are_candidates_as_any(tmp_path: Path, mode: Any) ->
     # an index of one's own was made without them
     own_index = sr.build(tmp_path / "beir", tmp_path / "own")
     notes = evaluate("trec-covid", tmp_path / "beir", index=str(own_index.path), mode=mode).notes
-    assert any("1 papers without any text are no candidates: blank" in note for note in notes)
+    assert any("1 papers without any text are not candidates: blank" in note for note in notes)
 
 
 def test_scirepevals_papers_are_read_as_its_code_joins_them(tmp_path: Path) -> None:

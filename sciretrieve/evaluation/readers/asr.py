@@ -15,13 +15,13 @@ from ..material import Material, Task
 
 QUERIES = 1000
 TITLE = "title of "
-"""How the id of a bare title begins."""
+"""The prefix of a bare title's id."""
 
 
 def load(source: Path) -> Material:
     """Task I ranks the papers with title and abstract; Task II these and all titles except the query's own.
 
-    The queries are 1,000 papers with both, drawn with a fixed seed. Raises NotFound, InvalidRequest.
+    The queries are 1,000 of these papers, drawn with a fixed seed. Raises NotFound, InvalidRequest.
     """
     corpus = open_corpus(source)
     papers = []
@@ -31,7 +31,7 @@ def load(source: Path) -> Material:
         raise InvalidRequest(f"{source} has no paper with a title and an abstract, which this benchmark needs")
     query_papers = random.Random(0).sample(papers, min(QUERIES, len(papers)))
     titles = [Paper(TITLE + paper.id, paper.title) for paper in papers]
-    # the query has the id of its own title, which is therefore taken out of the answer
+    # the query has the id of its own title, which is therefore removed from the answer
     queries = {TITLE + paper.id: Query(TITLE + paper.id, paper=Paper(TITLE + paper.id, paper.title)) for paper in query_papers}
     qrels = {TITLE + paper.id: {paper.id: 1} for paper in query_papers}
     task_one = Task("Task I", queries, qrels, among=len(papers))

@@ -1,4 +1,4 @@
-"""BEIR directories: corpus.jsonl (or .parquet), queries.jsonl, qrels/SPLIT.tsv. TREC-COVID, SciFact, NFCorpus, SciDocs, one's own."""
+"""BEIR directories: corpus.jsonl (or .parquet), queries.jsonl, qrels/SPLIT.tsv. TREC-COVID, SciFact, NFCorpus, SciDocs, your own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .files import find, fingerprint, paper_of, rows, text_of
 def load(folder: Path, split: str, benchmark: str) -> Material:
     """The queries that `qrels/SPLIT.tsv` judges, over the whole corpus. Raises NotFound, InvalidRequest."""
     corpus = find(folder, "corpus.jsonl", "corpus.parquet", benchmark=benchmark)
-    # a folder may have several sets of queries over one corpus: each has its own split and file of queries
+    # a folder may have several sets of queries for one corpus, each with its own split and queries file
     queries_file = find(folder, f"queries-{split}.jsonl", "queries.jsonl", benchmark=benchmark)
     qrels_file = find(folder, f"qrels/{split}.tsv", f"{split}.tsv", benchmark=benchmark)
     qrels = read_qrels(qrels_file)
@@ -33,11 +33,11 @@ def judged_queries(qrels: Qrels, queries: dict[str, Query], qrels_file: Path, qu
     """The queries that are judged, in the order of the judgements.
 
     Raises:
-        InvalidRequest: one has no text, so that a figure over the others would not be the benchmark's.
+        InvalidRequest: one has no text, and a figure over the others would not be the benchmark's.
     """
     if textless_id := next((id for id in qrels if id not in queries), None):
         line = next(
             (number for number, text in enumerate(qrels_file.read_text(encoding="utf-8").splitlines(), 1) if textless_id in text.split()), 0
         )
-        raise InvalidRequest(f"{qrels_file}, line {line}: query {textless_id!r} is judged, and {queries_file} has no text of it")
+        raise InvalidRequest(f"{qrels_file}, line {line}: query {textless_id!r} is judged, but {queries_file} has no text for it")
     return {id: queries[id] for id in qrels}

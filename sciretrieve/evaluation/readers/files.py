@@ -21,7 +21,7 @@ def find(folder: Path, *names: str, benchmark: str) -> Path:
     """The first of `names` that is in `folder`, or in a folder below it.
 
     Raises:
-        NotFound: none is; the message says which were looked for and what gets them.
+        NotFound: none is; the message says which are needed and how to get them.
         InvalidRequest: there are several.
     """
     for name in names:
@@ -44,7 +44,7 @@ def rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a JSON Lines file, or the rows of a Parquet file, numbered from 1.
 
     Raises:
-        InvalidRequest: a line is no object.
+        InvalidRequest: a line is not an object.
     """
     if path.suffix == ".parquet":
         try:
@@ -63,7 +63,7 @@ def rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def text_of(path: Path, number: int, row: Mapping[str, Any], *names: str) -> str:
-    """The first of several fields that a row has, as text. Raises InvalidRequest where it has none."""
+    """The first of several fields that a row has, as text. Raises InvalidRequest if it has none."""
     for name in names:
         if row.get(name) is not None:
             return str(row[name])

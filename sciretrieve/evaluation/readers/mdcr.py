@@ -1,4 +1,4 @@
-"""MDCR: for each of 19 fields, papers as queries with candidates of seven kinds, of which the cited ones are relevant."""
+"""MDCR: for each of 19 fields, papers as queries with candidates of seven kinds; the cited ones are relevant."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..material import Material, Task
 from .files import find, fingerprint, paper_of, rows, text_of
 
 KINDS = ("bm25", "graph", "most_cited", "random", "scincl", "specter", "true")
-"""In the authors' order: a paper that is also in `true` ends as relevant."""
+"""In the authors' order: a paper that is also in `true` ends up relevant."""
 FIELDS = (
     *("Art", "Biology", "Business", "Chemistry", "Computer Science", "Economics", "Engineering", "Environmental Science"),
     *("Geography", "Geology", "History", "Materials Science", "Mathematics", "Medicine", "Philosophy", "Physics"),
@@ -21,9 +21,9 @@ FIELDS = (
 
 
 def load(folder: Path, split: str, benchmark: str, *, whole_corpus: bool = False) -> Material:
-    """One task a field; `whole_corpus` takes every paper of the data file as a candidate.
+    """One task per field; with `whole_corpus` every paper of the data file is a candidate.
 
-    The data file may be missing unless it says what the candidates are: the authors' evaluator reads only the labels.
+    Otherwise the data file may be missing, since the authors' evaluator reads only the labels.
     Raises NotFound, InvalidRequest.
     """
     labels = find(folder, f"mdcr_{split}.json", benchmark=benchmark)

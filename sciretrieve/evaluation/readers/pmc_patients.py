@@ -13,7 +13,7 @@ from .files import find, fingerprint, paper_of, rows, text_of
 
 
 def load(folder: Path, task: str, split: str, benchmark: str) -> Material:
-    """`task` is PAR or PPR. Queries are texts for PAR; for PPR they are read as the corpus's patients are."""
+    """`task` is PAR or PPR. Queries are texts for PAR; for PPR they are read like the corpus's patients."""
     corpus = find(folder, f"{task}/{task}_corpus.jsonl", f"{task}/corpus.jsonl", f"{task}_corpus.jsonl", benchmark=benchmark)
     queries_file = find(folder, f"queries/{split}_queries.jsonl", f"{split}_queries.jsonl", benchmark=benchmark)
     names = (f"{task}/{task}_{split}_qrels.tsv", f"{task}/qrels_{split}.tsv", f"{task}_{split}_qrels.tsv")

@@ -30,7 +30,7 @@ def load(folder: Path, split: str, benchmark: str, tasks: tuple[str, ...] = tupl
         missing_candidates = {id for row in qrels.values() for id in row if id not in papers}
         if missing_candidates:
             notes.append(
-                f"{TASKS[task]}: {len(missing_candidates)} candidates have no metadata; without a vector they are in the judgements alone"
+                f"{TASKS[task]}: {len(missing_candidates)} candidates have no metadata; without a vector they count only in the judgements"
             )
         queries = {id: Query(id, paper=papers.get(id)) for id in qrels}
         loaded_tasks.append(Task(TASKS[task], queries, qrels, {id: tuple(row) for id, row in qrels.items()}))

@@ -1,4 +1,4 @@
-"""SciMult's evaluation files, which are JSON Lines whatever their names say: link prediction, zero-shot PPR, search, label retrieval."""
+"""SciMult's evaluation files, which are JSON Lines despite their names: link prediction, zero-shot PPR, search, label retrieval."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .files import find, fingerprint, paper_of, rows, text_of
 
 SEARCH_SETS = ("Search", "TRECCOVID_SciRepEval", "TRECCOVID_BEIR", "SciFact", "NFCorpus")
 RERANKED = {"Search", "TRECCOVID_SciRepEval"}
-"""The search sets whose queries are scored over their own candidates; the others over the whole corpus."""
+"""Search sets whose queries rank their own candidates; the others rank the whole corpus."""
 REPEAT_SUFFIX = " (again)"
-"""How the id ends of a positive that is listed once more."""
+"""The suffix of the id of a positive that is listed again."""
 MAPLE_SETS = ("CSConference", "ChemistryMeSH", "Geography", "Psychology")
 
 
 def load_links(folder: Path, task: str, benchmark: str) -> Material:
-    """SciDocs' full corpus: every paper of the file is a candidate, even the query itself; `task` is cite or co-cite."""
+    """SciDocs' full corpus: every paper of the file is a candidate, including the query itself; `task` is cite or co-cite."""
     path = find(folder, "SciDocs_papers_test.json", benchmark=benchmark)
     queries: dict[str, Query] = {}
     qrels: Qrels = {}
@@ -75,7 +75,7 @@ def load_search(folder: Path, name: str, benchmark: str) -> Material:
 
 
 def load_labels(folder: Path, field: str, benchmark: str, *, by_name: bool) -> Material:
-    """A set of MAPLE: papers as queries, labels (name, definition) as candidates; `by_name` puts those first whose name is in the paper."""
+    """A set of MAPLE: papers as queries, labels (name, definition) as candidates; `by_name` ranks labels named in the paper first."""
     labels = find(folder, f"{field}_label.json", benchmark=benchmark)
     papers = find(folder, f"{field}_papers_test.json", benchmark=benchmark)
     queries: dict[str, Query] = {}
@@ -106,12 +106,12 @@ def load_labels(folder: Path, field: str, benchmark: str, *, by_name: bool) -> M
                 str(row.get("definition") or ""),
             )
 
-    # both forms of the benchmark have the same labels, and so one index
+    # both forms of the benchmark share their labels and therefore one index
     return Material(pool, (Task(field, queries, qrels, first=first),), f"maple-{field}", fingerprint([labels]), _repeats(qrels))
 
 
 def _judgements_of(positives: Iterable[Any]) -> dict[str, int]:
-    """Positives as judgements. The authors divide by how many are listed, so a repeated one counts as another that is never found."""
+    """Positives as judgements. The authors divide by the number listed, so a repeated one counts as one more that is never retrieved."""
     counts = Counter(str(other) for other in positives)
     return {id + REPEAT_SUFFIX * repeat: 1 for id, count in counts.items() for repeat in range(count)}
 

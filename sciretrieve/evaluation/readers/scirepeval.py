@@ -17,14 +17,14 @@ JUDGEMENTS = ("test_qrel.jsonl", "test-*.parquet", "test.parquet")
 
 
 def load(folder: Path, configuration: str, benchmark: str, *, extra: tuple[str, ...] = ()) -> Material:
-    """One of the sets; `extra` are fields that its texts have after the abstract (Search: venue, year).
+    """One of the sets; `extra` are fields appended to the abstract (Search: venue, year).
 
-    Texts stand in `evaluation*.parquet` or `.jsonl`, judgements in `test_qrel.jsonl` or `test*.parquet`, in the folder or
-    one named by the configuration. Without judgements, the candidates' own scores are taken.
+    Texts are in `evaluation*.parquet` or `.jsonl`, judgements in `test_qrel.jsonl` or `test*.parquet`, in the folder or a
+    subfolder named by the configuration. Without judgements, the candidates' own scores are used.
 
     Raises:
         NotFound: a file is missing.
-        InvalidRequest: a row is not of that form.
+        InvalidRequest: a row does not have that form.
     """
     places = [folder / configuration, folder]
     texts = _first_matches(places, TEXTS)
@@ -38,8 +38,8 @@ def load(folder: Path, configuration: str, benchmark: str, *, extra: tuple[str, 
             _add_row(path, number, row, papers, queries, candidate_scores, extra)
     qrels_files = [path for path in _first_matches(places, JUDGEMENTS) if path not in texts]
     qrels = _judgements(qrels_files) if qrels_files else candidate_scores
-    notes = [] if qrels_files else ["no file of judgements: the candidates' own scores are taken"]
-    # the authors keep one vector an id: a judged paper whose text is among the queries' is a candidate too, and the reverse
+    notes = [] if qrels_files else ["no file of judgements: the candidates' own scores are used"]
+    # the authors keep one vector per id: a judged paper whose text is among the queries is a candidate too, and vice versa
     query_papers = {id: query.paper for id, query in queries.items() if query.paper is not None}
     papers |= {other: query_papers[other] for row in qrels.values() for other in row if other in query_papers and other not in papers}
     if textless_queries := [id for id in qrels if id not in queries and id not in papers]:
@@ -84,7 +84,7 @@ def load_reviewers(folder: Path, benchmark: str) -> Material:
         tasks.append(Task(kind, {id: Query(id, paper=papers[id]) for id in hard_qrels}, qrels, candidates, groups))
     for reviewer in sorted({reviewer for row in hard_qrels.values() for reviewer in row if reviewer in groups}):
         if not groups[reviewer]:
-            raise InvalidRequest(f"{reviewers}: reviewer {reviewer!r} is judged and has no papers")
+            raise InvalidRequest(f"{reviewers}: reviewer {reviewer!r} is judged but has no papers")
         if textless_id := next((id for id in groups[reviewer] if id not in papers), None):
             raise InvalidRequest(f"{reviewers}: paper {textless_id!r} of reviewer {reviewer!r} has no text in {texts[0]}")
 
@@ -121,7 +121,7 @@ def _add_row(
 
 def _paper(row: Mapping[str, Any], id: str, extra: tuple[str, ...]) -> Paper:
     paper = paper_of(row, id)
-    # fields that are empty, null or 0 are skipped, the others joined as the authors do
+    # empty, null and 0 fields are skipped, the others joined as by the authors
     further_fields = [str(row[name]) for name in extra if row.get(name)]
     return Paper(id, paper.title, " [SEP] ".join([part for part in (paper.abstract, *further_fields) if part])) if further_fields else paper
 
@@ -132,7 +132,7 @@ def _judgements(paths: list[Path]) -> Qrels:
         for number, row in rows(path):
             query, other = text_of(path, number, row, "query_id"), text_of(path, number, row, "cand_id", "candidate_id")
             grade = grade_of(path, number, row.get("score"))
-            qrels.setdefault(query, {}).setdefault(other, grade)  # of a repeated row the first counts
+            qrels.setdefault(query, {}).setdefault(other, grade)  # of repeated rows the first counts
     return qrels
 
 
