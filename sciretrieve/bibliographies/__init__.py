@@ -1,1 +1,1 @@
-"""Papers as entries of a bibliography: BibTeX and RIS. An entry that came in as one goes out as it came."""
+"""Papers as entries of a bibliography: BibTeX and RIS. Entries read from a bibliography are written unchanged."""

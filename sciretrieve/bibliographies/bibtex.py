@@ -1,4 +1,4 @@
-"""BibTeX: how an entry is written, and papers as entries."""
+"""BibTeX: writing entries, and papers as entries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .names import for_bibtex
 from .works import arxiv_of, details_of, doi_of, kind_of, url_of
 
 ENTRY = "bibtex"
-"""The column that has a paper's entry as it was read from a bibliography."""
+"""The column with a paper's original entry from a bibliography."""
 
 HEAD = re.compile(r"@[^\s{}(),]+\{([^\s{},]+)(?=,|\s*\})")
 ESCAPES = str.maketrans(
@@ -27,15 +27,15 @@ ESCAPES = str.maketrans(
 
 
 def entry(kind: str, key: str, fields: Iterable[tuple[str, str]]) -> str:
-    """An entry, one field a line, of values in BibTeX's own notation: `{text}`, or a macro like `may`.
+    """An entry, one field per line, with values in BibTeX's own notation: `{text}`, or a macro like `may`.
 
-    pybtex's writer takes texts alone, fills in macros, and escapes once more what is escaped already.
+    pybtex's writer accepts only texts, expands macros, and escapes a second time what is escaped already.
     """
     return ",\n".join([f"@{kind}{{{key}", *(f"  {name} = {value}" for name, value in fields)]) + "\n}"
 
 
 def entries(papers: Sequence[Paper]) -> Iterator[str]:
-    """Papers as entries, in order. One that was read from BibTeX is as it was there; others are made of what they have."""
+    """Papers as entries, in order. Those read from BibTeX are unchanged; others are made from the papers' fields."""
     heads = [HEAD.match(text) if isinstance(text := paper.extra.get(ENTRY), str) and _is_balanced(text) else None for paper in papers]
     keys = keys_of(papers, [head[1] if head else None for head in heads])
     for paper, head, key in zip(papers, heads, keys, strict=True):
@@ -60,7 +60,7 @@ def _new_entry(paper: Paper, key: str) -> str:
 
 
 def _latex(text: str) -> str:
-    """A text whose plain text is the text again, also where it has what LaTeX takes for dashes and quotes."""
+    """A text as LaTeX that `plain_text` reads as the same text, even if it has what LaTeX takes for dashes and quotes."""
     return re.sub(r"(?<=([-`']))(?=\1)", "{}", " ".join(text.split()).translate(ESCAPES))
 
 

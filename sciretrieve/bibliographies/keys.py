@@ -1,4 +1,4 @@
-"""Citation keys: a paper's own where it has one, else made of its family name, year and title."""
+"""Citation keys: a paper's own if it has one, else made from family name, year and title."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .names import family
 from .works import ARXIV, DOI
 
 KEY = re.compile(r"(?!ris:)[^\W\d_](?!\w*://)[\w:.+/-]*")
-"""Ids like citation keys: those of DBLP, too, but no URL, and none that was made up for a record without one."""
+"""Ids like citation keys, including DBLP's, but not URLs or ids that were made up for a RIS record."""
 
 
 def keys_of(papers: Sequence[Paper], entry_keys: Sequence[str | None]) -> list[str]:
     """Keys for papers; those in `entry_keys` are kept, and the others are unique, ignoring case.
 
-    A paper has the same key in every answer. Only where two in one answer would have the same one, letters tell them apart, in
-    the order of their ids.
+    A paper has the same key in every answer. Only where two in one answer would share a key, letters are added, in the order
+    of their ids.
     """
     keys = [key or _key(paper) for paper, key in zip(papers, entry_keys, strict=True)]
     counts = Counter(key.lower() for key in keys)
@@ -39,17 +39,17 @@ def _key(paper: Paper) -> str:
     if KEY.fullmatch(paper.id) and not DOI.search(paper.id) and not ARXIV.fullmatch(paper.id):
         return paper.id
     word = next((word for word in re.findall(r"[a-z]+", _ascii(paper.title)) if len(word) > 3), "")
-    # a title without a letter of ours, as a Chinese one, still needs a key that is its own
+    # a title without Latin letters, such as a Chinese one, still needs its own key
     word = word or blake2b(paper.id.encode(errors="replace"), digest_size=3).hexdigest()
     name = re.sub(r"[^a-z0-9]", "", _ascii(family(paper.authors[0]))) if paper.authors else ""
     return f"{name or 'anonymous'}{paper.year or ''}{word}"
 
 
 def _key_variants(key: str) -> Iterator[str]:
-    """A key with a, b … z, aa … behind it."""
+    """A key followed by a, b … z, aa …."""
     return (key + "".join(letters) for length in count(1) for letters in product(ascii_lowercase, repeat=length))
 
 
 def _ascii(text: str) -> str:
-    """A text in lower-case ASCII: accents off, what has no such form left out."""
+    """A text in lower-case ASCII, without accents; other characters are dropped."""
     return unicodedata.normalize("NFKD", text.lower()).encode("ascii", "ignore").decode()

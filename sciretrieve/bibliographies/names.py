@@ -1,4 +1,4 @@
-"""Names of authors: what somebody is cited by, and the form that BibTeX reads."""
+"""Names of authors: the part for citations, and the form for BibTeX."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ LINEAGE = {"jr", "sr", "ii", "iii", "iv"}
 
 
 def family(name: str) -> str:
-    """What a paper is cited by: the family name of "Lovelace, Ada" and "Ada Lovelace Jr.", the whole name of a group."""
+    """The name in a citation: the family name of "Lovelace, Ada" and "Ada Lovelace Jr.", the whole name of a group."""
     words = name.split()
     if "," in name or not words:
         return name.split(",")[0]
@@ -15,9 +15,9 @@ def family(name: str) -> str:
 
 
 def for_bibtex(name: str) -> str:
-    """A name as BibTeX takes it apart rightly: "Smith, Jr., John" for "John Smith Jr.", braces around what is no person's."""
+    """A name in a form that BibTeX parses correctly: "Smith, Jr., John" for "John Smith Jr.", braces around groups."""
     words, people = name.split(), name.split(" and ")
-    # "J. Maharana and S. Mukherji" are two people, "Barnes and Noble" are none
+    # "J. Maharana and S. Mukherji" are two people, "Barnes and Noble" are not
     is_company = len(people) > 1 and not all(" " in person.strip() for person in people)
     if (words and words[-1].lower() in GROUPS) or is_company or name.count(",") > 2:
         return f"{{{name}}}"

@@ -9,7 +9,7 @@ from ..types import Hit, Paper
 from .works import ARTICLE, details_of, doi_of, kind_of, url_of
 
 RECORD = "ris"
-"""The column that has a paper's record as it was read from a RIS file, without its end."""
+"""The column with a paper's original record from a RIS file, without its end."""
 
 NOTE = "N1  - sciretrieve "
 START = re.compile(r"TY  - \S")
@@ -17,11 +17,11 @@ TAG = re.compile(r"[A-Z][A-Z0-9]  - ")
 
 
 def records(hits: Sequence[Hit]) -> Iterator[str]:
-    """Hits as records, in order. One that was read from RIS has all its tags; others are made of what the papers have."""
+    """Hits as records, in order. Those read from RIS keep all their tags; others are made from the papers' fields."""
     for hit in hits:
         record = hit.paper.extra.get(RECORD)
         lines = record.splitlines() if isinstance(record, str) and START.match(record) else _new_record(hit.paper)
-        # a note of an earlier search says nothing of this one
+        # the note of an earlier search is dropped
         yield from (line for line in lines if not line.startswith(NOTE))
         yield f"{NOTE}rank={hit.rank} score={hit.score:.6f}"
         yield "ER  - \n"
@@ -53,7 +53,7 @@ def _new_record(paper: Paper) -> list[str]:
     record: dict[str, object] = {"type_of_reference": kind.ris}
     record |= {tag: text for tag, value in texts.items() if (text := _line(value))}
     record |= {tag: lines for tag, values in lists.items() if (lines := [line for value in values if (line := _line(value))])}
-    # what rispy writes besides tags is a number above each record
+    # rispy also writes a number above each record
     return [line for line in rispy.dumps([record]).splitlines() if TAG.match(line) and not line.startswith("ER")]
 
 

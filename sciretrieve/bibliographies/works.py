@@ -1,4 +1,4 @@
-"""What a bibliography says of a paper besides its fields: its kind, its identifiers, and its place in a volume."""
+"""What a bibliography says about a paper besides its fields: its kind, its identifiers, and its place in a volume."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..types import Paper
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of publication: its BibTeX type, its RIS type, and the BibTeX field that its venue stands in."""
+    """A kind of publication: its BibTeX type, its RIS type, and the BibTeX field for its venue."""
 
     bibtex: str
     ris: str
@@ -44,7 +44,7 @@ KINDS: Mapping[str, Kind] = {
     )
     for name in names.split()
 }
-"""Kinds by the names that BibTeX, RIS, Zotero, Crossref, OpenAlex and Semantic Scholar have for them."""
+"""Kinds by their names in BibTeX, RIS, Zotero, Crossref, OpenAlex and Semantic Scholar."""
 
 KIND_COLUMNS = ("type", "itemtype", "publicationtypes", "publicationtype", "documenttype", "typeofreference")
 VENUES = (
@@ -72,13 +72,13 @@ DETAILS: Mapping[str, tuple[str, ...]] = {
     "isbn": ("isbn",),
     "issn": ("issn",),
 }
-"""BibTeX's field -> the columns that it is found in."""
+"""BibTeX's field -> the columns that may hold it."""
 NESTED = ("biblio", "journal")
-"""Objects that OpenAlex and Semantic Scholar keep such columns in."""
+"""Objects in which OpenAlex and Semantic Scholar have such columns."""
 
 
 def kind_of(paper: Paper) -> Kind:
-    """The kind of a paper: as its corpus names it, else as its venue or its arXiv number tell."""
+    """The kind of a paper: from its corpus, else from its venue or its arXiv number."""
     columns = _columns(paper)
     for name in KIND_COLUMNS:
         value = columns.get(name)
@@ -97,7 +97,7 @@ def doi_of(paper: Paper) -> str | None:
 
 
 def url_of(paper: Paper) -> str | None:
-    """Where a paper is, unless its DOI says that already."""
+    """A paper's URL, unless it only repeats the DOI."""
     urls = (text for text in (paper.url, paper.id) if text and re.match(r"https?://", text))
     return next((url for url in urls if not re.match(r"https?://(dx\.)?doi\.org/", url)), None)
 
@@ -109,7 +109,7 @@ def arxiv_of(paper: Paper) -> str | None:
 
 
 def details_of(paper: Paper) -> dict[str, str]:
-    """What the corpus's further columns say for fields of BibTeX, in the order of `DETAILS`."""
+    """Fields of BibTeX from the corpus's further columns, in the order of `DETAILS`."""
     columns = _columns(paper)
     texts = {field: next((text for name in names if (text := _text(field, columns.get(name)))), "") for field, names in DETAILS.items()}
     if not texts["pages"] and (first := _text("pages", columns.get("firstpage"))):
@@ -119,7 +119,7 @@ def details_of(paper: Paper) -> dict[str, str]:
 
 
 def _columns(paper: Paper) -> dict[str, Any]:
-    """The further columns by their letters alone, those within `NESTED` behind the others."""
+    """The further columns by their letters only; those within `NESTED` yield to the others."""
     return {_letters(name): value for name, value in [*_nested(paper), *paper.extra.items()]}
 
 

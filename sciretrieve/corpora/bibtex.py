@@ -1,4 +1,4 @@
-"""BibTeX and BibLaTeX, parsed by pybtex: each entry's fields as plain text, and the entry itself as it was written."""
+"""BibTeX and BibLaTeX, parsed by pybtex: each entry's fields as plain text, and the original entry."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ NOT_PAPERS = {"string", "preamble", "comment"}
 NAMES = {"author": "authors", "editor": "editors"}
 VERBATIM = {"doi", "url", "eprint", "file", "pdf"}
 OTHERS = "others"
-"""What BibTeX has in place of the names that are left out."""
+"""What BibTeX writes for omitted names."""
 
 
 def read(path: Path) -> Iterator[RawBatch]:
     """Yield the entries of a bibliography in batches; row n is its n-th entry.
 
-    Each has its fields by their lower-cased names, as plain text, its kind as `type`, and as `bibtex` the whole entry as it
-    was written, with the file's own macros filled in.
+    Each has its fields by their lower-cased names, as plain text, its kind as `type`, and as `bibtex` the whole original
+    entry, with the file's own macros expanded.
     """
     return batches_of_rows(str(path), _rows(path))
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
-    # pybtex takes a quarter of a second to import: only those who read BibTeX pay for it
+    # pybtex takes a quarter of a second to import, so only reading BibTeX imports it
     from pybtex.database.input.bibtex import LowLevelParser
 
     errors: list[Exception] = []
@@ -50,7 +50,7 @@ def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
 
 
 def _row(kind: str, key: str, fields: Sequence[tuple[str, list[str]]]) -> Row:
-    # where a field is repeated BibTeX takes the first
+    # BibTeX uses the first of repeated fields
     values = {name.lower(): " ".join("".join(parts).split()) for name, parts in reversed(fields)}
     row: dict[str, Any] = {"id": key, "type": kind.lower()}
     row["venue"] = plain_text(values.get("journal") or values.get("journaltitle") or values.get("booktitle") or "")
@@ -66,7 +66,7 @@ def _row(kind: str, key: str, fields: Sequence[tuple[str, list[str]]]) -> Row:
 
 
 def _value(parts: Sequence[str]) -> str:
-    """A field's value in BibTeX: texts in braces, macros that the file does not define (`month = may`) by their names."""
+    """A field's value in BibTeX: texts in braces, undefined macros (`month = may`) by their names."""
     groups: list[str] = []
     for part in parts:
         if groups and not isinstance(part, _Macro) and not isinstance(groups[-1], _Macro):
@@ -84,7 +84,7 @@ class _Macro(str):
 
 
 class _Macros(dict[str, str]):
-    """The @string definitions by lower-cased name. One that is not defined (months, other files') stands for itself."""
+    """The @string definitions by lower-cased name. Undefined names (months, other files' macros) are kept."""
 
     def __setitem__(self, name: str, value: str) -> None:
         super().__setitem__(name.lower(), value)

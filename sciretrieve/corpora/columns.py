@@ -1,4 +1,4 @@
-"""Which columns of a source are a paper's id, title, abstract …: recognised by name, or named by the user."""
+"""Which columns of a source hold a paper's id, title, abstract …: recognised by name, or named by the user."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "doi": ("doi",),
     "url": ("url", "link", "paper_url"),
 }
-"""Column names recognised without mapping, best first, compared without regard to case, blanks and punctuation.
+"""Column names recognised without mapping, best first, compared ignoring case, blanks and punctuation.
 
-A name with dots is a field of the objects in a column, or a column of just that name.
+A name with dots is a field of the objects in a column, or a column of exactly that name.
 """
 
 Fields = Mapping[str, tuple[str, ...]]
-"""Field of a paper -> the columns it is read from: each paper has it from the first that is not empty there."""
+"""Field of a paper -> its columns; each paper's value comes from the first that is not empty in its row."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnMap:
-    """The columns that the user named for a field; None leaves it to `ALIASES`."""
+    """The columns that the user named for fields; None means by `ALIASES`."""
 
     id: str | None = None
     title: str | None = None
@@ -44,11 +44,11 @@ class ColumnMap:
     authors: str | None = None
 
     def resolve(self, source: str, columns: Sequence[str]) -> Fields:
-        """The columns of each field in one source. An id has just one, or papers would share theirs.
+        """The columns of each field in one source. Ids come from a single column, or papers might share an id.
 
         Raises:
             InvalidRequest: there is no id, or neither title nor abstract.
-            UnknownName: there is no column of a name that the user gave.
+            UnknownName: the user named a column that does not exist.
         """
         columns_of = {field: _recognised(aliases, columns) for field, aliases in ALIASES.items()}
         columns_of["id"] = columns_of["id"][:1]
@@ -69,7 +69,7 @@ class ColumnMap:
 
 
 def _recognised(aliases: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
-    """The columns that are called by one of `aliases`, or hold the objects that one leads into, best first."""
+    """The columns that match one of `aliases`, or hold the objects that a dotted alias names, best first."""
     matches = [column for alias in aliases for column in columns if column.lower() == alias]
     matches += [column for alias in aliases for column in columns if _letters(column) == _letters(alias)]
     matches += [alias for alias in aliases if "." in alias and alias.split(".")[0] in columns]
@@ -77,5 +77,5 @@ def _recognised(aliases: Sequence[str], columns: Sequence[str]) -> tuple[str, ..
 
 
 def _letters(name: str) -> str:
-    """A name without the separators within it; one at its end, as in `id_`, makes another name."""
+    """A name without inner separators; a separator at its end, as in `id_`, is kept."""
     return re.sub(r"(?<=\w)[\W_]+(?=\w)", "", name.lower())

@@ -1,4 +1,4 @@
-"""A corpus: one or more sources read as one stream of papers, countable where that is cheap, and re-iterable."""
+"""A corpus: one or more sources read as one stream of papers, countable if that is cheap, and re-iterable."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Corpus:
         return papers(self._raw(), self.columns, self.textless)
 
     def count(self) -> int | None:
-        """How many rows there are, or None where only reading everything would tell."""
+        """How many rows there are, or None if that needs reading everything."""
         total = 0
         for file in self.files:
             suffix = _suffix(file)
@@ -69,7 +69,7 @@ class Corpus:
         return total
 
     def fingerprint(self) -> str:
-        """What a partial build is recognised by: changes when any file's path, size or modification time does, or the contents
+        """Identifies the corpus of a partial build: changes when any file's path, size or modification time does, or the contents
         of standard input."""
         digest = hashlib.sha256(repr(self.columns).encode())
         for file in self.files:
@@ -85,7 +85,7 @@ class Corpus:
 
 @dataclass(frozen=True)
 class PaperCorpus(Corpus):
-    """A corpus made of papers, not of files: a benchmark's, all of whose papers are candidates."""
+    """A corpus of papers in memory: a benchmark's, whose papers are all candidates."""
 
     textless: ClassVar[bool] = True
 
@@ -96,7 +96,7 @@ class PaperCorpus(Corpus):
 
     @classmethod
     def of(cls, name: str, fingerprint: str, papers: Callable[[], Iterator[Paper]]) -> PaperCorpus:
-        """The papers that `papers()` yields; of each only id, title and abstract count."""
+        """The papers that `papers()` yields; only their ids, titles and abstracts are used."""
         return cls((), ColumnMap(), name, papers, fingerprint)
 
     def count(self) -> int | None:
@@ -104,7 +104,7 @@ class PaperCorpus(Corpus):
         return None
 
     def fingerprint(self) -> str:
-        """As it was given."""
+        """The given one."""
         return self.print
 
     def _raw(self) -> Iterator[RawBatch]:
@@ -114,7 +114,7 @@ class PaperCorpus(Corpus):
 
 @dataclass(frozen=True)
 class TableCorpus(Corpus):
-    """A corpus in memory: a table, a row a paper."""
+    """A corpus in memory: a table with one row per paper."""
 
     table: pa.Table
 
@@ -137,7 +137,7 @@ class TableCorpus(Corpus):
 
 
 def open_corpus(sources: Sources, columns: ColumnMap | None = None) -> Corpus:
-    """Open what holds papers.
+    """Open a corpus.
 
     Args:
         sources: files, directories (BEIR, or all files of one format), globs, or `-` for standard input (JSON Lines or BibTeX);
@@ -145,8 +145,8 @@ def open_corpus(sources: Sources, columns: ColumnMap | None = None) -> Corpus:
         columns: which columns are which; by default recognised by name.
 
     Raises:
-        NotFound: a source names nothing.
-        InvalidRequest: a source is of no format that is read here, or nothing that holds papers.
+        NotFound: a source does not exist.
+        InvalidRequest: a source has an unsupported format, or is not a table of papers.
     """
     column_map = columns or ColumnMap()
     if hasattr(sources, "__arrow_c_stream__"):
@@ -157,7 +157,7 @@ def open_corpus(sources: Sources, columns: ColumnMap | None = None) -> Corpus:
     for item in items:
         if not isinstance(item, str | Path):
             raise InvalidRequest(
-                f"{type(item).__name__} is no corpus; give files, directories, a data frame, an Arrow table or a list of dicts"
+                f"{type(item).__name__} is not a corpus; give files, directories, a data frame, an Arrow table or a list of dicts"
             )
     files = [file for source in items for file in _expand(str(source))]
     if not files:
@@ -174,7 +174,7 @@ def _arrow(papers: Any) -> pa.Table:
 
 
 class _Hashing(io.RawIOBase):
-    """A file of which only a digest is kept."""
+    """A write-only file that only updates a digest."""
 
     def __init__(self, digest: Any) -> None:
         self._digest = digest
@@ -184,7 +184,7 @@ class _Hashing(io.RawIOBase):
         return True
 
     def write(self, block: Any) -> int:
-        """Add to the digest."""
+        """Update the digest."""
         self._digest.update(block)
         return len(block)
 
@@ -208,7 +208,7 @@ def _expand(source: str) -> Sequence[Path]:
     if path.is_file():
         if _suffix(path) not in READERS:
             formats = ", ".join(sorted(READERS))
-            raise InvalidRequest(f"{path} is of no format that is read here ({formats}, also with .gz or .zst)")
+            raise InvalidRequest(f"{path} has no supported format ({formats}, also with .gz or .zst)")
         return [path]
     matches = sorted(glob.glob(source, recursive=True))  # noqa: PTH207 (Path.glob takes no absolute patterns)
     if matches:
@@ -222,14 +222,14 @@ def _directory(path: Path) -> Sequence[Path]:
     files = sorted(file for file in path.rglob("*") if file.is_file() and _suffix(file) in READERS and not file.name.startswith((".", "_")))
     kinds = {_suffix(file) for file in files}
     if not files:
-        raise NotFound(f"{path} holds no file that is read here ({', '.join(sorted(READERS))})")
+        raise NotFound(f"{path} holds no supported file ({', '.join(sorted(READERS))})")
     if len(kinds) > 1:
         raise InvalidRequest(f"{path} holds files of several formats ({', '.join(sorted(kinds))}); name those to index")
     return files
 
 
 def _suffix(path: Path) -> str:
-    """The suffix that tells the format, behind that of a compression: .jsonl of papers.jsonl.gz."""
+    """The suffix of the format, without that of a compression: .jsonl of papers.jsonl.gz."""
     if path == STDIN:
         with open_binary(path) as stream:
             return ".bib" if stream.read(4096).lstrip().startswith((b"@", b"%")) else ".jsonl"

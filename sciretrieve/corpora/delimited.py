@@ -28,7 +28,7 @@ def read(path: Path) -> Iterator[RawBatch]:
 def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
     csv.field_size_limit(sys.maxsize)
     number = 0
-    # surrogateescape keeps broken bytes apart, so that one bad row does not stop the file
+    # surrogateescape keeps broken bytes, so that one bad row does not stop the file
     with io.TextIOWrapper(open_binary(path), encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
         try:
             first = next((line for line in text if line.strip()), "")

@@ -1,4 +1,4 @@
-"""JSON Lines: one JSON object a line, plain, gzipped or zstandard."""
+"""JSON Lines: one JSON object per line, plain, gzipped or zstandard."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .raw import RawBatch, Rejected, Row, batches_of_rows
 
 
 def read(path: Path) -> Iterator[RawBatch]:
-    """Yield the objects of a JSONL source in batches; lines that hold none are rejected by line number."""
+    """Yield the objects of a JSONL source in batches; other lines are rejected by line number."""
     return batches_of_rows(str(path), ((number, _narrow(row)) for number, row in rows(path)))
 
 
@@ -23,7 +23,7 @@ def rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
 
 
 def _narrow(row: Row | Rejected) -> Row | Rejected:
-    """A row without an object that has a key for every word, of which a column would have them all."""
+    """A row with its inverted index as text: as an object, its column would have a field for every word of the batch."""
     if isinstance(row, Rejected) or not isinstance(row.get(INVERTED), dict):
         return row
     return {**row, INVERTED: uninverted(row[INVERTED])}

@@ -1,7 +1,7 @@
-r"""LaTeX as plain text: accents, symbols, escapes and braces of the markup that bibliographies have.
+r"""LaTeX as plain text: accents, symbols, escapes and braces of the markup in bibliographies.
 
-One pass over the text, token by token. What is not markup costs one search of a regular expression, and what is neither an
-accent nor known to latexcodec stays as it stands.
+One pass over the text, token by token. Text without markup costs one regular-expression search; commands that are neither
+accents nor known to latexcodec are kept.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ NAMES = {
     "ldots": "…",
     "dots": "…",
 }
-"""Commands that latexcodec does not know, or reads in another way."""
+"""Commands that latexcodec does not know or reads differently."""
 
 STYLES = re.compile(
     r"(?:emph|text(?:it|bf|sc|tt|rm|sf|sl|up|md|normal|superscript|subscript)|math(?:it|bf|rm|sf|tt|bb|cal|frak|scr)|mbox|hbox|url|"
@@ -77,12 +77,12 @@ def plain_text(latex: str) -> str:
 
 
 def verbatim_text(latex: str) -> str:
-    r"""A URL or DOI as it is meant: LaTeX takes it as it stands, but many programs escape it all the same (`10.1/a\_b`)."""
+    r"""A URL or DOI without escapes: LaTeX reads it verbatim, but many programs escape it anyway (`10.1/a\_b`)."""
     return VERBATIM.sub(lambda match: match[1] or ("~" if "tilde" in match[0] else ""), latex)
 
 
 def _formula(match: re.Match[str]) -> str:
-    """A formula without its dollars; "$5 and $" is none."""
+    """A formula without its dollars; "$5 and $" is not a formula."""
     formula = match[1]
     return f"{{{formula}}}" if len(formula) == 1 or re.search(r"[\\{}_^]", formula) else match[0]
 
@@ -103,7 +103,7 @@ def _text_of(token: str) -> str:
 
 
 def _symbol(name: str) -> str:
-    """The character that a command stands for, in text or in a formula; empty where latexcodec knows none."""
+    """The character of a command, in text or in a formula; empty if latexcodec knows none."""
     import latexcodec  # noqa: F401 (registers the codec, from text to text, which the types of `codecs` do not know)
 
     texts = [codecs.decode(latex, "ulatex") for latex in (f"\\{name}", f"$\\{name}$")]  # type: ignore[call-overload]

@@ -1,4 +1,4 @@
-"""OpenAlex's abstracts: no text but, for every word, the positions where it stands."""
+"""OpenAlex's abstracts: instead of a text, the positions of every word."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def uninverted(value: Any) -> Any:
-    """The text of an inverted index: an object, pairs, or JSON of an object. Anything else as it is.
+    """The text of an inverted index: an object, pairs, or JSON of an object. Anything else is returned unchanged.
 
     >>> uninverted({"to": [0, 2], "be": [1, 3]})
     'to be to be'

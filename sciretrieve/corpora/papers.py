@@ -18,13 +18,13 @@ from .seen import SeenIds
 
 YEAR = re.compile(r"(?:^|\D)(1[4-9]\d\d|20\d\d)(?:\D|$)")
 NAME_KEYS = ("display_name", "name", "title")
-"""What an object in place of a text, as a journal with its volume and pages, is called by."""
+"""The keys with the name of an object in place of a text, such as a journal with its volume and pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some papers of one source, with the columns of `PAPER_FIELDS` first; which of its columns they are read from; and what
-    was rejected."""
+    """Some papers of one source, with the columns of `PAPER_FIELDS` first; the source's columns for each field; and the
+    rejected rows."""
 
     source: str
     papers: pa.Table
@@ -35,8 +35,8 @@ class Batch:
 def papers(batches: Iterator[RawBatch], columns: ColumnMap, textless: bool) -> Iterator[Batch]:
     """Turn raw batches into papers.
 
-    Rejected are rows without an id, those without both title and abstract (unless `textless`), and those whose id an
-    earlier row has.
+    Rows are rejected that have no id, neither title nor abstract (unless `textless`), or the id of an
+    earlier row.
     """
     seen_ids = SeenIds()
     names: dict[str, str] = {}
@@ -65,8 +65,8 @@ def papers(batches: Iterator[RawBatch], columns: ColumnMap, textless: bool) -> I
 def _canonical(batch: RawBatch, fields: Fields, names: dict[str, str]) -> pa.Table:
     """A batch with the columns of `PAPER_FIELDS`, then its others.
 
-    `names` has what the others of the whole corpus are called, and is added to: one that has the name of a field, but is not
-    what the field is read from first, takes a free name, and keeps it in all batches.
+    `names` maps the other columns of the whole corpus to their new names, and is extended here: a column that is named like a
+    field, but is not the first source of that field, gets a free name, and keeps it in all batches.
     """
     table = batch.table
     out: dict[str, Any] = {}
@@ -74,7 +74,7 @@ def _canonical(batch: RawBatch, fields: Fields, names: dict[str, str]) -> pa.Tab
         columns = fields.get(field.name, ())
         out[field.name] = _first_present(table, columns, field) if columns else pa.nulls(table.num_rows, field.type)
     out["title"], out["abstract"] = pc.fill_null(out["title"], ""), pc.fill_null(out["abstract"], "")
-    # of an object, as a journal with its volume, the field has but the name
+    # of an object, such as a journal with its volume, the field has only the name
     source_columns = {columns[0] for columns in fields.values() if columns[0] == INVERTED or not _is_object(table, columns[0])}
     other_columns = [name for name in table.column_names if name not in source_columns]
     for name in other_columns:
@@ -103,7 +103,7 @@ def _blank(values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
 
 
 def _column(table: pa.Table, path: str) -> pa.ChunkedArray:
-    """A column by its name, or a field within the objects of one; an object in place of a text gives its name."""
+    """A column by its name, or a field within a column's objects; an object in place of a text is replaced by its name."""
     name, *inner = [path] if path in table.column_names else path.split(".")
     column = table[name]
     while pa.types.is_struct(column.type) and name != INVERTED:
@@ -120,14 +120,14 @@ def _is_object(table: pa.Table, name: str) -> bool:
 
 
 def _storable(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column as Parquet holds it: the values of a dictionary (pandas's categories) themselves, views (Polars's texts) copied."""
+    """A column as Parquet stores it: dictionaries (pandas's categories) decoded, views (Polars's texts) copied."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     return column.cast(pa.string()) if column.type in (pa.string_view(), pa.large_string()) else column
 
 
 def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Texts as integers if all print the same as such (007 stays text), as decimals if all are numbers."""
+    """Texts as integers if all survive the round trip (007 stays text), as floats if all are numbers."""
     if column.type != pa.string() or column.null_count == len(column):
         return column
     try:
@@ -143,7 +143,7 @@ def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _ids(column: pa.ChunkedArray) -> pa.Array:
     if pa.types.is_floating(column.type):
-        # whole numbers become floats where pandas met a missing one: 7.0 and NaN are 7 and nothing
+        # pandas turns whole numbers with a missing value into floats: 7.0 and NaN are 7 and nothing
         column = pc.if_else(pc.is_finite(column), column, None)
         if pc.all(pc.equal(pc.floor(column), column), min_count=0).as_py():
             column = column.cast(pa.int64(), safe=False)

@@ -17,7 +17,7 @@ BATCH_ROWS = 4096
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A row that is not indexed: where it stands (rows count from 1), its id if it has one, and why."""
+    """A row that is not indexed: its position (counted from 1), its id if it has one, and the reason."""
 
     source: str
     row: int
@@ -27,9 +27,9 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class RawBatch:
-    """Some rows of one source: `table` as it was found, `rows` its row numbers, `rejected` those not in it.
+    """Some rows of one source: `table` unchanged, `rows` its row numbers, `rejected` those not in it.
 
-    `untyped` says that the source has but texts, of which some are meant as numbers.
+    `untyped` says that the source has only texts, some of which mean numbers.
     """
 
     source: str
@@ -43,9 +43,9 @@ Row: TypeAlias = Mapping[str, Any]
 
 
 def batches_of_rows(source: str, items: Iterable[tuple[int, Row | Rejected]], *, untyped: bool = False) -> Iterator[RawBatch]:
-    """Gather numbered rows (mappings, or rejections in their place) into batches with one column a key.
+    """Gather numbered rows (mappings or rejections) into batches with one column per key.
 
-    Rows with a lone surrogate in a text are rejected: that is how bytes that are not UTF-8 arrive here.
+    Rows with a lone surrogate in a text are rejected: bytes that are not UTF-8 arrive as these.
     """
     numbered_rows = iter(items)
     while window := list(islice(numbered_rows, BATCH_ROWS)):
@@ -78,6 +78,6 @@ def _is_broken(row: Row) -> bool:
 
 
 def table_of_rows(rows: list[Row]) -> pa.Table:
-    """Rows as a table with one column a key. Raises UnicodeEncodeError for a lone surrogate."""
+    """Rows as a table with one column per key. Raises UnicodeEncodeError for a lone surrogate."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     return pa.table({name: column_from([row.get(name) for row in rows]) for name in names})

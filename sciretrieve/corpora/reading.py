@@ -1,4 +1,4 @@
-"""What became of a corpus's columns, said while it is read, so that no abstract is lost without a word."""
+"""Notes on which columns of a corpus are read as what, so that no abstract is lost silently."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ..schema import FIELD_NAMES
 from .papers import Batch
 
 LONG = 200
-"""Characters from which on the texts of a column, on average, look like abstracts."""
+"""The mean length in characters above which a column's texts look like abstracts."""
 ENTRIES = {ENTRY, RECORD}
-"""Columns with whole bibliography entries, which are long and no abstracts."""
+"""Columns with whole bibliography entries, which are long but not abstracts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many papers there are, and how many of them lack what a search could use. Adds up over batches."""
+    """How many papers there are, and how many of them lack an abstract, a year or authors. Adds up over batches."""
 
     papers: int = 0
     abstract: int = 0
@@ -46,10 +46,10 @@ class Coverage:
 
 
 class Reading:
-    """Hears of a corpus's batches.
+    """Is called with each batch of a corpus.
 
     Attributes:
-        coverage: what the papers so far have and lack.
+        coverage: of the papers so far.
     """
 
     def __init__(self, note: Callable[[str], None]) -> None:
@@ -59,7 +59,7 @@ class Reading:
         self.coverage = Coverage()
 
     def __call__(self, batch: Batch) -> None:
-        """Count its papers; of a new source say what its columns are read as, unless that was said of an earlier one."""
+        """Count its papers; for a new source, note how its columns are read, unless an earlier source had the same note."""
         self.coverage += Coverage.of(batch.papers)
         if batch.source not in self._sources and len(batch.papers):
             self._sources.add(batch.source)

@@ -1,4 +1,4 @@
-"""The rows of a corpus that were refused, noted in a file as they come: in a corpus of millions they may be many."""
+"""A corpus's rejected rows, written to a file at once: a corpus of millions may have many."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .raw import Rejected
 
 
 class Rejections:
-    """Hears of a corpus's bad rows.
+    """Is called with a corpus's bad rows.
 
     Attributes:
-        path: the file that they are noted in, one JSON object a line; it is there once there is one.
+        path: the file that they are written to, one JSON object per line; created with the first.
         count: how many there were.
         first: the first of them.
     """
@@ -25,7 +25,7 @@ class Rejections:
         self.first: Rejected | None = None
 
     def __call__(self, rejected: list[Rejected]) -> None:
-        """Note some. Raises BadPaper for the first if the run is strict."""
+        """Write them to the file. Raises BadPaper for the first if the run is strict."""
         if not rejected:
             return
         if self._strict:

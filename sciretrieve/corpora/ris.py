@@ -34,7 +34,7 @@ def _parsed(path: Path, number: int, text: str) -> Row | Rejected:
 
     tags = END.split(text)[0].strip()
     try:
-        # a record without its end would swallow the next one; so each is parsed by itself, with an end
+        # a record without its end would absorb the next one; so each is parsed separately, with an end
         (record,) = rispy.loads(f"{tags}\nER  - \n")
     except (OSError, ValueError, KeyError) as error:
         return Rejected(str(path), number, f"not a RIS record: {error}")
@@ -51,7 +51,7 @@ def _row(record: dict[str, Any]) -> dict[str, Any]:
 
     title = first("title", "primary_title", "translated_title", "BT")
     year = first("year", "publication_year", "date")
-    # many exporters write no ID tag: a digest of what names the work gives the same id on every export
+    # many exporters write no ID tag: a digest of title and year gives the same id on every export
     digest = blake2b(f"{title}\n{year}".encode(errors="replace"), digest_size=6).hexdigest()
     return {
         "id": first("id", "doi", "accession_number") or (f"ris:{digest}" if title else ""),

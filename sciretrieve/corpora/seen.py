@@ -1,4 +1,4 @@
-"""Which ids a corpus has had so far, in 16 bytes an id: what finding duplicates in millions of rows may cost."""
+"""Which ids a corpus has had so far, in 16 bytes per id, to find duplicates among millions of rows."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 
 
 class SeenIds:
-    """A set of ids kept as sorted 128-bit digests; two ids are taken for one with probability below 1e-20."""
+    """A set of ids stored as sorted 128-bit digests; the probability of confusing two ids is below 1e-20."""
 
     def __init__(self) -> None:
         self._digests = np.empty(0, "S16")  # sorted
 
     def add(self, ids: Sequence[str]) -> list[bool]:
-        """Add `ids`; say of each whether it was new, also among those before it in the same call."""
+        """Add `ids`; return whether each was new, also among those before it in the same call."""
         digests = np.array([blake2b(id.encode(), digest_size=16).digest() for id in ids], "S16")
         is_new = np.zeros(len(ids), bool)
         is_new[np.unique(digests, return_index=True)[1]] = True

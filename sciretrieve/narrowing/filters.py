@@ -5,7 +5,7 @@
 
 A condition is a column, one of `== != < <= > >=`, and a value; `COLUMN in (VALUE, …)`, `COLUMN not in (VALUE, …)`; or
 `COLUMN contains TEXT`, which ignores case and, in a list, looks at every element. `and`, `or`, `not` and parentheses
-combine conditions. Texts stand in single or double quotes; a column name with odd characters stands in backquotes. A
+combine conditions. Texts are in single or double quotes; a column name with special characters is in backquotes. A
 paper without the value fails the condition (so `not` of the condition lets it through).
 """
 
@@ -56,9 +56,9 @@ NUMBER: /-?\d+(\.\d+)?([eE][+-]?\d+)?/
 """
 
 DEEPEST = 100
-"""Levels of `not`, and of `and` within `or` within `and`, that a filter may have."""
+"""The most levels of nesting (`not`, `and` within `or` within `and`) in a filter."""
 LONGEST_NUMBER = 1000
-"""Characters of a number; Python itself refuses to read whole numbers of more than 4,300."""
+"""The most characters in a number; Python itself refuses integers of more than 4,300 digits."""
 NUMERAL = re.compile(r"-?\d+(\.\d+)?")
 
 Value: TypeAlias = str | int | float | bool
@@ -110,7 +110,7 @@ class Condition:
         return booleans(mask)
 
     def _holds(self, array: Any) -> Any:
-        """True where a value, of a list's elements or of a whole column, meets the condition, never null."""
+        """True where a value, of a list's elements or of a whole column, meets the condition; never null."""
         if pa.types.is_null(array.type):
             return booleans(np.zeros(len(array), bool))
         if pa.types.is_dictionary(array.type):
@@ -120,7 +120,7 @@ class Condition:
     def _test(self, array: Any) -> Any:
         if self.operator == "contains":
             if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
-                raise InvalidRequest(f"`contains` looks into texts, and {self.column} holds {array.type}; use a comparison")
+                raise InvalidRequest(f"`contains` searches texts, but {self.column} holds {array.type}; use a comparison")
             return pc.match_substring(array, str(self.values[0]), ignore_case=True)
         values = [self._literal(value, array.type) for value in self.values]
         if self.operator == "in":
@@ -129,7 +129,7 @@ class Condition:
         return COMPARISONS[self.operator](array, values[0])
 
     def _literal(self, value: Value, kind: pa.DataType) -> pa.Scalar:
-        """The value in a type that compares with the column's. Numbers stay as they are: 2.5 is no whole number."""
+        """The value in a type comparable with the column's. Numbers are not rounded: 2.5 stays 2.5."""
         try:
             if pa.types.is_boolean(kind):
                 if isinstance(value, bool):
@@ -186,7 +186,7 @@ def conjuncts(expression: Expression) -> Sequence[Expression]:
 
 
 def value_of(paper: Paper, column: str) -> str:
-    """What a paper has in a column, for people."""
+    """A paper's value in a column, for people."""
     value = getattr(paper, column) if column in FIELD_NAMES else paper.extra.get(column)
     return "not known" if value in (None, "", ()) else json.dumps(value, ensure_ascii=False, default=str)
 
@@ -196,7 +196,7 @@ def parse(text: str) -> Expression:
     """Parse a filter.
 
     Raises:
-        InvalidRequest: it points at the first character that does not fit; or conditions are nested too deeply.
+        InvalidRequest: it cannot be parsed (the message shows where), or is nested too deeply.
     """
     from lark.exceptions import UnexpectedInput
 
@@ -214,7 +214,7 @@ def parse(text: str) -> Expression:
 
 
 def matching(column: str, text: str, kind: pa.DataType) -> Expression:
-    """The condition that a column of type `kind` matches a text as people mean it: holds it, or for numbers equals it."""
+    """The condition that a column of type `kind` contains a text, or for numbers equals it."""
     if pa.types.is_boolean(kind) and text.lower() in ("true", "false"):
         return Condition(column, "==", (text.lower() == "true",))
     is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or _is_list(kind)

@@ -1,4 +1,4 @@
-"""Which papers may answer a query: those that pass its filter and meet what it demands, as one truth value a paper."""
+"""Which papers may answer a query: those that pass its filter and meet its demands, as one truth value per paper."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .operators import TEXT_COLUMNS, Demand
 
 @dataclass(frozen=True)
 class Narrower:
-    """What narrowing needs of an index: shards, their common columns, and how text becomes terms; each read when first needed."""
+    """What narrowing needs of an index: shards, their common columns, and its text analysis; each read when first needed."""
 
     shards: Sequence[Shard]
     columns: Callable[[], pa.Schema]
@@ -26,11 +26,11 @@ class Narrower:
     bm25: Callable[[], Bm25 | None]
 
     def mask(self, filter: str | None) -> Mask | None:
-        """Which papers pass a filter, by row; None for all of them. Raises InvalidRequest for one that cannot be read."""
+        """Which papers pass a filter, by row; None for all of them. Raises InvalidRequest if it cannot be parsed."""
         return None if filter is None else self.passing(filters.parse(filter))
 
     def meeting(self, demands: Iterable[Demand], among: Mask | None = None) -> Mask:
-        """Which papers, `among` some, meet all of the demands, by row."""
+        """Which papers (of those in `among`) meet all of the demands, by row."""
         mask = np.ones(sum(map(len, self.shards)), bool) if among is None else among
         for demand in demands:
             mask = mask & self._meeting(demand)
@@ -38,7 +38,7 @@ class Narrower:
 
     def _meeting(self, demand: Demand) -> Mask:
         if demand.column is None or demand.column in TEXT_COLUMNS:
-            has_terms = bool(self.analyzer().terms(demand.text))  # stop words are in no index: none can be left out either
+            has_terms = bool(self.analyzer().terms(demand.text))  # stop words are not indexed, so they cannot be excluded either
             mask = self._with_phrase(demand.text, TEXT_COLUMNS if demand.column is None else (demand.column,))
             return mask ^ (demand.absent and has_terms)
         return self.passing(filters.matching(demand.column, demand.text, self.columns().field(demand.column).type)) ^ demand.absent
@@ -52,10 +52,10 @@ class Narrower:
         return np.concatenate(masks)
 
     def _with_phrase(self, text: str, columns: Sequence[str]) -> Mask:
-        """Which papers have the terms of a text one after the other in one of the columns."""
+        """Which papers have the terms of a text in sequence in one of the columns."""
         terms = self.analyzer().terms(text)
         mask = np.ones(sum(map(len, self.shards)), bool)
-        if not terms:  # stop words only: nothing that could be looked for
+        if not terms:  # only stop words: nothing to search for
             return mask
         bm25 = self.bm25()
         rows = np.flatnonzero(mask) if bm25 is None else bm25.rows_with(terms).astype(np.int64)

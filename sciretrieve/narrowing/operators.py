@@ -2,8 +2,8 @@
 
     "graph neural network" molecules -survey author:kipf year:2017
 
-A quoted phrase must occur in title or abstract; what has a minus before it must not; `title:word`, `abstract:"some words"`
-and any other column's name demand it there. Words without operators are searched for and demand nothing.
+A quoted phrase must occur in title or abstract; a word or phrase after a minus must not; `title:word`, `abstract:"some words"`
+and any other column's name require it there. Words without operators are only searched for.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TOKEN = re.compile(r'(?:^|(?<=\s))(?P<minus>-)?(?:(?P<field>[^\W\d][\w.-]*):)?(?
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """Something that must, or must not, occur in a paper: in a column, or with None in title or abstract."""
+    """A text that must, or must not, occur in a paper: in a column, or for None in title or abstract."""
 
     column: str | None
     text: str
@@ -32,7 +32,7 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A typed query: the words to search for, and what it demands. A `listing` has no words of its own for texts."""
+    """A typed query: the words to search for, and its demands. A `listing` has demands but no words of its own."""
 
     words: str
     demands: tuple[Demand, ...]
@@ -40,9 +40,9 @@ class Typed:
 
 
 def parse(text: str, columns: Collection[str]) -> Typed:
-    """Take a typed query apart. What names no column, or is no operator after all, are words.
+    """Parse a typed query. Unknown columns and anything else that is not an operator are read as words.
 
-    A query of nothing but demands searches for what it demands.
+    A query with only demands searches for the words that it demands.
     """
     words, demands = [], []
     end = 0

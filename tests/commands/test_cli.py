@@ -188,7 +188,7 @@ def test_rejected_rows_are_told(tmp_path: Path) -> None:
         (["index", "empty.jsonl"], 2, "it is empty"),
         (["index", "noid.csv"], 2, "no id column among title; name it with --id COLUMN"),
         (["index", "noid.csv", "--id", "titel"], 2, "did you mean 'title'"),
-        (["index", "notes.docx"], 2, "of no format that is read here"),
+        (["index", "notes.docx"], 2, "has no supported format"),
         (["index", "noid.csv", "--encoder", "specter9"], 2, "unknown encoder 'specter9'"),
         (["index", "noid.csv", "-o", "notes.docx"], 2, "is a file"),
         (["export", "-i", "INDEX", "-o", "out.xyz"], 2, "cannot export"),

@@ -125,8 +125,8 @@ def test_the_fingerprint_changes_with_the_files_and_the_columns(tmp_path: Path) 
     [
         ("absent.jsonl", NotFound, "there is no corpus absent.jsonl"),
         ("absent/*.parquet", NotFound, "there is no corpus absent"),
-        ("notes.docx", InvalidRequest, r"no format that is read here \(.*\.parquet"),
-        ("empty", NotFound, "holds no file that is read here"),
+        ("notes.docx", InvalidRequest, r"no supported format \(.*\.parquet"),
+        ("empty", NotFound, "holds no supported file"),
         ("mixed", InvalidRequest, r"several formats \(\.csv, \.jsonl\)"),
     ],
 )

@@ -235,7 +235,7 @@ def test_filters_read_before_are_not_kept_for_ever() -> None:
         ("open > 3", "does not compare"),
         (f"year > {10**30}", "does not compare"),
         (f"impact > {10**400}", "does not compare"),
-        ("year contains 20", "`contains` looks into texts"),
+        ("year contains 20", "`contains` searches texts"),
         ('authors == "Ada"', "authors is a list"),
         ('day >= "soon"', "does not compare with 'soon'"),
     ],
