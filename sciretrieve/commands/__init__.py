@@ -1,7 +1,7 @@
-"""The command line: parse, call the library, print. Nothing here that the Python API cannot do.
+"""The command line: parse, call the library, print. It does nothing that the Python API cannot.
 
 Exit codes: 0 fine, also with no hits; 2 bad usage or input, or no such index or paper; 3 a damaged or incompatible
-index; 4 a dependency or a lock is away; 130 stopped by Ctrl-C, with all finished work kept.
+index; 4 a dependency or a lock is unavailable; 130 stopped by Ctrl-C, with all finished work kept.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ def main() -> None:
     """Run the command line and end the process with its code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # a terminal or a pipe that cannot show a letter gets its number, and the rest of the answer
+            # print a character that the terminal or pipe cannot show as its number, instead of failing
             stream.reconfigure(errors="backslashreplace")
     code = run(sys.argv[1:])
     sys.stdout.flush()
     sys.stderr.flush()
-    # nothing is left to save, and taking down the encoder's runtime in good order would add a fifth to every search
+    # nothing is left to save, and shutting down the encoder's runtime would add a fifth to every search
     os._exit(code)
 
 
@@ -39,7 +39,7 @@ def run(arguments: Sequence[str]) -> int:
         _tell(" ".join(str(error).split()), arguments)
         return error.exit_code
     except OSError as error:
-        # a full disk, a directory that may not be written: the machine's trouble, told like the others
+        # a full disk, a directory without write permission: the machine's fault, reported like other errors
         _tell(f"{error.filename or 'the system'}: {error.strerror or error}", arguments)
         return Unavailable.exit_code
     return 0

@@ -52,7 +52,7 @@ COMMANDS = (
     (managing.export, "export", "-i indexes/arxiv -o arxiv-with-vectors.parquet"),
     (demonstrating.demo, "demo", ""),
 )
-"""What runs a command, its name, and what stands behind that in its example; or the commands under a name."""
+"""A command's function, its name, and the arguments in its example; or the app of a group of commands."""
 
 for run, name, example in COMMANDS:
     if isinstance(run, typer.Typer):

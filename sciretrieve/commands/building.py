@@ -39,7 +39,7 @@ def index(
     adapter: Adapter = None,
     query_adapter: QueryAdapter = None,
     metric: Annotated[
-        Metric | None, typer.Option("--metric", help="How vectors compare; default: what the encoder was trained for.")
+        Metric | None, typer.Option("--metric", help="How vectors are compared; default: as the encoder was trained.")
     ] = None,
     dense: Annotated[
         str, typer.Option("--dense", metavar="TYPE", help="auto, flat (exact), hnsw, ivf, a FAISS factory string, or none for BM25 only.")
@@ -49,7 +49,7 @@ def index(
     k1: Annotated[float, typer.Option("--k1", min=0.0, help="BM25's saturation of term frequency.")] = BM25.k1,
     b: Annotated[float, typer.Option("--b", min=0.0, max=1.0, help="BM25's normalisation of length.")] = BM25.b,
     shard_size: Annotated[
-        int, typer.Option("--shard-size", metavar="N", min=1, max=LARGEST_SHARD, help="Papers a shard.")
+        int, typer.Option("--shard-size", metavar="N", min=1, max=LARGEST_SHARD, help="Papers per shard.")
     ] = BUILDING.shard_size,
     precision: PrecisionOption = BUILDING.precision,
     device: DeviceOption = BUILDING.device,
@@ -60,10 +60,10 @@ def index(
     venue_column: Annotated[str | None, typer.Option("--venue", metavar="COLUMN", help="The column with the venues.")] = None,
     authors_column: Annotated[str | None, typer.Option("--authors", metavar="COLUMN", help="The column with the authors.")] = None,
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="Index only the first N papers.")] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first bad row, instead of noting it in rejected.jsonl.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first bad row, instead of listing it in rejected.jsonl.")] = False,
     resume: Annotated[bool, typer.Option("--resume/--no-resume", help="Continue a partial build of the same corpus and settings.")] = True,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the index; the old one serves until the new one is whole.")
+        bool, typer.Option("--overwrite", help="Replace the index; the old one stays in use until the new one is complete.")
     ] = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -99,7 +99,7 @@ def index(
         built_index = build(opened_corpus, target, settings, strict=strict, resume=resume, overwrite=overwrite, progress=console)
     except KeyboardInterrupt:
         console.close()
-        console.note(f"stopped; what was done is kept in {target}, and the same command resumes it")
+        console.note(f"stopped; finished work is kept in {target}, and the same command resumes it")
         raise typer.Exit(130) from None
     finally:
         console.close()

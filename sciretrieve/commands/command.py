@@ -11,10 +11,10 @@ from ..errors import InvalidRequest
 
 
 class Command(TyperCommand):
-    """Every command's class. Options that take several values (`--filter`, `--facets`, `--not`) may be given again."""
+    """Every command's class. Options that take several values (`--filter`, `--facets`, `--not`) may be repeated."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the command line as usual, once no option is there twice. Raises InvalidRequest."""
+        """Parse the command line as usual, if no option is repeated. Raises InvalidRequest."""
         _, _, options = self.make_parser(ctx).parse_args(args=list(args))
         for option, times in Counter(options).items():
             if times > 1 and isinstance(option, TyperOption) and not (option.multiple or option.is_flag):

@@ -10,7 +10,7 @@ from typing import Any
 
 
 def say(lines: Iterable[str]) -> None:
-    """Print result lines to stdout. A reader that goes away early, as in `| head`, ends the printing and is no error."""
+    """Print result lines to stdout. A reader that stops early, as in `| head`, ends the printing without an error."""
     try:
         for line in lines:
             print(line)  # noqa: T201
@@ -20,7 +20,7 @@ def say(lines: Iterable[str]) -> None:
 
 
 class Console:
-    """Speaks to the person at the terminal; says nothing when told to be quiet."""
+    """Prints notes and progress for the person at the terminal, unless quiet."""
 
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
@@ -40,7 +40,7 @@ class Console:
             print(text, file=sys.stderr)  # noqa: T201
 
     def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
-        """Begin a progress bar with rate and time left, if stderr is a terminal."""
+        """Start a progress bar with rate and remaining time, if stderr is a terminal."""
         self.done = 0
         if self._quiet or not sys.stderr.isatty():
             return
@@ -62,12 +62,12 @@ class Console:
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
-    """So many of a thing: 1 paper, 1,200 papers, 2 queries."""
+    """A count with its noun: 1 paper, 1,200 papers, 2 queries."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def in_words(seconds: float) -> str:
-    """A duration as people say it: 0.4 s, 12 s, 3 min 20 s, 2 h 5 min."""
+    """A duration for people: 0.4 s, 12 s, 3 min 20 s, 2 h 5 min."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     minutes, remaining_seconds = divmod(round(seconds), 60)
@@ -77,7 +77,7 @@ def in_words(seconds: float) -> str:
 
 
 def in_bytes(size: int) -> str:
-    """A size as people say it: 812 B, 3.2 MB, 1.4 GB."""
+    """A size for people: 812 B, 3.2 MB, 1.4 GB."""
     value = float(size)
     for unit in ("B", "kB", "MB"):
         if value < 1000:

@@ -20,7 +20,7 @@ def demo(
 ) -> None:
     """Index and search the papers that ship with it.
 
-    Shows a question, two words, and papers like one.
+    Shows a question, two words, and papers similar to one.
 
     The encoder is all-MiniLM-L6-v2, a general-purpose model that works offline; the papers' abstracts are summaries
     written for this demo.
@@ -36,7 +36,7 @@ def demo(
     try:
         index = build(corpus.CORPUS, output, progress=console)
     except IndexExists:
-        # an earlier version's index of the same papers is nobody's work; anything else is
+        # an earlier version's index of the demo may be replaced; anything else may not
         if read_manifest(output).build["corpus"] != [str(corpus.CORPUS)]:
             raise
         index = build(corpus.CORPUS, output, overwrite=True, progress=console)

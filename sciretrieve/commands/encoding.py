@@ -1,4 +1,4 @@
-"""`sciretrieve encode` and `encoders`: vectors alone, and the catalogue of what makes them."""
+"""`sciretrieve encode` and `encoders`: vectors alone, and the catalogue of encoders."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def encode(
     adapter: Adapter = None,
     query_adapter: QueryAdapter = None,
     side: Annotated[
-        Literal["paper", "query"], typer.Option("--side", help="Papers of a corpus; or queries: texts, or papers in their place.")
+        Literal["paper", "query"], typer.Option("--side", help="Papers of a corpus; or queries: texts, or papers as queries.")
     ] = "paper",
     like: Annotated[
         Literal["scidocs", "scirepeval"],
-        typer.Option("--format-like", help="Whose JSON Lines to write: SciDocs' paper_id, or SciRepEval's doc_id."),
+        typer.Option("--format-like", help="The form of JSON Lines: SciDocs' paper_id, or SciRepEval's doc_id."),
     ] = "scidocs",
     precision: PrecisionOption = BUILDING.precision,
     device: DeviceOption = BUILDING.device,
@@ -50,14 +50,14 @@ def encode(
     title_column: TitleColumn = None,
     abstract_column: AbstractColumn = None,
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="Encode only the first N.")] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first bad row, instead of noting it.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it is there.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first bad row, instead of listing it.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Turn papers or queries into vectors, in a file.
 
-    Interrupt it whenever you like: the same command goes on where it stopped.
+    Interrupt it whenever you like: the same command resumes where it stopped.
     """
     from ..corpora import ColumnMap
     from ..encoders import load_encoder
@@ -81,7 +81,7 @@ def encode(
         )
     except KeyboardInterrupt:
         console.close()
-        console.note(f"stopped; what was done is kept in {output}.partial, and the same command goes on with it")
+        console.note(f"stopped; finished work is kept in {output}.partial, and the same command resumes it")
         raise typer.Exit(130) from None
     finally:
         console.close()
@@ -101,17 +101,17 @@ def list_encoders(format: PlainFormatOption = "table", debug: Debug = False) -> 
         return
     widths = {key: max(len(row[key]) for row in rows) for key in ("name", "here")}
     say(f"{row['name']:<{widths['name']}}  {row['here']:<{widths['here']}}  {row['about']}" for row in rows)
-    say(["", "more of one: sciretrieve encoders show NAME; to download one now: sciretrieve encoders fetch NAME"])
+    say(["", "for details: sciretrieve encoders show NAME; to download: sciretrieve encoders fetch NAME"])
 
 
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="An encoder of the list, or a folder or hub id with a model.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A listed encoder, or a folder or hub id with a model.")],
     adapter: Adapter = None,
     query_adapter: QueryAdapter = None,
     format: PlainFormatOption = "table",
     debug: Debug = False,
 ) -> None:
-    """Show all that is known of an encoder.
+    """Show all that is known about an encoder.
 
     Where its weights come from, how each side becomes text, and how token states become a vector.
     """
@@ -139,7 +139,7 @@ def show(
 
 
 def fetch(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="An encoder of the list, or a hub id.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A listed encoder, or a hub id.")],
     adapter: Adapter = None,
     query_adapter: QueryAdapter = None,
     quiet: Quiet = False,
@@ -155,7 +155,7 @@ def fetch(
 
 
 def cache(
-    clear: Annotated[bool, typer.Option("--clear", help="Remove what is in it; downloaded weights stay.")] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Empty it; downloaded weights stay.")] = False,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Only what belongs to this encoder.")] = "",
     format: PlainFormatOption = "table",
     debug: Debug = False,

@@ -55,14 +55,14 @@ def evaluate(
     index: IndexPath = None,
     mode: Annotated[
         Mode,
-        typer.Option("--mode", help="How it is asked: dense, the encoder alone, as papers compare them; hybrid, as `search`; or bm25."),
+        typer.Option("--mode", help="How it searches: dense, the encoder alone, as in papers; hybrid, as `search`; or bm25."),
     ] = "dense",
     fusion: Fusion = None,
     embeddings: Annotated[
         Path | None, typer.Option("--embeddings", metavar="FILE", help="Papers' vectors made elsewhere: .jsonl, .npy or .parquet.")
     ] = None,
     query_embeddings: Annotated[
-        Path | None, typer.Option("--query-embeddings", metavar="FILE", help="The queries', where they are not among the papers'.")
+        Path | None, typer.Option("--query-embeddings", metavar="FILE", help="The queries' vectors, if not among the papers'.")
     ] = None,
     scores: Annotated[
         Path | None,
@@ -70,17 +70,17 @@ def evaluate(
     ] = None,
     rerank: Rerank = None,
     rerank_depth: RerankDepth = SEARCHING.rerank_depth,
-    metric: Annotated[Metric | None, typer.Option("--metric", help="Compare vectors so, and not as the protocol does.")] = None,
+    metric: Annotated[Metric | None, typer.Option("--metric", help="Compare vectors by this, not by the protocol's metric.")] = None,
     measures: Measures = None,
     run: Annotated[Path | None, typer.Option("--run", metavar="FILE", help="Score this run on --qrels, without a benchmark.")] = None,
     qrels: QrelsFile = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Keep the run, per-query scores, the report and a receipt.")
+        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Save the run, per-query scores, the report and a receipt.")
     ] = None,
-    replay: Annotated[Path | None, typer.Option("--replay", metavar="FILE", help="Make the figures of a receipt again.")] = None,
+    replay: Annotated[Path | None, typer.Option("--replay", metavar="FILE", help="Compute the figures of a receipt again.")] = None,
     matrix: Annotated[
         Path | None,
-        typer.Option("--matrix", metavar="FILE", help="A TOML file of systems and benchmarks; what is missing in -o is run."),
+        typer.Option("--matrix", metavar="FILE", help="A TOML file of systems and benchmarks; runs those missing in -o."),
     ] = None,
     cache: Annotated[Path, typer.Option("--cache", metavar="DIR", help="Where benchmarks' indexes are kept.")] = Path("indexes/benchmarks"),
     precision: PrecisionOption = BUILDING.precision,
@@ -93,7 +93,7 @@ def evaluate(
 
     Prints its figures, with 95 % intervals, between the published ones.
 
-    Or score any run on any judgements with --run and --qrels; or make the figures of a receipt again with --replay.
+    Or score any run on any judgements with --run and --qrels; or compute the figures of a receipt again with --replay.
     """
     from .. import evaluation
 
@@ -149,7 +149,7 @@ def evaluate(
             console.note(f"run, per-query scores, report and receipt: {output}")
     except KeyboardInterrupt:
         console.close()
-        console.note("stopped; what was encoded is kept, and the same command goes on with it")
+        console.note("stopped; what was encoded is kept, and the same command resumes it")
         raise typer.Exit(130) from None
     finally:
         console.close()
@@ -160,7 +160,7 @@ def _matrix(path: Path, output: Path | None, cache: Path, console: Console) -> N
     from ..evaluation import matrix
 
     if output is None:
-        raise InvalidRequest("a matrix needs a folder for its runs and its page: name it with -o")
+        raise InvalidRequest("a matrix needs a folder for its runs and page: name it with -o")
     page, failures = matrix.run_matrix(matrix.read_plan(path, str(cache)), output, console)
     console.close()
     say([str(page)])
@@ -215,7 +215,7 @@ def compare(
 
 
 def list_benchmarks(format: PlainFormatOption = "table", debug: Debug = False) -> None:
-    """List the benchmarks: what each asks, and its measures."""
+    """List the benchmarks with their tasks and measures."""
     from ..evaluation import CATALOGUE
 
     if format == "json":
@@ -224,7 +224,7 @@ def list_benchmarks(format: PlainFormatOption = "table", debug: Debug = False) -
     width = max(len(name) for name in CATALOGUE)
     say(f"{row.name:<{width}}  {', '.join(row.protocol.measures):<34}  {row.task}" for row in CATALOGUE.values())
     say([f"{'beir:DIR':<{width}}  {'nDCG@10, R@100, MAP, MRR':<34}  any BEIR directory, whole corpus"])
-    say(["", "more of one: sciretrieve benchmarks show NAME; to download one: sciretrieve benchmarks fetch NAME --to DIR"])
+    say(["", "for details: sciretrieve benchmarks show NAME; to download: sciretrieve benchmarks fetch NAME --to DIR"])
 
 
 def show(
@@ -232,7 +232,7 @@ def show(
     format: PlainFormatOption = "table",
     debug: Debug = False,
 ) -> None:
-    """Show what a benchmark asks, which files it needs, where they come from, and how it scores."""
+    """Show a benchmark's task, the files it needs, where to get them, and how it scores."""
     from ..evaluation import find_benchmark
 
     facts = _facts(find_benchmark(name))
@@ -253,7 +253,7 @@ def fetch(
 ) -> None:
     """Download a benchmark's files from their published addresses.
 
-    An interrupted download goes on where it stopped. What cannot be downloaded is said, with what to do by hand.
+    An interrupted download resumes where it stopped. For other files it prints what to do by hand.
     """
     from ..evaluation import fetching, find_benchmark
 
@@ -263,7 +263,7 @@ def fetch(
         files = fetching.fetch(spec, to, console)
     except KeyboardInterrupt:
         console.close()
-        console.note("stopped; the same command goes on where it stopped")
+        console.note("stopped; the same command resumes where it stopped")
         raise typer.Exit(130) from None
     finally:
         console.close()
@@ -284,7 +284,7 @@ def _facts(row: Benchmark) -> dict[str, object]:
         "sizes": row.sizes,
         "measures": ", ".join(protocol.measures),
         "score": score[protocol.metric] + rounding,
-        "self-match": "the query itself is taken out of the answer" if protocol.drop_self else "kept",
+        "self-match": "the query itself is removed from the answer" if protocol.drop_self else "kept",
         "splits": ", ".join(row.splits),
         "files": row.files,
         "source": row.source,
@@ -296,7 +296,7 @@ def _facts(row: Benchmark) -> dict[str, object]:
 
 
 app = typer.Typer(
-    help="The benchmarks: what each asks, and how to get it.",
+    help="The benchmarks: their tasks, and how to get them.",
     epilog="Example: sciretrieve benchmarks fetch mdcr --to data/mdcr",
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -305,7 +305,7 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def benchmarks(context: typer.Context, format: PlainFormatOption = "table", debug: Debug = False) -> None:
-    """List the benchmarks: what each asks, and its measures."""
+    """List the benchmarks with their tasks and measures."""
     if context.invoked_subcommand is None:
         list_benchmarks(format, debug)
 

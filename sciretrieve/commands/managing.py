@@ -1,4 +1,4 @@
-"""`sciretrieve info` and `export`: what an index is, and getting its contents out."""
+"""`sciretrieve info` and `export`: describing an index, and exporting its contents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def info(
     format: PlainFormatOption = "table",
     debug: Debug = False,
 ) -> None:
-    """Say what an index is.
+    """Describe an index.
 
     Its papers, columns, encoder, sizes, and the versions that built it.
     """
@@ -59,7 +59,7 @@ def info(
 
 
 def _precision(encoder: Mapping[str, Any]) -> str:
-    """The precision that papers were encoded in, and the runtimes that did so where that is known."""
+    """The precision in which papers were encoded, and the runtimes if known."""
     ran_in = ", then ".join(encoder.get("ran_in", ()))
     return f"{encoder['precision']} ({ran_in})" if ran_in else str(encoder["precision"])
 
@@ -77,7 +77,7 @@ def export(
 ) -> None:
     """Write papers and vectors to a file.
 
-    A Parquet file has both; a .npy file has the vectors, and the ids stand in a text file beside it.
+    A Parquet file has both; a .npy file has the vectors, and the ids are in a text file beside it.
     """
     from ..exporting import export as write
     from ..index import Index

@@ -1,4 +1,4 @@
-"""Options that several commands share, so that each is spelled and explained once."""
+"""Options that several commands share, each defined once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Format: TypeAlias = Literal["table", "json", "jsonl", "csv", "bibtex", "ris", "trec"]
 """How hits are printed."""
 PlainFormat: TypeAlias = Literal["table", "json"]
-"""How what is no list of hits is printed."""
+"""How anything other than hits is printed."""
 
 BUILDING, SEARCHING = BuildSettings(), SearchOptions()
 """The defaults of the library, which are those of the commands."""
@@ -40,9 +40,7 @@ Adapter: TypeAlias = Annotated[
     typer.Option("--adapter", metavar="NAME", help="Which adapter, expert or instruction reads papers; or a folder or hub id with one."),
 ]
 QueryAdapter: TypeAlias = Annotated[str | None, typer.Option("--query-adapter", metavar="NAME", help="The same for text queries.")]
-PrecisionOption: TypeAlias = Annotated[
-    Precision, typer.Option("--precision", help="The encoder's arithmetic; auto: bf16 where there is any.")
-]
+PrecisionOption: TypeAlias = Annotated[Precision, typer.Option("--precision", help="The encoder's arithmetic; auto: bf16 where supported.")]
 DeviceOption: TypeAlias = Annotated[Device, typer.Option("--device", help="Where the encoder runs; auto: on the GPUs, if there are any.")]
 IdColumn: TypeAlias = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="The column with the papers' ids.")]
 TitleColumn: TypeAlias = Annotated[str | None, typer.Option("--title", metavar="COLUMN", help="The column with the titles.")]
@@ -50,7 +48,7 @@ AbstractColumn: TypeAlias = Annotated[str | None, typer.Option("--abstract", met
 QueryEncoder: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--encoder", metavar="NAME", help="What encodes queries, where the index's own has moved; vectors:FILE for vectors made elsewhere."
+        "--encoder", metavar="NAME", help="The queries' encoder, if the index's own has moved; vectors:FILE for vectors made elsewhere."
     ),
 ]
 IndexPath: TypeAlias = Annotated[
@@ -63,34 +61,34 @@ Filters: TypeAlias = Annotated[
     typer.Option(
         "--filter",
         metavar="EXPR",
-        help="Answer only with papers that pass, e.g. 'year >= 2018 and venue == \"ACL\"'; of several, all must hold.",
+        help="Answer only with papers that pass, e.g. 'year >= 2018 and venue == \"ACL\"'; if repeated, all must hold.",
     ),
 ]
 Fusion: TypeAlias = Annotated[
     FusionMethod | None,
-    typer.Option("--fusion", help="How hybrid joins dense and BM25 scores; default: as the index is tuned, else blend."),
+    typer.Option("--fusion", help="How hybrid combines dense and BM25 scores; default: as the index is tuned, else blend."),
 ]
 Alpha: TypeAlias = Annotated[
     float | None, typer.Option("--alpha", metavar="A", min=0.0, max=1.0, help="The dense half's share in hybrid, 0 to 1; default: 0.5.")
 ]
 Rerank: TypeAlias = Annotated[
     str | None,
-    typer.Option("--rerank", metavar="NAME", help="Order the first papers anew: an encoder, or a folder or hub id with a cross-encoder."),
+    typer.Option("--rerank", metavar="NAME", help="Reorder the first papers: an encoder, or a folder or hub id with a cross-encoder."),
 ]
-RerankDepth: TypeAlias = Annotated[int, typer.Option("--rerank-depth", metavar="N", min=1, help="How many papers --rerank looks at.")]
+RerankDepth: TypeAlias = Annotated[int, typer.Option("--rerank-depth", metavar="N", min=1, help="How many papers --rerank reorders.")]
 Explain: TypeAlias = Annotated[
     bool, typer.Option("--explain", help="Show each hit's rank in each half, the words it shares, and its nearest sentence.")
 ]
 Group: TypeAlias = Annotated[
-    bool, typer.Option("--group/--no-group", help="Answer papers of one title and first author (preprint and journal) as one.")
+    bool, typer.Option("--group/--no-group", help="Group papers with the same title and first author (preprint and journal).")
 ]
-Diverse: TypeAlias = Annotated[bool, typer.Option("--diverse", help="Put off papers that are like those before them.")]
+Diverse: TypeAlias = Annotated[bool, typer.Option("--diverse", help="Rank papers lower that are similar to those before them.")]
 Since: TypeAlias = Annotated[int | None, typer.Option("--since", metavar="YEAR", help="Only papers of that year or later.")]
 Facets: TypeAlias = Annotated[
     list[str] | None, typer.Option("--facets", metavar="COLUMNS", help="Count values among the first 1,000 papers, e.g. year,venue.")
 ]
 ClusterOption: TypeAlias = Annotated[
-    bool, typer.Option("--cluster", help="Group the first 200 papers, each group with the words that tell it from the others.")
+    bool, typer.Option("--cluster", help="Group the first 200 papers, each group with its distinctive words.")
 ]
 FormatOption: TypeAlias = Annotated[Format, typer.Option("--format", "-f", help="How to print the hits.")]
 PlainFormatOption: TypeAlias = Annotated[PlainFormat, typer.Option("--format", "-f", help="How to print it.")]
@@ -99,7 +97,7 @@ Debug: TypeAlias = Annotated[bool, typer.Option("--debug", help="Show the traceb
 
 
 def open_index(path: Path | None, encoder: str | None) -> Index:
-    """Open the index that was named, or the one built last, with another encoder for its queries if one was named."""
+    """Open the named index, or the one built last, with another encoder for its queries if one is named."""
     from ..index import Index
 
     index_path = chosen_index(path)
@@ -111,7 +109,7 @@ def open_index(path: Path | None, encoder: str | None) -> Index:
 
 
 def chosen_index(path: Path | None) -> Path:
-    """The index that was named, or the one built last in ./indexes. Raises NotFound where there is none."""
+    """The named index, or the one built last in ./indexes. Raises NotFound if there is none."""
     if path is not None:
         return path
     manifests = sorted(Path("indexes").glob("*/manifest.json"), key=lambda file: file.stat().st_mtime)

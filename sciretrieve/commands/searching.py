@@ -1,4 +1,4 @@
-"""`sciretrieve search`, `similar` and `batch`: open an index, ask it, print what it answers."""
+"""`sciretrieve search`, `similar` and `batch`: open an index, search it, print the answer."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ def search(
 ) -> None:
     """Find papers by meaning and by words.
 
-    Words may have operators: "graph networks" must stand there so, -survey must not, title:attention and author:kipf must
-    stand in that field. Put the query in quotes, and -- before one that begins with a minus.
+    Words may have operators: "graph networks" must occur as a phrase, -survey must not occur, title:attention and
+    author:kipf must occur in that field. Put the query in quotes, and -- before one that begins with a minus.
     """
     text = sys.stdin.read().strip() if query == ["-"] else " ".join(query)
     start = time.perf_counter()
@@ -92,7 +92,7 @@ def search(
     run = ask(k, False)
     _note_reranking(options, start, console)
     for word, correction in run.rankings[0].corrections.items():
-        console.note(f'no paper has "{word}", so "{correction}" was looked for; put it in quotes to insist')
+        console.note(f'no paper has "{word}", so "{correction}" was searched for; quote it to search for it unchanged')
     if run.rankings[0].weak:
         console.note("no paper matches well: the best of them are far from the query and have few of its words")
     _print(run, text, start, format, console, _view(opened_index, run, ask, facets, cluster, text if explain else None, options.filters))
@@ -100,15 +100,15 @@ def search(
 
 def similar(
     ids: Annotated[
-        list[str] | None, typer.Argument(metavar="ID", help="Ids of papers to be like; - reads them from stdin, one a line.")
+        list[str] | None, typer.Argument(metavar="ID", help="Ids of papers to be similar to; - reads them from stdin, one per line.")
     ] = None,
     index: IndexPath = None,
     encoder: QueryEncoder = None,
     negatives: Annotated[
-        list[str] | None, typer.Option("--not", metavar="ID", help="A paper to be unlike; may be given more than once.")
+        list[str] | None, typer.Option("--not", metavar="ID", help="A paper to be dissimilar to; may be repeated.")
     ] = None,
     text: Annotated[
-        str | None, typer.Option("--text", metavar="TEXT", help="'Title. Abstract' of a paper to be like that is not in the index.")
+        str | None, typer.Option("--text", metavar="TEXT", help="'Title. Abstract' of a paper that is not in the index.")
     ] = None,
     k: Count = 10,
     mode: ModeOption = None,
@@ -127,8 +127,8 @@ def similar(
 ) -> None:
     """Find papers like the given ones.
 
-    The given papers are never among the answers. Several are combined by Rocchio's formula: the mean of those to be like,
-    less a fifth of the mean of those to be unlike.
+    The given papers are never among the answers. Several are combined by Rocchio's formula: the mean of the given papers
+    less a fifth of the mean of those with --not.
     """
     positives = [line.strip() for line in sys.stdin if line.strip()] if ids == ["-"] else list(ids or [])
     start = time.perf_counter()
@@ -200,7 +200,7 @@ def batch(
 
 
 def _plain(options: SearchOptions) -> SearchOptions:
-    """The same papers in the search's own order: what counts and groups are made of."""
+    """The same papers in the search's own order, for counts and groups."""
     return replace(options, reranker=None, group=False, diversify=False)
 
 
@@ -219,7 +219,7 @@ def _note_reranking(options: SearchOptions, start: float, console: Console) -> N
 
 
 def _check_views(format: Format, explain: bool, facets: list[str] | None, cluster: bool) -> None:
-    """Refuse views in formats that have no place for them."""
+    """Refuse views in formats that cannot show them."""
     views = [name for name, is_requested in (("--explain", explain), ("--facets", facets), ("--cluster", cluster)) if is_requested]
     if views and format not in ("table", "json"):
         raise InvalidRequest(f"{views[0]} is shown with --format table or json, not {format}")
@@ -234,7 +234,7 @@ def _view(
     explained_query: str | Probe | None,
     filter: tuple[str, ...],
 ) -> View:
-    """What is shown besides the hits; counts and groups are over more papers than are answered."""
+    """What is shown besides the hits; counts and groups cover more papers than the hits."""
     from ..outputs import View
 
     explanations, counts, groups = [], [], []

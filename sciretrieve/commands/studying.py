@@ -1,4 +1,4 @@
-"""`sciretrieve why-not`, `duplicates` and `tune`: looking into an index's answers, and fitting them to one's judgements."""
+"""`sciretrieve why-not`, `duplicates` and `tune`: explaining an index's answers, and tuning them to judgements."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def why_not(
     format: PlainFormatOption = "table",
     debug: Debug = False,
 ) -> None:
-    """Tell where an expected paper was lost, and what would bring it in."""
+    """Show where an expected paper was lost, and what would bring it in."""
     from ..answers.explaining import why_not as tell
 
     text = " ".join(query)
@@ -72,7 +72,7 @@ def duplicates(
     format: PlainFormatOption = "table",
     debug: Debug = False,
 ) -> None:
-    """List papers of one title and first author, such as a preprint and its journal version.
+    """List papers with the same title and first author, such as a preprint and its journal version.
 
     Case, accents, LaTeX and punctuation make no difference.
     """
@@ -100,16 +100,16 @@ def tune(
     qrels: Annotated[Path, typer.Option("--qrels", metavar="FILE", help="Their judgements: TREC's or BEIR's columns, or JSON.")],
     index: IndexPath = None,
     encoder: QueryEncoder = None,
-    measure: Annotated[str, typer.Option("--measure", "-m", metavar="M", help="What to make as great as possible.")] = "nDCG@10",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be chosen.")] = False,
+    measure: Annotated[str, typer.Option("--measure", "-m", metavar="M", help="The measure to maximise.")] = "nDCG@10",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be chosen.")] = False,
     format: PlainFormatOption = "table",
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Fit hybrid search to your own judgements.
 
-    Finds the best alpha, depth, k1 and b by cross-validation, and writes them to the index if queries that had no part in
-    the choice gain by it. No paper is encoded again.
+    Finds the best alpha, depth, k1 and b by cross-validation, and writes them to the index if held-out queries
+    improve. No paper is encoded again.
     """
     from ..corpora import read_queries
     from ..evaluation.judgements import read_qrels
@@ -122,7 +122,7 @@ def tune(
         outcome = fit(opened_index, read_queries(queries), read_qrels(qrels), measure=measure, write=not dry_run, progress=console)
     except KeyboardInterrupt:
         console.close()
-        console.note("stopped; the index is as it was")
+        console.note("stopped; the index is unchanged")
         raise typer.Exit(130) from None
     finally:
         console.close()

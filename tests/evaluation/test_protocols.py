@@ -366,7 +366,7 @@ def test_beir_ranks_as_deep_besides_the_query_itself(tmp_path: Path) -> None:
     report = evaluate("trec-covid", tmp_path / "data", embeddings=str(path), output=tmp_path / "out")
     run = json.loads((tmp_path / "out/run.json").read_text())
     assert {query: len(row) for query, row in run.items()} == {"d0000": 1000, "q": 1000}
-    assert any("the protocol names no score" in note for note in report.notes)
+    assert any("neither the protocol nor a file of vectors names a score" in note for note in report.notes)
 
 
 def test_however_many_papers_tie_the_greatest_ids_fill_the_depth(tmp_path: Path) -> None:
