@@ -2,19 +2,19 @@
 
     SciretrieveError
     ├── InvalidRequest      the caller can fix it                exit 2
-    │   ├── UnknownName     says which names are near
+    │   ├── UnknownName     says which names are similar
     │   ├── IndexExists     says how to resume or overwrite
     │   ├── EncoderMismatch names both encoders
     │   └── BadPaper        a row of a corpus that --strict refuses
     ├── NotFound            no such index, file or paper         exit 2
-    ├── CorruptData         a file is damaged or of another      exit 3
+    ├── CorruptData         a file is damaged or has another     exit 3
     │                       format version
-    └── Unavailable         a dependency or a lock is away       exit 4
+    └── Unavailable         a dependency or lock is unavailable  exit 4
         ├── MissingExtra    says the command that installs it
         └── IndexBusy       another process writes this index
 
 The command line and every other front end map the four classes directly under the root, and only those.
-Constructor arguments stay in `args`, so that each error survives pickling between processes.
+Constructor arguments stay in `args`, so that errors survive pickling between processes.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ class CorruptData(SciretrieveError):
 
 
 class Unavailable(SciretrieveError):
-    """Something that is needed is away just now: a dependency, a download, a lock."""
+    """Something needed is unavailable now: a dependency, a download, a lock."""
 
     exit_code = 4
 
 
 class UnknownName(InvalidRequest):
-    """A name that is none of the known ones; the message lists those nearest to it."""
+    """A name that is not known; the message lists the most similar ones."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         super().__init__(kind, name, tuple(known))
@@ -77,18 +77,18 @@ class IndexExists(InvalidRequest):
 
     def __str__(self) -> str:
         path, what = self.args
-        return f"{path} {what}; choose another --output, or pass --overwrite to build it anew"
+        return f"{path} {what}; choose another --output, or pass --overwrite to rebuild it"
 
 
 class BadPaper(InvalidRequest):
-    """A row that cannot be indexed, met by a build that was told to be strict."""
+    """A row that cannot be indexed, in a strict build."""
 
     def __init__(self, source: str, row: int, reason: str) -> None:
         super().__init__(source, row, reason)
 
     def __str__(self) -> str:
         source, row, reason = self.args
-        return f"{source}, row {row}: {reason}; mend the row, or leave out --strict to skip such rows"
+        return f"{source}, row {row}: {reason}; fix the row, or leave out --strict to skip such rows"
 
 
 class MissingExtra(Unavailable):
@@ -113,7 +113,7 @@ class IndexBusy(Unavailable):
 
 
 class EncoderMismatch(InvalidRequest):
-    """An index would be searched with another encoder than the one that filled it."""
+    """An index would be searched with another encoder than the one that built it."""
 
     def __init__(self, built_with: str, requested: str, what: str) -> None:
         super().__init__(built_with, requested, what)

@@ -1,4 +1,4 @@
-"""Getting papers and vectors out of an index, streaming: Parquet with both, or a .npy file with the vectors."""
+"""Exporting papers and vectors from an index as streams: Parquet with both, or a .npy file with the vectors."""
 
 from __future__ import annotations
 

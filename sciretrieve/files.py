@@ -17,7 +17,7 @@ import numpy.typing as npt
 from .errors import CorruptData, IndexBusy
 
 LOCK = ".lock"
-"""The file in a directory that its one writer holds locked."""
+"""The file that a directory's one writer holds locked."""
 
 
 def sync_file(path: Path) -> None:
@@ -41,7 +41,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def settle(temporary: Path, target: Path) -> Path:
-    """Force a file that was written under another name to disk, and give it its own name, for good. Returns `target`."""
+    """Force a temporary file to disk, and rename it to its final name durably. Returns `target`."""
     sync_file(temporary)
     temporary.replace(target)
     sync_file(target.parent)
@@ -49,7 +49,7 @@ def settle(temporary: Path, target: Path) -> Path:
 
 
 def write_vectors(target: Path, blocks: Iterable[npt.NDArray[np.float32]], shape: tuple[int, int]) -> Path:
-    """Write blocks of rows, together of `shape`, as a float32 .npy file, whole or not at all."""
+    """Write blocks of rows, together of `shape`, as a float32 .npy file, completely or not at all."""
     temporary = target.with_name(target.name + ".tmp")
     out = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float32, shape=shape)
     row = 0
@@ -61,7 +61,7 @@ def write_vectors(target: Path, blocks: Iterable[npt.NDArray[np.float32]], shape
 
 
 def write_lines(target: Path, texts: Iterable[str]) -> Path:
-    """Write texts, a line each, whole or not at all."""
+    """Write texts, one per line, completely or not at all."""
     temporary = target.with_name(target.name + ".tmp")
     with temporary.open("w", encoding="utf-8") as file:
         file.writelines(f"{text}\n" for text in texts)
@@ -85,7 +85,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def describe(path: Path) -> dict[str, Any]:
-    """What a manifest says of a file: its size in bytes and its SHA-256."""
+    """A manifest's facts on a file: its size in bytes and its SHA-256."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {"bytes": path.stat().st_size, "sha256": digest}
@@ -118,14 +118,14 @@ def _locked(directory: Path) -> IO[str]:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 raise IndexBusy(str(directory)) from error
-            # who held the lock may have removed the file since it was opened here: then the lock is another file
+            # the previous holder may have removed the file since it was opened here: then the lock is another file
             if os.path.samestat(os.fstat(file.fileno()), path.stat()):
                 open_files.pop_all()
                 return file
 
 
 def remove_lock(directory: Path) -> None:
-    """Remove the lock that this process holds, and the directory if nothing else is in it. From then on others may write there."""
+    """Remove the lock that this process holds, and the directory if nothing else is in it. Then others may write there."""
     (directory / LOCK).unlink()
     with suppress(OSError):
         directory.rmdir()

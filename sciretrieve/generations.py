@@ -1,7 +1,7 @@
-"""Generations of an index: what spans its shards, the manifest that commits all of it, and removing what is left over.
+"""Generations of an index: what spans its shards, the manifest that commits all of it, and removing leftovers.
 
-What spans shards (FAISS indexes, BM25) is derived from their vectors and postings. So it can be built again with other
-settings, as a new generation, without encoding a paper.
+What spans shards (FAISS indexes, BM25) is derived from their vectors and postings. So it can be rebuilt with other
+settings, as a new generation, without encoding any paper.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .protocols import Progress, Silent
 
 @dataclass(frozen=True, slots=True)
 class Spanning:
-    """The settings of what spans shards: how vectors compare, how they are searched, and BM25's parameters."""
+    """The settings of what spans shards: how vectors are compared, how they are searched, and BM25's parameters."""
 
     metric: Metric | None
     dense: str
@@ -35,14 +35,14 @@ class Spanning:
 
     @classmethod
     def of(cls, manifest: Manifest) -> Spanning:
-        """Those of a committed index."""
+        """The settings of a committed index."""
         facts = manifest.lexical
         parameters = None if facts is None else Bm25Parameters(**{field.name: facts[field.name] for field in fields(Bm25Parameters)})
         return cls(manifest.metric, manifest.dense, parameters)
 
 
 def respanned(directory: Path, old: Manifest, settings: Spanning, progress: Progress) -> Manifest:
-    """The next generation of `old` with these settings, to be committed; what they leave as it was is not built again."""
+    """The next generation of `old` with these settings, to be committed; only what changes is rebuilt."""
     old_settings, generation = Spanning.of(old), old.generation + 1
     manifest = replace(old, generation=generation, metric=settings.metric, dense=settings.dense)
     if (settings.metric, settings.dense) != (old_settings.metric, old_settings.dense):
@@ -64,7 +64,7 @@ def _with_ann(directory: Path, facts: ShardFacts, new: Manifest, progress: Progr
         return facts
     progress.note(f"building the {new.dense} index of shard {facts.name}")
     folder = directory / "shards" / facts.name
-    # named by its generation: until the new one is committed, the old one's file is in use
+    # named by its generation: the old file is in use until the new generation is committed
     path = folder / f"dense-{new.generation:06d}.faiss"
     temporary = path.with_name(path.name + ".tmp")
     if not build_ann(temporary, np.load(folder / "vectors.npy", mmap_mode="r"), factory_string(new.dense, facts.papers), new.metric):
@@ -75,7 +75,7 @@ def _with_ann(directory: Path, facts: ShardFacts, new: Manifest, progress: Progr
 
 
 def _lexical(directory: Path, generation: int, shards: Sequence[ShardFacts], parameters: Bm25Parameters | None) -> dict[str, Any] | None:
-    """Build BM25 over shards in a folder of this generation; what the manifest says of it."""
+    """Build BM25 over shards in a folder of this generation; returns the manifest's facts on it."""
     if parameters is None:
         return None
     name = f"lexical/{generation:06d}"
@@ -93,13 +93,13 @@ def _lexical(directory: Path, generation: int, shards: Sequence[ShardFacts], par
 
 
 def commit(directory: Path, manifest: Manifest) -> None:
-    """Make `manifest` the index's, and then remove what it no longer needs."""
+    """Make `manifest` the index's manifest, then remove what it no longer needs."""
     manifest.write(directory)
     sweep(directory, manifest)
 
 
 def sweep(directory: Path, manifest: Manifest) -> None:
-    """Remove what neither the committed manifest nor a build under way needs: earlier generations, abandoned builds, strays."""
+    """Remove what neither the committed manifest nor a build in progress needs: old generations, abandoned builds, leftovers."""
     mark = directory / BUILD
     first_unfinished: float = read_json(mark)["first_shard"] if mark.exists() else math.inf
     if int(manifest.shards[0].name) >= first_unfinished:  # that build is the one that was committed
@@ -119,7 +119,7 @@ def sweep(directory: Path, manifest: Manifest) -> None:
 
 
 def _keep(folder: Path, names: set[str]) -> None:
-    """Remove all in a folder but what has one of these names."""
+    """Remove everything from a folder except these names."""
     for path in folder.glob("*"):
         if path.name in names:
             continue
@@ -133,7 +133,7 @@ def refit(directory: Path, parameters: Bm25Parameters, fusion: Fusion) -> Manife
     """Give an index other BM25 parameters and another fusion, as a new generation. No paper is encoded or read again.
 
     Raises:
-        IndexBusy: another process writes the index.
+        IndexBusy: another process is writing the index.
     """
     with write_lock(directory):
         old = read_manifest(directory)

@@ -1,10 +1,10 @@
 """Building an index: one pipeline from a corpus to committed shards, which can be interrupted anywhere and resumed.
 
     corpus ─ windows of papers ─▶ ShardWriter (encode, count terms) ─ rename ─▶ shards/000000 …
-    then, over all shards: FAISS indexes where they are wanted, BM25, and last the manifest, renamed into place.
+    then, over all shards: FAISS indexes if requested, BM25, and last the manifest, renamed into place.
 
-`build.json` marks a build under way and says of what. A shard is finished when its folder has its final name; within
-the shard under way, vectors are on disk after every window. So a killed build loses at most two windows of encoding.
+`build.json` marks a build in progress and describes it. A shard is finished when its folder has its final name; within
+an unfinished shard, vectors are on disk after every window. So a killed build loses at most two windows of encoding.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from .shards import ShardWriter, finished_facts
 from .types import Vectors
 
 WINDOW = 512
-"""Papers in a window where there is no encoder; each encoder has its own window size. Windows start at a shard's first row, so
-the batches that the encoder sees, and with them the last bits of the vectors, do not depend on where a build was interrupted."""
+"""Papers per window without an encoder; each encoder has its own window size. Windows start at a shard's first row, so the
+encoder's batches, and with them the last bits of the vectors, do not depend on where a build was interrupted."""
 FLAT_BYTES = 2 << 30
-"""`--dense auto` searches exactly up to this size of vectors (some 0.2 s a query on two cores), beyond it by HNSW."""
+"""`--dense auto` searches exactly up to this size of vectors (some 0.2 s per query on two cores), above it by HNSW."""
 LIBRARIES = ("adapters", "faiss-cpu", "numpy", "openvino", "pyarrow", "PyStemmer", "tokenizers", "torch", "transformers")
 
 
@@ -64,19 +64,19 @@ def build(
         into: the index's directory.
         settings: the encoder, the kind of index, BM25's parameters and so on.
         columns: which columns of the corpus are which; by default recognised by name.
-        strict: stop at the first bad row, instead of noting it in rejected.jsonl.
-        resume: continue a partial build; False starts anew.
-        overwrite: replace an index, or another partial build; the old index serves until the new one is whole.
+        strict: stop at the first bad row, instead of listing it in rejected.jsonl.
+        resume: continue a partial build; False starts over.
+        overwrite: replace an index, or another partial build; the old index stays in use until the new one is complete.
         progress: is told how far the build is.
-        changes: fields of `BuildSettings`, in place of those of `settings`: `build("papers.bib", "indexes/papers", encoder="specter2")`.
+        changes: fields of `BuildSettings` that replace those of `settings`: `build("papers.bib", "indexes/papers", encoder="specter2")`.
 
     Returns:
-        The finished index, opened. An index that is there already, of the same corpus and settings, is just opened.
+        The finished index, opened. An existing index of the same corpus and settings is just opened.
 
     Raises:
-        IndexExists: another index, or another partial build, is in the way.
-        InvalidRequest, NotFound: the corpus or a setting is no good, or no paper was left.
-        IndexBusy: another process writes this index.
+        IndexExists: the directory has another index or partial build.
+        InvalidRequest, NotFound: the corpus or a setting is invalid, or there is no paper to index.
+        IndexBusy: another process is writing this index.
     """
     opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
     directory = Path(into)
@@ -93,7 +93,7 @@ def build(
 
 
 def _check_place(directory: Path) -> None:
-    """Refuse to build into a file, or among somebody's other files."""
+    """Refuse to build into a file, or into a directory with other files."""
     if directory.exists() and not directory.is_dir():
         raise InvalidRequest(f"{directory} is a file; name a directory for the index")
     names = {path.name for path in directory.iterdir()} if directory.is_dir() else set()
@@ -102,7 +102,7 @@ def _check_place(directory: Path) -> None:
 
 
 class _Build:
-    """One build under way: the state that the steps share."""
+    """One build in progress: the state that the steps share."""
 
     def __init__(self, corpus: Corpus, directory: Path, settings: BuildSettings, strict: bool, progress: Progress) -> None:
         self.corpus, self.directory, self.settings, self.progress = corpus, directory, settings, progress
@@ -129,7 +129,7 @@ class _Build:
             check_factory(settings.dense, self.encoder.dim, self.metric)
 
     def prepare(self, resume: bool, overwrite: bool) -> bool:
-        """Look at what is there, and start or continue. True if nothing is left to encode: the index is there already."""
+        """Inspect the directory, and start or continue the build. True if the index exists already."""
         shards, mark = self.directory / "shards", self.directory / BUILD
         self.plan = {
             "format": FORMAT,
@@ -161,7 +161,7 @@ class _Build:
         return False
 
     def _probe(self, unfinished_build: Mapping[str, Any]) -> None:
-        """See what the encoder gives, which an interrupted build that goes on must still get. Raises InvalidRequest."""
+        """Encode the probe texts; a resumed build must get the same vectors as before. Raises InvalidRequest."""
         self.ran_in = unfinished_build.get("ran_in", ())
         if self.encoder is None or self.plan["encoder"]["layout"] == "vectors":
             return
@@ -172,12 +172,12 @@ class _Build:
             self.golden = golden_vectors(self.encoder)
 
     def _ran_in(self) -> list[str]:
-        """What papers were encoded in, in this process and in those that began the build."""
+        """The runtimes that encoded papers, in this process and in earlier ones of this build."""
         return list(dict.fromkeys([*self.ran_in, *(self.encoder.ran_in if self.encoder else ())]))
 
     def _respan(self, old_manifest: Manifest) -> None:
-        """Bring what spans the shards of an index of the same papers to these settings, if it has others."""
-        # what is asked for as it was then stays as it is now: `auto` as it was resolved, BM25 as it was tuned
+        """Rebuild what spans the shards of an index of the same papers where its settings differ."""
+        # a setting that was not changed keeps its current value: `auto` as resolved, BM25 as tuned
         old_settings, new_settings = old_manifest.build["settings"], self.plan["settings"]
         settings = replace(
             Spanning.of(old_manifest),
@@ -191,14 +191,14 @@ class _Build:
         commit(self.directory, replace(respanned(self.directory, old_manifest, settings, self.progress), build=self.plan))
 
     def _spanning(self, papers: int) -> dict[str, Any]:
-        """The settings of what spans the shards of so many papers, as `Spanning` has them."""
+        """The settings of what spans the shards of so many papers: the fields of `Spanning`."""
         dense = self.settings.dense if self.encoder else "none"
         if self.encoder and dense == "auto":
             dense = "flat" if papers * self.encoder.dim * 4 <= FLAT_BYTES else "hnsw"
         return {"metric": self.metric, "dense": dense, "lexical": self.settings.lexical}
 
     def run(self) -> None:
-        """Build all shards that are not there yet, then what spans them, then commit."""
+        """Build all missing shards, then what spans them, then commit."""
         (self.directory / "shards").mkdir(exist_ok=True)
         while self._next_shard.is_dir():
             self.shards.append(finished_facts(self._next_shard))
@@ -235,7 +235,7 @@ class _Build:
         return min(limits) if count is not None else None
 
     def _windows(self, skip: int) -> Iterator[pa.Table]:
-        """The corpus's papers after the first `skip`, in tables of one window's rows that never cross a shard's end."""
+        """The corpus's papers after the first `skip`, in tables of one window that never cross a shard's end."""
         size, limit = self.settings.shard_size, self.settings.limit
         window_size = self.encoder.window if self.encoder is not None else WINDOW
         window_tables: list[pa.Table] = []
@@ -247,7 +247,7 @@ class _Build:
             new_papers = table.slice(min(max(skip - papers_read, 0), len(table)))
             papers_read += len(table)
             while len(new_papers):
-                row = max(skip, papers_read - len(new_papers)) % size  # where in its shard the next paper stands
+                row = max(skip, papers_read - len(new_papers)) % size  # the next paper's row in its shard
                 room = min(window_size - window_rows, size - row)
                 window_tables.append(new_papers.slice(0, room))
                 window_rows += len(window_tables[-1])
@@ -287,7 +287,7 @@ class _Build:
         commit(self.directory, manifest)
 
     def _encoder_facts(self, generation: int) -> dict[str, Any] | None:
-        """What the manifest says of the encoder; its golden vectors are written, where it reads texts."""
+        """The manifest's facts on the encoder; writes its golden vectors if it reads texts."""
         if self.encoder is None:
             return None
         facts: dict[str, Any] = self.plan["encoder"] | {"precision": self.encoder.precision, "ran_in": self._ran_in(), "golden": None}
@@ -322,9 +322,9 @@ class _Build:
 
 
 def _differences(build: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
-    """In what a plan needs other shards than a build, unfinished or committed, has; empty if it has the same.
+    """Why a plan needs other shards than those of an unfinished or committed build; empty if they are the same.
 
-    All arithmetics keep the vectors, so "auto" goes on with any; one that is asked for by name must be that of the build.
+    The vectors are comparable in every precision, so "auto" continues with any; a requested one must be the build's.
     """
     old_parts, new_parts = _shard_plan(build), _shard_plan(plan)
     differences = [part for part in new_parts if old_parts[part] != new_parts[part]]
@@ -334,12 +334,12 @@ def _differences(build: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
 
 
 def _shard_plan(build: Mapping[str, Any]) -> dict[str, Any]:
-    """What decides the shards, of what build.json or a manifest says of a build; each part by the name that a user knows."""
+    """The facts of build.json or of a manifest's build that determine the shards, by names that users know."""
     encoder, settings = build["encoder"], build["settings"]
     return {
         "format": build["format"],
         "corpus": build["fingerprint"],
-        # the name and the path that an encoder was asked for by do not change what it is
+        # the name or path by which an encoder was requested does not change it
         "encoder": encoder and {key: value for key, value in encoder.items() if key not in ("name", "asked", "precision")},
         "BM25 text analysis": build["analyzer"],
         "--shard-size": settings["shard_size"],

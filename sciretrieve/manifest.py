@@ -1,4 +1,4 @@
-"""The manifest: what an index is made of. Written last and renamed into place, so an index is whole or absent."""
+"""The manifest: what an index consists of. Written last and renamed into place, so an index is whole or absent."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from .files import read_json, write_json
 FORMAT = 1
 MANIFEST = "manifest.json"
 BUILD = "build.json"
-"""Marks a build under way: what it builds, and `first_shard`, the number of its first shard."""
+"""Marks a build in progress: what it builds, and `first_shard`, the number of its first shard."""
 FileFacts = Mapping[str, Mapping[str, Any]]
 """File name -> {"bytes": size, "sha256": digest}."""
 
 SHARD_FILES = {"papers.parquet", "ids.arrow", "postings.arrow", "vectors.npy"}
-"""The files that a shard is written with; a FAISS index may be added."""
+"""The files of a new shard; a FAISS index may be added."""
 ANN_FILE = re.compile(r"dense(-\d{6,})?\.faiss")
 
 
 @dataclass(frozen=True, slots=True)
 class ShardFacts:
-    """One shard: its folder's name, its number of papers, its files, and how many papers were longer than the encoder reads."""
+    """One shard: its folder's name, its number of papers, its files, and how many papers exceed the encoder's input length."""
 
     name: str
     papers: int
@@ -45,11 +45,11 @@ class ShardFacts:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What an index is made of.
+    """What an index consists of.
 
     `encoder` is the encoder's identity, its `precision`, what it `ran_in` and the file of `golden` vectors, or None without vectors;
     `lexical` has the BM25 parameters, the analyzer, the folder and its files, or is None; `build` is what the index was
-    built from and how; `fusion` is how hybrid search joins its halves where that was tuned, as `fusion.Fusion` has it.
+    built from and how; `fusion` has the fields of `fusion.Fusion`, if hybrid search was tuned.
     """
 
     format: int
@@ -72,7 +72,7 @@ class Manifest:
 
     @property
     def truncated(self) -> int | None:
-        """How many papers are longer than the encoder reads; None where that is not known."""
+        """How many papers exceed the encoder's input length; None if unknown."""
         counts = [shard.truncated for shard in self.shards]
         return None if None in counts else sum(count or 0 for count in counts)
 
@@ -92,7 +92,7 @@ def read_manifest(directory: Path) -> Manifest:
 
     Raises:
         NotFound: there is no finished index.
-        CorruptData: it is of another format version, or damaged.
+        CorruptData: it has another format version, or is damaged.
     """
     path = directory / MANIFEST
     if not path.is_file():
@@ -114,7 +114,7 @@ def read_manifest(directory: Path) -> Manifest:
 
 
 def library_versions(libraries: Sequence[str]) -> dict[str, str]:
-    """The versions of Python, of sciretrieve and of those of the libraries that are installed."""
+    """The versions of Python, of sciretrieve and of the libraries that are installed."""
     versions = {"python": platform.python_version()}
     for library in ("sciretrieve", *libraries):
         with suppress(PackageNotFoundError):

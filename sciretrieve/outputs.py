@@ -1,4 +1,4 @@
-"""How hits are printed: a table for people, and the formats that other programs read. One function a format."""
+"""Printing hits: a table for people, and formats for other programs. One function per format."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ Lines = Iterator[str]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What is shown of an answer besides its hits: why each stands there, counts, groups, what words were taken for, and how
-    well the best hits match the query."""
+    """What is shown of an answer besides its hits: explanations, counts, groups, corrected words, and how well the best hits
+    match the query."""
 
     explanations: Sequence[Explanation] = ()
     facets: Sequence[Facet] = ()
@@ -45,7 +45,7 @@ SHOWN = 3
 
 
 def table(hits: Sequence[Hit], width: int) -> Lines:
-    """Two lines a hit: rank, score, year and title; below them who, where, and the id that `similar` takes."""
+    """Two lines per hit: rank, score, year and title; then authors, venue, and the id for `similar`."""
     indent = " " * 18
     for hit in hits:
         paper = hit.paper
@@ -63,7 +63,7 @@ def table(hits: Sequence[Hit], width: int) -> Lines:
 
 
 def explanation(hit: Hit, why: Explanation, width: int) -> Lines:
-    """Lines that say what each half of the search gave a hit, which words it shares, and its nearest sentence."""
+    """Lines with a hit's rank and score in each half of the search, the words it shares, and its nearest sentence."""
     places = [f"{name} rank {place.rank:,} ({place.score:.4f})" for name, place in (("dense", why.dense), ("BM25", why.bm25)) if place]
     if why.title:
         places.append(f"{100 * why.title:.0f} % of its title")
@@ -81,7 +81,7 @@ def explanation(hit: Hit, why: Explanation, width: int) -> Lines:
 
 
 def record(hit: Hit) -> dict[str, Any]:
-    """A hit as JSON has it."""
+    """A hit as JSON."""
     paper = hit.paper
     return {
         "rank": hit.rank,
@@ -120,7 +120,7 @@ def answer(query: str, mode: str, milliseconds: float, hits: Sequence[Hit], view
 
 
 def facet_lines(facets: Sequence[Facet]) -> Lines:
-    """Counts of values, a block a column."""
+    """Counts of values, one block per column."""
     for facet in facets:
         yield f"{facet.column}, papers counted {facet.papers:,}:"
         width = max((len(f"{count:,}") for _, count in facet.values), default=1)
@@ -131,7 +131,7 @@ def facet_lines(facets: Sequence[Facet]) -> Lines:
 
 
 def cluster_lines(clusters: Sequence[Group], width: int) -> Lines:
-    """Groups of papers, largest first: how many, their words, and the titles of the best ranked."""
+    """Groups of papers, largest first: their sizes, words, and the titles of the best ranked."""
     for group in clusters:
         yield f"{len(group.papers):>4}  {', '.join(group.label)}"
         for paper in group.papers[:SHOWN]:
@@ -142,7 +142,7 @@ def cluster_lines(clusters: Sequence[Group], width: int) -> Lines:
 
 
 def jsonl(hits: Sequence[Hit]) -> Lines:
-    """One JSON object a hit and line."""
+    """One JSON object per hit and line."""
     return (json.dumps(record(hit), ensure_ascii=False) for hit in hits)
 
 
@@ -156,7 +156,7 @@ def csv_lines(hits: Sequence[Hit]) -> Lines:
 
 
 def bibtex(hits: Sequence[Hit]) -> Lines:
-    """One BibTeX entry a hit, in rank order, see `bibliographies.bibtex`."""
+    """One BibTeX entry per hit, in rank order, see `bibliographies.bibtex`."""
     return (f"{entry}\n" for entry in entries([hit.paper for hit in hits]))
 
 
@@ -166,11 +166,11 @@ def trec(run: Run) -> Lines:
 
 
 FORMATS: Mapping[str, Callable[[Sequence[Hit]], Lines]] = {"jsonl": jsonl, "csv": csv_lines, "bibtex": bibtex, "ris": records}
-"""The formats that need nothing but the hits; table, json and trec want more."""
+"""The formats that need only the hits; table, json and trec need more."""
 
 
 def count_encoded_ids(run: Run) -> int:
-    """How many of a run's ids had to be changed to stand in a TREC file."""
+    """How many of a run's ids must be changed for a TREC file."""
     return sum(trec_id(id) != id for ranking in run for id in ranking.ids)
 
 
@@ -180,7 +180,7 @@ def _byline(authors: Sequence[str]) -> str:
 
 
 def _cut(text: str, width: int, whole: int) -> str:
-    """Shorten in the middle, keeping the id at the end whole: it is what the reader copies."""
+    """Shorten in the middle, keeping the id at the end whole, so that it can be copied."""
     if _columns(text) <= width:
         return text
     tail = text[len(text) - whole - 3 :]
@@ -191,7 +191,7 @@ def _cut(text: str, width: int, whole: int) -> str:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """Break a text into lines of at most `width` columns, between words where that is possible."""
+    """Break a text into lines of at most `width` columns, between words if possible."""
     lines = [""]
     for word in text.split():
         line = f"{lines[-1]} {word}" if lines[-1] else word
@@ -200,7 +200,7 @@ def _wrapped(text: str, width: int) -> list[str]:
             continue
         if lines[-1]:
             lines.append("")
-        for char in word:  # a word that is longer than a line, as titles without spaces are
+        for char in word:  # a word longer than a line, such as a title without spaces
             if _columns(lines[-1] + char) > width:
                 lines.append("")
             lines[-1] += char
@@ -208,11 +208,11 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _columns(text: str) -> int:
-    """How many terminal columns a text takes: wide characters count twice, combining ones not at all."""
+    """How many terminal columns a text takes: wide characters count twice, combining ones not."""
     return sum(0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def _csv_row(values: Sequence[Any]) -> str:
     buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\r\n").writerow(values)  # what ends lines is also what makes it quote line ends
+    csv.writer(buffer, lineterminator="\r\n").writerow(values)  # the writer quotes the characters of its line terminator
     return buffer.getvalue().removesuffix("\r\n")

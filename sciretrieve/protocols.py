@@ -1,4 +1,4 @@
-"""The seams of sciretrieve, each a protocol with more than one thing behind it."""
+"""The interfaces of sciretrieve, each a protocol with several implementations."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .types import Paper, Query, Rows, Vectors
 
 
 class Encoder(Protocol):
-    """Turns papers and queries into vectors, each side in the way its model was trained for."""
+    """Turns papers and queries into vectors, each side as its model was trained."""
 
     @property
     def name(self) -> str:
-        """What a manifest and an error message call it."""
+        """Its name in manifests and error messages."""
 
     @property
     def dim(self) -> int:
@@ -29,72 +29,72 @@ class Encoder(Protocol):
 
     @property
     def precision(self) -> str:
-        """The arithmetic that it runs in, as a manifest records it."""
+        """The arithmetic that it runs in, as recorded in a manifest."""
 
     @property
     def ran_in(self) -> tuple[str, ...]:
-        """What papers were encoded in, as in "OpenVINO bf16": more than one where a runtime failed; empty before the first."""
+        """The runtimes that encoded papers, such as "OpenVINO bf16": several if one failed; empty before the first paper."""
 
     @property
     def window(self) -> int:
-        """How many papers are best encoded at once."""
+        """The best number of papers to encode at once."""
 
     @property
     def symmetric(self) -> bool:
-        """Whether a paper in place of a query is encoded just as a paper of the corpus is."""
+        """Whether a paper as query is encoded like a paper of the corpus."""
 
     def identity(self) -> dict[str, Any]:
-        """All that decides the vectors, as plain JSON values: equal identities give comparable vectors."""
+        """All that determines the vectors, as plain JSON values: equal identities give comparable vectors."""
 
     def truncated(self, tokens: Any) -> int | None:
-        """How many of the papers that `tokenise` read are longer than the model's input; None where that means nothing."""
+        """How many of the tokenised papers exceed the model's input length; None if it has none."""
 
     def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
         """Encode papers of the corpus: shape (n, dim), float32."""
 
     def encode_queries(self, queries: Sequence[Query]) -> Vectors:
-        """Encode queries, texts or papers in place of texts: shape (n, dim), float32."""
+        """Encode queries, texts or papers: shape (n, dim), float32."""
 
     def tokenise(self, papers: Sequence[Paper]) -> Any:
         """The first half of `encode_papers`: may run in another thread, ahead of the second."""
 
     def encode(self, tokens: Any) -> Vectors:
-        """The second half of `encode_papers`, on what the first gave."""
+        """The second half of `encode_papers`, on the result of the first."""
 
 
 class Reranker(Protocol):
-    """Scores papers for a query by looking at each of them, which is too slow for a whole corpus."""
+    """Scores papers for a query one by one, which is too slow for a whole corpus."""
 
     @property
     def name(self) -> str:
-        """What a report calls it."""
+        """Its name in reports."""
 
     def score(self, query: Query, papers: Sequence[Paper]) -> npt.NDArray[np.float64]:
         """A score for each paper, greater is better: shape (n,)."""
 
 
 class PaperSource(Protocol):
-    """Gives papers by row: what a run needs to show more than ids."""
+    """Gives papers by row, so that a run can show more than ids."""
 
     def papers_at(self, rows: Rows) -> list[Paper]:
         """The papers at the given rows, in that order."""
 
 
 class Progress(Protocol):
-    """Hears of the progress of long work."""
+    """Is told of the progress of long work."""
 
     def start(self, total: int | None, done: int = 0) -> None:
-        """Work on `total` papers begins, or None where that is not known; `done` of them were done before."""
+        """Work on `total` papers begins (None if unknown); `done` of them were done before."""
 
     def advance(self, papers: int) -> None:
-        """So many more papers are done."""
+        """`papers` more are done."""
 
     def note(self, text: str) -> None:
-        """Something worth a line."""
+        """Print a line."""
 
 
 class Silent:
-    """Progress that nobody hears."""
+    """Progress that is not shown."""
 
     def start(self, total: int | None, done: int = 0) -> None:
         """Hear nothing."""

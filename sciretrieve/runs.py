@@ -1,4 +1,4 @@
-"""A run: what a search answered to each of its queries, in rank order, and the forms it can be handed on in."""
+"""A run: the answers to a search's queries, in rank order, and its conversions to other forms."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ NOTEBOOK_QUERIES, NOTEBOOK_HITS = 5, 10
 
 
 WEAK = 0.4
-"""The strength below which an answer is said to be weak; chosen by queries of other fields, see docs/search.md."""
+"""The strength below which an answer is called weak; chosen with queries from other fields, see docs/search.md."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """The answer to one query: paper ids by falling score, equal scores by rising id.
 
-    A reranker, `diverse` and a listing order papers by other things than their scores.
+    A reranker, `diverse` and a listing do not order papers by their scores.
 
-    `rows` says where the papers stand in the index that answered, which finds them again quicker than their ids do.
+    `rows` are the papers' rows in the index, which finds them faster by row than by id.
     `parts` has, for each half of the search that ran ("dense", "bm25") and for a reranker ("rerank"), the papers' scores
-    there, aligned with `ids`; NaN where it has none. `also` has, where near-duplicates were grouped, the ids of the others of
-    each paper's group. `corrections` has the words that no paper has, and what they were taken for. `strength` is how well the
-    best of the first papers match the query, from 0 to 1, see `search.Searcher.strength`; None where that is not known. A `listing`
-    answers nothing but demands on columns, which all its papers meet alike: their scores are 1.
+    there, aligned with `ids`; NaN where it has none. `also` has, if near-duplicates were grouped, the ids of the others in
+    each paper's group. `corrections` maps words that no paper has to their corrections. `strength` is how well the
+    best of the first papers match the query, from 0 to 1, see `search.Searcher.strength`; None if unknown. A `listing`
+    answers only demands on columns, which all its papers meet: their scores are 1.
     """
 
     query: Query
@@ -58,7 +58,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Run:
-    """Rankings of a batch of queries, in the queries' order. `mode` says what made them; `source` has the papers."""
+    """Rankings of a batch of queries, in the queries' order. `mode` is the search's mode; `source` has the papers."""
 
     rankings: tuple[Ranking, ...]
     mode: str
@@ -93,7 +93,7 @@ class Run:
 
     @property
     def hits(self) -> list[Hit]:
-        """The hits of the first query, with their papers: what a search for one query is read by."""
+        """The hits of the first query, with their papers: the answer to a search for one query."""
         return self.hits_of(self.rankings[0])
 
     def hits_of(self, ranking: Ranking) -> list[Hit]:
@@ -107,9 +107,9 @@ class Run:
         return hits
 
     def to_arrow(self, *, titles: bool = True) -> pa.Table:
-        """All rankings as one table: query_id, rank, paper_id, score, dense and bm25 where those ran, title and year.
+        """All rankings as one table: query_id, rank, paper_id, score, dense and bm25 if those ran, title and year.
 
-        `titles=False` leaves out title and year, which of a long run are slow to read.
+        `titles=False` leaves out title and year, which are slow to read for a long run.
         """
         lengths = [len(ranking) for ranking in self.rankings]
         columns: dict[str, Any] = {
@@ -128,7 +128,7 @@ class Run:
         return pa.table(columns)
 
     def to_pandas(self, *, titles: bool = True) -> Any:
-        """`to_arrow` as a pandas data frame. Raises MissingExtra where pandas is not installed."""
+        """`to_arrow` as a pandas data frame. Raises MissingExtra if pandas is not installed."""
         try:
             return self.to_arrow(titles=titles).to_pandas()
         except ImportError as error:
@@ -138,7 +138,7 @@ class Run:
         """The lines of a TREC run file: query, Q0, paper, rank, score, tag.
 
         trec_eval reads scores as float32, ignores ranks and breaks ties by falling id; so scores are written strictly
-        falling in float32, which keeps our order. Ids are percent-encoded where they hold white space.
+        falling in float32, which keeps our order. Ids with white space are percent-encoded.
         """
         for ranking in self.rankings:
             last = np.float32(np.inf)
@@ -148,7 +148,7 @@ class Run:
 
 
 def trec_id(id: str) -> str:
-    """An id as TREC files hold it: white space, and the percent sign in such an id, percent-encoded."""
+    """An id for TREC files: white space, and percent signs in such an id, are percent-encoded."""
     if not any(char.isspace() for char in id):
         return id
     return "".join(quote(char, safe="") if char.isspace() or char == "%" else char for char in id)

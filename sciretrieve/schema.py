@@ -1,4 +1,4 @@
-"""Papers as Arrow tables: the columns that every corpus has, and joining tables whose further columns differ."""
+"""Papers as Arrow tables: the columns that every corpus has, and joining tables with different further columns."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAPER_FIELDS = (
     pa.field("doi", pa.string()),
     pa.field("url", pa.string()),
 )
-"""The columns of papers.parquet, in order; a corpus's further columns follow them with the types they came with."""
+"""The columns of papers.parquet, in order; a corpus's further columns follow with their own types."""
 
 FIELD_NAMES = tuple(field.name for field in PAPER_FIELDS)
 
@@ -39,7 +39,7 @@ def papers_of(table: pa.Table | pa.RecordBatch) -> list[Paper]:
 
 
 def texts_of(table: pa.Table | pa.RecordBatch) -> list[Paper]:
-    """The rows of a table as papers with only what is encoded: id, title and abstract."""
+    """The rows of a table as papers with only id, title and abstract, for encoding."""
     return [Paper(*row) for row in zip(*(table[name].to_pylist() for name in ("id", "title", "abstract")), strict=True)]
 
 
@@ -62,9 +62,9 @@ def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def common_schema(schemas: Iterable[pa.Schema]) -> pa.Schema:
-    """All columns of `schemas`, in order of appearance, each of a type that holds it wherever it came from.
+    """All columns of `schemas`, in order of appearance, each with a type that holds all its values.
 
-    Where no such type exists (a number in one place, a text in another) the column becomes text, so that nothing is lost.
+    If there is no such type (numbers in one table, texts in another) the column becomes text, so that nothing is lost.
     """
     fields: dict[str, pa.Field] = {}
     for field in (field for schema in dict.fromkeys(schemas) for field in schema):
@@ -79,12 +79,12 @@ def _common_field(first: pa.Field, second: pa.Field) -> pa.Field:
     except (pa.ArrowTypeError, pa.ArrowInvalid):
         return pa.field(first.name, pa.string())
     if pa.types.is_integer(merged_field.type) and pa.uint64() in (first.type, second.type) and first.type != second.type:
-        return pa.field(first.name, pa.string())  # Arrow says int64, where the greatest do not fit
+        return pa.field(first.name, pa.string())  # Arrow says int64, which does not hold the greatest
     return merged_field
 
 
 def column_from(values: Sequence[Any]) -> pa.Array:
-    """Python values as an Arrow column of the narrowest type that Parquet holds them in; JSON text where there is none."""
+    """Python values as an Arrow column of the narrowest type that Parquet can store; JSON text if there is none."""
     try:
         column = pa.array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
@@ -95,7 +95,7 @@ def column_from(values: Sequence[Any]) -> pa.Array:
 
 
 def _has_empty_struct(kind: pa.DataType) -> bool:
-    """Whether a type is, or has within, an object without fields: Parquet cannot hold one."""
+    """Whether a type is or contains an object without fields, which Parquet cannot store."""
     inner = [kind.field(place).type for place in range(kind.num_fields)]
     return (pa.types.is_struct(kind) and not inner) or any(map(_has_empty_struct, inner))
 
@@ -109,7 +109,7 @@ def cast_column(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> pa.Arr
     if pa.types.is_nested(column.type):  # Arrow's own cast of structs does not fill in missing fields in every case
         values = column.to_pylist()
         return pa.array(map(_text, values) if pa.types.is_string(kind) else values, kind)
-    return column.cast(kind, safe=pa.types.is_string(kind))  # beyond 2^53 whole numbers lose digits among decimals
+    return column.cast(kind, safe=pa.types.is_string(kind))  # integers above 2^53 lose digits as floats
 
 
 def _text(value: Any) -> str | None:
@@ -119,17 +119,17 @@ def _text(value: Any) -> str | None:
 
 
 def booleans(mask: Mask) -> pa.BooleanArray:
-    """A mask as an Arrow array, without `pa.array`: that imports pandas where it is installed, for a fifth of a second."""
+    """A mask as an Arrow array, without `pa.array`, which imports pandas if installed and so takes a fifth of a second."""
     return pa.BooleanArray.from_buffers(pa.bool_(), len(mask), [None, pa.py_buffer(np.packbits(mask, bitorder="little"))])
 
 
 def integers(rows: Rows) -> pa.Int64Array:
-    """Rows as an Arrow array to take by; without `pa.array`, as in `booleans`."""
+    """Rows as an Arrow array for `take`; without `pa.array`, as in `booleans`."""
     return pa.Int64Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(np.ascontiguousarray(rows, np.int64))])
 
 
 def plain(value: Any) -> Any:
-    """`value` with what JSON lacks (dates, bytes, NaN) made text or null, for output."""
+    """`value` for output as JSON: dates and bytes become text, NaN null."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

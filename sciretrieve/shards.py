@@ -1,9 +1,9 @@
-"""A shard: the one unit of building and resuming. A folder of files that never change once it has its final name.
+"""A shard: the unit of building and resuming. A folder whose files never change once it has its final name.
 
 papers.parquet   the papers in row order, in small row groups
 ids.arrow        their ids alone, memory-mapped
-vectors.npy      their vectors, (papers, dim) float32, where the index has an encoder
-postings.arrow   their terms, where the index has BM25
+vectors.npy      their vectors, (papers, dim) float32, if the index has an encoder
+postings.arrow   their terms, if the index has BM25
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from .schema import concat, integers, papers_of
 from .types import Paper, Rows
 
 ROW_GROUP = 256
-"""Papers in a row group of papers.parquet, which is read and decompressed as a whole to show one hit. Groups half as large
-show hits in two thirds of the time, but a filter, which reads a column of every group, takes twice the time."""
+"""Papers per row group of papers.parquet; a whole group is read and decompressed to show one hit. Groups half as large show
+hits in two thirds of the time, but a filter, which reads a column of every group, takes twice as long."""
 GROUPS_AT_ONCE = 32
 """Row groups in memory at a time, about 500 kB each."""
 
@@ -45,7 +45,7 @@ class Shard:
         self.directory = directory
         self.facts = facts
         self.first = first
-        self._reading = Lock()  # Arrow does not promise that threads may share a reader of Parquet
+        self._reading = Lock()  # Arrow does not guarantee that threads may share a Parquet reader
 
     def __len__(self) -> int:
         return int(self.facts.papers)
@@ -90,13 +90,13 @@ class Shard:
         return self._file.schema_arrow
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:
-        """Where the given ids stand in this shard; ids that it lacks are left out."""
+        """The rows of the given ids in this shard; ids that it lacks are left out."""
         places = pc.index_in(pa.array(ids, pa.string()), value_set=self.ids) if len(ids) > 16 else [pc.index(self.ids, id) for id in ids]
         rows = {id: place.as_py() for id, place in zip(ids, places, strict=True)}
         return {id: row for id, row in rows.items() if row is not None and row >= 0}
 
     def papers(self, rows: Rows) -> list[Paper]:
-        """The papers at the given rows of this shard, in the order asked."""
+        """The papers at the given rows of this shard, in that order."""
         paper_rows = np.unique(rows)
         groups, group_of_row = np.unique(np.searchsorted(self._starts, paper_rows, side="right") - 1, return_inverse=True)
         papers: dict[int, Paper] = {}
@@ -111,7 +111,7 @@ class Shard:
         return [papers[row] for row in rows.tolist()]
 
     def columns(self, names: Sequence[str]) -> pa.Table:
-        """Whole columns, of those that this shard has."""
+        """Whole columns; names that this shard lacks are left out."""
         column_names = [name for name in names if name in self.schema.names]
         return self._read(partial(self._file.read, columns=column_names))
 
@@ -129,7 +129,7 @@ class Shard:
 
 
 class ShardWriter:
-    """Builds one shard in a `.partial` folder. Vectors are on disk after every window; the rest is quick to redo."""
+    """Builds one shard in a `.partial` folder. Vectors are on disk after every window; the rest is quickly redone."""
 
     def __init__(self, directory: Path, encoder: Encoder | None, analyzer: Analyzer | None) -> None:
         """Start, or continue, the shard that will be `directory`."""
@@ -153,7 +153,7 @@ class ShardWriter:
     def add(self, window: pa.Table, tokens: Any = None) -> int:
         """Add the next window of papers (a short one only at the shard's end); returns how many had to be encoded.
 
-        `tokens` is what the encoder's `tokenise` gave for them.
+        `tokens` are the encoder's `tokenise` of them.
         """
         titles, abstracts = window["title"].to_pylist(), window["abstract"].to_pylist()
         if self._postings:
@@ -177,7 +177,7 @@ class ShardWriter:
     def finish(self) -> ShardFacts:
         """Write what remains, force all to disk, and give the shard its final name."""
         table = concat(self._tables)
-        # dictionaries and statistics of so few papers cost more to read than they save
+        # for so few papers, dictionaries and statistics cost more to read than they save
         layout = {"row_group_size": ROW_GROUP, "compression": "zstd", "use_dictionary": False, "write_statistics": False}
         pq.write_table(table, self.partial / "papers.parquet", **layout)
         with pa.OSFile(str(self.partial / "ids.arrow"), "wb") as sink:
@@ -191,7 +191,7 @@ class ShardWriter:
                 file.write(_npy_header(self._papers, self._encoder.dim))
         files = {}
         for path in sorted(self.partial.iterdir()):
-            if path.name not in SHARD_FILES:  # left by a process that was killed as it wrote shard.json
+            if path.name not in SHARD_FILES:  # left by a process that was killed while writing shard.json
                 path.unlink()
                 continue
             sync_file(path)
@@ -208,9 +208,9 @@ class ShardWriter:
 
 
 def _encoded_papers(directory: Path, encoder: Encoder | None) -> int:
-    """Papers of the shard that will be `directory` whose vectors an interrupted build has left, in whole windows.
+    """How many papers of the shard that will be `directory` have vectors from an interrupted build, in whole windows.
 
-    The last window is done again: it may not be wholly on disk.
+    The last window is not counted: it may not be completely on disk.
     """
     path = directory.with_name(directory.name + ".partial") / "vectors.npy"
     if encoder is None or not path.exists():
@@ -220,7 +220,7 @@ def _encoded_papers(directory: Path, encoder: Encoder | None) -> int:
 
 
 def finished_facts(directory: Path) -> ShardFacts:
-    """What `ShardWriter.finish` noted of a shard."""
+    """The facts that `ShardWriter.finish` wrote on a shard."""
     return ShardFacts(**read_json(directory / "shard.json"))
 
 

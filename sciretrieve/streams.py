@@ -33,7 +33,7 @@ def open_binary(path: Path) -> BinaryIO:
 
 
 def read_text(path: Path) -> str:
-    """All of a source as text. Broken UTF-8 stays in it as lone surrogates, so that the rest can be used.
+    """All of a source as text. Broken UTF-8 becomes lone surrogates, so that the rest can be used.
 
     Raises:
         InvalidRequest: the source cannot be decompressed.
@@ -83,7 +83,7 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
 
 
 def checked_text(text: str, what: str) -> str:
-    """`text` as it is. Raises InvalidRequest where it holds bytes that are not UTF-8, which arrive as lone surrogates."""
+    """`text` unchanged. Raises InvalidRequest if it has bytes that are not UTF-8, which arrive as lone surrogates."""
     if text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text):
         return text
     raise InvalidRequest(f"the {what} holds bytes that are not UTF-8; type it again, or convert the file it comes from")
@@ -91,15 +91,15 @@ def checked_text(text: str, what: str) -> str:
 
 @cache
 def _spooled(stream: BinaryIO) -> BinaryIO:
-    """All of a stream in a file without a name, which is gone with the process however that ends."""
-    spool = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 (open as long as anyone may read it again)
+    """All of a stream in an unnamed file, which disappears when the process ends in any way."""
+    spool = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 (stays open for later readers)
     shutil.copyfileobj(stream, spool)
     spool.flush()
     return spool
 
 
 class _FromStart(io.RawIOBase):
-    """An open file read from its start, wherever other readers of it are."""
+    """An open file read from its start, independently of its other readers."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file, self._place = file, 0

@@ -1,4 +1,4 @@
-"""Picking the best k by score, with every tie at the edge, and ordering them by score and then by paper id."""
+"""Picking the best k by score, with every tie at the cutoff, and ordering them by score and then by paper id."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .types import Rows
 def best(scores: npt.NDArray[np.floating], k: int, slack: float = 0.0) -> Rows:
     """Positions of the k greatest scores, and of all others not below the k-th by more than `slack`.
 
-    Taking all ties at the edge is what lets the caller break them by paper id. -inf marks what must not be picked.
+    All ties at the cutoff are included so that the caller can break them by paper id. Scores of -inf are never picked.
     """
     if k >= len(scores):
         return np.flatnonzero(scores > -np.inf)

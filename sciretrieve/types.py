@@ -18,10 +18,10 @@ Rows: TypeAlias = npt.NDArray[np.int64]
 """Positions of papers in an index, counted over all its shards in order."""
 
 Scores: TypeAlias = npt.NDArray[np.float64]
-"""One score a paper, greater is better, shape (n,)."""
+"""One score per paper, greater is better, shape (n,)."""
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
-"""One truth value a paper, by row: whether a filter lets it through."""
+"""One truth value per paper, by row: whether it passes a filter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Paper:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is searched for: a text, or a paper in place of a text (`paper`), never both."""
+    """A query: either a text or a paper (`paper`)."""
 
     id: str
     text: str = ""
@@ -49,7 +49,7 @@ class Query:
 
     @property
     def side(self) -> SideName:
-        """The side of an encoder that reads it."""
+        """The encoder's side that reads it."""
         return "query" if self.paper is None else "paper_as_query"
 
     @property
@@ -60,8 +60,8 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One paper of an answer. `scores` has the paper's score in each part of the search that looked at it, `also` the ids
-    of its near-duplicates that would have been answered besides, where they are grouped."""
+    """One paper of an answer. `scores` has the paper's score in each part of the search that scored it, `also` the ids
+    of its near-duplicates, if they are grouped."""
 
     rank: int
     score: float

@@ -1,6 +1,6 @@
-"""Vectors alone: a corpus or a file of queries through an encoder, into a file that other programs read.
+"""Vectors only: encodes a corpus or a file of queries into a file for other programs.
 
-Vectors gather in `FILE.partial/` and are on disk after every window, so an interrupted run goes on where it stopped.
+Vectors are collected in `FILE.partial/`, on disk after every window, so an interrupted run resumes where it stopped.
 """
 
 from __future__ import annotations
@@ -47,25 +47,25 @@ def encode(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> int:
-    """Encode papers or queries into a file, or go on with a run that was interrupted. Returns how many there are.
+    """Encode papers or queries into a file, or resume an interrupted run. Returns how many there are.
 
     Args:
-        source: a corpus; or for `side="query"` a file of queries, or a corpus whose papers stand in place of queries.
-        target: `.jsonl` (a line for each, id and embedding), `.npy` (with a `.ids.txt` beside it) or `.parquet` (the
+        source: a corpus; or for `side="query"` a file of queries, or a corpus whose papers are queries.
+        target: `.jsonl` (one line each, id and embedding), `.npy` (with a `.ids.txt` beside it) or `.parquet` (the
             columns id and embedding). Vectors are float32.
         encoder: an encoder, or its name; see `encoders.load_encoder`.
-        side: which side of the encoder reads them; "paper_as_query" for a corpus whose papers stand in place of queries.
-        like: whose JSON Lines to write: `paper_id` as SciDocs, or `doc_id` as SciRepEval.
+        side: which side of the encoder reads them; "paper_as_query" for a corpus whose papers are queries.
+        like: the form of JSON Lines: `paper_id` as SciDocs, or `doc_id` as SciRepEval.
         columns: which columns of a corpus are which; by default recognised by name.
         limit: stop after so many.
-        strict: stop at the first bad row, instead of noting it in `FILE.rejected.jsonl`.
-        overwrite: replace a file that is there.
+        strict: stop at the first bad row, instead of listing it in `FILE.rejected.jsonl`.
+        overwrite: replace an existing file.
         progress: is told how far it is.
 
     Raises:
-        IndexExists: the file is there, or an unfinished run of something else.
-        InvalidRequest, NotFound: the source, the target or the encoder is no good.
-        IndexBusy: another process writes this file.
+        IndexExists: the file exists, or an unfinished run with another plan.
+        InvalidRequest, NotFound: the source, the target or the encoder is invalid.
+        IndexBusy: another process is writing this file.
     """
     path = Path(target)
     sources = [source] if isinstance(source, str | Path) else list(source)
@@ -82,7 +82,7 @@ def encode(
     with write_lock(work_folder):
         plan = {
             "source": fingerprint,
-            "encoder": model.identity(),  # in any precision: all keep the vectors
+            "encoder": model.identity(),  # in any precision: vectors stay comparable
             "side": side,
             "limit": limit,
         }
@@ -107,7 +107,7 @@ def encode(
 def _items(
     sources: Sequence[str | Path], side: SideName, columns: ColumnMap | None, reject: Callable[[list[Rejected]], None]
 ) -> tuple[Items, str, int | None]:
-    """What to encode, one by one; what it is recognised by; and how many, where that is known."""
+    """The items to encode; a fingerprint of them; and their number, if known."""
     first = Path(sources[0]) if sources else Path()
     if side == "query" and len(sources) == 1 and (str(first) == "-" or first.is_dir() or set(first.suffixes) & QUERY_SUFFIXES):
         queries = read_queries(first)
@@ -127,7 +127,7 @@ def _papers(corpus: Corpus, reject: Callable[[list[Rejected]], None]) -> Iterato
 
 
 class _Run:
-    """One run: vectors and ids as they gather, in whole windows."""
+    """One run: the vectors and ids so far, in whole windows."""
 
     def __init__(self, folder: Path, encoder: Encoder, plan: dict[str, Any], overwrite: bool) -> None:
         self.folder, self.encoder = folder, encoder
@@ -141,7 +141,7 @@ class _Run:
             write_json(folder / PLAN, plan)
         for path in (self._vectors, self._ids):
             path.touch()
-        # the ids are written after the vectors: what has an id is whole
+        # ids are written after vectors: an item with an id is complete
         id_lines = list(takewhile(_is_whole, self._ids.read_bytes().splitlines(keepends=True)))
         vector_count = self._vectors.stat().st_size // (4 * encoder.dim)
         self.done = min(len(id_lines), vector_count) // encoder.window * encoder.window
@@ -149,7 +149,7 @@ class _Run:
         os.truncate(self._ids, sum(map(len, id_lines[: self.done])))
 
     def encode(self, items: Iterator[Any], progress: Progress) -> int:
-        """Encode what is left, a window at a time. Returns how many there are in all."""
+        """Encode the remaining items, a window at a time. Returns the total number."""
         count = sum(1 for _ in islice(items, self.done))
         windows = iter(lambda: list(islice(items, self.encoder.window)), [])
         for window, tokens in make_ahead(windows, self._tokens):
@@ -167,11 +167,11 @@ class _Run:
         return count
 
     def _tokens(self, window: Sequence[Any]) -> Any:
-        """The first half of encoding papers; queries are encoded in one go, for each may be of another side."""
+        """The first half of encoding papers; queries are encoded in one step, since their sides may differ."""
         return None if isinstance(window[0], Query) else self.encoder.tokenise(window)
 
     def remove(self) -> None:
-        """Remove all that gathered."""
+        """Remove the run's files."""
         for path in (self._vectors, self._ids, self.folder / PLAN):
             path.unlink()
         remove_lock(self.folder)
@@ -187,7 +187,7 @@ class _Run:
 
 
 def _is_whole(line: bytes) -> bool:
-    """Whether a line of ids is one, and not the torn end of an interrupted run."""
+    """Whether a line is a complete id, not the truncated end of an interrupted run."""
     try:
         return line.endswith(b"\n") and isinstance(json.loads(line), str)
     except ValueError:
@@ -204,7 +204,7 @@ def _write_jsonl(target: Path, ids: Iterator[str], vectors: Vectors, key: str) -
     write_lines(
         target,
         (
-            # as text, NumPy gives the fewest digits that make the same float32 again
+            # as text, NumPy gives the fewest digits that restore the same float32
             f'{{"{key}": {json.dumps(id, ensure_ascii=False)}, "embedding": [{", ".join(row)}]}}'
             for block_ids, block in _blocks(ids, vectors)
             for id, row in zip(block_ids, block.astype(str), strict=True)
