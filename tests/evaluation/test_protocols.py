@@ -707,7 +707,7 @@ def test_vectors_of_another_width_are_refused(tmp_path: Path) -> None:
     beir(tmp_path / "data")
     narrow = str(write_vectors(tmp_path / "n.jsonl", {id: vector[:5] for id, vector in VECTORS.items()}))
     paper_file = str(write_vectors(tmp_path / "v.jsonl", VECTORS))
-    with pytest.raises(InvalidRequest, match=r"n\.jsonl has vectors of 5, and .*v\.jsonl of 8"):
+    with pytest.raises(InvalidRequest, match=r"n\.jsonl has vectors of 5 dimensions, and .*v\.jsonl of 8"):
         evaluate("trec-covid", tmp_path / "data", embeddings=paper_file, query_embeddings=narrow)
 
 

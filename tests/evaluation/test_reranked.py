@@ -166,5 +166,5 @@ def test_sets_of_papers_cannot_be_reranked(tmp_path: Path) -> None:
     write_lines(tmp_path / "reviewer_metadata.jsonl", [{"r_id": "r1", "papers": IDS[5:8]}])
     for kind in ("hard", "soft"):
         write_lines(tmp_path / f"test_{kind}_qrel.jsonl", [{"query_id": IDS[0], "cand_id": "r1", "score": 1}])
-    with pytest.raises(InvalidRequest, match="no reranker can order them"):
+    with pytest.raises(InvalidRequest, match="a reranker cannot order them"):
         evaluate("reviewer-matching", tmp_path, rerank="minilm", precision="fp32")
