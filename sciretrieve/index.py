@@ -25,7 +25,7 @@ from .lexical.spelling import Speller
 from .manifest import Manifest, read_manifest
 from .narrowing import operators
 from .narrowing.masks import Narrower
-from .narrowing.operators import Typed
+from .narrowing.operators import TypedQuery
 from .once import once
 from .options import SearchKeywords, SearchOptions, changed
 from .protocols import Encoder
@@ -340,7 +340,7 @@ class Index:
         allowed = self.mask(filter)
         parsed: list[Query] = []
         masks: list[Mask | None] = []
-        typed_queries: list[Typed | None] = []
+        typed_queries: list[TypedQuery | None] = []
         for number, item in enumerate(queries, 1):
             checked_text(item.words if isinstance(item, Query) else item, "query")
             if isinstance(item, Query):
@@ -352,13 +352,13 @@ class Index:
             typed = operators.parse(item, self.columns.names if ":" in item else ())
             parsed.append(Query(str(number), typed.words))
             typed_queries.append(typed)
-            masks.append(self.narrower.meeting(typed.demands, allowed) if typed.demands else allowed)
+            masks.append(self.narrower.meeting_mask(typed.demands, allowed) if typed.demands else allowed)
         if not all(query.words.strip() for query in parsed):
             raise InvalidRequest("the query is empty; give some words, a sentence or a title")
         vectors = list(self.encode(parsed)) if mode != "bm25" else [None] * len(parsed)
         return [self._probe(*parts, mode) for parts in zip(parsed, typed_queries, vectors, masks, strict=True)]
 
-    def _probe(self, query: Query, typed: Typed | None, vector: Vectors | None, mask: Mask | None, mode: Mode) -> Probe:
+    def _probe(self, query: Query, typed: TypedQuery | None, vector: Vectors | None, mask: Mask | None, mode: Mode) -> Probe:
         """A query, as it was typed or None, with its terms and with what its unknown words are taken for."""
         listing = typed is not None and typed.listing
         if mode == "dense":

@@ -119,7 +119,7 @@ class _Build:
         self.metric: Metric | None = (settings.metric or self.encoder.metric) if self.encoder else None
         self.analyzer = Analyzer() if settings.lexical else None
         self.rejections = Rejections(directory / "rejected.jsonl.partial", strict)
-        self.reading = Reading(self.progress.note)
+        self.reading = Reading(self.progress.note if corpus.has_columns else lambda _: None)
         self.shards: list[ShardFacts] = []
         self.plan: dict[str, Any] = {}
         self.first_shard = 0
@@ -222,7 +222,8 @@ class _Build:
             self.shards.append(writer.finish())
         if not self.shards:
             raise InvalidRequest(f"the corpus has no paper to index{self._why_none()}")
-        self.progress.note(str(self.reading.coverage))
+        if self.corpus.has_columns:
+            self.progress.note(str(self.reading.coverage))
         self._commit()
 
     @property

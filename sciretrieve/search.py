@@ -105,7 +105,7 @@ class Searcher:
         meaning = np.empty(len(rows))
         meaning[scored] = nearest[1][np.argsort(nearest[0])]
         meaning[~scored] = dense.score_rows(self.vectors, _vector(probe), rows[~scored])
-        complete = np.isin(rows, self.bm25.rows_with(self.bm25.known(probe.terms)), assume_unique=True)
+        complete = np.isin(rows, self.bm25.rows_with(self.bm25.known_terms(probe.terms)), assume_unique=True)
         return Candidates(probe, rows, meaning, every[rows], self.bm25.title_overlap(probe.terms, rows), complete)
 
     def fused(self, candidates: Candidates, k: int, fusion: Fusion) -> Ranking:
@@ -134,7 +134,7 @@ class Searcher:
         whole = {**probe.terms, **{correction.term: 1.0 for correction in probe.corrections}}
         total = sum(weight * self.bm25.rarity(term) for term, weight in whole.items())
         certain = {**probe.terms, **{correction.term: correction.certainty for correction in probe.corrections}}
-        covered = float(self.bm25.covered(certain, candidates.rows[first]).max()) / total if total else 0.0
+        covered = float(self.bm25.covered_rarity(certain, candidates.rows[first]).max()) / total if total else 0.0
         return max(scale.strength(float(candidates.dense[first].max())), covered)
 
     def believes(self, correction: Correction, vector: Vectors) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import json
 import os
@@ -94,6 +95,7 @@ def _spooled(stream: BinaryIO) -> BinaryIO:
     """All of a stream in an unnamed file, which disappears when the process ends in any way."""
     spool = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 (stays open for later readers)
     shutil.copyfileobj(stream, spool)
+    atexit.register(spool.close)
     spool.flush()
     return spool
 

@@ -40,7 +40,8 @@ SLOW = (
     *("encoders/test_openvino_runtime", "encoders/test_resolving", "encoders/test_runtimes", "encoders/test_sources"),
     *("encoders/test_torch_runtime", "answers/test_explaining", "commands/test_evaluating", "evaluation/test_reranked"),
     *("promises/test_light_imports", "real/", "test_crashes", "test_demo", "test_indexing", "test_threads", "test_tuning"),
-    "test_vector_files",
+    *("narrowing/test_masks", "evaluation/test_sides", "ranking/test_reranking", "promises/test_documents", "test_index.py"),
+    *("commands/test_cli", "test_vector_files"),
 )
 """Where tests are that `make quick` leaves out: those that convert encoders, start processes or encode much."""
 

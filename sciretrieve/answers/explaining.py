@@ -192,7 +192,7 @@ def _failures(index: Index, query: str | Query, row: int, filter: Filter) -> tup
     failures, others_mask = [], np.ones(len(index), bool)
     conditions = [filter] if isinstance(filter, str) else filter or ()
     for part in [part for condition in conditions for part in filters.conjuncts(filters.parse(condition))]:
-        mask = index.narrower.passing(part)
+        mask = index.narrower.passing_mask(part)
         if mask[row]:
             others_mask &= mask
         else:
@@ -200,7 +200,7 @@ def _failures(index: Index, query: str | Query, row: int, filter: Filter) -> tup
             failures.append(f"it fails the filter's {part}: {actual_values}")
     demands = operators.parse(query, index.columns.names).demands if isinstance(query, str) else ()
     for demand in demands:
-        demand_mask = index.narrower.meeting([demand])
+        demand_mask = index.narrower.meeting_mask([demand])
         if demand_mask[row]:
             others_mask &= demand_mask
         else:

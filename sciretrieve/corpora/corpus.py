@@ -53,6 +53,8 @@ class Corpus:
 
     textless: ClassVar[bool] = False
     """Whether papers without any text are kept."""
+    has_columns: ClassVar[bool] = True
+    """Whether its papers come from columns, so that it is worth saying what was read as what."""
 
     def batches(self) -> Iterator[Batch]:
         """Yield the papers in tables (columns as `schema.PAPER_FIELDS`, then the corpus's own), and what was rejected."""
@@ -88,6 +90,7 @@ class PaperCorpus(Corpus):
     """A corpus of papers in memory: a benchmark's, whose papers are all candidates."""
 
     textless: ClassVar[bool] = True
+    has_columns: ClassVar[bool] = False
 
     papers: Callable[[], Iterator[Paper]]
     """Yields the papers, anew each time it is called."""

@@ -99,10 +99,10 @@ class Bm25:
         """A term's inverse document frequency in Lucene's form, also for a term that no paper has."""
         return float(RARITIES["lucene"](np.array([float(self.frequency(term))]), self._papers)[0])
 
-    def covered(self, terms: Mapping[str, float], rows: Rows) -> Floats:
+    def covered_rarity(self, terms: Mapping[str, float], rows: Rows) -> Floats:
         """The sum of weight times `rarity` over the terms that each paper has, (rows,)."""
         sums = np.zeros(len(rows))
-        for term in self.known(terms):
+        for term in self.known_terms(terms):
             term_rows, _ = self._postings(self._vocabulary[term])
             places = np.minimum(np.searchsorted(term_rows, rows), len(term_rows) - 1)
             sums += terms[term] * self.rarity(term) * (term_rows[places] == rows)
@@ -128,7 +128,7 @@ class Bm25:
         totals = np.bincount(title_rows, np.repeat(self._rarities, np.diff(self._title_starts)), self._papers)
         return np.where(totals == 0, np.inf, totals)
 
-    def known(self, terms: Iterable[str]) -> list[str]:
+    def known_terms(self, terms: Iterable[str]) -> list[str]:
         """The given terms that any paper has."""
         return [term for term in terms if term in self._vocabulary]
 

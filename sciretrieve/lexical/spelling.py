@@ -77,7 +77,7 @@ class Speller:
             word: (term, place == last)
             for place, (word, term) in enumerate(words)
             # words with digits are names, which are not guessed
-            if word.isalpha() and word not in insisted and not self.bm25.known([term])
+            if word.isalpha() and word not in insisted and not self.bm25.known_terms([term])
         }
         corrections = (self._corrected(word, term, unfinished) for word, (term, unfinished) in unknown.items())
         return [correction for correction in corrections if correction is not None]

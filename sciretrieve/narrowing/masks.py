@@ -27,9 +27,9 @@ class Narrower:
 
     def mask(self, filter: str | None) -> Mask | None:
         """Which papers pass a filter, by row; None for all of them. Raises InvalidRequest if it cannot be parsed."""
-        return None if filter is None else self.passing(filters.parse(filter))
+        return None if filter is None else self.passing_mask(filters.parse(filter))
 
-    def meeting(self, demands: Iterable[Demand], among: Mask | None = None) -> Mask:
+    def meeting_mask(self, demands: Iterable[Demand], among: Mask | None = None) -> Mask:
         """Which papers (of those in `among`) meet all of the demands, by row."""
         mask = np.ones(sum(map(len, self.shards)), bool) if among is None else among
         for demand in demands:
@@ -41,9 +41,9 @@ class Narrower:
             has_terms = bool(self.analyzer().terms(demand.text))  # stop words are not indexed, so they cannot be excluded either
             mask = self._with_phrase(demand.text, TEXT_COLUMNS if demand.column is None else (demand.column,))
             return mask ^ (demand.absent and has_terms)
-        return self.passing(filters.matching(demand.column, demand.text, self.columns().field(demand.column).type)) ^ demand.absent
+        return self.passing_mask(filters.matching(demand.column, demand.text, self.columns().field(demand.column).type)) ^ demand.absent
 
-    def passing(self, expression: filters.Expression) -> Mask:
+    def passing_mask(self, expression: filters.Expression) -> Mask:
         """Which papers pass a filter, by row."""
         columns = self.columns()
         schema = pa.schema([columns.field(name) for name in sorted(expression.columns() & set(columns.names))])

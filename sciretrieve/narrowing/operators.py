@@ -31,7 +31,7 @@ class Demand:
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedQuery:
     """A typed query: the words to search for, and its demands. A `listing` has demands but no words of its own."""
 
     words: str
@@ -39,7 +39,7 @@ class Typed:
     listing: bool = False
 
 
-def parse(text: str, columns: Collection[str]) -> Typed:
+def parse(text: str, columns: Collection[str]) -> TypedQuery:
     """Parse a typed query. Unknown columns and anything else that is not an operator are read as words.
 
     A query with only demands searches for the words that it demands.
@@ -62,8 +62,8 @@ def parse(text: str, columns: Collection[str]) -> Typed:
     words.append(text[end:])
     query_words = " ".join(" ".join(words).split())
     if not query_words:
-        return Typed(" ".join(demand.text for demand in demands if not demand.absent), tuple(demands), bool(demands))
-    return Typed(query_words, tuple(demands))
+        return TypedQuery(" ".join(demand.text for demand in demands if not demand.absent), tuple(demands), bool(demands))
+    return TypedQuery(query_words, tuple(demands))
 
 
 def _is_left_out(token: re.Match[str]) -> bool:

@@ -95,3 +95,13 @@ def test_only_the_papers_that_are_indexed_count(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "p.jsonl", [{"id": n, "title": "T"} for n in range(9)])
     sr.build(path, tmp_path / "index", encoder=None, limit=4, progress=heard)
     assert heard.notes[-1] == "of 4 papers, 4 without abstract, 4 without year, 4 without authors"
+
+
+def test_a_benchmarks_papers_have_no_columns_to_tell_of(tmp_path: Path) -> None:
+    import sciretrieve as sr
+    from sciretrieve.corpora import PaperCorpus
+
+    heard = Interrupting(False)
+    corpus = PaperCorpus.of("made up", "1", lambda: iter([sr.Paper("a", "A title"), sr.Paper("b")]))
+    assert len(sr.build(corpus, tmp_path / "index", encoder=None, progress=heard)) == 2
+    assert heard.notes == []

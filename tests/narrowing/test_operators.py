@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciretrieve.narrowing.operators import Demand, Typed, parse
+from sciretrieve.narrowing.operators import Demand, TypedQuery, parse
 
 COLUMNS = ("id", "title", "abstract", "year", "venue", "authors", "doi")
 
@@ -35,7 +35,7 @@ COLUMNS = ("id", "title", "abstract", "year", "venue", "authors", "doi")
     ],
 )
 def test_operators(text: str, words: str, demands: list[Demand]) -> None:
-    assert parse(text, COLUMNS) == Typed(words, tuple(demands))
+    assert parse(text, COLUMNS) == TypedQuery(words, tuple(demands))
 
 
 @pytest.mark.parametrize(
@@ -66,17 +66,17 @@ def test_operators(text: str, words: str, demands: list[Demand]) -> None:
     ],
 )
 def test_what_is_no_operator_is_searched_for(text: str) -> None:
-    assert parse(text, COLUMNS) == Typed(text, ())
+    assert parse(text, COLUMNS) == TypedQuery(text, ())
 
 
 def test_without_columns_a_colon_is_a_word() -> None:
-    assert parse("title:graph author:kipf -year:2019 -survey", ()) == Typed(
+    assert parse("title:graph author:kipf -year:2019 -survey", ()) == TypedQuery(
         "title:graph author:kipf -year:2019", (Demand(None, "survey", absent=True),)
     )
 
 
 def test_an_alias_needs_its_column() -> None:
-    assert parse("author:kipf", ("title",)) == Typed("author:kipf", ())
+    assert parse("author:kipf", ("title",)) == TypedQuery("author:kipf", ())
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_nothing_typed_fails_or_is_lost(text: str) -> None:
 
 @given(st.lists(st.text("abc5é.,", min_size=1, max_size=5), max_size=6))
 def test_plain_words_stay_as_they_are(words: list[str]) -> None:
-    assert parse(" ".join(words), COLUMNS) == Typed(" ".join(words), ())
+    assert parse(" ".join(words), COLUMNS) == TypedQuery(" ".join(words), ())
 
 
 @given(typed)
