@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from .runs import Ranking, Run
     from .tuning import tune
     from .types import Hit, Paper, Query
+    from .vector_files import encode
 
     __version__: str
-    from .vector_files import encode
 
 __all__ = [
     "Bm25Parameters",

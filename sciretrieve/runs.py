@@ -18,7 +18,6 @@ from .types import Hit, Query, Rows, Scores
 NOTEBOOK_QUERIES, NOTEBOOK_HITS = 5, 10
 """How much of a run a notebook shows."""
 
-
 WEAK = 0.4
 """The strength below which an answer is called weak; chosen with queries from other fields, see docs/search.md."""
 
@@ -54,6 +53,17 @@ class Ranking:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def take(self, places: Sequence[int] | Rows) -> Ranking:
+        """The papers at these places, counted from 0, in the order given, with all that is known of each."""
+        return replace(
+            self,
+            ids=[self.ids[place] for place in places],
+            scores=self.scores[places],
+            rows=self.rows[places],
+            parts={name: values[places] for name, values in self.parts.items()},
+            also=[self.also[place] for place in places] if self.also else (),
+        )
 
 
 @dataclass(frozen=True)

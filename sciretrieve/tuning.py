@@ -21,7 +21,7 @@ from .evaluation.judgements import Qrels
 from .evaluation.measures import Evaluator, parse_measure
 from .evaluation.statistics import Comparison, compare
 from .fusion import Fusion
-from .generations import refit
+from .generations import Spanning, refit
 from .index import Index
 from .lexical import Bm25, Bm25Parameters
 from .protocols import Progress, Silent
@@ -80,15 +80,15 @@ def tune(
         InvalidRequest: too few judged queries, or an index without both halves.
         IndexBusy: another process writes the index.
     """
-    facts = index.manifest.lexical
-    if "hybrid" not in index.modes or facts is None:
+    parameters = Spanning.of(index.manifest).lexical
+    if "hybrid" not in index.modes or parameters is None:
         raise InvalidRequest(f"{index.path} lacks vectors or BM25, so there is nothing to tune")
     judged_queries = [query for query in queries if query.id in qrels]
     if len(judged_queries) < FEWEST:
         raise InvalidRequest(
             f"{len(judged_queries)} of the queries are judged, and a choice by fewer than {FEWEST} would be chance; judge more"
         )
-    current = Setting(Bm25Parameters(**{name: facts[name] for name in ("variant", "k1", "b", "delta", "title")}), index.fusion(None, None))
+    current = Setting(parameters, index.fusion(None, None))
     settings = _grid(current)
     values = _values(index, judged_queries, qrels, settings, measure, progress or Silent())
 

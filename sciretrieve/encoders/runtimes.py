@@ -57,7 +57,7 @@ class Runtimes:
     """
 
     def __init__(self, encoder: str, artifact: Artifact, requested: Precision, list_runtimes: Callable[[], Sequence[Runtime]]) -> None:
-        """`ordered` gives the runtimes, the preferred first; it may raise InvalidRequest."""
+        """`list_runtimes` gives the runtimes, the preferred first; it may raise InvalidRequest."""
         self.artifact = artifact
         self._encoder, self._requested, self._list_runtimes = encoder, requested, list_runtimes
         self._lock = Lock()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ..fusion import unit
@@ -38,11 +36,4 @@ def diverse(ranking: Ranking, vectors: Vectors, k: int) -> Ranking:
         chosen_places.append(best)
         is_candidate[best] = False
         likeness = np.maximum(likeness, x @ x[best])
-    return replace(
-        ranking,
-        ids=[ranking.ids[place] for place in chosen_places],
-        scores=ranking.scores[chosen_places],
-        rows=ranking.rows[chosen_places],
-        parts={name: values[chosen_places] for name, values in ranking.parts.items()},
-        also=[ranking.also[place] for place in chosen_places] if ranking.also else (),
-    )
+    return ranking.take(chosen_places)

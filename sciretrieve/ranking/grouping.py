@@ -79,15 +79,8 @@ def _column(table: pa.Table, name: str) -> list[Any]:
 def grouped(ranking: Ranking, papers: Sequence[Paper], k: int) -> Ranking:
     """The ranking's first k works, each by its best ranked paper, with the others in `also`. `papers` are the ranking's."""
     works = groups(papers)[:k]
-    first = [work[0] for work in works]
-    return replace(
-        ranking,
-        ids=[ranking.ids[place] for place in first],
-        scores=ranking.scores[first],
-        rows=ranking.rows[first],
-        parts={name: values[first] for name, values in ranking.parts.items()},
-        also=[[ranking.ids[place] for place in work[1:]] for work in works],
-    )
+    also = [[ranking.ids[place] for place in work[1:]] for work in works]
+    return replace(ranking.take([work[0] for work in works]), also=also)
 
 
 def _family(author: str) -> str:

@@ -61,10 +61,4 @@ def _reranked(ranking: Ranking, reranker: Reranker, run: Run, k: int, depth: int
     scores = stacked_scores(new_scores, ranking.scores[first:])
     order = np.concatenate([topk.order(ranking.ids[:first], new_scores), np.arange(first, count)])[:k]
     parts: Mapping[str, Scores] = {**ranking.parts, "rerank": np.concatenate([new_scores, np.full(count - first, np.nan)])}
-    return replace(
-        ranking,
-        ids=[ranking.ids[place] for place in order],
-        scores=scores[order],
-        rows=ranking.rows[order],
-        parts={name: values[order] for name, values in parts.items()},
-    )
+    return replace(ranking, scores=scores, parts=parts).take(order)
