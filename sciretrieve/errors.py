@@ -72,12 +72,12 @@ class UnknownName(InvalidRequest):
 class IndexExists(InvalidRequest):
     """A build would write over an index, or over a partial build made with other settings."""
 
-    def __init__(self, path: str, what: str) -> None:
-        super().__init__(path, what)
+    def __init__(self, path: str, what: str, offer: str = "") -> None:
+        super().__init__(path, what, offer)
 
     def __str__(self) -> str:
-        path, what = self.args
-        return f"{path} {what}; choose another --output, or pass --overwrite to rebuild it"
+        path, what, offer = self.args
+        return f"{path} {what}; {offer}choose another --output, or pass --overwrite to rebuild it"
 
 
 class BadPaper(InvalidRequest):
@@ -105,11 +105,12 @@ class MissingExtra(Unavailable):
 class IndexBusy(Unavailable):
     """Another process holds the index's write lock."""
 
-    def __init__(self, path: str) -> None:
-        super().__init__(path)
+    def __init__(self, path: str, holder: str) -> None:
+        super().__init__(path, holder)
 
     def __str__(self) -> str:
-        return f"{self.args[0]} is being written by another process; wait until it ends, then run the command again"
+        path, holder = self.args
+        return f"{path} is being written by {holder or 'another process'}; wait until it ends, then run the command again"
 
 
 class EncoderMismatch(InvalidRequest):

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .errors import InvalidRequest
-from .files import settle, write_lines, write_vectors
+from .files import replaced, write_lines, write_vectors
 from .index import Index
-from .schema import conform
+from .schema import booleans, conform
 
 BLOCK = 65_536
 
@@ -31,11 +31,14 @@ def export(index: Index, target: Path) -> list[Path]:
     if target.suffix == ".npy":
         if not index.vectors:
             raise InvalidRequest(f"{index.path} has no vectors to export (it was built with --dense none); export to .parquet")
-        blocks = (shard.vectors[first : first + BLOCK] for shard in index.vectors for first in range(0, shard.papers, BLOCK))
-        ids = (id for shard in index.shards for id in shard.ids.to_pylist())
+        blocks = (
+            shard.vectors[first : first + BLOCK][index.scope.part(shard.first, shard.papers).flags[first : first + BLOCK]]
+            for shard in index.vectors
+            for first in range(0, shard.papers, BLOCK)
+        )
         return [
             write_vectors(target, blocks, (len(index), index.vectors[0].dim)),
-            write_lines(target.with_suffix(".ids.txt"), ids),
+            write_lines(target.with_suffix(".ids.txt"), index.live_ids()),
         ]
     raise InvalidRequest(f"cannot export to {target.name}: name a .parquet file (papers and vectors) or a .npy file (vectors)")
 
@@ -44,15 +47,15 @@ def _parquet(index: Index, target: Path) -> Path:
     schema = index.columns
     if index.vectors:
         schema = schema.append(pa.field("vector", pa.list_(pa.float32(), index.vectors[0].dim)))
-    temporary = target.with_name(target.name + ".tmp")
-    with pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+    with replaced(target) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
         for number, shard in enumerate(index.shards):
             for first, table in shard.tables():
-                out = conform(table, index.columns)
+                live = shard.scope.part(first, len(table)).flags
+                out = conform(table.filter(booleans(live)), index.columns)
                 if index.vectors:
-                    vectors = index.vectors[number].vectors[first : first + len(table)]
+                    vectors = index.vectors[number].vectors[first : first + len(table)][live]
                     out = out.append_column(
                         schema.field("vector"), pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
                     )
                 writer.write_table(out)
-    return settle(temporary, target)
+    return target

@@ -1,4 +1,8 @@
-"""Writing files so that a crash never leaves half of one: temporary file, fsync, rename; checksums; the write lock."""
+"""Writing files so that a crash never leaves half of one: temporary file, fsync, rename; checksums; the write lock.
+
+Every file of an index is written here, by Python's own files, so that a full disk or a lost connection is an OSError, never a
+crash inside a library or a signal; and every name is given, changed and removed by `os`.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,8 @@ import fcntl
 import hashlib
 import json
 import os
+import shutil
+import socket
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -29,43 +35,70 @@ def sync_file(path: Path) -> None:
         os.close(handle)
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write `data` to `path` so that a reader, or a crash, sees the old file or the new one, never a mix."""
-    temporary = path.with_name(path.name + ".tmp")
-    with temporary.open("wb") as file:
-        file.write(data)
+@contextmanager
+def created(path: Path) -> Iterator[IO[bytes]]:
+    """A new file, open for writing, whose contents are on disk when the block ends; its name is not, see `sync_file`."""
+    with path.open("wb") as file:
+        yield file
         file.flush()
         os.fsync(file.fileno())
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write that becomes `path` when the block ends: a reader, or a crash, sees the old file or the new one, never a mix.
+
+    If the block fails, the old file stays.
+    """
+    temporary = path.with_name(path.name + ".tmp")
+    try:
+        with created(temporary) as file:
+            yield file
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
     temporary.replace(path)
     sync_file(path.parent)
 
 
-def settle(temporary: Path, target: Path) -> Path:
-    """Force a temporary file to disk, and rename it to its final name durably. Returns `target`."""
-    sync_file(temporary)
-    temporary.replace(target)
-    sync_file(target.parent)
-    return target
+def write_whole(path: Path, data: bytes) -> None:
+    """Write `data` to `path`, completely or not at all."""
+    with replaced(path) as file:
+        file.write(data)
+
+
+def write_array(path: Path, array: npt.NDArray[Any]) -> None:
+    """Write an array as a .npy file, completely or not at all."""
+    with replaced(path) as file:
+        np.save(file, array, allow_pickle=False)
 
 
 def write_vectors(target: Path, blocks: Iterable[npt.NDArray[np.float32]], shape: tuple[int, int]) -> Path:
     """Write blocks of rows, together of `shape`, as a float32 .npy file, completely or not at all."""
-    temporary = target.with_name(target.name + ".tmp")
-    out = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float32, shape=shape)
-    row = 0
-    for block in blocks:
-        out[row : row + len(block)] = block
-        row += len(block)
-    out.flush()
-    return settle(temporary, target)
+    with replaced(target) as file:
+        file.write(vectors_header(*shape))
+        for block in blocks:
+            file.write(np.ascontiguousarray(block, np.float32).tobytes())
+    return target
+
+
+HEADER = 128
+"""Bytes before the vectors in a .npy file that is written here."""
+
+
+def vectors_header(papers: int, dim: int) -> bytes:
+    """The header of a .npy file of float32 of that shape: 128 bytes, whatever the number of papers, so that it can be changed."""
+    description = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({papers}, {dim}), }}"
+    return b"\x93NUMPY\x01\x00" + (HEADER - 10).to_bytes(2, "little") + description.ljust(HEADER - 11).encode() + b"\n"
 
 
 def write_lines(target: Path, texts: Iterable[str]) -> Path:
     """Write texts, one per line, completely or not at all."""
-    temporary = target.with_name(target.name + ".tmp")
-    with temporary.open("w", encoding="utf-8") as file:
-        file.writelines(f"{text}\n" for text in texts)
-    return settle(temporary, target)
+    with replaced(target) as file:
+        for text in texts:
+            file.write(f"{text}\n".encode())
+    return target
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -77,11 +110,28 @@ def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON object. Raises CorruptData if the file holds anything else, FileNotFoundError if it is absent."""
     try:
         value = json.loads(path.read_bytes())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CorruptData(f"{path} is not valid JSON ({error}); rebuild the index with --overwrite") from error
     if not isinstance(value, dict):
         raise CorruptData(f"{path} holds no JSON object; rebuild the index with --overwrite")
     return value
+
+
+def write_sealed(path: Path, value: dict[str, Any]) -> None:
+    """Write `value` as JSON with its checksum, so that `read_sealed` sees any change."""
+    write_json(path, {"checksum": _checksum(value), **value})
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """Read what `write_sealed` wrote. Raises CorruptData if it is not that, FileNotFoundError if it is absent."""
+    value = read_json(path)
+    if value.pop("checksum", None) != _checksum(value):
+        raise CorruptData(f"{path} is damaged: its checksum does not match; restore it, or rebuild the index with --overwrite")
+    return value
+
+
+def _checksum(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
 def describe(path: Path) -> dict[str, Any]:
@@ -89,6 +139,29 @@ def describe(path: Path) -> dict[str, Any]:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {"bytes": path.stat().st_size, "sha256": digest}
+
+
+def remove(path: Path) -> None:
+    """Remove a file, or a folder with all that is in it; nothing if there is none."""
+    try:
+        if path.is_dir() and not path.is_symlink():
+            for inner in sorted(path.iterdir()):
+                remove(inner)
+            path.rmdir()
+        else:
+            path.unlink()
+    except FileNotFoundError:
+        pass
+
+
+def copy(source: Path, target: Path) -> None:
+    """Have a file that will not change under another name too: as a link where the file system has links, else as a copy."""
+    try:
+        os.link(source, target)
+        sync_file(target)
+    except OSError:
+        with source.open("rb") as original, created(target) as file:
+            shutil.copyfileobj(original, file)
 
 
 @contextmanager
@@ -100,6 +173,10 @@ def write_lock(directory: Path) -> Iterator[None]:
     """
     file = _locked(directory)
     try:
+        file.seek(0)
+        file.truncate()
+        file.write(f"process {os.getpid()} on {socket.gethostname()}")  # for whoever is refused; the lock itself is the system's
+        file.flush()
         yield
     finally:
         # closing the file is not enough: a child that a library has just forked may still hold it open
@@ -113,11 +190,12 @@ def _locked(directory: Path) -> IO[str]:
     while True:
         directory.mkdir(parents=True, exist_ok=True)
         with suppress(FileNotFoundError), ExitStack() as open_files:  # the directory may be removed in between
-            file = open_files.enter_context(path.open("w"))
+            file = open_files.enter_context(path.open("a+", encoding="utf-8"))
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
-                raise IndexBusy(str(directory)) from error
+                file.seek(0)
+                raise IndexBusy(str(directory), file.read(200).strip()) from error
             # the previous holder may have removed the file since it was opened here: then the lock is another file
             if os.path.samestat(os.fstat(file.fileno()), path.stat()):
                 open_files.pop_all()
@@ -129,3 +207,32 @@ def remove_lock(directory: Path) -> None:
     (directory / LOCK).unlink()
     with suppress(OSError):
         directory.rmdir()
+
+
+def hold(path: Path) -> int:
+    """Open a file for as long as what it stands for is in use: until the descriptor is closed, `retire` leaves it, in any process.
+
+    Raises:
+        FileNotFoundError: it is gone.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        with suppress(OSError):  # a file system without locks: there nothing can be held
+            fcntl.flock(handle, fcntl.LOCK_SH)
+        if not os.path.samestat(os.fstat(handle), path.stat()):
+            raise FileNotFoundError(path)
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def retire(path: Path) -> bool:
+    """Remove a file unless somebody holds it, see `hold`; says whether it is gone."""
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        path.unlink()  # while it is locked: who opened it meanwhile sees that it has gone
+    return True

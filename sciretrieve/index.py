@@ -1,43 +1,36 @@
-"""An index opened for searching: its manifest, its shards, and the halves of the search, each loaded when first used."""
+"""An index opened for searching: a snapshot of it, and what reads queries."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from threading import Lock
 from typing import Unpack
 
 import numpy as np
-import pyarrow as pa
 
-from .choices import MODES, Filter, FusionMethod, Mode, SideName, check_choice
-from .dense import VectorShard
-from .dense.scale import Scale, scale
+from .choices import MODES, Filter, FusionMethod, Mode, check_choice
 from .dense.vectors import vectors_at
-from .encoders import check_golden, read_golden, reopen_encoder
-from .encoders.remembered import RememberingEncoder
-from .errors import EncoderMismatch, InvalidRequest, NotFound
+from .errors import InvalidRequest
 from .fusion import Fusion
-from .lexical import Analyzer, Bm25
 from .lexical.bm25 import weigh_terms
 from .lexical.spelling import Speller
-from .manifest import Manifest, read_manifest
+from .manifest import read_manifest
 from .narrowing import operators
-from .narrowing.masks import Narrower
 from .narrowing.operators import TypedQuery
 from .once import once
 from .options import SearchKeywords, SearchOptions, changed
 from .protocols import Encoder
+from .queries import QueryEncoder
 from .ranking.diversity import diverse
 from .ranking.grouping import grouped
 from .ranking.reranking import reranked
 from .runs import Run
-from .schema import common_schema
-from .search import Probe, Searcher, rocchio, rocchio_terms
-from .shards import Shard
+from .scope import Scope
+from .search import Probe, rocchio, rocchio_terms
+from .snapshot import Snapshot, as_ids
 from .streams import checked_text
-from .types import Mask, Paper, Query, Rows, Scores, Vectors
+from .types import Paper, Query, Rows, Scores, Vectors
 
 GROUPED = 10
 """How many more papers are looked at where near-duplicates are grouped; more again where that is not enough."""
@@ -45,70 +38,57 @@ DIVERSE = 5
 """Of how many times as many papers a diverse answer is chosen."""
 
 
-class Index:
-    """A snapshot of an index on disk: what was committed when it was opened."""
+class Index(Snapshot):
+    """A snapshot of an index on disk, what was committed when it was opened, that can be searched."""
 
-    def __init__(self, path: str | Path, *, encoder: Encoder | None = None) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        encoder: Encoder | None = None,
+        generation: int | None = None,
+        query_encoder: QueryEncoder | None = None,
+    ) -> None:
         """Open the index in the directory `path`.
 
         Args:
             path: the index's directory.
             encoder: what encodes queries, where the one that filled the index is not to be found again by itself: its
                 folder has moved, or the queries' vectors were made elsewhere.
+            generation: the generation to open, of those that `sciretrieve log` shows; by default the current one.
+            query_encoder: what encodes queries, of another snapshot of the same index.
 
         Raises:
-            NotFound: there is none, or it is not finished.
+            NotFound: there is none, or it is not finished, or it has no such generation.
             CorruptData: it is damaged or of another format version.
         """
-        self.path = Path(path)
+        super().__init__(path, generation)
         self._given = encoder
-        self._checked_sides: set[SideName] = set()
-        self._checking = Lock()
-        self.manifest: Manifest = read_manifest(self.path)
-        self.shards: list[Shard] = []
-        first = 0
-        for facts in self.manifest.shards:
-            self.shards.append(Shard(self.path / "shards" / facts.name, facts, first))
-            first += facts.papers
+        if query_encoder is not None and query_encoder.fits(self.manifest.encoder):
+            vars(self)["query_encoder"] = query_encoder
 
-    def __len__(self) -> int:
-        return self.manifest.papers
+    def refreshed(self) -> Index:
+        """The index as it is now: this snapshot if nothing was committed since, else another one, which shares its encoder.
 
-    def __repr__(self) -> str:
-        return f"<Index {self.path} of {len(self):,} papers>"
+        This one stays as it is; close it when its last search has ended. Raises as `Index`.
+        """
+        if read_manifest(self.path).generation == self.manifest.generation:
+            return self
+        return Index(self.path, encoder=self._given, query_encoder=self.query_encoder)
+
+    @once
+    def query_encoder(self) -> QueryEncoder:
+        """What encodes queries."""
+        return QueryEncoder(self.path, self.manifest.encoder, self.golden, self._given)
 
     @property
-    def modes(self) -> tuple[Mode, ...]:
-        """The ways in which this index can be searched, best first."""
-        has = {"dense": self.manifest.encoder is not None, "bm25": self.manifest.lexical is not None}
-        has["hybrid"] = has["dense"] and has["bm25"]
-        return tuple(mode for mode in MODES if has[mode])
-
-    @once
-    def columns(self) -> pa.Schema:
-        """The papers' columns, which filters may name and exports have."""
-        return common_schema(shard.schema for shard in self.shards)
-
-    @once
     def encoder(self) -> Encoder:
-        """The encoder that filled the index, from what the manifest says of it.
+        """The encoder that filled the index. Raises as `QueryEncoder.encoder`."""
+        return self.query_encoder.encoder
 
-        Raises:
-            InvalidRequest: the index has no vectors.
-            EncoderMismatch: the encoder that was given to open it with is another.
-        """
-        built = self.manifest.encoder
-        if built is None:
-            raise InvalidRequest(f"{self.path} has no vectors (it was built with --dense none); search it with --mode bm25")
-        if self._given is None:
-            # queries are encoded as exactly as the papers were
-            return reopen_encoder(built, "fp32" if built.get("precision") == "fp32" else "auto")
-        here = self._given.identity()
-        # vectors made elsewhere say nothing of their encoder: whoever names them vouches for them
-        compared = ("dim",) if "vectors" in (here["layout"], built["layout"]) else tuple(here.keys() - {"name", "asked"})
-        if differing := sorted(key for key in compared if built.get(key) != here[key]):
-            raise EncoderMismatch(built["name"], self._given.name, ", ".join(differing))
-        return self._given
+    def encode(self, queries: Sequence[Query], *, remember: bool = False) -> Vectors:
+        """Vectors of queries, shape (n, dim), see `QueryEncoder.encode`."""
+        return self.query_encoder.encode(queries, remember=remember)
 
     def search(
         self,
@@ -172,7 +152,7 @@ class Index:
         filter: Filter = None,
     ) -> Probe:
         """What `similar` searches with. Raises as it does."""
-        ids, negatives = _ids(ids), _ids(negatives)
+        ids, negatives = as_ids(ids), as_ids(negatives)
         if not ids and not (text or "").strip():
             raise InvalidRequest("nothing to be similar to; give paper ids, or --text with a title and an abstract")
         mode = self._checked(1, mode)
@@ -186,10 +166,8 @@ class Index:
             vector = rocchio(positives, self._vectors_at(negative_rows))
         groups = (*self.papers_at(positive_rows), *outside), self.papers_at(negative_rows)
         terms = rocchio_terms(*([self._terms(Query("", paper=paper).words, mode) for paper in group] for group in groups))
-        allowed = self.mask(filter)
-        allowed = np.ones(len(self), bool) if allowed is None else allowed
-        allowed[np.concatenate([positive_rows, negative_rows])] = False
-        return Probe(Query(" ".join(ids) or "text"), vector, terms, allowed)
+        scope = self.narrower.passing(filter).without(np.concatenate([positive_rows, negative_rows]))
+        return Probe(Query(" ".join(ids) or "text"), vector, terms, scope)
 
     def score(self, query: Query, ids: Sequence[str], *, mode: Mode | None = None, fusion: FusionMethod | None = None) -> Scores:
         """Score given papers for a query as a search over just them would, in the order of `ids`, which are distinct.
@@ -205,106 +183,11 @@ class Index:
         if not ids:
             return np.empty(0)
         rows = self.rows(ids)
-        mask = np.zeros(len(self), bool)
-        mask[rows] = True
-        probe = self._probe(query, None, self.encode([query])[0] if chosen != "bm25" else None, mask, chosen)
+        probe = self._probe(query, None, self.encode([query])[0] if chosen != "bm25" else None, self.scope.among(rows), chosen)
         ranking = self.searcher.search([probe], len(ids), chosen, self.fusion(fusion, None))[0]
         score_of = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
         least = min(score_of.values(), default=0.0)
         return np.array([score_of.get(row, 0.0 if least >= 0 else least - 1) for row in rows.tolist()])
-
-    def papers(self, ids: str | Sequence[str]) -> list[Paper]:
-        """The papers with the given id, or ids, in that order. Raises NotFound for an id that is not in the index."""
-        return self.papers_at(self.rows(ids))
-
-    def papers_at(self, rows: Rows) -> list[Paper]:
-        """The papers at the given rows, in that order."""
-        paper_at: dict[int, Paper] = {}
-        for shard in self.shards:
-            shard_rows = rows[(rows >= shard.first) & (rows < shard.first + len(shard))]
-            if len(shard_rows):
-                paper_at |= dict(zip(shard_rows.tolist(), shard.papers(shard_rows - shard.first), strict=True))
-        return [paper_at[row] for row in rows.tolist()]
-
-    def rows(self, ids: str | Sequence[str]) -> Rows:
-        """Where the papers with the given id, or ids, stand. Raises NotFound for an id that is not in the index."""
-        ids = [checked_text(id, "id") for id in _ids(ids)]
-        row_of: dict[str, int] = {}
-        for shard in self.shards:
-            unplaced = [id for id in ids if id not in row_of]
-            if not unplaced:
-                break
-            row_of |= {id: shard.first + place for id, place in shard.find(unplaced).items()}
-        if missing := [id for id in ids if id not in row_of]:
-            raise NotFound(f"there is no paper {missing[0]!r} in {self.path}; `sciretrieve search` shows the ids of papers")
-        return np.array([row_of[id] for id in ids], np.int64)
-
-    def ids(self, rows: Rows) -> list[str]:
-        """The ids of the papers at the given rows."""
-        if len(self.shards) == 1:
-            return self.shards[0].ids_at(rows)
-        ids = np.empty(len(rows), object)
-        for shard in self.shards:
-            places = np.flatnonzero((rows >= shard.first) & (rows < shard.first + len(shard)))
-            if len(places):
-                ids[places] = shard.ids_at(rows[places] - shard.first)
-        return list(ids)
-
-    def mask(self, filter: Filter) -> Mask | None:
-        """Which papers pass a filter, or all of several, by row; None for no filter. Raises InvalidRequest."""
-        passing: Mask | None = None
-        for condition in [filter] if isinstance(filter, str) else filter or ():
-            mask = self.narrower.mask(condition)
-            passing = mask if passing is None or mask is None else passing & mask
-        return passing
-
-    @once
-    def vectors(self) -> list[VectorShard]:
-        """The shards' vectors; empty where the index has none."""
-        if self.manifest.encoder is None or self.manifest.metric is None:
-            return []
-        dim, metric = int(self.manifest.encoder["dim"]), self.manifest.metric
-        return [
-            VectorShard(
-                shard.directory / "vectors.npy",
-                len(shard),
-                dim,
-                metric,
-                shard.first,
-                shard.directory / shard.facts.ann_file if shard.facts.ann_file else None,
-            )
-            for shard in self.shards
-        ]
-
-    @once
-    def bm25(self) -> Bm25 | None:
-        """The BM25 index, or None where there is none."""
-        facts = self.manifest.lexical
-        return Bm25(self.path / facts["folder"], len(self)) if facts is not None else None
-
-    @once
-    def searcher(self) -> Searcher:
-        """What the three ways to search work on."""
-        return Searcher(self.vectors, self.bm25, self.ids, lambda: self.scale)
-
-    @once
-    def scale(self) -> Scale | None:
-        """What dense scores mean in this index; None where that cannot be told."""
-        golden = (self.manifest.encoder or {}).get("golden")
-        return scale(self.vectors, read_golden(self.path / golden["file"], self.encoder.dim)) if golden and self.vectors else None
-
-    @once
-    def narrower(self) -> Narrower:
-        """What says which papers may answer."""
-        return Narrower(self.shards, lambda: self.columns, lambda: self.analyzer, lambda: self.bm25)
-
-    @once
-    def analyzer(self) -> Analyzer:
-        """How text becomes terms. Raises InvalidRequest where the index was built with another way than this version's."""
-        analyzer, facts = Analyzer(), self.manifest.lexical
-        if facts is not None and facts["analyzer"] != analyzer.spec:
-            raise InvalidRequest(f"{self.path} was built with another text analysis than this version's; build it anew with --overwrite")
-        return analyzer
 
     @once
     def speller(self) -> Speller:
@@ -337,39 +220,39 @@ class Index:
 
     def probes(self, queries: Sequence[str | Query], mode: Mode, filter: Filter) -> list[Probe]:
         """Queries made ready: what is typed is taken apart, and all vectors are encoded at once."""
-        allowed = self.mask(filter)
+        allowed = self.narrower.passing(filter)
         parsed: list[Query] = []
-        masks: list[Mask | None] = []
+        scopes: list[Scope] = []
         typed_queries: list[TypedQuery | None] = []
         for number, item in enumerate(queries, 1):
             checked_text(item.words if isinstance(item, Query) else item, "query")
             if isinstance(item, Query):
                 parsed.append(item)
-                masks.append(allowed)
+                scopes.append(allowed)
                 typed_queries.append(None)
                 continue
             # the columns' names are read from every shard, which a cold search can do without
             typed = operators.parse(item, self.columns.names if ":" in item else ())
             parsed.append(Query(str(number), typed.words))
             typed_queries.append(typed)
-            masks.append(self.narrower.meeting_mask(typed.demands, allowed) if typed.demands else allowed)
+            scopes.append(self.narrower.meeting(typed.demands, allowed))
         if not all(query.words.strip() for query in parsed):
             raise InvalidRequest("the query is empty; give some words, a sentence or a title")
         vectors = list(self.encode(parsed)) if mode != "bm25" else [None] * len(parsed)
-        return [self._probe(*parts, mode) for parts in zip(parsed, typed_queries, vectors, masks, strict=True)]
+        return [self._probe(*parts, mode) for parts in zip(parsed, typed_queries, vectors, scopes, strict=True)]
 
-    def _probe(self, query: Query, typed: TypedQuery | None, vector: Vectors | None, mask: Mask | None, mode: Mode) -> Probe:
+    def _probe(self, query: Query, typed: TypedQuery | None, vector: Vectors | None, scope: Scope, mode: Mode) -> Probe:
         """A query, as it was typed or None, with its terms and with what its unknown words are taken for."""
         listing = typed is not None and typed.listing
         if mode == "dense":
-            return Probe(query, vector, {}, mask, listing=listing)
+            return Probe(query, vector, {}, scope, listing=listing)
         if query.paper is not None:  # what was published is not misspelt
-            return Probe(query, vector, self._terms(query.words, mode), mask)
+            return Probe(query, vector, self._terms(query.words, mode), scope)
         insisted = {word for demand in typed.demands for word in self.analyzer.words(demand.text)} if typed else ()
         corrections = self.speller.corrections(query.words, insisted)
         if vector is not None:
             corrections = [correction for correction in corrections if self.searcher.believes(correction, vector)]
-        return Probe(query, vector, self.speller.terms(query.words, corrections), mask, corrections, listing)
+        return Probe(query, vector, self.speller.terms(query.words, corrections), scope, corrections, listing)
 
     def fusion(self, method: FusionMethod | None, alpha: float | None) -> Fusion:
         """How to join both halves: as the index was tuned, but for what the caller asks."""
@@ -399,25 +282,6 @@ class Index:
             return {}
         return {correction.word: correction.meant for correction in self.probes([query], self.modes[0], None)[0].corrections}
 
-    def encode(self, queries: Sequence[Query], *, remember: bool = False) -> Vectors:
-        """Vectors of queries, shape (n, dim), by the encoder that filled the index, which is checked first.
-
-        `remember` keeps them in the cache, for those who ask the same queries often. Raises as `encoder`.
-        """
-        self._check_golden({query.side for query in queries})
-        return (RememberingEncoder(self.encoder) if remember else self.encoder).encode_queries(queries)
-
-    def _check_golden(self, sides: Set[SideName]) -> None:
-        """See, once for each side, whether the encoder still gives what it gave when the index was built."""
-        golden = (self.manifest.encoder or {}).get("golden")
-        if golden is None or sides <= self._checked_sides:
-            return
-        with self._checking:
-            vectors = read_golden(self.path / golden["file"], self.encoder.dim)
-            for side in sides - self._checked_sides:
-                check_golden(vectors, self.encoder, side)
-                self._checked_sides.add(side)
-
     def _texts(self, rows: Rows) -> list[str]:
         """Titles and abstracts of the papers at the given rows."""
         return [f"{paper.title} {paper.abstract}" for paper in self.papers_at(rows)]
@@ -444,8 +308,3 @@ def _listed(query: str | Query | Sequence[str | Query]) -> list[str | Query]:
     if not queries:
         raise InvalidRequest("there is no query; give some words, a sentence or a title")
     return queries
-
-
-def _ids(ids: str | Sequence[str]) -> Sequence[str]:
-    """One id or several as several: a text is one id, not its letters."""
-    return [ids] if isinstance(ids, str) else ids

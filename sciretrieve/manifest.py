@@ -1,59 +1,117 @@
-"""The manifest: what an index consists of. Written last and renamed into place, so an index is whole or absent."""
+"""The manifest: what a generation of an index consists of. Written last and renamed into place, so an index is whole or absent."""
 
 from __future__ import annotations
 
 import platform
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from .choices import METRICS, Metric
 from .errors import CorruptData, NotFound
-from .files import read_json, write_json
+from .files import read_json, read_sealed, write_sealed
+from .options import Bm25Parameters
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST = "manifest.json"
-BUILD = "build.json"
-"""Marks a build in progress: what it builds, and `first_shard`, the number of its first shard."""
+GENERATIONS = "generations"
+"""The folder with the manifest of every generation that can be opened, by its number."""
+SHARDS = "shards"
+PENDING = "pending.json"
+"""Marks work in progress: new shards that no manifest names yet."""
 FileFacts = Mapping[str, Mapping[str, Any]]
 """File name -> {"bytes": size, "sha256": digest}."""
 
-SHARD_FILES = {"papers.parquet", "ids.arrow", "postings.arrow", "vectors.npy"}
-"""The files of a new shard; a FAISS index may be added."""
-ANN_FILE = re.compile(r"dense(-\d{6,})?\.faiss")
+LOGGED = 1000
+"""Commits that a manifest remembers."""
+
+SHARD_FILES = {"papers.parquet", "ids.arrow", "postings.arrow", "lengths.arrow", "vectors.npy"}
+"""The files of a new shard; generations may add a FAISS index and a list of deleted papers."""
+SHARD_NAME = re.compile(r"\d{6,}")
+ANN_FILE = re.compile(r"dense-\d{6,}\.faiss")
+DELETED_FILE = re.compile(r"deleted-\d{6,}\.npy")
 
 
 @dataclass(frozen=True, slots=True)
 class ShardFacts:
-    """One shard: its folder's name, its number of papers, its files, and how many papers exceed the encoder's input length."""
+    """One shard.
+
+    Attributes:
+        name: its folder's name.
+        papers: how many papers are in it, deleted ones among them.
+        files: its files.
+        truncated: how many papers exceed the encoder's input length; None if unknown.
+        deleted: how many of its papers are deleted.
+        sources: where its papers came from: positions in `Manifest.sources`.
+    """
 
     name: str
     papers: int
     files: FileFacts
     truncated: int | None = None
+    deleted: int = 0
+    sources: tuple[int, ...] = (0,)
 
     @property
     def ann_file(self) -> str | None:
         """The name of its FAISS index; None for a shard that is searched exactly."""
         return next((name for name in self.files if ANN_FILE.fullmatch(name)), None)
 
+    @property
+    def deleted_file(self) -> str | None:
+        """The name of the file with the rows of its deleted papers; None if there are none."""
+        return next((name for name in self.files if DELETED_FILE.fullmatch(name)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A corpus that papers came from: its files, what it was then, see `Corpus.fingerprint`, and the generation that took them in."""
+
+    corpus: tuple[str, ...]
+    fingerprint: str
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One commit in an index's log: by which command, how many papers it added, replaced and deleted, and how many there were then."""
+
+    generation: int
+    created: str
+    command: str
+    papers: int
+    added: int = 0
+    replaced: int = 0
+    deleted: int = 0
+
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What an index consists of.
+    """What a generation of an index consists of.
 
-    `encoder` is the encoder's identity, its `precision`, what it `ran_in` and the file of `golden` vectors, or None without vectors;
-    `lexical` has the BM25 parameters, the analyzer, the folder and its files, or is None; `build` is what the index was
-    built from and how; `fusion` has the fields of `fusion.Fusion`, if hybrid search was tuned.
+    Attributes:
+        generation, previous: its number, and that of the generation that it followed; None for the first.
+        papers: how many papers may answer; deleted ones are not counted.
+        rejected: how many rows of the last corpus were not indexed.
+        encoder: the encoder's identity, its `precision`, what it `ran_in` and the file of `golden` vectors; None without vectors.
+        lexical: BM25's parameters, the analyzer, the corpus's `statistics`, the folder with the terms' frequencies and its
+            files; None without BM25.
+        sources: the corpora that its papers came from.
+        whole: the fingerprint of the corpus whose papers are exactly those of the index; None if there is no such corpus.
+        replaced: the shards of the previous generation that this one no longer has.
+        build: the settings, encoder and analyzer that new shards are built with.
+        log: the last commits, oldest first.
+        fusion: the fields of `fusion.Fusion`, if hybrid search was tuned.
     """
 
     format: int
     generation: int
+    previous: int | None
     created: str
     papers: int
     rejected: int
@@ -62,13 +120,17 @@ class Manifest:
     encoder: Mapping[str, Any] | None
     lexical: Mapping[str, Any] | None
     shards: tuple[ShardFacts, ...]
+    sources: tuple[Source, ...]
+    whole: str | None
+    replaced: tuple[str, ...]
     build: Mapping[str, Any]
     versions: Mapping[str, str]
+    log: tuple[Record, ...]
     fusion: Mapping[str, Any] | None = None
 
-    def write(self, directory: Path) -> None:
-        """Commit: replace the manifest in `directory` atomically."""
-        write_json(directory / MANIFEST, asdict(self))
+    def write(self, path: Path) -> None:
+        """Write it to a file, atomically."""
+        write_sealed(path, asdict(self))
 
     @property
     def truncated(self) -> int | None:
@@ -77,40 +139,79 @@ class Manifest:
         return None if None in counts else sum(count or 0 for count in counts)
 
     @property
+    def bm25(self) -> Bm25Parameters | None:
+        """BM25's parameters; None without BM25."""
+        if self.lexical is None:
+            return None
+        return Bm25Parameters(**{field.name: self.lexical[field.name] for field in fields(Bm25Parameters)})
+
+    @property
     def bytes(self) -> int:
-        """The size on disk of all files that the manifest names."""
-        files = [facts for shard in self.shards for facts in shard.files.values()]
+        """The size on disk of all files that it names."""
+        return sum(int(facts["bytes"]) for _, facts in self.files())
+
+    def files(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """All files that it names, by their paths within the index, with their facts."""
+        for shard in self.shards:
+            yield from ((f"{SHARDS}/{shard.name}/{name}", facts) for name, facts in shard.files.items())
         if self.lexical is not None:
-            files += self.lexical["files"].values()
+            yield from ((f"{self.lexical['folder']}/{name}", facts) for name, facts in self.lexical["files"].items())
         if golden := (self.encoder or {}).get("golden"):
-            files.append(golden)
-        return sum(int(facts["bytes"]) for facts in files)
+            yield golden["file"], golden
 
 
-def read_manifest(directory: Path) -> Manifest:
-    """Read and check the manifest in `directory`, and that the files it names are there at their full size.
+def generation_file(directory: Path, generation: int) -> Path:
+    """The manifest of one generation."""
+    return directory / GENERATIONS / f"{generation:06d}.json"
+
+
+def generations(directory: Path) -> list[int]:
+    """The generations whose manifests are there, ascending."""
+    return sorted(int(path.stem) for path in (directory / GENERATIONS).glob("*.json") if SHARD_NAME.fullmatch(path.stem))
+
+
+def read_manifest(directory: Path, generation: int | None = None) -> Manifest:
+    """Read and check the manifest in `directory`: the current one, or that of another generation.
 
     Raises:
-        NotFound: there is no finished index.
+        NotFound: there is no finished index, or no such generation.
         CorruptData: it has another format version, or is damaged.
     """
-    path = directory / MANIFEST
+    path = directory / MANIFEST if generation is None else generation_file(directory, generation)
+    if generation is not None and not path.is_file():
+        kept = ", ".join(map(str, generations(directory))) or "none"
+        raise NotFound(f"{directory} has no generation {generation}; there are: {kept}")
     if not path.is_file():
-        if (directory / BUILD).is_file():
+        if (directory / PENDING).is_file():
             raise NotFound(f"the index {directory} is not finished; run the same `sciretrieve index` command again to resume it")
         raise NotFound(f"there is no index at {directory}; build one with `sciretrieve index CORPUS -o {shlex.quote(str(directory))}`")
-    value = read_json(path)
-    if value.get("format") != FORMAT:
-        index_format = value.get("format")
+    index_format = read_json(path).get("format")
+    if index_format == 1:
         raise CorruptData(
-            f"{directory} is an index of format version {index_format}, and this version reads {FORMAT}; build it again with --overwrite"
+            f"{directory} is an index of format version 1; convert it, without encoding anything, with "
+            f"`sciretrieve reindex -i {shlex.quote(str(directory))}`"
+        )
+    if isinstance(index_format, int) and index_format > FORMAT:
+        raise CorruptData(
+            f"{directory} is an index of format version {index_format}, and this version of sciretrieve reads {FORMAT}; update sciretrieve"
         )
     try:
-        manifest = _manifest(value)
-    except (KeyError, TypeError, ValueError) as error:
+        return _manifest(read_sealed(path))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise CorruptData(f"{path} is damaged ({type(error).__name__}: {error}); rebuild the index with --overwrite") from error
-    _check_files(directory, manifest)
-    return manifest
+
+
+def check_sizes(directory: Path, manifest: Manifest) -> None:
+    """See that the files that a manifest names are there at their full size. Raises CorruptData."""
+    for name, facts in manifest.files():
+        path = directory / name
+        try:
+            size = path.stat().st_size
+        except (FileNotFoundError, NotADirectoryError):
+            size = None
+        if size != facts["bytes"]:
+            fault = "is missing" if size is None else f"has {size} bytes where the manifest says {facts['bytes']}"
+            raise CorruptData(f"{path} {fault}; restore it, try `sciretrieve verify --repair`, or rebuild the index with --overwrite")
 
 
 def library_versions(libraries: Sequence[str]) -> dict[str, str]:
@@ -122,30 +223,30 @@ def library_versions(libraries: Sequence[str]) -> dict[str, str]:
     return versions
 
 
+def shard_facts(value: Mapping[str, Any]) -> ShardFacts:
+    """A shard's facts from JSON. Raises ValueError for names that no shard has."""
+    shard = ShardFacts(**{**value, "sources": tuple(value["sources"])})
+    if not SHARD_NAME.fullmatch(shard.name) or not set(shard.files) - {shard.ann_file, shard.deleted_file} <= SHARD_FILES:
+        raise ValueError(f"shard {shard.name!r}")
+    if not 0 <= shard.deleted <= shard.papers or (shard.deleted > 0) != (shard.deleted_file is not None):
+        raise ValueError(f"deleted papers of shard {shard.name!r}")
+    return shard
+
+
 def _manifest(value: dict[str, Any]) -> Manifest:
-    shards = tuple(ShardFacts(**shard) for shard in value.pop("shards"))
-    manifest = Manifest(shards=shards, **value)
-    for shard in shards:
-        if not re.fullmatch(r"\d{6,}", shard.name) or not set(shard.files) - {shard.ann_file} <= SHARD_FILES:
-            raise ValueError(f"shard {shard.name!r}")
-    if sum(shard.papers for shard in shards) != manifest.papers or manifest.metric not in (None, *METRICS):
+    shards = tuple(shard_facts(shard) for shard in value.pop("shards"))
+    sources = tuple(Source(**{**source, "corpus": tuple(source["corpus"])}) for source in value.pop("sources"))
+    log = tuple(Record(**record) for record in value.pop("log"))
+    manifest = Manifest(shards=shards, sources=sources, log=log, replaced=tuple(value.pop("replaced")), **value)
+    if manifest.format != FORMAT:
+        raise ValueError(f"format {manifest.format!r}")
+    if sum(shard.papers - shard.deleted for shard in shards) != manifest.papers or manifest.metric not in (None, *METRICS):
         raise ValueError("counts or metric")
     golden = (manifest.encoder or {}).get("golden")
     if golden is not None and not re.fullmatch(r"encoder/golden-\d{6,}\.npy", golden["file"]):
         raise ValueError("golden vectors")
     if manifest.lexical is not None and not re.fullmatch(r"lexical/\d{6,}", manifest.lexical["folder"]):
         raise ValueError("lexical folder")
+    if manifest.lexical is not None and set(manifest.lexical["files"]) != {f"{shard.name}.npy" for shard in shards}:
+        raise ValueError("lexical files")
     return manifest
-
-
-def _check_files(directory: Path, manifest: Manifest) -> None:
-    files = {directory / "shards" / shard.name / name: facts for shard in manifest.shards for name, facts in shard.files.items()}
-    if manifest.lexical is not None:
-        files |= {directory / manifest.lexical["folder"] / name: facts for name, facts in manifest.lexical["files"].items()}
-    if golden := (manifest.encoder or {}).get("golden"):
-        files[directory / golden["file"]] = golden
-    for path, facts in files.items():
-        size = path.stat().st_size if path.is_file() else None
-        if size != facts["bytes"]:
-            fault = "is missing" if size is None else f"has {size} bytes where the manifest says {facts['bytes']}"
-            raise CorruptData(f"{path} {fault}; restore it, or rebuild the index with --overwrite")

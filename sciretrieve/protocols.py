@@ -83,8 +83,8 @@ class PaperSource(Protocol):
 class Progress(Protocol):
     """Is told of the progress of long work."""
 
-    def start(self, total: int | None, done: int = 0) -> None:
-        """Work on `total` papers begins (None if unknown); `done` of them were done before."""
+    def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
+        """Work on `total` papers, or another unit, begins (None if unknown); `done` of them were done before."""
 
     def advance(self, papers: int) -> None:
         """`papers` more are done."""
@@ -96,7 +96,7 @@ class Progress(Protocol):
 class Silent:
     """Progress that is not shown."""
 
-    def start(self, total: int | None, done: int = 0) -> None:
+    def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
         """Hear nothing."""
 
     def advance(self, papers: int) -> None:

@@ -18,6 +18,7 @@ from .fusion import Fusion
 from .lexical import Bm25
 from .lexical.spelling import Correction
 from .runs import WEAK, Ranking
+from .scope import Scope
 from .types import Mask, Query, Rows, Scores, Vectors
 
 BATCH = 256
@@ -34,14 +35,14 @@ LEAST = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A query made ready: its vector (dim,) for dense search, its weighted terms for BM25, and which papers may answer it
-    (None: all). `corrections` says which of the terms stand for words that no paper has. A `listing` asks for nothing but
+    """A query made ready: its vector (dim,) for dense search, its weighted terms for BM25, and which papers may answer it.
+    `corrections` says which of the terms stand for words that no paper has. A `listing` asks for nothing but
     values of columns, which all papers that may answer have alike."""
 
     query: Query
     vector: Vectors | None
     terms: Mapping[str, float]
-    mask: Mask | None = field(default=None, compare=False)
+    scope: Scope = field(compare=False)
     corrections: Sequence[Correction] = ()
     listing: bool = False
 
@@ -61,11 +62,12 @@ class Candidates:
 
 @dataclass(frozen=True)
 class Searcher:
-    """What searching needs of an index: the halves that it has, and the ids to break ties by."""
+    """What searching needs of an index: the halves that it has, the ids to break ties by, and which papers are not deleted."""
 
     vectors: Sequence[VectorShard]
     bm25: Bm25 | None
     ids: Callable[[Rows], list[str]]
+    scope: Scope
     scale: Callable[[], Scale | None] = lambda: None
 
     def search(self, probes: Sequence[Probe], k: int, mode: Mode, fusion: Fusion) -> list[Ranking]:
@@ -83,7 +85,7 @@ class Searcher:
 
     def _nearest(self, probes: Sequence[Probe], k: int) -> list[RowScores]:
         """The nearest vectors of probes that the same papers may answer."""
-        return dense.search(self.vectors, np.stack([_vector(probe) for probe in probes]), k, probes[0].mask)
+        return dense.search(self.vectors, np.stack([_vector(probe) for probe in probes]), k, probes[0].scope)
 
     def _bm25(self, probe: Probe, k: int) -> Ranking:
         scores, _ = self._lexical(probe)
@@ -143,10 +145,10 @@ class Searcher:
         scale = self.scale()
         if not correction.doubted or scale is None or self.bm25 is None:
             return True
-        nearest = float(dense.search(self.vectors, vector[None], 1, None)[0][1].max())
+        nearest = float(dense.search(self.vectors, vector[None], 1, self.scope)[0][1].max())
         if scale.strength(nearest) < WEAK:
             return True
-        rows = self.bm25.rows_with([correction.term]).astype(np.int64)
+        rows = self.bm25.rows_with([correction.term])
         brought = rows[np.linspace(0, len(rows) - 1, min(len(rows), len(scale.rows))).astype(np.int64)]
         background = dense.score_rows(self.vectors, vector, scale.rows)
         return bool(dense.score_rows(self.vectors, vector, brought).max() > background.mean() + NEARER * background.std())
@@ -156,7 +158,7 @@ class Searcher:
         assert self.bm25 is not None
         scores, matched = self.bm25.scores(probe.terms)
         every = np.where(matched, scores.astype(np.float64), -np.inf)
-        return (every if probe.mask is None else np.where(probe.mask, every, -np.inf)), every
+        return probe.scope.keep(every), every
 
     def _ranked(self, probe: Probe, k: int, rows: Rows, scores: Scores, parts: Mapping[str, Scores]) -> Ranking:
         ids = self.ids(rows)
@@ -175,7 +177,7 @@ class Searcher:
 
 def _batches(probes: Sequence[Probe]) -> Iterator[Sequence[Probe]]:
     """Probes in their order, together as long as the same papers may answer them."""
-    for _, group in groupby(probes, key=lambda probe: id(probe.mask)):
+    for _, group in groupby(probes, key=lambda probe: id(probe.scope)):
         alike = list(group)
         yield from (alike[start : start + BATCH] for start in range(0, len(alike), BATCH))
 

@@ -6,24 +6,21 @@ best setting for the other four. The setting written is the best for all.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from . import lexical
 from .errors import InvalidRequest
 from .evaluation.judgements import Qrels
 from .evaluation.measures import Evaluator, parse_measure
 from .evaluation.statistics import Comparison, compare
 from .fusion import Fusion
-from .generations import Spanning, refit
 from .index import Index
-from .lexical import Bm25, Bm25Parameters
+from .indexing import refit
+from .lexical import Bm25Parameters
 from .protocols import Progress, Silent
 from .search import Candidates, Searcher
 from .types import Query
@@ -80,7 +77,7 @@ def tune(
         InvalidRequest: too few judged queries, or an index without both halves.
         IndexBusy: another process writes the index.
     """
-    parameters = Spanning.of(index.manifest).lexical
+    parameters = index.manifest.bm25
     if "hybrid" not in index.modes or parameters is None:
         raise InvalidRequest(f"{index.path} lacks vectors or BM25, so there is nothing to tune")
     judged_queries = [query for query in queries if query.id in qrels]
@@ -136,18 +133,16 @@ def _values(
     answer_depth = max(ANSWER_DEPTH, parsed_measure.cutoff)  # a search never proposes fewer than it answers with
     deepest = max(answer_depth, *(setting.fusion.depth for setting in settings))
     progress.start(len(by_bm25) * len(queries))
-    with tempfile.TemporaryDirectory(prefix="sciretrieve-tuning-") as scratch:
-        for turn, (parameters, numbers) in enumerate(by_bm25.items()):
-            bm25 = _rebuilt(index, Path(scratch) / str(turn), parameters) if turn else index.bm25  # the index's own setting is first
-            searcher = Searcher(index.vectors, bm25, index.ids)
-            depths = {settings[number].fusion.depth for number in numbers}
-            for place, candidates in enumerate(searcher.candidates(probes, deepest)):
-                candidates_by_depth = {depth: _within(candidates, max(depth, answer_depth)) for depth in depths}
-                for number in numbers:
-                    fusion = settings[number].fusion
-                    ranking = searcher.fused(candidates_by_depth[fusion.depth], answer_depth, fusion)
-                    values[number, place] = _value(evaluator, ranking.query.id, ranking.ids, str(parsed_measure))
-                progress.advance(1)
+    for parameters, numbers in by_bm25.items():
+        searcher = Searcher(index.vectors, index.bm25 and index.bm25.weighted(parameters), index.ids, index.scope)
+        depths = {settings[number].fusion.depth for number in numbers}
+        for place, candidates in enumerate(searcher.candidates(probes, deepest)):
+            candidates_by_depth = {depth: _within(candidates, max(depth, answer_depth)) for depth in depths}
+            for number in numbers:
+                fusion = settings[number].fusion
+                ranking = searcher.fused(candidates_by_depth[fusion.depth], answer_depth, fusion)
+                values[number, place] = _value(evaluator, ranking.query.id, ranking.ids, str(parsed_measure))
+            progress.advance(1)
     return values
 
 
@@ -173,8 +168,3 @@ def _within(candidates: Candidates, depth: int) -> Candidates:
         title_overlap=candidates.title_overlap[in_depth],
         complete=candidates.complete[in_depth],
     )
-
-
-def _rebuilt(index: Index, folder: Path, parameters: Bm25Parameters) -> Bm25:
-    lexical.build(folder, [(shard.directory / "postings.arrow", len(shard)) for shard in index.shards], parameters)
-    return Bm25(folder, len(index))

@@ -21,7 +21,7 @@ from .corpora import ColumnMap, Corpus, Rejected, Rejections, open_corpus, read_
 from .encoders import load_encoder
 from .encoders.ahead import make_ahead
 from .errors import IndexExists, InvalidRequest, SciretrieveError
-from .files import read_json, remove_lock, settle, sync_file, write_json, write_lines, write_lock, write_vectors
+from .files import read_json, remove_lock, replaced, sync_file, write_json, write_lines, write_lock, write_vectors
 from .protocols import Encoder, Progress, Silent
 from .schema import texts_of
 from .types import Paper, Query, Vectors
@@ -218,13 +218,11 @@ def _write_npy(target: Path, ids: Iterator[str], vectors: Vectors, key: str) -> 
 
 
 def _write_parquet(target: Path, ids: Iterator[str], vectors: Vectors, key: str) -> None:  # noqa: ARG001
-    temporary = target.with_name(target.name + ".tmp")
     schema = pa.schema([("id", pa.string()), ("embedding", pa.list_(pa.float32(), vectors.shape[1]))])
-    with pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+    with replaced(target) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
         for block_ids, block in _blocks(ids, vectors):
             values = pa.FixedSizeListArray.from_arrays(pa.array(block.ravel()), vectors.shape[1])
             writer.write_table(pa.table([pa.array(block_ids, pa.string()), values], schema=schema))
-    settle(temporary, target)
 
 
 WRITERS = {".jsonl": _write_jsonl, ".npy": _write_npy, ".parquet": _write_parquet}

@@ -17,8 +17,9 @@ from ..dense.exact import score
 from ..index import Index
 from ..lexical import Analyzer
 from ..narrowing import filters, operators
+from ..scope import Scope
 from ..search import Probe
-from ..types import Mask, Paper, Query, Rows
+from ..types import Paper, Query, Rows
 
 SENTENCE_END = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')\]])|(?<=[.!?][\"')\]]{2}))\s+(?=[\"'(\[]*[A-Z0-9])")
 NO_END = re.compile(r"(?:\b(?:e\.g|i\.e|cf|al|vs|Fig|Figs|Eq|Eqs|Ref|Refs|Dr|No|approx|resp|ca)\.|\b[A-Z]\.)[\"')\]]*$")
@@ -102,9 +103,9 @@ def why_not(
     chosen_mode = mode or index.modes[0]
     probe = index.probes([query], index.modes[0], filter)[0]
     row = int(index.rows([id])[0])
-    failures, others_mask = _failures(index, query, row, filter)
+    failures, others = _failures(index, query, row, filter)
     # a paper that may not answer is ranked as if it might, since that is one of the remedies
-    open_probe = replace(probe, mask=others_mask) if failures else probe
+    open_probe = replace(probe, scope=others) if failures else probe
     explanation = _explanations(index, open_probe, index.rows([id]))[0]
     ranks = {name: _rank(index, open_probe, row, name, fusion) for name in index.modes}
     return Absence(explanation, ranks, tuple(failures), tuple(_remedies(index, open_probe, row, k, chosen_mode, ranks, failures, fusion)))
@@ -117,7 +118,7 @@ def _explanations(index: Index, probe: Probe, rows: Rows, sentence: bool = True)
         dense_scores = dense.score_rows(index.vectors, probe.vector, rows)
         dense_places = [
             Place(*place)
-            for place in zip(dense.ranks(index.vectors, probe.vector, dense_scores, probe.mask), dense_scores.tolist(), strict=True)
+            for place in zip(dense.ranks(index.vectors, probe.vector, dense_scores, probe.scope), dense_scores.tolist(), strict=True)
         ]
     bm25_places, titles, words = _by_words(index, probe, rows, papers)
     nearest = _nearest_sentences(index, probe, papers) if sentence else [""] * len(papers)
@@ -133,7 +134,7 @@ def _by_words(
         return [None] * len(rows), [0.0] * len(rows), [{} for _ in rows]
     query_forms = typed_words(index.analyzer, probe.query.words)
     scores, _ = bm25.scores(probe.terms)
-    passing = np.sort(scores if probe.mask is None else scores[probe.mask])
+    passing = np.sort(scores[probe.scope.flags])
     paper_scores = scores[rows]
     ranks = len(passing) - np.searchsorted(passing, paper_scores, side="right") + 1
     weights_by_paper = [bm25.weights(probe.terms, row) for row in rows.tolist()]
@@ -186,26 +187,26 @@ def _nearest_sentences(index: Index, probe: Probe, papers: Sequence[Paper]) -> l
     return [texts[int(scores[end - len(texts) : end].argmax())] if texts else "" for texts, end in zip(parts, ends, strict=True)]
 
 
-def _failures(index: Index, query: str | Query, row: int, filter: Filter) -> tuple[list[str], Mask]:
+def _failures(index: Index, query: str | Query, row: int, filter: Filter) -> tuple[list[str], Scope]:
     """The filter's conditions and the query's demands that a paper fails; and the papers that pass all the others."""
     paper = index.papers_at(np.array([row]))[0]
-    failures, others_mask = [], np.ones(len(index), bool)
+    failures, others = [], index.scope
     conditions = [filter] if isinstance(filter, str) else filter or ()
     for part in [part for condition in conditions for part in filters.conjuncts(filters.parse(condition))]:
         mask = index.narrower.passing_mask(part)
         if mask[row]:
-            others_mask &= mask
+            others = others.passing(mask)
         else:
             actual_values = ", ".join(f"its {column} is {filters.value_of(paper, column)}" for column in sorted(part.columns()))
             failures.append(f"it fails the filter's {part}: {actual_values}")
     demands = operators.parse(query, index.columns.names).demands if isinstance(query, str) else ()
     for demand in demands:
-        demand_mask = index.narrower.meeting_mask([demand])
-        if demand_mask[row]:
-            others_mask &= demand_mask
+        meeting = index.narrower.meeting([demand], others)
+        if meeting.has(np.array([row]))[0]:
+            others = meeting
         else:
             failures.append(f"it does not meet the query's {demand}")
-    return failures, others_mask
+    return failures, others
 
 
 def _rank(index: Index, probe: Probe, row: int, mode: Mode, fusion: FusionMethod | None) -> int | None:
@@ -264,7 +265,7 @@ def _with_a_word(index: Index, probe: Probe, row: int, k: int, mode: Mode, fusio
     best: tuple[int, str] | None = None
     for word in list(missing_words.values())[:WORDS_TO_TRY]:
         words = f"{probe.query.words} {word}"
-        extended_probe = replace(index.probes([Query(probe.query.id, words)], mode, None)[0], mask=probe.mask)
+        extended_probe = replace(index.probes([Query(probe.query.id, words)], mode, None)[0], scope=probe.scope)
         rank = _rank(index, extended_probe, row, mode, fusion)
         if rank is not None and rank <= k and (best is None or rank < best[0]):
             best = rank, word

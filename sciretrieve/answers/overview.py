@@ -13,6 +13,7 @@ from ..errors import InvalidRequest, UnknownName
 from ..index import Index
 from ..runs import WEAK, Run
 from ..schema import concat, integers
+from ..sharding import by_shard
 from ..types import Paper, Rows
 from .clustering import clusters
 from .explaining import typed_words
@@ -53,10 +54,9 @@ def facets_of(index: Index, run: Run, columns: Sequence[str]) -> list[Facet]:
     rows = matching(index, run)
     tables = []
     column_names = list(dict.fromkeys(["id", *columns]))  # a table without columns would lose its number of rows
-    for shard in index.shards:
-        shard_rows = rows[(rows >= shard.first) & (rows < shard.first + len(shard))] - shard.first
+    for shard, _, shard_rows in by_shard(rows, index.shards):
         tables.append(shard.columns(column_names).take(integers(shard_rows)))
-    return facets(concat(tables), columns)
+    return facets(concat(tables), columns) if tables else facets(index.columns.empty_table(), columns)
 
 
 def clusters_of(index: Index, run: Run) -> list[Group]:

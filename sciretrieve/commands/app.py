@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from . import building, demonstrating, encoding, evaluating, managing, searching, studying
+from . import building, demonstrating, encoding, evaluating, managing, searching, studying, updating
 from .command import Command
 
 app = typer.Typer(
@@ -37,6 +37,9 @@ def _root(
 
 COMMANDS = (
     (building.index, "index", "arxiv.parquet -o indexes/arxiv"),
+    (updating.add, "add", "new-papers.bib -i indexes/papers"),
+    (updating.sync, "sync", "papers.bib -i indexes/papers --watch"),
+    (updating.delete, "delete", "kipf2017semi -i indexes/papers"),
     (searching.search, "search", "'graph neural nets' -k 5 --filter 'year >= 2018'"),
     (searching.similar, "similar", "kipf2017semi --not hamilton2017inductive"),
     (searching.batch, "batch", "queries.jsonl -i indexes/scifact -o run.trec"),
@@ -49,6 +52,10 @@ COMMANDS = (
     (evaluating.compare, "compare", "bm25.trec hybrid.trec --qrels qrels/test.tsv"),
     (evaluating.app, "benchmarks", ""),
     (managing.info, "info", "-i indexes/arxiv"),
+    (managing.log, "log", "-i indexes/papers"),
+    (managing.verify, "verify", "-i indexes/papers --repair"),
+    (updating.merge, "merge", "-i indexes/papers"),
+    (updating.reindex, "reindex", "-i indexes/papers --dense hnsw"),
     (managing.export, "export", "-i indexes/arxiv -o arxiv-with-vectors.parquet"),
     (demonstrating.demo, "demo", ""),
 )

@@ -24,6 +24,8 @@ from .options import (
     PrecisionOption,
     QueryAdapter,
     Quiet,
+    Resume,
+    Strict,
     TitleColumn,
 )
 
@@ -60,8 +62,8 @@ def index(
     venue_column: Annotated[str | None, typer.Option("--venue", metavar="COLUMN", help="The column with the venues.")] = None,
     authors_column: Annotated[str | None, typer.Option("--authors", metavar="COLUMN", help="The column with the authors.")] = None,
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="Index only the first N papers.")] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first bad row, instead of listing it in rejected.jsonl.")] = False,
-    resume: Annotated[bool, typer.Option("--resume/--no-resume", help="Continue a partial build of the same corpus and settings.")] = True,
+    strict: Strict = False,
+    resume: Resume = True,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the index; the old one stays in use until the new one is complete.")
     ] = False,

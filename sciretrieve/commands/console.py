@@ -40,7 +40,8 @@ class Console:
             print(text, file=sys.stderr)  # noqa: T201
 
     def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
-        """Start a progress bar with rate and remaining time, if stderr is a terminal."""
+        """Start a progress bar with rate and remaining time, if stderr is a terminal; one that runs ends."""
+        self.close()
         self.done = 0
         if self._quiet or not sys.stderr.isatty():
             return

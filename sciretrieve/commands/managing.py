@@ -1,20 +1,25 @@
-"""`sciretrieve info` and `export`: describing an index, and exporting its contents."""
+"""`sciretrieve info`, `log`, `verify` and `export`: describing an index, checking it, and exporting its contents."""
 
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .console import Console, counted, in_bytes, say
-from .options import Debug, IndexPath, PlainFormatOption, Quiet, chosen_index
+from .options import Debug, Generation, IndexPath, PlainFormatOption, QueryEncoder, Quiet, chosen_index
+
+if TYPE_CHECKING:
+    from ..manifest import Manifest
 
 
 def info(
     index: IndexPath = None,
+    generation: Generation = None,
     format: PlainFormatOption = "table",
     debug: Debug = False,
 ) -> None:
@@ -25,15 +30,21 @@ def info(
     from dataclasses import asdict
 
     from ..index import Index
+    from ..indexing.merging import space
+    from ..manifest import generations
 
-    opened_index = Index(chosen_index(index))
+    opened_index = Index(chosen_index(index), generation=generation)
     facts = opened_index.manifest
+    others = max(space(opened_index.path) - facts.bytes, 0)
+    deleted = sum(shard.deleted for shard in facts.shards)
     columns = {field.name: str(field.type) for field in opened_index.columns}
     if format == "json":
         as_json = {
             "schema": 1,
             "path": str(opened_index.path),
             "bytes": facts.bytes,
+            "bytes_of_others": others,
+            "generations": generations(opened_index.path),
             "modes": opened_index.modes,
             "columns": columns,
             "manifest": asdict(facts),
@@ -44,24 +55,100 @@ def info(
     rows = {
         "index": str(opened_index.path),
         "papers": f"{facts.papers:,} in {counted(len(facts.shards), 'shard')}; {counted(facts.rejected, 'row')} rejected",
-        "on disk": in_bytes(facts.bytes),
+        "deleted": f"{counted(deleted, 'paper')}, in the shards until the next merge",
+        "on disk": f"{in_bytes(facts.bytes)}; {in_bytes(others)} more for older generations and work in progress",
         "modes": ", ".join(opened_index.modes),
         "encoder": f"{encoder['name']}, {encoder['dim']} dimensions, {_precision(encoder)}" if encoder else "none",
         "cut": f"{counted(facts.truncated, 'paper')} longer than the encoder reads" if facts.truncated is not None else "not known",
         "dense": f"{facts.dense}, {facts.metric}" if encoder else "none",
         "BM25": f"{lexical['variant']}, k1 {lexical['k1']}, b {lexical['b']}" if lexical else "none",
         "columns": ", ".join(f"{name} ({kind})" for name, kind in columns.items()),
-        "corpus": ", ".join(facts.build["corpus"][:3]) + (" …" if len(facts.build["corpus"]) > 3 else ""),
+        "corpus": _corpora(facts),
         "built": f"{facts.created}, generation {facts.generation}, format {facts.format}",
         "with": ", ".join(f"{name} {version}" for name, version in facts.versions.items()),
     }
     say(f"{name:<9} {value}" for name, value in rows.items())
 
 
+def _corpora(manifest: Manifest) -> str:
+    files = list(dict.fromkeys(file for source in manifest.sources for file in source.corpus))
+    return ", ".join(files[:3]) + (" …" if len(files) > 3 else "")
+
+
 def _precision(encoder: Mapping[str, Any]) -> str:
     """The precision in which papers were encoded, and the runtimes if known."""
     ran_in = ", then ".join(encoder.get("ran_in", ()))
     return f"{encoder['precision']} ({ran_in})" if ran_in else str(encoder["precision"])
+
+
+def log(
+    index: IndexPath = None,
+    format: PlainFormatOption = "table",
+    debug: Debug = False,
+) -> None:
+    """List an index's commits, the last one first.
+
+    What did each of them, and how many papers it added, replaced and deleted. Generations that can still be opened are marked.
+    """
+    from dataclasses import asdict
+
+    from ..manifest import generations, read_manifest
+
+    path = chosen_index(index)
+    records, openable = read_manifest(path).log, set(generations(path))
+    if format == "json":
+        rows = [{**asdict(record), "can_be_opened": record.generation in openable} for record in reversed(records)]
+        say([json.dumps({"schema": 1, "index": str(path), "commits": rows}, indent=1)])
+        return
+    say(["generation  when                       command     papers     added  replaced   deleted"])
+    say(
+        f"{record.generation:>9}{'*' if record.generation in openable else ' '}  {record.created:<25}  {record.command:<8} "
+        f"{record.papers:>9,} {record.added:>9,} {record.replaced:>9,} {record.deleted:>9,}"
+        for record in reversed(records)
+    )
+    say(["* can be opened with --generation"])
+
+
+def verify(
+    index: IndexPath = None,
+    encoder: QueryEncoder = None,
+    repair: Annotated[bool, typer.Option("--repair", help="Make anew what can be: all but papers, and lists of deleted papers.")] = False,
+    format: PlainFormatOption = "table",
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Check every byte of an index, and all that its parts promise each other.
+
+    The exit code is 1 if anything is wrong.
+    """
+    from dataclasses import asdict
+
+    from ..encoders import load_encoder
+    from ..repairing import repair as mend
+    from ..verifying import verify as check
+
+    path, console = chosen_index(index), Console(quiet)
+    given = load_encoder(encoder, device="cpu") if encoder else None
+    try:
+        result = (mend if repair else check)(path, encoder=given, progress=console)
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+    finally:
+        console.close()
+    if format == "json":
+        say([json.dumps({"schema": 1, "index": str(path), **asdict(result)}, indent=1)])
+    else:
+        say(f"{fault.file}: {fault.what}" for fault in result.faults)
+        if result.unchecked:
+            console.note(result.unchecked)
+        size = f"{counted(result.files, 'file')}, {in_bytes(result.bytes)}"
+        if result.faults:
+            hint = "" if repair else f"; try `sciretrieve verify --repair -i {shlex.quote(str(path))}`"
+            console.note(f"{counted(len(result.faults), 'fault')} in {size}{hint}")
+        else:
+            console.note(f"{path} is sound: {counted(result.papers, 'paper')}, {size}, generation {result.generation}")
+    if result.faults:
+        raise typer.Exit(1)
 
 
 def export(
@@ -72,6 +159,7 @@ def export(
         ),
     ],
     index: IndexPath = None,
+    generation: Generation = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -82,6 +170,6 @@ def export(
     from ..exporting import export as write
     from ..index import Index
 
-    opened_index = Index(chosen_index(index))
+    opened_index = Index(chosen_index(index), generation=generation)
     for path in write(opened_index, output):
         Console(quiet).note(f"{counted(len(opened_index), 'paper')}: {path} ({in_bytes(path.stat().st_size)})")

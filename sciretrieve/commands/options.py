@@ -92,20 +92,25 @@ ClusterOption: TypeAlias = Annotated[
 ]
 FormatOption: TypeAlias = Annotated[Format, typer.Option("--format", "-f", help="How to print the hits.")]
 PlainFormatOption: TypeAlias = Annotated[PlainFormat, typer.Option("--format", "-f", help="How to print it.")]
+Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="Stop at the first bad row, instead of listing it in rejected.jsonl.")]
+Resume: TypeAlias = Annotated[bool, typer.Option("--resume/--no-resume", help="Continue an interrupted run of the same.")]
+Generation: TypeAlias = Annotated[
+    int | None, typer.Option("--generation", metavar="N", min=1, help="An older generation, of those that `sciretrieve log` shows.")
+]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress on stderr.")]
 Debug: TypeAlias = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 
-def open_index(path: Path | None, encoder: str | None) -> Index:
-    """Open the named index, or the one built last, with another encoder for its queries if one is named."""
+def open_index(path: Path | None, encoder: str | None, generation: int | None = None) -> Index:
+    """Open the named index, or the one built last, with another encoder for its queries if one is named; or an older generation."""
     from ..index import Index
 
     index_path = chosen_index(path)
     if encoder is None:
-        return Index(index_path)
+        return Index(index_path, generation=generation)
     from ..encoders import load_encoder
 
-    return Index(index_path, encoder=load_encoder(encoder, device="cpu"))
+    return Index(index_path, encoder=load_encoder(encoder, device="cpu"), generation=generation)
 
 
 def chosen_index(path: Path | None) -> Path:

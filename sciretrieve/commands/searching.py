@@ -28,6 +28,7 @@ from .options import (
     Format,
     FormatOption,
     Fusion,
+    Generation,
     Group,
     IndexPath,
     ModeOption,
@@ -58,6 +59,7 @@ def search(
     ],
     index: IndexPath = None,
     encoder: QueryEncoder = None,
+    generation: Generation = None,
     k: Count = 10,
     mode: ModeOption = None,
     filter: Filters = None,
@@ -82,7 +84,7 @@ def search(
     """
     text = sys.stdin.read().strip() if query == ["-"] else " ".join(query)
     start = time.perf_counter()
-    opened_index, console = open_index(index, encoder), Console(quiet)
+    opened_index, console = open_index(index, encoder, generation), Console(quiet)
     _check_views(format, explain, facets, cluster)
     options = SearchOptions(mode, filter, since, fusion, alpha, _reranker(rerank), rerank_depth, group, diverse)
 

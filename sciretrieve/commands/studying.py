@@ -80,7 +80,7 @@ def duplicates(
     from ..ranking.grouping import groups_of
 
     opened_index = Index(chosen_index(index))
-    groups = groups_of(shard.columns(["id", "title", "authors"]) for shard in opened_index.shards)
+    groups = groups_of(opened_index.tables(["id", "title", "authors"]))
     if format == "json":
         rows = [{"title": title, "papers": ids} for title, ids in groups]
         say([json.dumps({"schema": 1, "index": str(opened_index.path), "groups": rows}, ensure_ascii=False, indent=1)])

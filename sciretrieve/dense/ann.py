@@ -15,6 +15,7 @@ import numpy as np
 
 from ..choices import Metric
 from ..errors import CorruptData, InvalidRequest, Unavailable
+from ..files import replaced
 from ..once import once
 from ..types import Mask, Rows, Vectors
 
@@ -59,7 +60,9 @@ def build_ann(path: Path, vectors: Vectors, factory: str, metric: Metric) -> boo
     except RuntimeError:
         check_factory(factory, vectors.shape[1], metric)
         return False
-    _faiss().write_index(index, str(path))
+    with replaced(path) as file:
+        faiss = _faiss()
+        faiss.write_index(index, faiss.PyCallbackIOWriter(file.write))
     return True
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..choices import Metric
+from ..scope import Scope
 from ..types import Rows, Vectors
 from .vectors import VectorShard, vectors_at
 
@@ -40,20 +41,21 @@ class Scale:
         return float(np.clip((score - self.chance) / (self.near - self.chance), 0.0, 1.0))
 
 
-def scale(shards: Sequence[VectorShard], golden: Vectors | None) -> Scale | None:
+def scale(shards: Sequence[VectorShard], golden: Vectors | None, scope: Scope) -> Scale | None:
     """The scale of a collection's scores, or None if it cannot be determined.
 
     Args:
         shards: the collection's vectors.
+        scope: which of its papers are not deleted.
         golden: the encoder's vectors for one paper and for its title as a query, the first two rows, (>= 2, dim). If these
             are less near than neighbours are, the encoder puts queries in another region than papers, and pairs of papers say
             nothing about queries. Without such vectors that cannot be checked.
     """
-    papers = sum(shard.papers for shard in shards)
+    papers = len(scope)
     if golden is None or papers < FEWEST:
         return None
     metric = shards[0].metric
-    rows = np.linspace(0, papers - 1, min(papers, SAMPLE_SIZE)).astype(np.int64)
+    rows = scope.places[np.linspace(0, papers - 1, min(papers, SAMPLE_SIZE)).astype(np.int64)]
     sample = vectors_at(shards, rows)
     scores = _scores(sample, sample, metric)
     chance = float(np.percentile(scores[np.triu_indices(len(sample), 1)], CHANCE))

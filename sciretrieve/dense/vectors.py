@@ -11,8 +11,10 @@ import numpy as np
 from ..choices import Metric
 from ..errors import CorruptData
 from ..once import once
+from ..scope import Scope
+from ..sharding import by_shard
 from ..topk import best
-from ..types import Mask, Rows, Scores, Vectors
+from ..types import Rows, Scores, Vectors
 from . import exact
 from .ann import HNSW_SEARCH, Ann
 from .exact import RowScores
@@ -43,9 +45,9 @@ class VectorShard:
     def vectors(self) -> Vectors:
         """The vectors as they were encoded, shape (papers, dim), float32."""
         try:
-            vectors: Vectors = np.load(self.path, mmap_mode="r")
-        except (OSError, ValueError) as error:
-            raise CorruptData(f"{self.path} cannot be read: {error}; rebuild the index with --overwrite") from error
+            vectors: Vectors = np.load(self.path, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError, EOFError) as error:
+            raise CorruptData(f"{self.path} cannot be read: {error}; try `sciretrieve verify --repair`") from error
         if vectors.shape != (self.papers, self.dim) or vectors.dtype != np.float32:
             raise CorruptData(f"{self.path} holds {vectors.dtype}{vectors.shape}, the manifest says float32{(self.papers, self.dim)}")
         return vectors
@@ -61,9 +63,9 @@ class VectorShard:
         """The FAISS index, or None if the shard is searched exactly."""
         return None if self.ann_path is None else Ann(self.ann_path, self.papers, self.dim)
 
-    def search(self, query_vectors: Vectors, k: int, mask: Mask | None) -> list[RowScores]:
-        """At least min(k, papers that pass) rows for each query, counted within the shard, with exact scores."""
-        passing = self.papers if mask is None else int(mask.sum())
+    def search(self, query_vectors: Vectors, k: int, scope: Scope) -> list[RowScores]:
+        """At least min(k, papers in the scope) rows for each query, counted within the shard, with exact scores."""
+        passing, mask = len(scope), scope.mask
         candidates = min(k * OVERSAMPLING, k + SURPLUS)
         if not passing:
             return [(np.empty(0, np.int64), np.empty(0))] * len(query_vectors)
@@ -71,23 +73,23 @@ class VectorShard:
         if scan or self.ann is None or (mask is not None and not self.ann.takes_masks):
             return exact.search(self.vectors, self.norms, query_vectors, k, self.metric, mask)
         proposals = self.ann.candidates(query_vectors, candidates, self.metric, mask)
-        return [self._scored(query, rows, k, mask) for query, rows in zip(query_vectors, proposals, strict=True)]
+        return [self._scored(query, rows, k, scope) for query, rows in zip(query_vectors, proposals, strict=True)]
 
-    def _scored(self, query: Vectors, rows: Rows, k: int, mask: Mask | None) -> RowScores:
+    def _scored(self, query: Vectors, rows: Rows, k: int, scope: Scope) -> RowScores:
         if len(rows) < k:  # the index did not reach enough papers that pass, so all are scanned
-            return exact.search(self.vectors, self.norms, query[None], k, self.metric, mask)[0]
+            return exact.search(self.vectors, self.norms, query[None], k, self.metric, scope.mask)[0]
         rows = np.sort(rows.astype(np.int64))
         scores = exact.score(query, self.vectors[rows], self.metric)
         best_places = best(scores, k)
         return rows[best_places], scores[best_places]
 
 
-def search(shards: Sequence[VectorShard], query_vectors: Vectors, k: int, mask: Mask | None) -> list[RowScores]:
+def search(shards: Sequence[VectorShard], query_vectors: Vectors, k: int, scope: Scope) -> list[RowScores]:
     """Search all shards and merge: rows counted over all shards, in no particular order, with every tie at the k-th score."""
     parts = []
     for shard in shards:
-        shard_mask = None if mask is None else mask[shard.first : shard.first + shard.papers]
-        parts.append([(rows + shard.first, scores) for rows, scores in shard.search(query_vectors, k, shard_mask)])
+        shard_scope = scope.part(shard.first, shard.papers)
+        parts.append([(rows + shard.first, scores) for rows, scores in shard.search(query_vectors, k, shard_scope)])
     answers = []
     for shard_answers in zip(*parts, strict=True):
         rows, scores = (np.concatenate(columns) for columns in zip(*shard_answers, strict=True))
@@ -99,21 +101,19 @@ def search(shards: Sequence[VectorShard], query_vectors: Vectors, k: int, mask: 
 def vectors_at(shards: Sequence[VectorShard], rows: Rows) -> Vectors:
     """The vectors at the given rows (counted over all shards), in that order: (n, dim) float32."""
     vectors = np.empty((len(rows), shards[0].dim), np.float32)
-    for shard in shards:
-        in_shard = (rows >= shard.first) & (rows < shard.first + shard.papers)
-        vectors[in_shard] = shard.vectors[rows[in_shard] - shard.first]
+    for shard, positions, shard_rows in by_shard(rows, shards):
+        vectors[positions] = shard.vectors[shard_rows]
     return vectors
 
 
-def ranks(shards: Sequence[VectorShard], query: Vectors, scores: Scores, mask: Mask | None) -> list[int]:
-    """The exact ranks, from 1, of papers with these scores among all papers (that pass) for one query."""
+def ranks(shards: Sequence[VectorShard], query: Vectors, scores: Scores, scope: Scope) -> list[int]:
+    """The exact ranks, from 1, of papers with these scores among all papers of the scope for one query."""
     higher_counts = np.zeros(len(scores), np.int64)
     for shard in shards:
         for start in range(0, shard.papers, exact.BLOCK_ROWS):
             stop = min(start + exact.BLOCK_ROWS, shard.papers)
             block_scores = exact.score(query, shard.vectors[start:stop], shard.metric)
-            if mask is not None:
-                block_scores = block_scores[mask[shard.first + start : shard.first + stop]]
+            block_scores = block_scores[scope.part(shard.first + start, stop - start).flags]
             higher_counts += len(block_scores) - np.searchsorted(np.sort(block_scores), scores, side="right")
     ranks: list[int] = (higher_counts + 1).tolist()
     return ranks
@@ -122,8 +122,6 @@ def ranks(shards: Sequence[VectorShard], query: Vectors, scores: Scores, mask: M
 def score_rows(shards: Sequence[VectorShard], query: Vectors, rows: Rows) -> Scores:
     """Exact scores of the given rows (counted over all shards) for one query."""
     scores = np.empty(len(rows))
-    for shard in shards:
-        in_shard = np.flatnonzero((rows >= shard.first) & (rows < shard.first + shard.papers))
-        if len(in_shard):
-            scores[in_shard] = exact.score(query, shard.vectors[rows[in_shard] - shard.first], shard.metric)
+    for shard, positions, shard_rows in by_shard(rows, shards):
+        scores[positions] = exact.score(query, shard.vectors[shard_rows], shard.metric)
     return scores

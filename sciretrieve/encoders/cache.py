@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from platformdirs import user_cache_path
+from ..cache import cache_directory
 
 LIMIT = 24_000_000_000
 """Maximum size in bytes; the least recently used entries are removed first. A BERT-base takes about 0.9 GB per task."""
@@ -21,13 +21,6 @@ class Entry:
     folder: Path
     bytes: int
     used: float
-
-
-def cache_directory() -> Path:
-    """Where the cache is: $SCIRETRIEVE_CACHE, else a folder in the user's cache directory as the system has it."""
-    if directory := os.environ.get("SCIRETRIEVE_CACHE"):
-        return Path(directory)
-    return user_cache_path("sciretrieve", appauthor=False)
 
 
 def models_directory() -> Path:

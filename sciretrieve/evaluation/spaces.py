@@ -142,11 +142,11 @@ class IndexSpace:
 
     @cached_property
     def _all(self) -> list[str]:
-        return [id for shard in self.index.shards for id in shard.ids.to_pylist()]
+        return self.index.live_ids()
 
     @cached_property
     def _rows(self) -> dict[str, int]:
-        return {id: row for row, id in enumerate(self._all)}
+        return dict(zip(self._all, self.index.scope.places.tolist(), strict=True))
 
     def ids(self) -> Sequence[str]:
         """See `Space`."""
@@ -154,7 +154,10 @@ class IndexSpace:
 
     def matrices(self) -> Sequence[Vectors]:
         """See `Space`."""
-        return [shard.vectors for shard in self.index.vectors]
+        scope = self.index.scope
+        if scope.mask is None:
+            return [shard.vectors for shard in self.index.vectors]
+        return [shard.vectors[scope.part(shard.first, shard.papers).flags] for shard in self.index.vectors]
 
     def papers(self, ids: Sequence[str]) -> tuple[list[str], npt.NDArray[Any]]:
         """See `Space`."""

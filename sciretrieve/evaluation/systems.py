@@ -160,7 +160,7 @@ class IndexSearch:
 
     @cached_property
     def _known(self) -> set[str]:
-        return {id for shard in self.index.shards for id in shard.ids.to_pylist()}
+        return set(self.index.live_ids())
 
     @property
     def reads_texts(self) -> bool:
@@ -185,8 +185,8 @@ class IndexSearch:
             raise InvalidRequest(f"sets of papers are scored by their vectors, so mode {self.mode} cannot rank them")
         queries = [query for query in task.queries.values() if self.has_query(query)]
         if task.candidates is None:
-            last_row = len(self.index) if task.among is None else task.among
-            k = depth + 1 + len(self.index) - last_row  # papers outside the candidates may come first
+            last_row = self.index.scope.rows if task.among is None else task.among
+            k = depth + 1 + self.index.scope.rows - last_row  # papers outside the candidates may come first
             batch_size = max(1, BATCH * (depth + 1) // k)
             options = SearchOptions(mode=self.mode, fusion=self.fusion, group=False)
             for start in range(0, len(queries), batch_size):

@@ -1,9 +1,9 @@
-"""Keyword search: turning text into terms, a shard's postings, and one BM25 index over all shards."""
+"""Keyword search: turning text into terms, a shard's postings, the corpus's statistics, and BM25 over shards with both."""
 
 from ..options import Bm25Parameters
 from .analysis import Analyzer
-from .bm25 import Bm25
-from .building import build
-from .postings import PostingsBuilder
+from .bm25 import Bm25, LexicalShard
+from .postings import Postings, PostingsBuilder
+from .statistics import Statistics
 
-__all__ = ["Analyzer", "Bm25", "Bm25Parameters", "PostingsBuilder", "build"]
+__all__ = ["Analyzer", "Bm25", "Bm25Parameters", "LexicalShard", "Postings", "PostingsBuilder", "Statistics"]

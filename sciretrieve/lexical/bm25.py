@@ -1,183 +1,253 @@
-"""BM25 search over the index written by `building`: memory-mapped, and checked as it is read."""
+"""BM25 search over shards: each scores its own postings, with the statistics of the whole corpus."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice, takewhile
-from pathlib import Path
-from typing import Any
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import CorruptData
-from ..files import read_json
 from ..once import once
+from ..options import Bm25Parameters
+from ..scope import Scope
+from ..sharding import by_shard
 from ..types import Mask, Rows
-from .building import ABSENT, DATA, PARAMETERS, ROWS, STARTS, TITLE_ROWS, TITLE_STARTS, VOCABULARY
-from .variants import RARITIES, Floats
+from .postings import Postings
+from .statistics import Frequencies, Statistics
+from .variants import FREQUENCY_WEIGHTS, RARITIES, VARIANTS, Floats, frequency_weights, term_rarities
 
 K3 = 3.0
 """Saturates a term's frequency in a query; measured, see docs/quality.md."""
 
-PostingRows = npt.NDArray[np.int32]
+REMEMBERED = 8_000_000
+"""Postings of a shard whose weights are kept in memory, 4 bytes each: those of the terms that were last searched for. Most of
+a query's postings are those of common words, which other queries have too."""
+NUMBERS_REMEMBERED = 65_536
+"""Terms of a shard whose numbers are kept in memory."""
+
+Weights = npt.NDArray[np.float32]
 
 
+class RememberedWeights:
+    """The weights of the terms that were last searched for, up to so many postings; several threads may use it."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit, self._size = limit, 0
+        self._weights: OrderedDict[int, Weights] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, number: int, compute: Callable[[int], Weights]) -> Weights:
+        """The weights of a term, by its number; computed if they are not here."""
+        with self._lock:
+            weights = self._weights.get(number)
+            if weights is not None:
+                self._weights.move_to_end(number)
+                return weights
+        weights = compute(number)
+        with self._lock:
+            if number not in self._weights:
+                self._weights[number] = weights
+                self._size += len(weights)
+            while self._size > self._limit:
+                self._size -= len(self._weights.popitem(last=False)[1])
+        return weights
+
+
+@dataclass(frozen=True)
+class LexicalShard:
+    """One shard's part of a BM25 index.
+
+    Attributes:
+        postings: its terms and their papers.
+        frequencies: how many papers of the corpus have each of its terms, (terms,).
+        scope: which of its papers are not deleted.
+        first: its first paper's row, counted over all shards.
+        statistics: the corpus's.
+        parameters: how terms are weighted.
+    """
+
+    postings: Postings
+    frequencies: Frequencies
+    scope: Scope
+    first: int
+    statistics: Statistics
+    parameters: Bm25Parameters
+    _remembered: RememberedWeights = field(default_factory=lambda: RememberedWeights(REMEMBERED))
+
+    @property
+    def papers(self) -> int:
+        """How many rows it has, those of deleted papers among them."""
+        return self.postings.papers
+
+    @once
+    def number(self) -> Callable[[str], int | None]:
+        """Gives a term's number; None if no paper of the shard has it."""
+        return lru_cache(NUMBERS_REMEMBERED)(self.postings.number)
+
+    def rows_of(self, number: int) -> npt.NDArray[np.int32]:
+        """The rows within the shard of the papers that have a term, deleted ones too, ascending."""
+        return self.postings.rows[self.postings.of(number)]
+
+    def weights_of(self, number: int) -> Weights:
+        """What a term adds to these papers' scores, beyond what it adds to papers without it."""
+        return self._remembered.get(number, self._weigh)
+
+    @once
+    def rarities(self) -> Floats:
+        """Each term's inverse document frequency in Lucene's form, which is positive for every term, (terms,)."""
+        return RARITIES["lucene"](self.frequencies.astype(np.float64), self.statistics.papers)
+
+    @once
+    def _norms(self) -> Weights:
+        """What each paper's length does to the weights of its terms, (papers,)."""
+        statistics, title = self.statistics, self.parameters.title - 1.0
+        mean_length = (statistics.terms + title * statistics.title_terms) / max(statistics.papers, 1)
+        lengths = (self.postings.lengths + title * self.postings.title_lengths) / (mean_length or 1.0)  # 0 if titles weigh 0
+        return np.asarray(1 - self.parameters.b + self.parameters.b * lengths, np.float32)
+
+    def _weigh(self, number: int) -> Weights:
+        places = self.postings.of(number)
+        counts = self.postings.counts[places].astype(np.float32)
+        counts += np.float32(self.parameters.title - 1.0) * self.postings.titles[places]
+        weigh = FREQUENCY_WEIGHTS[VARIANTS[self.parameters.variant].frequency]
+        weights = weigh(counts, self._norms[self.postings.rows[places]], self.parameters)
+        rarity = rarity_of(self.parameters, int(self.frequencies[number]), self.statistics.papers)
+        return np.asarray(np.float32(rarity) * weights - np.float32(rarity * absent_weight(self.parameters)), np.float32)
+
+
+def rarity_of(parameters: Bm25Parameters, frequency: int, papers: int) -> float:
+    """The inverse document frequency of a term that so many of so many papers have, in the variant's form."""
+    return float(term_rarities(parameters, np.array([float(frequency)]), papers)[0])
+
+
+def absent_weight(parameters: Bm25Parameters) -> float:
+    """What a term of rarity 1 adds to the papers that do not have it: more than 0 in bm25l and bm25+."""
+    return float(frequency_weights(parameters, np.zeros(1), np.ones(1))[0])
+
+
+@dataclass(frozen=True)
 class Bm25:
-    """A BM25 index opened for searching."""
+    """A BM25 index opened for searching: its shards, in order, and what they have in common."""
 
-    def __init__(self, directory: Path, papers: int) -> None:
-        """Map the index in `directory`, which must cover `papers` papers. Raises CorruptData if it does not."""
-        self._directory = directory
-        self._papers = papers
-        try:
-            parameters = read_json(directory / PARAMETERS)
-            self._vocabulary: dict[str, int] = read_json(directory / VOCABULARY)
-        except OSError as error:
-            raise CorruptData(f"the BM25 index {directory} cannot be read: {error}; rebuild the index with --overwrite") from error
-        terms = len(self._vocabulary)
-        self._weights, self._rows = self._array(DATA, np.float32), self._array(ROWS, np.int32)
-        self._starts = np.asarray(self._array(STARTS, np.int64))
-        self._absent = np.asarray(self._array(ABSENT, np.float32)) if (directory / ABSENT).exists() else None
-        self._title_rows, self._title_starts = self._array(TITLE_ROWS, np.int32), np.asarray(self._array(TITLE_STARTS, np.int64))
-        checks = {
-            PARAMETERS: parameters.get("num_docs") == papers,
-            VOCABULARY: list(self._vocabulary.values()) == list(range(terms)),
-            STARTS: _are_starts(self._starts, terms, len(self._rows)),
-            DATA: len(self._weights) == len(self._rows),
-            ABSENT: self._absent is None or len(self._absent) == terms,
-            TITLE_STARTS: _are_starts(self._title_starts, terms, len(self._title_rows)),
-        }
-        for name, fits in checks.items():
-            if not fits:
-                raise self._corrupt(name)
+    shards: Sequence[LexicalShard]
+    statistics: Statistics
+    parameters: Bm25Parameters
 
-    def _array(self, name: str, dtype: npt.DTypeLike) -> Any:
-        """Map a file with a one-dimensional array. Raises CorruptData for anything else."""
-        try:
-            array = np.load(self._directory / name, mmap_mode="r")
-        except Exception as error:  # NumPy may raise anything here: it reads a header as Python
-            raise self._corrupt(name) from error
-        if array.dtype != dtype or array.ndim != 1:
-            raise self._corrupt(name)
-        return array
+    def weighted(self, parameters: Bm25Parameters) -> Bm25:
+        """The same index with other parameters."""
+        shards = [replace(shard, parameters=parameters, _remembered=RememberedWeights(REMEMBERED)) for shard in self.shards]
+        return Bm25(shards, self.statistics, parameters)
 
-    def _corrupt(self, name: str) -> CorruptData:
-        return CorruptData(f"{self._directory / name} is damaged or does not fit its index; rebuild the index with --overwrite")
+    @once
+    def _rows(self) -> int:
+        return sum(shard.papers for shard in self.shards)
 
-    def _numbers(self, terms: Iterable[str]) -> list[int]:
-        """The numbers of the terms that any paper has, ascending, each once."""
-        return sorted({self._vocabulary[term] for term in terms if term in self._vocabulary})
-
-    def _postings(self, number: int) -> tuple[PostingRows, npt.NDArray[np.float32]]:
-        """The rows of the papers that have a term, ascending, and the term's weight in each. Raises CorruptData."""
-        places = slice(self._starts[number], self._starts[number + 1])
-        return self._check_rows(self._rows[places], ROWS), self._weights[places]
-
-    def _check_rows(self, rows: PostingRows, name: str) -> PostingRows:
-        # viewed as unsigned, a negative row is a large one
-        if len(rows) and rows.view(np.uint32).max() >= self._papers:
-            raise self._corrupt(name)
-        return rows
-
-    def scores(self, terms: Mapping[str, float]) -> tuple[npt.NDArray[np.float32], Mask]:
-        """Score every paper for weighted query terms: a float32 score per paper, and whether it has any of the terms."""
-        scores, matched = np.zeros(self._papers, np.float32), np.zeros(self._papers, bool)
-        for number, weight in sorted((self._vocabulary[term], weight) for term, weight in terms.items() if term in self._vocabulary):
-            rows, weights = self._postings(number)
-            scores[rows] += np.float32(weight) * weights
-            matched[rows] = True
-            if self._absent is not None:
-                scores += np.float32(weight) * self._absent[number]
-        if not np.isfinite(scores.sum()):  # one non-finite weight makes the sum non-finite
-            raise self._corrupt(DATA)
+    def scores(self, terms: Mapping[str, float]) -> tuple[Weights, Mask]:
+        """Score every paper for weighted query terms: a float32 score per row, and whether it has any of the terms."""
+        scores, matched = np.zeros(self._rows, np.float32), np.zeros(self._rows, bool)
+        known = [(term, np.float32(terms[term]), self._absent(term)) for term in sorted(self.known_terms(terms))]
+        for shard in self.shards:
+            span = slice(shard.first, shard.first + shard.papers)
+            shard_scores, shard_matched = scores[span], matched[span]
+            for term, weight, absent in known:
+                number = shard.number(term)
+                if number is not None:
+                    rows = shard.rows_of(number)
+                    shard_scores[rows] += weight * shard.weights_of(number)
+                    shard_matched[rows] = True
+                if absent:
+                    shard_scores += weight * absent
         return scores, matched
+
+    def _absent(self, term: str) -> np.float32:
+        weight = absent_weight(self.parameters)
+        return np.float32(weight and weight * rarity_of(self.parameters, self.frequency(term), self.statistics.papers))
+
+    def frequency(self, term: str) -> int:
+        """How many papers have a term."""
+        for shard in self.shards:
+            if (number := shard.number(term)) is not None:
+                return int(shard.frequencies[number])
+        return 0
 
     def rarity(self, term: str) -> float:
         """A term's inverse document frequency in Lucene's form, also for a term that no paper has."""
-        return float(RARITIES["lucene"](np.array([float(self.frequency(term))]), self._papers)[0])
+        return float(RARITIES["lucene"](np.array([float(self.frequency(term))]), self.statistics.papers)[0])
+
+    def known_terms(self, terms: Iterable[str]) -> list[str]:
+        """The given terms that any paper has."""
+        return [term for term in terms if self.frequency(term)]
 
     def covered_rarity(self, terms: Mapping[str, float], rows: Rows) -> Floats:
         """The sum of weight times `rarity` over the terms that each paper has, (rows,)."""
         sums = np.zeros(len(rows))
-        for term in self.known_terms(terms):
-            term_rows, _ = self._postings(self._vocabulary[term])
-            places = np.minimum(np.searchsorted(term_rows, rows), len(term_rows) - 1)
-            sums += terms[term] * self.rarity(term) * (term_rows[places] == rows)
+        known = [(term, terms[term] * self.rarity(term)) for term in self.known_terms(terms)]
+        for shard, positions, shard_rows in by_shard(rows, self.shards):
+            for term, weight in known:
+                if (number := shard.number(term)) is not None:
+                    sums[positions] += weight * _among(shard_rows, shard.rows_of(number))
         return sums
 
     def title_overlap(self, terms: Iterable[str], rows: Rows) -> Floats:
         """How much of papers' titles the terms cover: the share of a title's inverse document frequencies, (rows,)."""
-        covered, totals = np.zeros(self._papers), self._title_totals
-        for number in self._numbers(terms):
-            covered[self._title_rows[self._title_starts[number] : self._title_starts[number + 1]]] += self._rarities[number]
-        overlap: Floats = covered[rows] / totals[rows]
+        overlap = np.zeros(len(rows))
+        asked_terms = set(terms)
+        for shard, positions, shard_rows in by_shard(rows, self.shards):
+            postings = shard.postings
+            starts, ends = postings.title_offsets[shard_rows].astype(np.int64), postings.title_offsets[shard_rows + 1]
+            sizes = ends - starts
+            papers = np.repeat(np.arange(len(shard_rows)), sizes)
+            numbers = postings.title_terms[np.arange(len(papers)) + np.repeat(starts - np.cumsum(sizes) + sizes, sizes)]
+            rarities = shard.rarities[numbers]
+            asked = [number for term in asked_terms if (number := shard.number(term)) is not None]
+            covered = np.bincount(papers, rarities * np.isin(numbers, asked), len(shard_rows))
+            totals = np.bincount(papers, rarities, len(shard_rows))
+            overlap[positions] = covered / np.where(totals == 0, np.inf, totals)
         return overlap
 
-    @once
-    def _rarities(self) -> Floats:
-        """Each term's inverse document frequency in Lucene's form, which is positive for every term."""
-        return RARITIES["lucene"](np.diff(self._starts).astype(np.float64), self._papers)
-
-    @once
-    def _title_totals(self) -> Floats:
-        """The sum of the inverse document frequencies of a title's terms; infinite without a title, so that the share is 0."""
-        title_rows = self._check_rows(self._title_rows, TITLE_ROWS)
-        totals = np.bincount(title_rows, np.repeat(self._rarities, np.diff(self._title_starts)), self._papers)
-        return np.where(totals == 0, np.inf, totals)
-
-    def known_terms(self, terms: Iterable[str]) -> list[str]:
-        """The given terms that any paper has."""
-        return [term for term in terms if term in self._vocabulary]
-
-    def frequency(self, term: str) -> int:
-        """How many papers have a term."""
-        number = self._vocabulary.get(term)
-        return 0 if number is None else int(self._starts[number + 1] - self._starts[number])
-
     def beginning_with(self, start: str) -> list[str]:
-        """The index's terms that begin with `start`, ascending."""
-        low = bisect_left(self._terms, start)
-        return list(takewhile(lambda term: term.startswith(start), islice(self._terms, low, None)))
+        """The terms that begin with `start`, ascending."""
+        return sorted({term for shard in self.shards for term in shard.postings.beginning_with(start)})
 
-    @once
-    def _terms(self) -> list[str]:
-        return list(self._vocabulary)  # ascending, as `build` wrote them
-
-    def rows_with(self, terms: Iterable[str]) -> PostingRows:
+    def rows_with(self, terms: Iterable[str]) -> Rows:
         """The rows of the papers that have all of the terms, ascending; none for no terms."""
-        numbers = {self._vocabulary.get(term) for term in terms}
-        if not numbers or None in numbers:
-            return np.empty(0, np.int32)
-        rarest, *others = sorted((self._postings(number)[0] for number in numbers if number is not None), key=len)
-        rows = np.asarray(rarest)
-        for term_rows in others:  # the rarest came first, so the rest only shrinks the rows
-            places = np.minimum(np.searchsorted(term_rows, rows), len(term_rows) - 1)
-            rows = rows[term_rows[places] == rows]
-        return rows
+        distinct_terms = set(terms)
+        parts = [np.empty(0, np.int64)]
+        for shard in self.shards if distinct_terms else ():
+            numbers = [number for term in distinct_terms if (number := shard.number(term)) is not None]
+            if len(numbers) < len(distinct_terms):
+                continue
+            rarest, *others = sorted((shard.rows_of(number) for number in numbers), key=len)
+            rows = np.asarray(rarest)
+            for term_rows in others:  # the rarest came first, so the rest only shrinks the rows
+                rows = rows[_among(rows, term_rows)]
+            parts.append(rows[shard.scope.has(rows.astype(np.int64))].astype(np.int64) + shard.first)
+        return np.concatenate(parts)
 
     def weights(self, terms: Mapping[str, float], row: int) -> dict[str, float]:
         """What each query term that a paper has adds to the paper's score; the greatest first."""
         contributions = {}
-        for term, weight in terms.items():
-            number = self._vocabulary.get(term)
-            if number is None:
-                continue
-            rows, weights = self._postings(number)
-            place = int(np.searchsorted(rows, row))
-            if place < len(rows) and rows[place] == row:
-                contributions[term] = weight * float(weights[place])
+        for shard, _, shard_rows in by_shard(np.array([row]), self.shards):
+            for term, weight in terms.items():
+                number = shard.number(term)
+                if number is None:
+                    continue
+                rows = shard.rows_of(number)
+                place = int(np.searchsorted(rows, shard_rows[0]))
+                if place < len(rows) and rows[place] == shard_rows[0]:
+                    contributions[term] = weight * float(shard.weights_of(number)[place])
         return dict(sorted(contributions.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _are_starts(starts: npt.NDArray[np.int64], terms: int, postings: int) -> bool:
-    """Whether the starts divide all the postings among the terms, without overlap."""
-    if len(starts) != terms + 1 or starts[0] != 0 or (np.diff(starts) < 0).any():
-        return False
-    # an index without terms keeps one unused place
-    return int(starts[-1]) == postings or (terms == 0 and postings == 1)
+def _among(rows: npt.NDArray[np.integer], others: npt.NDArray[np.integer]) -> Mask:
+    """Which of the rows are among the others, which are ascending and not none."""
+    places = np.minimum(np.searchsorted(others, rows), len(others) - 1)
+    is_among: Mask = others[places] == rows
+    return is_among
 
 
 def weigh_terms(terms: Sequence[str]) -> dict[str, float]:

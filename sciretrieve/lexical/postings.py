@@ -1,21 +1,34 @@
 """A shard's postings: which of its papers have a term, and how often. Immutable, and free of corpus-wide statistics.
 
-One Arrow IPC file, memory-mapped when read, with a row per term in code-point order: `term`, `rows` (int32, ascending),
-and for each of these how often the term occurs in the paper: `counts` (uint16, capped at 65,535), and how often in its
-title: `titles` (uint8, capped at 255).
+Two Arrow IPC files, memory-mapped when read:
+
+postings.arrow   a row per term in code-point order: `term`, `rows` (int32, ascending), and for each of these how often the
+                 term occurs in the paper: `counts` (uint16, capped at 65,535), and how often in its title: `titles` (uint8,
+                 capped at 255)
+lengths.arrow    a row per paper: `terms`, the sum of its counts, `title_terms`, of which in its title (int32), and `title`,
+                 the numbers of its title's terms, that is their rows in postings.arrow (int32, ascending)
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from ..errors import CorruptData
+from ..files import created
+from ..once import once
+from ..types import Rows
 from .analysis import Analyzer
+
+POSTINGS, LENGTHS = "postings.arrow", "lengths.arrow"
 
 Ints = npt.NDArray[np.integer]
 
@@ -69,45 +82,210 @@ class PostingsBuilder:
         pairs: npt.NDArray[np.int64] = (rows << 32 | terms)[terms >= 0]
         return pairs
 
-    def write(self, path: Path) -> None:
+    def write(self, folder: Path) -> None:
         """Write the postings of all papers added."""
-        names = sorted(self._numbers.terms)
+        names = list(self._numbers.terms)
         empty_arrays = tuple(np.empty(0, kind) for kind in (np.int32, np.int32, np.uint16, np.uint8))
-        terms, rows, counts, titles = (np.concatenate(part) for part in zip(empty_arrays, *self._parts, strict=True))
-        place = np.empty(len(names), np.int32)  # term number -> place in code-point order
-        place[[self._numbers.terms[name] for name in names]] = np.arange(len(names), dtype=np.int32)
-        order = np.argsort(place[terms], kind="stable")  # rows stay in ascending order within a term
-        offsets = np.zeros(len(names) + 1, np.int32)
-        np.cumsum(np.bincount(place[terms], minlength=len(names)), out=offsets[1:])
-        table = pa.table(
-            {
-                "term": pa.array(names, pa.string()),
-                "rows": pa.ListArray.from_arrays(pa.array(offsets), pa.array(rows[order])),
-                "counts": pa.ListArray.from_arrays(pa.array(offsets), pa.array(counts[order])),
-                "titles": pa.ListArray.from_arrays(pa.array(offsets), pa.array(titles[order])),
-            }
-        )
-        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-            writer.write_table(table)
+        numbers, rows, counts, titles = (np.concatenate(part) for part in zip(empty_arrays, *self._parts, strict=True))
+        write_postings(folder, pa.array(names, pa.string()), numbers, rows, counts, titles, self._papers)
 
 
-@dataclass(frozen=True, slots=True)
-class Postings:
-    """A shard's postings as flat arrays: those of term i are at `offsets[i]:offsets[i + 1]`."""
+def write_postings(folder: Path, terms: pa.StringArray, numbers: Ints, rows: Ints, counts: Ints, titles: Ints, papers: int) -> None:
+    """Write a shard's two files from its single postings, which are in ascending order of row for each term.
 
-    terms: list[str]
-    offsets: Ints
-    rows: Ints
-    counts: Ints
-    titles: Ints
-
-
-def read_postings(path: Path) -> Postings:
-    """Memory-map the postings that `PostingsBuilder.write` wrote."""
-    table = pa.ipc.open_file(pa.memory_map(str(path))).read_all().combine_chunks()
-    if not table.num_rows:
-        return Postings([], np.zeros(1, np.int32), np.empty(0, np.int32), np.empty(0, np.uint16), np.empty(0, np.uint8))
-    rows, counts, titles = (table[name].chunk(0) for name in ("rows", "counts", "titles"))
-    return Postings(
-        table["term"].to_pylist(), rows.offsets.to_numpy(), rows.values.to_numpy(), counts.values.to_numpy(), titles.values.to_numpy()
+    Args:
+        folder: the shard's.
+        terms: distinct terms in any order.
+        numbers, rows, counts, titles: of each posting its term's place in `terms`, its paper's row, and the two counts, (n,).
+        papers: how many papers the shard has.
+    """
+    used = np.bincount(numbers, minlength=len(terms)) > 0
+    order_of_terms = np.asarray(pc.sort_indices(terms), np.int64)
+    order_of_terms = order_of_terms[used[order_of_terms]]
+    place = np.empty(len(terms), np.int32)  # number -> place in code-point order
+    place[order_of_terms] = np.arange(len(order_of_terms), dtype=np.int32)
+    places = place[numbers]
+    order = np.argsort(places, kind="stable")  # rows stay in ascending order within a term
+    offsets = np.zeros(len(order_of_terms) + 1, np.int32)
+    np.cumsum(np.bincount(places, minlength=len(order_of_terms)), out=offsets[1:])
+    rows, counts, titles = rows[order], counts[order], titles[order]
+    _write(
+        folder / POSTINGS,
+        {
+            "term": terms.take(pa.array(order_of_terms)),
+            "rows": _lists(offsets, rows),
+            "counts": _lists(offsets, counts),
+            "titles": _lists(offsets, titles),
+        },
     )
+    in_titles = np.flatnonzero(titles)
+    title_terms = (np.searchsorted(offsets, in_titles, side="right") - 1).astype(np.int32)
+    title_order = np.argsort(rows[in_titles], kind="stable")  # terms stay in ascending order within a paper
+    title_offsets = np.zeros(papers + 1, np.int32)
+    np.cumsum(np.bincount(rows[in_titles], minlength=papers), out=title_offsets[1:])
+    _write(
+        folder / LENGTHS,
+        {
+            "terms": pa.array(np.bincount(rows, counts, papers).astype(np.int32)),
+            "title_terms": pa.array(np.bincount(rows, titles, papers).astype(np.int32)),
+            "title": _lists(title_offsets, title_terms[title_order]),
+        },
+    )
+
+
+def _lists(offsets: Ints, values: Ints) -> pa.ListArray:
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values))
+
+
+def _write(path: Path, columns: dict[str, pa.Array]) -> None:
+    table = pa.table(columns)
+    with created(path) as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+
+
+@dataclass(frozen=True)
+class Postings:
+    """A shard's postings, opened: flat arrays, of which those of term i are at `offsets[i]:offsets[i + 1]`."""
+
+    folder: Path
+    papers: int
+
+    @once
+    def _table(self) -> dict[str, pa.Array]:
+        return _read(self.folder / POSTINGS, ("term", "rows", "counts", "titles"))
+
+    @once
+    def _paper_table(self) -> dict[str, pa.Array]:
+        columns = _read(self.folder / LENGTHS, ("terms", "title_terms", "title"))
+        if len(columns["terms"]) != self.papers:
+            raise CorruptData(f"{self.folder / LENGTHS} has {len(columns['terms'])} papers where the manifest says {self.papers}")
+        return columns
+
+    @property
+    def terms(self) -> pa.StringArray:
+        """The shard's terms, ascending."""
+        return self._table["term"]
+
+    @once
+    def offsets(self) -> Ints:
+        """Where each term's postings begin, and the end of the last, (terms + 1,) int32."""
+        return _offsets(self.folder / POSTINGS, *(self._table[name] for name in ("rows", "counts", "titles")))
+
+    @once
+    def rows(self) -> npt.NDArray[np.int32]:
+        """The postings' papers, (postings,)."""
+        rows: npt.NDArray[np.int32] = _values(self._table["rows"], np.int32)
+        return rows
+
+    @once
+    def counts(self) -> npt.NDArray[np.uint16]:
+        """How often the term occurs in the paper, (postings,)."""
+        counts: npt.NDArray[np.uint16] = _values(self._table["counts"], np.uint16)
+        return counts
+
+    @once
+    def titles(self) -> npt.NDArray[np.uint8]:
+        """How often it occurs in its title, (postings,)."""
+        counts: npt.NDArray[np.uint8] = _values(self._table["titles"], np.uint8)
+        return counts
+
+    @once
+    def lengths(self) -> npt.NDArray[np.int32]:
+        """Each paper's sum of counts, (papers,)."""
+        lengths: npt.NDArray[np.int32] = self._paper_table["terms"].to_numpy()
+        return lengths
+
+    @once
+    def title_lengths(self) -> npt.NDArray[np.int32]:
+        """Each paper's sum of counts in its title, (papers,)."""
+        lengths: npt.NDArray[np.int32] = self._paper_table["title_terms"].to_numpy()
+        return lengths
+
+    @once
+    def title_offsets(self) -> Ints:
+        """Where the terms of each paper's title begin in `title_terms`, and the end of the last, (papers + 1,) int32."""
+        return _offsets(self.folder / LENGTHS, self._paper_table["title"])
+
+    @once
+    def title_terms(self) -> npt.NDArray[np.int32]:
+        """The numbers of the titles' terms, ascending for each paper."""
+        numbers: npt.NDArray[np.int32] = _values(self._paper_table["title"], np.int32)
+        if len(numbers) and numbers.view(np.uint32).max() >= len(self.terms):
+            raise CorruptData(
+                f"{self.folder / LENGTHS} names terms that the shard does not have; `sciretrieve verify --repair` rebuilds it"
+            )
+        return numbers
+
+    @once
+    def _texts(self) -> tuple[npt.NDArray[np.int32], memoryview]:
+        """The terms as bytes: offsets and data. Comparing bytes is comparing code points, and nothing has to be decoded."""
+        if not len(self.terms):
+            return np.zeros(1, np.int32), memoryview(b"")
+        _, offsets, data = self.terms.buffers()
+        return np.frombuffer(offsets, np.int32), memoryview(data)
+
+    def place(self, term: str) -> int:
+        """Where a term is, or would have to be, among the shard's terms."""
+        text = term.encode()
+        offsets, data = self._texts
+        return bisect_left(range(len(self.terms)), text, key=lambda number: bytes(data[offsets[number] : offsets[number + 1]]))
+
+    def number(self, term: str) -> int | None:
+        """A term's number; None if no paper of the shard has it."""
+        place = self.place(term)
+        return place if place < len(self.terms) and self.terms[place].as_py() == term else None
+
+    def of(self, number: int) -> slice:
+        """A term's postings. Raises CorruptData if they name papers that the shard does not have."""
+        places = slice(int(self.offsets[number]), int(self.offsets[number + 1]))
+        rows = self.rows[places]
+        # viewed as unsigned, a negative row is a large one
+        if len(rows) and rows.view(np.uint32).max() >= self.papers:
+            raise CorruptData(
+                f"{self.folder / POSTINGS} names papers that the shard does not have; `sciretrieve verify --repair` rebuilds it"
+            )
+        return places
+
+    def beginning_with(self, start: str) -> list[str]:
+        """The terms that begin with `start`, ascending."""
+        low, texts = self.place(start), self.terms
+        high = low
+        while high < len(texts) and texts[high].as_py().startswith(start):
+            high += 1
+        terms: list[str] = texts.slice(low, high - low).to_pylist()
+        return terms
+
+    def frequencies(self, live: Rows | None) -> npt.NDArray[np.int32]:
+        """How many papers have each term, (terms,); of these rows only, ascending, if they are given."""
+        if live is None:
+            return np.diff(self.offsets).astype(np.int32)
+        is_live = np.zeros(self.papers, bool)
+        is_live[live] = True
+        ends = np.concatenate([[0], np.cumsum(is_live[self.rows], dtype=np.int64)])
+        counts: npt.NDArray[np.int32] = (ends[self.offsets[1:]] - ends[self.offsets[:-1]]).astype(np.int32)
+        return counts
+
+
+def _read(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
+    """Map an Arrow file's columns, each as one array. Raises CorruptData for a file that is not as it was written."""
+    try:
+        table = pa.ipc.open_file(pa.memory_map(str(path))).read_all().combine_chunks()
+        table.validate()
+        columns = {name: table[name].chunk(0) if table.num_rows else pa.array([], table[name].type) for name in names}
+    except (pa.ArrowException, OSError, KeyError) as error:
+        raise CorruptData(f"{path} cannot be read ({error}); `sciretrieve verify --repair` rebuilds it") from error
+    return columns
+
+
+def _offsets(path: Path, *columns: Any) -> Ints:
+    """The offsets that list columns have in common."""
+    arrays = [column.offsets.to_numpy() for column in columns]
+    offsets: Ints = arrays[0]
+    fits = all(np.array_equal(offsets, other) for other in arrays[1:]) and offsets[0] == 0 and not (np.diff(offsets) < 0).any()
+    if not fits or any(int(offsets[-1]) > len(column.values) for column in columns):
+        raise CorruptData(f"{path} is damaged; `sciretrieve verify --repair` rebuilds it")
+    return offsets
+
+
+def _values(column: pa.ListArray, kind: Any) -> Any:
+    return column.values.to_numpy() if len(column) else np.empty(0, kind)

@@ -11,8 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 
-import numpy as np
-
 from ..types import Rows
 from .analysis import Analyzer
 from .bm25 import Bm25, weigh_terms
@@ -115,10 +113,7 @@ class Speller:
         common = sorted((term for term in papers if papers[term] >= LEAST_PAPERS), key=lambda term: (-papers[term], term))
         for term in common[:TRIED]:
             words = Counter(
-                word
-                for text in self.texts(self.bm25.rows_with([term])[:READ].astype(np.int64))
-                for word in self.analyzer.words(text)
-                if fits(word)
+                word for text in self.texts(self.bm25.rows_with([term])[:READ]) for word in self.analyzer.words(text) if fits(word)
             )
             spelt = {word: count for word, count in words.items() if self.analyzer.term(word) == term}
             if spelt:

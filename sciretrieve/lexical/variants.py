@@ -16,6 +16,7 @@ from ..choices import Bm25Variant
 from ..options import Bm25Parameters
 
 Floats = npt.NDArray[np.float64]
+AnyFloats = npt.NDArray[np.floating]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +42,24 @@ LEAST = 1e-30
 """The least divisor: terms of weight 0 in papers without words then weigh 0, not 0 / 0."""
 
 
-def _saturated(counts: Floats, norms: Floats, parameters: Bm25Parameters) -> Floats:
+def _saturated(counts: AnyFloats, norms: AnyFloats, parameters: Bm25Parameters) -> AnyFloats:
     return counts / np.maximum(counts + parameters.k1 * norms, LEAST)
 
 
-def _scaled(counts: Floats, norms: Floats, parameters: Bm25Parameters) -> Floats:
+def _scaled(counts: AnyFloats, norms: AnyFloats, parameters: Bm25Parameters) -> AnyFloats:
     return (parameters.k1 + 1) * _saturated(counts, norms, parameters)
 
 
-def _bm25l(counts: Floats, norms: Floats, parameters: Bm25Parameters) -> Floats:
+def _bm25l(counts: AnyFloats, norms: AnyFloats, parameters: Bm25Parameters) -> AnyFloats:
     shifted = counts / np.maximum(norms, LEAST) + parameters.delta
     return (parameters.k1 + 1) * shifted / np.maximum(parameters.k1 + shifted, LEAST)
 
 
-def _bm25_plus(counts: Floats, norms: Floats, parameters: Bm25Parameters) -> Floats:
+def _bm25_plus(counts: AnyFloats, norms: AnyFloats, parameters: Bm25Parameters) -> AnyFloats:
     return _scaled(counts, norms, parameters) + parameters.delta
 
 
-FREQUENCY_WEIGHTS: Mapping[str, Callable[[Floats, Floats, Bm25Parameters], Floats]] = {
+FREQUENCY_WEIGHTS: Mapping[str, Callable[[AnyFloats, AnyFloats, Bm25Parameters], AnyFloats]] = {
     "lucene": _saturated,
     "robertson": _saturated,
     "atire": _scaled,
@@ -78,7 +79,7 @@ RARITIES: Mapping[str, Callable[[Floats, int], Floats]] = {
 """Functions of how many papers have a term, and of how many papers there are."""
 
 
-def frequency_weights(parameters: Bm25Parameters, counts: Floats, lengths: Floats) -> Floats:
+def frequency_weights(parameters: Bm25Parameters, counts: AnyFloats, lengths: AnyFloats) -> AnyFloats:
     """The weights of terms that occur `counts` times in papers of `lengths` times the mean length; all of one shape.
 
     In bm25l and bm25+ a count of 0 also gives more than 0: every paper gets that, whether it has the term or not.

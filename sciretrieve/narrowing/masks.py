@@ -1,4 +1,4 @@
-"""Which papers may answer a query: those that pass its filter and meet its demands, as one truth value per paper."""
+"""Which papers may answer a query: those that pass its filters and meet its demands."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from ..choices import Filter
 from ..lexical import Analyzer, Bm25
 from ..schema import conform, integers
+from ..scope import Scope
+from ..sharding import by_shard
 from ..shards import Shard
 from ..types import Mask, Rows
 from . import filters
@@ -18,23 +21,27 @@ from .operators import TEXT_COLUMNS, Demand
 
 @dataclass(frozen=True)
 class Narrower:
-    """What narrowing needs of an index: shards, their common columns, and its text analysis; each read when first needed."""
+    """What narrowing needs of an index: its shards, the scope of all its papers, their common columns, and its text analysis;
+    each read when first needed."""
 
     shards: Sequence[Shard]
+    scope: Callable[[], Scope]
     columns: Callable[[], pa.Schema]
     analyzer: Callable[[], Analyzer]
     bm25: Callable[[], Bm25 | None]
 
-    def mask(self, filter: str | None) -> Mask | None:
-        """Which papers pass a filter, by row; None for all of them. Raises InvalidRequest if it cannot be parsed."""
-        return None if filter is None else self.passing_mask(filters.parse(filter))
+    def passing(self, filter: Filter) -> Scope:
+        """The papers that pass a filter, or all of several. Raises InvalidRequest if one cannot be parsed."""
+        scope = self.scope()
+        for condition in [filter] if isinstance(filter, str) else filter or ():
+            scope = scope.passing(self.passing_mask(filters.parse(condition)))
+        return scope
 
-    def meeting_mask(self, demands: Iterable[Demand], among: Mask | None = None) -> Mask:
-        """Which papers (of those in `among`) meet all of the demands, by row."""
-        mask = np.ones(sum(map(len, self.shards)), bool) if among is None else among
+    def meeting(self, demands: Iterable[Demand], among: Scope) -> Scope:
+        """The papers of a scope that meet all of the demands."""
         for demand in demands:
-            mask = mask & self._meeting(demand)
-        return mask
+            among = among.passing(self._meeting(demand))
+        return among
 
     def _meeting(self, demand: Demand) -> Mask:
         if demand.column is None or demand.column in TEXT_COLUMNS:
@@ -44,22 +51,22 @@ class Narrower:
         return self.passing_mask(filters.matching(demand.column, demand.text, self.columns().field(demand.column).type)) ^ demand.absent
 
     def passing_mask(self, expression: filters.Expression) -> Mask:
-        """Which papers pass a filter, by row."""
+        """Which rows pass a filter, those of deleted papers among them."""
         columns = self.columns()
         schema = pa.schema([columns.field(name) for name in sorted(expression.columns() & set(columns.names))])
         tables = (conform(shard.columns(schema.names), schema) for shard in self.shards)
         masks = [filters.mask(expression, dict(zip(schema.names, table.columns, strict=True)), columns.names) for table in tables]
-        return np.concatenate(masks)
+        return np.concatenate([np.empty(0, bool), *masks])
 
     def _with_phrase(self, text: str, columns: Sequence[str]) -> Mask:
         """Which papers have the terms of a text in sequence in one of the columns."""
         terms = self.analyzer().terms(text)
-        mask = np.ones(sum(map(len, self.shards)), bool)
+        scope = self.scope()
         if not terms:  # only stop words: nothing to search for
-            return mask
+            return scope.flags
         bm25 = self.bm25()
-        rows = np.flatnonzero(mask) if bm25 is None else bm25.rows_with(terms).astype(np.int64)
-        mask[:] = False
+        rows = scope.places if bm25 is None else bm25.rows_with(terms)
+        mask = np.zeros(scope.rows, bool)
         if len(terms) == 1 and bm25 is not None and columns == TEXT_COLUMNS:
             mask[rows] = True
         else:
@@ -71,8 +78,6 @@ class Narrower:
         return any(text_terms[start : start + len(terms)] == terms for start in range(len(text_terms) - len(terms) + 1))
 
     def _texts(self, rows: Rows, columns: Sequence[str]) -> Iterable[tuple[int, tuple[str, ...]]]:
-        for shard in self.shards:
-            shard_rows = rows[(rows >= shard.first) & (rows < shard.first + len(shard))]
-            if len(shard_rows):
-                table = shard.columns(columns).take(integers(shard_rows - shard.first))
-                yield from zip(shard_rows.tolist(), zip(*(table[name].to_pylist() for name in columns), strict=True), strict=True)
+        for shard, positions, shard_rows in by_shard(rows, self.shards):
+            table = shard.columns(columns).take(integers(shard_rows))
+            yield from zip(rows[positions].tolist(), zip(*(table[name].to_pylist() for name in columns), strict=True), strict=True)

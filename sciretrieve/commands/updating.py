@@ -1,0 +1,241 @@
+"""`sciretrieve add`, `sync`, `delete`, `merge` and `reindex`: changing an index."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from ..choices import Bm25Variant, Metric
+from ..errors import InvalidRequest, SciretrieveError
+from .console import Console, counted, in_bytes, in_words, say
+from .options import (
+    AbstractColumn,
+    Corpus,
+    Debug,
+    DeviceOption,
+    Filters,
+    IdColumn,
+    IndexPath,
+    PlainFormat,
+    PlainFormatOption,
+    QueryEncoder,
+    Quiet,
+    Resume,
+    Strict,
+    TitleColumn,
+    chosen_index,
+)
+
+if TYPE_CHECKING:
+    from ..indexing import Update
+
+WATCHING = 2.0
+"""Seconds between looks at a watched corpus."""
+
+Result = TypeVar("Result")
+
+
+def add(
+    corpus: Corpus,
+    index: IndexPath = None,
+    encoder: QueryEncoder = None,
+    device: DeviceOption = "auto",
+    id_column: IdColumn = None,
+    title_column: TitleColumn = None,
+    abstract_column: AbstractColumn = None,
+    strict: Strict = False,
+    resume: Resume = True,
+    format: PlainFormatOption = "table",
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Add a corpus's papers to an index.
+
+    Only papers that are new, or that say something else than the one with their id, are encoded; the latter replace it. Searches
+    go on meanwhile, and see all of it at once.
+    """
+    from ..indexing import add as put
+
+    target, console = chosen_index(index), Console(quiet)
+    _update(put, corpus, target, encoder, device, (id_column, title_column, abstract_column), strict, resume, format, console)
+
+
+def sync(
+    corpus: Corpus,
+    index: IndexPath = None,
+    encoder: QueryEncoder = None,
+    device: DeviceOption = "auto",
+    id_column: IdColumn = None,
+    title_column: TitleColumn = None,
+    abstract_column: AbstractColumn = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Repeat it whenever the corpus changes; Ctrl-C ends it.")
+    ] = False,
+    strict: Strict = False,
+    resume: Resume = True,
+    format: PlainFormatOption = "table",
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Make an index equal to a corpus, such as a bibliography that grows.
+
+    As `add`; and papers that the corpus no longer has are deleted.
+    """
+    from ..indexing import sync as equalise
+
+    target, console = chosen_index(index), Console(quiet)
+    if watch and "-" in corpus:
+        raise InvalidRequest("standard input cannot be watched; name files or directories")
+    while True:
+        seen = _state(corpus) if watch else None
+        try:
+            _update(equalise, corpus, target, encoder, device, (id_column, title_column, abstract_column), strict, resume, format, console)
+        except SciretrieveError as error:
+            if not watch:
+                raise
+            console.note(f"{error}; waiting for the next change")  # a file may be half written just now
+        if not watch:
+            return
+        console.note("watching; Ctrl-C ends it")
+        try:
+            while _state(corpus) == seen:
+                time.sleep(WATCHING)
+        except KeyboardInterrupt:
+            raise typer.Exit(130) from None
+
+
+def _state(sources: list[str]) -> object:
+    """Changes whenever the files of a corpus do."""
+    from ..corpora import open_corpus
+
+    try:
+        return open_corpus(sources).fingerprint()
+    except (SciretrieveError, OSError) as error:  # a file that is just being replaced
+        return str(error)
+
+
+def _update(
+    change: Callable[..., Update],
+    corpus: list[str],
+    index: Path,
+    encoder: str | None,
+    device: str,
+    columns: tuple[str | None, str | None, str | None],
+    strict: bool,
+    resume: bool,
+    format: PlainFormat,
+    console: Console,
+) -> None:
+    from ..corpora import ColumnMap, open_corpus
+    from ..encoders import load_encoder
+
+    start = time.perf_counter()
+    given = load_encoder(encoder) if encoder else None
+    opened_corpus = open_corpus(corpus, ColumnMap(*columns))
+    update = _interruptible(
+        console,
+        f"finished work is kept in {index}, and the same command resumes it",
+        lambda: change(opened_corpus, index, encoder=given, device=device, strict=strict, resume=resume, progress=console),
+    )
+    if format == "json":
+        say([json.dumps({"schema": 1, "index": str(index), **asdict(update)}, indent=1)])
+        return
+    counts = {"added": update.added, "replaced": update.replaced, "deleted": update.deleted, "unchanged": update.unchanged}
+    listed = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count or name == "added")
+X    if update.rejected:
+        console.note(f"rejected {counted(update.rejected, 'row')}: see {index / 'rejected.jsonl'}")
+
+
+def delete(
+    ids: Annotated[list[str] | None, typer.Argument(metavar="ID", help="Ids of papers; - reads them from stdin, one per line.")] = None,
+    index: IndexPath = None,
+    filter: Filters = None,
+    format: PlainFormatOption = "table",
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Delete papers from an index, by their ids or by a filter.
+
+    Searches no longer find them. Their space is freed by `merge`; until then the generation before can be opened.
+    """
+    from ..indexing import delete as remove
+
+    named_ids = [line.strip() for line in sys.stdin if line.strip()] if ids == ["-"] else list(ids or [])
+    target, console = chosen_index(index), Console(quiet)
+    update = remove(target, named_ids, filter=filter, progress=console)
+    if format == "json":
+        say([json.dumps({"schema": 1, "index": str(target), **asdict(update)}, indent=1)])
+        return
+    console.note(f"{target}: {update.deleted:,} deleted; {counted(update.papers, 'paper')} now, generation {update.generation}")
+
+
+def merge(
+    index: IndexPath = None,
+    format: PlainFormatOption = "table",
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Join small shards, and free the space of deleted papers and of older generations.
+
+    Nothing is encoded. Searches go on meanwhile; a generation that somebody has open stays.
+    """
+    from ..indexing import merge as join
+
+    target, console = chosen_index(index), Console(quiet)
+    result = _interruptible(console, "the index is as it was, and the same command resumes it", lambda: join(target, progress=console))
+    if format == "json":
+        say([json.dumps({"schema": 1, "index": str(target), **asdict(result)}, indent=1)])
+        return
+    shards = f"{counted(result.shards_before, 'shard')} before, {result.shards_after:,} now"
+    console.note(f"{target}: {shards}; {in_bytes(max(result.freed, 0))} freed")
+
+
+def reindex(
+    index: IndexPath = None,
+    dense: Annotated[
+        str | None,
+        typer.Option("--dense", metavar="TYPE", help="auto, flat (exact), hnsw, ivf, a FAISS factory string; default: as it is."),
+    ] = None,
+    metric: Annotated[Metric | None, typer.Option("--metric", help="How vectors are compared; default: as it is.")] = None,
+    bm25: Annotated[Bm25Variant | None, typer.Option("--bm25", help="The variant of BM25; default: as it is.")] = None,
+    k1: Annotated[float | None, typer.Option("--k1", min=0.0, help="BM25's saturation of term frequency; default: as it is.")] = None,
+    b: Annotated[float | None, typer.Option("--b", min=0.0, max=1.0, help="BM25's normalisation of length; default: as it is.")] = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Rebuild an index with other settings, from its stored vectors and terms.
+
+    Nothing is encoded. It also converts an index of format version 1.
+    """
+    from ..indexing import reindex as rebuild
+
+    target, console = chosen_index(index), Console(quiet)
+    changes: dict[str, Any] = {name: value for name, value in (("variant", bm25), ("k1", k1), ("b", b)) if value is not None}
+    start = time.perf_counter()
+    manifest = _interruptible(
+        console,
+        "the index is as it was",
+        lambda: rebuild(target, dense=dense, metric=metric, lexical=changes or None, progress=console),
+    )
+    vectors = f"{manifest.dense}, {manifest.metric}" if manifest.encoder else "none"
+    parameters = f"{manifest.bm25.variant}, k1 {manifest.bm25.k1}, b {manifest.bm25.b}" if manifest.bm25 else "none"
+    console.note(f"{target}: dense {vectors}; BM25 {parameters}; generation {manifest.generation}, {in_words(time.perf_counter() - start)}")
+
+
+def _interruptible(console: Console, what_is_kept: str, work: Callable[[], Result]) -> Result:
+    """Do long work; Ctrl-C ends it with a note on what is kept."""
+    try:
+        return work()
+    except KeyboardInterrupt:
+        console.close()
+        console.note(f"stopped; {what_is_kept}")
+        raise typer.Exit(130) from None
+    finally:
+        console.close()

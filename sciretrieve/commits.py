@@ -1,0 +1,192 @@
+"""Commits: the one way in which an index changes, whichever command changes it.
+
+A generation is a manifest and the files that it names. To commit, what spans the shards is made (FAISS indexes, the terms'
+frequencies), then the manifest is written under its number, and last as the current one: one rename changes papers, vectors and
+postings at once. Nothing is removed here, see `sweeping`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .choices import Metric
+from .dense import build_ann, factory_string
+from .errors import CorruptData
+from .files import created, describe, read_json, remove, sync_file
+from .fusion import Fusion
+from .lexical import Analyzer, Bm25Parameters
+from .lexical.statistics import frequencies, statistics
+from .manifest import LOGGED, MANIFEST, SHARDS, Manifest, Record, ShardFacts, generation_file, generations
+from .protocols import Progress
+from .shards import Shard, write_deleted
+from .types import Rows
+from .verified import Verified
+
+
+@dataclass(frozen=True, slots=True)
+class Spanning:
+    """The settings of what spans shards: how vectors are compared, how they are searched, and BM25's parameters."""
+
+    metric: Metric | None
+    dense: str
+    lexical: Bm25Parameters | None
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> Spanning:
+        """The settings of a generation."""
+        return cls(manifest.metric, manifest.dense, manifest.bm25)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a command did, for the log: its name, and how many papers it added, replaced and deleted."""
+
+    command: str
+    added: int = 0
+    replaced: int = 0
+    deleted: int = 0
+
+
+def commit(
+    directory: Path,
+    old: Manifest | None,
+    new: Manifest,
+    settings: Spanning,
+    change: Change,
+    progress: Progress,
+    *,
+    anew: bool = False,
+    fusion: Fusion | None = None,
+) -> Manifest:
+    """Make a new generation current.
+
+    Args:
+        directory: the index's, whose write lock the caller holds.
+        old: the current generation; None if there is none.
+        new: the new one, with its shards; what spans these, and what counts them, is filled in here.
+        settings: of what spans its shards.
+        change: what the log says of it.
+        progress: is told what takes long.
+        anew: whether it is another index, of which nothing was tuned.
+        fusion: how hybrid search is to join its halves; by default as before, if that was tuned for the same settings.
+
+    Returns:
+        The new generation's manifest.
+    """
+    generation = next_generation(directory)
+    created_at = datetime.now(UTC).isoformat(timespec="seconds")
+    shards = tuple(_with_ann(directory, facts, generation, old, settings, progress) for facts in new.shards)
+    dense = settings.dense
+    if dense != "none" and all(facts.ann_file is None for facts in shards):
+        dense = "flat"
+    papers = sum(facts.papers - facts.deleted for facts in shards)
+    record = Record(generation, created_at, change.command, papers, change.added, change.replaced, change.deleted)
+    manifest = replace(
+        new,
+        generation=generation,
+        previous=old.generation if old else None,
+        created=created_at,
+        papers=papers,
+        metric=settings.metric,
+        dense=dense,
+        lexical=_lexical(directory, generation, shards, old, settings.lexical),
+        shards=shards,
+        replaced=tuple(facts.name for facts in old.shards if facts.name not in {new.name for new in shards}) if old else (),
+        log=(*(old.log if old else ()), record)[-LOGGED:],
+        fusion=asdict(fusion) if fusion is not None else None if anew else _fusion(old, settings, progress),
+    )
+    path = generation_file(directory, generation)
+    path.parent.mkdir(exist_ok=True)
+    manifest.write(path)
+    sync_file(directory)
+    manifest.write(directory / MANIFEST)
+    known = dict(old.files()) if old else {}
+    written = dict(manifest.files())
+    Verified(directory).remember({name: facts for name, facts in written.items() if name not in known}, written)
+    return manifest
+
+
+def next_generation(directory: Path) -> int:
+    """The number of the generation that comes next: no number is used twice, not even after a damaged manifest."""
+    numbers = generations(directory)
+    with suppress(FileNotFoundError, CorruptData):
+        number = read_json(directory / MANIFEST).get("generation")
+        numbers += [number] if isinstance(number, int) else []
+    return max(numbers, default=0) + 1
+
+
+def _fusion(old: Manifest | None, settings: Spanning, progress: Progress) -> Mapping[str, Any] | None:
+    if old is None or old.fusion is None:
+        return None
+    if (settings.metric, settings.lexical) == (old.metric, old.bm25):
+        return old.fusion
+    progress.note("hybrid search was tuned for other settings and is back at its defaults; run `sciretrieve tune` again")
+    return None
+
+
+def with_deleted(directory: Path, facts: ShardFacts, rows: Rows, generation: int) -> ShardFacts:
+    """A shard of which these rows, counted within it, are deleted too: writes the list of them that the generation names."""
+    before = Shard(Verified(directory), facts, 0).scope
+    scope = before.without(rows)
+    if len(scope) == len(before):
+        return facts
+    path = directory / SHARDS / facts.name / f"deleted-{generation:06d}.npy"
+    write_deleted(path, np.flatnonzero(~scope.flags))
+    files = {name: file for name, file in facts.files.items() if name != facts.deleted_file}
+    return replace(facts, files={**files, path.name: describe(path)}, deleted=facts.papers - len(scope))
+
+
+def _with_ann(
+    directory: Path, facts: ShardFacts, generation: int, old: Manifest | None, settings: Spanning, progress: Progress
+) -> ShardFacts:
+    """A shard with its FAISS index, which is built beside its vectors if it is not there. A shard with too few papers for that
+    type is searched exactly."""
+    same_settings = old is not None and (old.metric, old.dense) == (settings.metric, settings.dense)
+    if same_settings and facts.ann_file is not None:
+        return facts
+    facts = replace(facts, files={name: file for name, file in facts.files.items() if name != facts.ann_file})
+    if settings.dense in ("none", "flat") or settings.metric is None:
+        return facts
+    progress.note(f"building the {settings.dense} index of shard {facts.name}")
+    shard = Shard(Verified(directory), facts, 0)
+    # named by its generation: the old file is in use until the new generation is committed
+    path = directory / SHARDS / facts.name / f"dense-{generation:06d}.faiss"
+    vectors = np.load(shard.file("vectors.npy"), mmap_mode="r")
+    if not build_ann(path, vectors, factory_string(settings.dense, facts.papers), settings.metric):
+        progress.note(f"shard {facts.name} has too few papers for {settings.dense}, so it is searched exactly")
+        return facts
+    return replace(facts, files={**facts.files, path.name: describe(path)})
+
+
+def _lexical(
+    directory: Path, generation: int, shards: tuple[ShardFacts, ...], old: Manifest | None, parameters: Bm25Parameters | None
+) -> dict[str, Any] | None:
+    """The manifest's facts on BM25: the corpus's statistics, and for each shard how many papers have each of its terms."""
+    if parameters is None:
+        return None
+    names = [(facts.name, facts.deleted_file) for facts in shards]
+    if old is not None and old.lexical is not None and names == [(facts.name, facts.deleted_file) for facts in old.shards]:
+        return {**old.lexical, **asdict(parameters)}
+    verified = Verified(directory)
+    opened_shards = [Shard(verified, facts, 0) for facts in shards]
+    parts = [(shard.postings, shard.scope.places if shard.facts.deleted else None) for shard in opened_shards]
+    name = f"lexical/{generation:06d}"
+    folder = directory / name
+    remove(folder)  # left by a commit that did not come to its end
+    folder.mkdir(parents=True)
+    files = {}
+    for facts, counts in zip(shards, frequencies(parts), strict=True):
+        path = folder / f"{facts.name}.npy"
+        with created(path) as file:
+            np.save(file, counts)
+        files[path.name] = describe(path)
+    for place in (folder, folder.parent, directory):
+        sync_file(place)
+    return {"folder": name, **asdict(parameters), "analyzer": Analyzer().spec, "statistics": asdict(statistics(parts)), "files": files}

@@ -1,0 +1,270 @@
+"""Building an index: one pipeline from a corpus to a committed manifest, which can be interrupted anywhere and resumed.
+
+    corpus ─ cut ─▶ shards of papers and ids ─ fill ─▶ with vectors and postings ─ commit ─▶ manifest
+
+`pending.json` marks a build in progress and describes it. Within an unfinished shard, vectors are on disk after every window. So a
+killed build loses at most two windows of encoding.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, Unpack
+
+from ..choices import Metric
+from ..commits import Change, Spanning, commit, next_generation
+from ..corpora import ColumnMap, Corpus, Sources, open_corpus
+from ..dense.ann import check_factory
+from ..encoders import load_encoder
+from ..errors import CorruptData, IndexExists, InvalidRequest, SciretrieveError
+from ..files import LOCK, remove, remove_lock, write_lock
+from ..index import Index
+from ..lexical import Analyzer
+from ..manifest import FORMAT, MANIFEST, PENDING, SHARDS, Manifest, Source, library_versions, read_manifest
+from ..options import BuildKeywords, BuildSettings, changed
+from ..pending import Pending
+from ..protocols import Encoder, Progress, Silent
+from ..sweeping import sweep
+from .intake import Intake, encoder_facts, plain_json, probed, publish_rejections, why_none
+
+FLAT_BYTES = 2 << 30
+"""`--dense auto` searches exactly up to this size of vectors (some 0.2 s per query on two cores), above it by HNSW."""
+LIBRARIES = ("adapters", "faiss-cpu", "numpy", "openvino", "pyarrow", "PyStemmer", "tokenizers", "torch", "transformers")
+
+
+def build(
+    corpus: Sources | Corpus,
+    into: str | Path,
+    settings: BuildSettings = BuildSettings(),
+    *,
+    columns: ColumnMap | None = None,
+    strict: bool = False,
+    resume: bool = True,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+    **changes: Unpack[BuildKeywords],
+) -> Index:
+    """Build an index of a corpus, or resume a build of the same corpus with the same settings.
+
+    Args:
+        corpus: files, directories, globs, papers in memory (a data frame, an Arrow table, a list of dicts), or an open `Corpus`.
+        into: the index's directory.
+        settings: the encoder, the kind of index, BM25's parameters and so on.
+        columns: which columns of the corpus are which; by default recognised by name.
+        strict: stop at the first bad row, instead of listing it in rejected.jsonl.
+        resume: continue a partial build; False starts over.
+        overwrite: replace an index, or another partial build; the old index stays in use until the new one is complete.
+        progress: is told how far the build is.
+        changes: fields of `BuildSettings` that replace those of `settings`: `build("papers.bib", "indexes/papers", encoder="specter2")`.
+
+    Returns:
+        The finished index, opened. An existing index of the same corpus and settings is just opened.
+
+    Raises:
+        IndexExists: the directory has another index or partial build.
+        InvalidRequest, NotFound: the corpus or a setting is invalid, or there is no paper to index.
+        IndexBusy: another process is writing this index.
+    """
+    opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
+    directory = Path(into)
+    _check_place(directory)
+    work = _Build(opened_corpus, directory, changed(settings, changes), strict, progress or Silent())
+    with write_lock(directory):
+        work.run(resume, overwrite)
+    return Index(directory)
+
+
+def _check_place(directory: Path) -> None:
+    """Refuse to build into a file, or into a directory with other files."""
+    if directory.exists() and not directory.is_dir():
+        raise InvalidRequest(f"{directory} is a file; name a directory for the index")
+    names = {path.name for path in directory.iterdir()} if directory.is_dir() else set()
+    if names - {LOCK, SHARDS, f"{PENDING}.tmp"} and not names & {MANIFEST, PENDING}:
+        raise InvalidRequest(f"{directory} holds other files and no index; name a new or empty directory")
+
+
+class _Build:
+    """One build: what its steps share."""
+
+    def __init__(self, corpus: Corpus, directory: Path, settings: BuildSettings, strict: bool, progress: Progress) -> None:
+        self.corpus, self.directory, self.settings = corpus, directory, settings
+        self.strict, self.progress = strict, progress
+        self.encoder: Encoder | None = None
+        if settings.encoder:
+            self.encoder = load_encoder(
+                settings.encoder,
+                adapter=settings.adapter,
+                query_adapter=settings.query_adapter,
+                bare_titles=settings.bare_titles,
+                precision=settings.precision,
+                device=settings.device,
+            )
+        self.metric: Metric | None = (settings.metric or self.encoder.metric) if self.encoder else None
+        self.analyzer = Analyzer() if settings.lexical else None
+        if self.encoder and self.metric and settings.dense not in ("auto", "flat", "hnsw", "ivf"):
+            check_factory(settings.dense, self.encoder.dim, self.metric)
+        self.plan = plain_json(
+            {
+                "command": "index",
+                "format": FORMAT,
+                "settings": asdict(settings),
+                "encoder": self.encoder.identity() | {"precision": self.encoder.precision} if self.encoder else None,
+                "analyzer": self.analyzer.spec if self.analyzer else None,
+            }
+        )
+
+    def run(self, resume: bool, overwrite: bool) -> None:
+        """Build what is missing, and commit."""
+        files, fingerprint = [str(file) for file in self.corpus.files], self.corpus.fingerprint()
+        old = self._current(overwrite)
+        if old is not None and not overwrite:
+            if differences := _differences(old.build, self.plan, old.whole == fingerprint):
+                raise IndexExists(str(self.directory), f"holds an index with another {differences}", self._offer(differences))
+            self._respan(old)
+            return
+        pending = self._pending({**self.plan, "corpus": files, "fingerprint": fingerprint}, resume, overwrite)
+        try:
+            pending = probed(pending, self.encoder)
+            intake = Intake(pending, self.encoder, self.analyzer, self.settings.shard_size, self.progress)
+            intake = intake.cut(self.corpus, self.settings.limit, self.strict, lambda table: table)
+            pending = intake.pending
+            if not (pending.cut or {})["shards"]:
+                raise InvalidRequest(f"the corpus has no paper to index{why_none(pending)}")
+            shards = intake.fill(0)
+        except SciretrieveError:
+            self._forget(pending)
+            raise
+        generation = next_generation(self.directory)
+        papers = sum(facts.papers for facts in shards)
+        manifest = Manifest(
+            format=FORMAT,
+            generation=generation,
+            previous=None,
+            created="",
+            papers=papers,
+            rejected=publish_rejections(pending),
+            metric=None,
+            dense="none",
+            encoder=encoder_facts(pending, self.encoder, generation),
+            lexical=None,
+            shards=tuple(shards),
+            sources=(Source(tuple(files), fingerprint, generation),),
+            whole=fingerprint,
+            replaced=(),
+            build=self.plan,
+            versions=library_versions(LIBRARIES),
+            log=(),
+        )
+        spanning = Spanning(**self._spanning(papers))
+        commit(
+            self.directory,
+            old,
+            manifest,
+            spanning,
+            Change("index", added=papers, deleted=old.papers if old else 0),
+            self.progress,
+            anew=True,
+        )
+        sweep(self.directory, keep=0)
+
+    def _current(self, overwrite: bool) -> Manifest | None:
+        """The index that is there. One that cannot be read can still be overwritten."""
+        try:
+            return read_manifest(self.directory) if (self.directory / MANIFEST).exists() else None
+        except CorruptData:
+            if overwrite:
+                return None
+            raise
+
+    def _pending(self, plan: Mapping[str, Any], resume: bool, overwrite: bool) -> Pending:
+        """The build in progress, if it is to go on; else a new one."""
+        try:
+            pending = Pending.read(self.directory) if resume else None
+        except CorruptData:
+            if not overwrite:
+                raise
+            pending = None
+        if pending is not None:
+            same_corpus = pending.plan.get("fingerprint") == plan["fingerprint"]
+            is_build = pending.plan.get("command") == "index"
+            differences = _differences(pending.plan, plan, same_corpus) if is_build else "purpose"
+            if not differences and pending.is_cut:
+                return pending
+            if differences and not overwrite:
+                raise IndexExists(str(self.directory), f"holds an unfinished build with another {differences}")
+        return Pending.begin(self.directory, plan)
+
+    def _offer(self, differences: str) -> str:
+        """What the user can do who has an index of another corpus."""
+        if differences != "corpus":
+            return ""
+        return (
+            f"`sciretrieve sync` makes it equal to this corpus, `sciretrieve add` only puts this corpus's papers into it "
+            f"(both with -i {shlex.quote(str(self.directory))}); else "
+        )
+
+    def _respan(self, old: Manifest) -> None:
+        """Rebuild what spans the shards of an index of the same papers where its settings differ."""
+        # a setting that was not changed keeps its current value: `auto` as resolved, BM25 as tuned
+        old_settings, new_settings = old.build["settings"], self.plan["settings"]
+        settings = replace(
+            Spanning.of(old),
+            **{name: value for name, value in self._spanning(old.papers).items() if old_settings[name] != new_settings[name]},
+        )
+        if settings == Spanning.of(old):
+            self.progress.note(f"{self.directory} is up to date: the same corpus and settings")
+        else:
+            self.progress.note(f"{self.directory} has these papers already; none is encoded again")
+            commit(self.directory, old, replace(old, build=self.plan), settings, Change("index"), self.progress)
+        sweep(self.directory)
+
+    def _spanning(self, papers: int) -> dict[str, Any]:
+        """The settings of what spans the shards of so many papers: the fields of `Spanning`."""
+        dense = self.settings.dense if self.encoder else "none"
+        if self.encoder and dense == "auto":
+            dense = auto_dense(papers, self.encoder.dim)
+        return {"metric": self.metric, "dense": dense, "lexical": self.settings.lexical}
+
+    def _forget(self, pending: Pending) -> None:
+        """Remove a build that failed before it encoded anything; one that did can be resumed."""
+        pending = Pending.read(self.directory) or pending
+        if pending.encoded_anything():
+            return
+        pending.drop()
+        if not (self.directory / MANIFEST).exists():
+            remove(self.directory / SHARDS)
+            remove_lock(self.directory)
+
+
+def auto_dense(papers: int, dim: int) -> str:
+    """The kind of dense index for so many papers."""
+    return "flat" if papers * dim * 4 <= FLAT_BYTES else "hnsw"
+
+
+def _differences(build: Mapping[str, Any], plan: Mapping[str, Any], same_corpus: bool) -> str:
+    """Why a plan needs other shards than those of an unfinished or committed build; empty if they are the same.
+
+    The vectors are comparable in every precision, so "auto" continues with any; a requested one must be the build's.
+    """
+    old_parts, new_parts = _shard_plan(build), _shard_plan(plan)
+    differences = [] if same_corpus else ["corpus"]
+    differences += [part for part in new_parts if old_parts[part] != new_parts[part]]
+    if plan["settings"]["precision"] not in ("auto", build["settings"]["precision"], (build["encoder"] or {}).get("precision")):
+        differences.append("--precision")
+    return ", ".join(differences)
+
+
+def _shard_plan(build: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts of pending.json or of a manifest's build that determine the shards, by names that users know."""
+    encoder, settings = build["encoder"], build["settings"]
+    return {
+        "format": build["format"],
+        # the name or path by which an encoder was requested does not change it
+        "encoder": encoder and {key: value for key, value in encoder.items() if key not in ("name", "asked", "precision")},
+        "BM25 text analysis": build["analyzer"],
+        "--shard-size": settings["shard_size"],
+        "--limit": settings["limit"],
+    }

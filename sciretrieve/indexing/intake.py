@@ -1,0 +1,166 @@
+"""Taking in a corpus: it is cut into new shards, and these are filled. Both can be interrupted anywhere and go on.
+
+Once a corpus is cut, its papers are on disk, and it is not read again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from ..corpora import Corpus, Reading, Rejections
+from ..encoders import check_golden, golden_vectors
+from ..files import describe, remove, sync_file, write_vectors
+from ..lexical import Analyzer
+from ..manifest import ShardFacts
+from ..pending import Pending
+from ..protocols import Encoder, Progress
+from ..shards import Cutter, fill, finished_facts
+
+
+@dataclass(frozen=True)
+class Intake:
+    """What taking in a corpus needs.
+
+    Attributes:
+        pending: the work's mark.
+        encoder, analyzer: what fills the shards; None for shards without vectors or without terms.
+        shard_size: papers a shard.
+        progress: is told how far it is.
+    """
+
+    pending: Pending
+    encoder: Encoder | None
+    analyzer: Analyzer | None
+    shard_size: int
+    progress: Progress
+
+    def cut(
+        self,
+        corpus: Corpus,
+        limit: int | None,
+        strict: bool,
+        chosen: Callable[[pa.Table], pa.Table],
+        finished: Callable[[], Mapping[str, Any]] = dict,
+    ) -> Intake:
+        """Read the corpus and cut its papers into shards, unless that is done.
+
+        Args:
+            corpus: the corpus.
+            limit: stop after so many papers.
+            strict: stop at the first bad row.
+            chosen: is called with each batch of papers, and gives those to take in.
+            finished: is called after the last batch, and gives more to note of what was read.
+
+        Raises:
+            BadPaper: a bad row, if strict.
+            InvalidRequest, NotFound: the corpus cannot be read.
+        """
+        if self.pending.cut is not None:
+            return self
+        reading = Reading(self.progress.note if corpus.has_columns else lambda _: None)
+        rejections = Rejections(self.pending.rejected, strict)
+        cutter = Cutter(self.pending.partial, self.shard_size)
+        papers_read = 0
+        count = corpus.count()
+        self.progress.start(min(count, limit) if count is not None and limit is not None else count, unit="papers read")
+        for batch in corpus.batches():
+            rejections(batch.rejected)
+            table = batch.papers if limit is None else batch.papers.slice(0, limit - papers_read)
+            reading(replace(batch, papers=table))
+            papers_read += len(table)
+            cutter.add(chosen(table))
+            self.progress.advance(len(table))
+            if limit is not None and papers_read >= limit:
+                break
+        shards = cutter.finish()
+        if corpus.has_columns and papers_read:
+            self.progress.note(str(reading.coverage))
+        if rejections.count:
+            sync_file(rejections.path)
+        first = rejections.first
+        cut = {
+            "shards": shards,
+            "papers": papers_read,
+            "rejected": rejections.count,
+            "first_rejected": first and f"row {first.row}: {first.reason}",
+            **finished(),
+        }
+        return replace(self, pending=self.pending.noting(cut=cut))
+
+    def fill(self, source: int) -> list[ShardFacts]:
+        """Encode the papers of all shards and count their terms, unless that is done."""
+        cut = self.pending.cut
+        assert cut is not None
+        finished = [place for place in range(len(cut["shards"])) if self.pending.folder(place).is_dir()]
+        done = sum(cut["shards"][place] for place in finished)
+        if done:
+            self.progress.note(f"resuming after the {done:,} papers of finished shards")
+        self.progress.start(sum(cut["shards"]), done, unit="papers")
+        return [
+            finished_facts(self.pending.folder(place))
+            if place in finished
+            else fill(self.pending.partial(place), source, self.encoder, self.analyzer, self.progress.advance)
+            for place in range(len(cut["shards"]))
+        ]
+
+
+def probed(pending: Pending, encoder: Encoder | None, known: Any = None) -> Pending:
+    """Encode the probe texts, for the manifest; interrupted work must go on with the same vectors. Raises InvalidRequest.
+
+    `known` are the golden vectors of the index that is added to, (3, dim).
+    """
+    if encoder is None or encoder.identity()["layout"] == "vectors":
+        return pending
+    golden = pending.golden if pending.golden is not None else known
+    if golden is None:
+        golden = golden_vectors(encoder)
+    else:
+        check_golden(golden, encoder, "paper")
+    return pending.noting(golden=golden.tolist(), ran_in=ran_in(pending, encoder))
+
+
+def ran_in(pending: Pending, encoder: Encoder | None, before: Iterable[str] = ()) -> list[str]:
+    """The runtimes that encoded papers: before, in earlier processes of this work, and in this one."""
+    return list(dict.fromkeys([*before, *pending.state.get("ran_in", ()), *(encoder.ran_in if encoder else ())]))
+
+
+def encoder_facts(pending: Pending, encoder: Encoder | None, generation: int) -> dict[str, Any] | None:
+    """A new index's facts on its encoder; writes its golden vectors if it reads texts."""
+    if encoder is None:
+        return None
+    facts: dict[str, Any] = {**pending.plan["encoder"], "precision": encoder.precision, "ran_in": ran_in(pending, encoder), "golden": None}
+    if pending.golden is not None:
+        path = pending.directory / "encoder" / f"golden-{generation:06d}.npy"
+        path.parent.mkdir(exist_ok=True)
+        write_vectors(path, [pending.golden], pending.golden.shape)
+        facts["golden"] = {"file": f"encoder/{path.name}", **describe(path)}
+    return facts
+
+
+def publish_rejections(pending: Pending) -> int:
+    """Put the list of rejected rows in its place; returns how many there were."""
+    report = pending.directory / "rejected.jsonl"
+    count = int((pending.cut or {}).get("rejected", 0))
+    if count and pending.rejected.exists():
+        pending.rejected.replace(report)
+    elif not count:
+        remove(report)
+    return count
+
+
+def why_none(pending: Pending) -> str:
+    """Why a corpus gave no paper."""
+    cut = pending.cut or {}
+    if not cut.get("first_rejected"):
+        return "; it is empty"
+    return f"; rejected rows: {cut['rejected']:,}, the first ({cut['first_rejected'].replace(': ', ') for: ', 1)}"
+
+
+def plain_json(value: Any) -> Any:
+    """A value as it comes back from JSON: tuples are lists."""
+    return json.loads(json.dumps(value))

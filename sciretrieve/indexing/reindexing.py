@@ -1,0 +1,173 @@
+"""Rebuilding what is derived, without encoding any paper: other dense indexes, other parameters; and indexes of format version 1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from ..choices import METRICS, Metric, check_choice
+from ..commits import Change, Spanning, commit
+from ..dense.ann import check_factory
+from ..errors import CorruptData, InvalidRequest
+from ..files import copy, describe, read_json, remove, write_lock
+from ..fusion import Fusion
+from ..lexical import Analyzer, Bm25Parameters
+from ..manifest import FORMAT, MANIFEST, SHARDS, Manifest, ShardFacts, Source, read_manifest
+from ..options import BuildSettings
+from ..pending import Pending
+from ..protocols import Progress, Silent
+from ..schema import concat
+from ..shards import cut_shard, fill, finished_facts
+from ..shards.cutting import contents
+from ..sweeping import sweep
+from .building import auto_dense
+from .intake import plain_json
+
+
+def reindex(
+    index: str | Path,
+    *,
+    dense: str | None = None,
+    metric: Metric | None = None,
+    lexical: Bm25Parameters | Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> Manifest:
+    """Rebuild what spans an index's shards with other settings, as a new generation; and convert an index of format version 1.
+
+    Args:
+        index: the index's directory.
+        dense: "auto", "flat", "hnsw", "ivf" or any FAISS factory string; by default as it is.
+        metric: how vectors are compared; by default as it is.
+        lexical: BM25's parameters, or those of them that change; by default as they are.
+        progress: is told what is built.
+
+    Returns:
+        The index's manifest.
+
+    Raises:
+        NotFound: there is no such index.
+        InvalidRequest: a setting is invalid, or the index has no vectors or terms for it.
+        IndexBusy: another process is writing the index.
+    """
+    directory, listener = Path(index), progress or Silent()
+    if metric is not None:
+        check_choice("metric", metric, METRICS)
+    if not _is_first_format(directory):
+        read_manifest(directory)  # before there is a lock file in a directory that is no index
+    with write_lock(directory):
+        old = _converted(directory, listener) if _is_first_format(directory) else read_manifest(directory)
+        if lexical is not None and old.bm25 is None:
+            raise InvalidRequest(f"{directory} has no BM25 (it was built with --no-lexical); build it with BM25")
+        if isinstance(lexical, Mapping) and old.bm25 is not None:
+            lexical = replace(old.bm25, **lexical)
+        parameters = lexical if isinstance(lexical, Bm25Parameters) else old.bm25
+        settings = Spanning(metric or old.metric, old.dense if dense is None else dense, parameters)
+        if old.encoder is None and (dense not in (None, "none") or metric is not None):
+            raise InvalidRequest(f"{directory} has no vectors (it was built with --dense none); build it with an encoder")
+        if old.encoder is not None:
+            if settings.dense == "none":
+                raise InvalidRequest("--dense none would leave vectors that nothing searches; use `sciretrieve search --mode bm25`")
+            if settings.dense == "auto":
+                settings = replace(settings, dense=auto_dense(old.papers, int(old.encoder["dim"])))
+            if dense not in (None, "auto", "flat", "hnsw", "ivf") and settings.metric is not None:
+                check_factory(settings.dense, int(old.encoder["dim"]), settings.metric)
+        if settings == Spanning.of(old):
+            listener.note(f"{directory} has these settings already")
+            new = old
+        else:
+            new = commit(directory, old, old, settings, Change("reindex"), listener)
+        sweep(directory)
+    return new
+
+
+def refit(directory: Path, parameters: Bm25Parameters, fusion: Fusion) -> Manifest:
+    """Give an index other BM25 parameters and another fusion, as a new generation. No paper is encoded or read again.
+
+    Raises:
+        IndexBusy: another process is writing the index.
+    """
+    with write_lock(directory):
+        old = read_manifest(directory)
+        new = commit(directory, old, old, replace(Spanning.of(old), lexical=parameters), Change("tune"), Silent(), fusion=fusion)
+        sweep(directory)
+    return new
+
+
+def _is_first_format(directory: Path) -> bool:
+    return (directory / MANIFEST).is_file() and read_json(directory / MANIFEST).get("format") == 1
+
+
+def _converted(directory: Path, progress: Progress) -> Manifest:
+    """Convert an index of format version 1: its papers and vectors stay as they are, their terms are counted anew."""
+    old = read_json(directory / MANIFEST)
+    progress.note(f"converting {directory} from format version 1; nothing is encoded")
+    try:
+        return _convert(directory, old, progress)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise CorruptData(
+            f"{directory / MANIFEST} is damaged ({type(error).__name__}: {error}); rebuild the index with --overwrite"
+        ) from error
+
+
+def _convert(directory: Path, old: Mapping[str, Any], progress: Progress) -> Manifest:
+    plan = {"command": "reindex", "format": FORMAT, "base": old["generation"]}
+    pending = Pending.take_up(directory, plan)
+    progress.start(old["papers"])
+    shards = [_convert_shard(directory, facts, pending, place, old, progress) for place, facts in enumerate(old["shards"])]
+    build = old["build"]
+    lexical = old["lexical"]
+    parameters = None if lexical is None else Bm25Parameters(**{name: lexical[name] for name in ("variant", "k1", "b", "delta", "title")})
+    manifest = Manifest(
+        format=FORMAT,
+        generation=old["generation"],
+        previous=None,
+        created=old["created"],
+        papers=old["papers"],
+        rejected=old["rejected"],
+        metric=old["metric"],
+        dense=old["dense"],
+        encoder=old["encoder"],
+        lexical=None,
+        shards=tuple(shards),
+        sources=(Source(tuple(build["corpus"]), build["fingerprint"], old["generation"]),),
+        whole=build["fingerprint"],
+        replaced=(),
+        build=plain_json(
+            {
+                "command": "index",
+                "format": FORMAT,
+                "settings": {**asdict(BuildSettings()), **build["settings"]},
+                "encoder": build["encoder"],
+                "analyzer": Analyzer().spec if lexical is not None else None,
+            }
+        ),
+        versions=old["versions"],
+        log=(),
+    )
+    fusion = None if old.get("fusion") is None else Fusion(**old["fusion"])
+    settings = Spanning(old["metric"], old["dense"], parameters)
+    new = commit(directory, None, manifest, settings, Change("reindex", added=old["papers"]), progress, anew=True, fusion=fusion)
+    remove(directory / "build.json")  # the first format's mark of work in progress
+    return new
+
+
+def _convert_shard(
+    directory: Path, facts: Mapping[str, Any], pending: Pending, place: int, old: Mapping[str, Any], progress: Progress
+) -> ShardFacts:
+    if pending.folder(place).is_dir():
+        return replace(finished_facts(pending.folder(place)), truncated=facts["truncated"])
+    source, partial = directory / SHARDS / facts["name"], pending.partial(place)
+    for name in ("papers.parquet", "vectors.npy"):
+        if name in facts["files"] and describe(source / name) != facts["files"][name]:
+            raise CorruptData(f"{source / name} is damaged: it is not as it was written; restore it, or rebuild the index with --overwrite")
+    with pq.ParquetFile(source / "papers.parquet") as file:
+        papers = concat([file.read_row_group(group) for group in range(file.num_row_groups)])
+    cut_shard(partial, papers, contents(papers))
+    if "vectors.npy" in facts["files"]:
+        copy(source / "vectors.npy", partial / "vectors.npy")
+    analyzer = Analyzer() if old["lexical"] is not None else None
+    return replace(fill(partial, 0, None, analyzer, progress.advance), truncated=facts["truncated"])

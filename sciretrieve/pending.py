@@ -1,0 +1,150 @@
+"""Work in progress: new shards that no manifest names yet, and the mark that says what they are for.
+
+A mark is written before the first shard is cut, and again when all are cut: from then on the corpus is not needed any more.
+Only what can be taken up again is marked; a delete, say, is a commit and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .errors import CorruptData, IndexExists
+from .files import read_sealed, remove, sync_file, write_array, write_sealed
+from .manifest import PENDING, SHARDS
+from .types import Rows, Vectors
+
+DELETED = "pending.deleted.npy"
+REJECTED = "pending.rejected.jsonl"
+"""The corpus's rejected rows, until the commit."""
+
+
+@dataclass(frozen=True)
+class Pending:
+    """Work in progress in a directory.
+
+    Attributes:
+        directory: the index's.
+        plan: what determines its shards.
+        first_shard: the number of its first shard.
+        state: what is known of it so far, as plain JSON values; `cut` is there when all its shards are cut.
+    """
+
+    directory: Path
+    plan: Mapping[str, Any]
+    first_shard: int
+    state: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, directory: Path) -> Pending | None:
+        """The work in progress; None if there is none. Raises CorruptData if its mark is damaged."""
+        path = directory / PENDING
+        if not path.exists():
+            return None
+        value = read_sealed(path)
+        try:
+            return cls(directory, value["plan"], int(value["first_shard"]), value["state"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise CorruptData(f"{path} is damaged ({error}); start over with --no-resume") from error
+
+    @classmethod
+    def begin(cls, directory: Path, plan: Mapping[str, Any]) -> Pending:
+        """Mark new work, whose shards are numbered after all others; what was in progress before is abandoned."""
+        numbers = [int(folder.name.removesuffix(".partial")) for folder in (directory / SHARDS).glob("[0-9]*")]
+        (directory / SHARDS).mkdir(exist_ok=True)
+        return cls(directory, plan, max(numbers, default=-1) + 1).write()
+
+    @classmethod
+    def take_up(cls, directory: Path, plan: Mapping[str, Any], *, resume: bool = True) -> Pending:
+        """The same work on the same generation, `plan["base"]`, if it was interrupted; else new work.
+
+        Raises:
+            IndexExists: other work was interrupted, and would be lost.
+        """
+        pending = cls.read(directory) if resume else None
+        if pending is not None and pending.plan == plan and pending.is_cut:
+            return pending
+        if pending is not None:
+            is_stale = "base" in pending.plan and pending.plan["base"] != plan["base"]
+            # only encoding takes long enough to be worth keeping
+            if pending.plan["command"] in ("index", "add", "sync") and pending.encoded_anything() and not is_stale:
+                corpus = ", ".join(pending.plan["corpus"][:3])
+                what = f"holds an interrupted `sciretrieve {pending.plan['command']}` of {corpus}"
+                raise IndexExists(str(directory), what, "run that again to finish it, or drop it with --no-resume; else ")
+            pending.drop()
+        return cls.begin(directory, plan)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether all that was cut is there still: a power failure may have taken it."""
+        cut = self.cut
+        return cut is None or all(
+            self.folder(place).is_dir() or (self.partial(place) / "ids.arrow").exists() for place in range(len(cut["shards"]))
+        )
+
+    def write(self) -> Pending:
+        """Write the mark."""
+        write_sealed(self.directory / PENDING, {"plan": self.plan, "first_shard": self.first_shard, "state": self.state})
+        return self
+
+    def noting(self, **facts: Any) -> Pending:
+        """The same work with more that is known of it, written."""
+        return replace(self, state={**self.state, **facts}).write()
+
+    @property
+    def cut(self) -> Mapping[str, Any] | None:
+        """What cutting the corpus gave: `shards`, how many papers each has, and what else was noted then."""
+        return self.state.get("cut")
+
+    @property
+    def rejected(self) -> Path:
+        """The file of rejected rows."""
+        return self.directory / REJECTED
+
+    def folder(self, place: int) -> Path:
+        """The folder of its shard of this number, counted from 0, once it is full."""
+        return self.directory / SHARDS / f"{self.first_shard + place:06d}"
+
+    def partial(self, place: int) -> Path:
+        """The folder of that shard until then."""
+        return self.folder(place).with_name(self.folder(place).name + ".partial")
+
+    def save_deleted(self, rows: Rows) -> None:
+        """Save which rows of the current generation the commit will delete."""
+        write_array(self.directory / DELETED, rows)
+
+    def deleted(self) -> Rows:
+        """What `save_deleted` saved. Raises CorruptData."""
+        path = self.directory / DELETED
+        try:
+            rows: Rows = np.load(path, allow_pickle=False)
+        except (OSError, ValueError, EOFError) as error:
+            raise CorruptData(f"{path} cannot be read ({error}); start over with --no-resume") from error
+        return rows.astype(np.int64)
+
+    @property
+    def golden(self) -> Vectors | None:
+        """The vectors of the probe that it began with, which it must go on with."""
+        golden = self.state.get("golden")
+        return None if golden is None else np.array(golden, np.float32)
+
+    def encoded_anything(self) -> bool:
+        """Whether there is work that would be lost."""
+        return any(
+            (folder / "vectors.npy").exists() or not folder.name.endswith(".partial")
+            for folder in (self.directory / SHARDS).glob("[0-9]*")
+            if int(folder.name.removesuffix(".partial")) >= self.first_shard
+        )
+
+    def drop(self) -> None:
+        """Remove it with all its shards."""
+        for folder in sorted((self.directory / SHARDS).glob("[0-9]*")):
+            if int(folder.name.removesuffix(".partial")) >= self.first_shard:
+                remove(folder)
+        for path in self.directory.glob("pending.*"):
+            remove(path)
+        sync_file(self.directory)

@@ -1,0 +1,165 @@
+"""Repairing an index: what is derived is made anew from what is stored.
+
+Ids, terms and FAISS indexes come from papers and vectors; vectors, by the encoder, from papers; statistics from shards; the current
+manifest from its generation's file, and the other way round. Papers cannot be made anew, nor lists of deleted papers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from .commits import Change, Spanning, commit, next_generation, with_deleted
+from .encoders import golden_vectors, reopen_encoder
+from .errors import CorruptData, NotFound
+from .files import copy, describe, remove, write_lock, write_vectors
+from .fusion import Fusion
+from .lexical import Analyzer
+from .manifest import FORMAT, GENERATIONS, MANIFEST, SHARDS, Manifest, ShardFacts, check_sizes, generation_file, generations, read_manifest
+from .pending import Pending
+from .protocols import Encoder, Progress, Silent
+from .schema import concat
+from .shards import Shard, cut_shard, fill, finished_facts
+from .shards.cutting import contents
+from .sweeping import sweep
+from .verified import Verified
+from .verifying import Verification, verify
+
+LOST = ("papers.parquet", "deleted-")
+"""Beginnings of the names of files that cannot be made anew."""
+
+
+def repair(index: str | Path, *, encoder: Encoder | None = None, progress: Progress | None = None) -> Verification:
+    """Verify an index, make anew what can be, as a new generation, and verify it again. Returns what the second time told.
+
+    Older generations are removed if anything was damaged.
+
+    Args: as `verify`.
+
+    Raises:
+        NotFound: there is no index.
+        IndexBusy: another process is writing the index.
+        IndexExists: an add or a build was interrupted, and is to be finished first.
+        Unavailable: vectors are lost, and the encoder is not available here.
+    """
+    directory, listener = Path(index), progress or Silent()
+    if not (directory / MANIFEST).exists() and not generations(directory):
+        read_manifest(directory)
+    with write_lock(directory):
+        _restore_manifest(directory)
+        before = verify(directory, encoder=encoder, progress=listener)
+        if not before.faults:
+            return before
+        _Repair(directory, read_manifest(directory), [fault.file for fault in before.faults], encoder, listener).run()
+        sweep(directory, keep=0)
+        return verify(directory, encoder=encoder, progress=listener)
+
+
+def _restore_manifest(directory: Path) -> None:
+    """If the current manifest cannot be read, take the newest generation that is whole; else see that its file is the same."""
+    try:
+        manifest = read_manifest(directory)
+    except (CorruptData, NotFound):
+        for number in reversed(generations(directory)):
+            with suppress(CorruptData):
+                manifest = read_manifest(directory, number)
+                check_sizes(directory, manifest)
+                manifest.write(directory / MANIFEST)
+                return
+        raise
+    path = generation_file(directory, manifest.generation)
+    if not path.is_file() or path.read_bytes() != (directory / MANIFEST).read_bytes():
+        path.parent.mkdir(exist_ok=True)
+        manifest.write(path)
+
+
+class _Repair:
+    """One repair: what its steps share."""
+
+    def __init__(self, directory: Path, old: Manifest, damaged: Sequence[str], given: Encoder | None, progress: Progress) -> None:
+        self.directory, self.old, self.damaged, self.given, self.progress = directory, old, set(damaged), given, progress
+        self.generation = next_generation(directory)
+
+    def run(self) -> None:
+        """Make new files for the damaged ones, and commit."""
+        for number in generations(self.directory):
+            if f"{GENERATIONS}/{generation_file(self.directory, number).name}" in self.damaged:
+                remove(generation_file(self.directory, number))
+        analyzed_otherwise = self.old.lexical is not None and self.old.lexical["analyzer"] != Analyzer().spec
+        faulty = {facts.name: self._faulty(facts, analyzed_otherwise) for facts in self.old.shards}
+        lost = {name for name, files in faulty.items() if any(file.startswith(LOST) for file in files)}
+        to_fill = [facts for facts in self.old.shards if faulty[facts.name] and facts.name not in lost]
+        rebuilt: dict[str, ShardFacts] = {}
+        if to_fill:
+            plan = {"command": "repair", "format": FORMAT, "base": self.old.generation, "shards": [facts.name for facts in to_fill]}
+            pending = Pending.take_up(self.directory, plan)
+            self.progress.start(sum(facts.papers for facts in to_fill))
+            for place, facts in enumerate(to_fill):
+                rebuilt[facts.name] = self._rebuilt(pending, place, facts, faulty[facts.name])
+        shards = tuple(self._without_damaged_ann(rebuilt.get(facts.name, facts)) for facts in self.old.shards)
+        old = self.old
+        lexical = old.lexical and old.lexical["folder"]
+        if analyzed_otherwise or MANIFEST in self.damaged or any(lexical and file.startswith(lexical) for file in self.damaged):
+            old = replace(old, lexical=None)  # so that it is made anew
+        if not lost:
+            manifest = replace(self.old, shards=shards, encoder=self._with_golden())
+            fusion = Fusion(**self.old.fusion) if self.old.fusion else None
+            commit(
+                self.directory,
+                old,
+                manifest,
+                Spanning.of(self.old),
+                Change("repair"),
+                self.progress,
+                fusion=fusion,
+            )
+
+    def _faulty(self, facts: ShardFacts, analyzed_otherwise: bool) -> set[str]:
+        """The names of a shard's files that are damaged, less its FAISS index, which is made at a commit."""
+        folder = f"{SHARDS}/{facts.name}"
+        names = {name for name in facts.files if f"{folder}/{name}" in self.damaged} - {facts.ann_file}
+        if folder in self.damaged:
+            names |= {"ids.arrow", "postings.arrow", "lengths.arrow"} & set(facts.files)
+        return names | ({"postings.arrow"} if analyzed_otherwise else set())
+
+    def _without_damaged_ann(self, facts: ShardFacts) -> ShardFacts:
+        if facts.ann_file is None or not {f"{SHARDS}/{facts.name}/{facts.ann_file}", f"{SHARDS}/{facts.name}"} & self.damaged:
+            return facts
+        return replace(facts, files={name: file for name, file in facts.files.items() if name != facts.ann_file})
+
+    def _rebuilt(self, pending: Pending, place: int, facts: ShardFacts, faulty: set[str]) -> ShardFacts:
+        """A new shard with the same papers in the same rows."""
+        shard = Shard(Verified(self.directory), facts, 0)
+        if not pending.folder(place).is_dir():
+            partial = pending.partial(place)
+            with pq.ParquetFile(shard.file("papers.parquet")) as file:
+                papers = concat([file.read_row_group(group) for group in range(file.num_row_groups)])
+            cut_shard(partial, papers, contents(papers) if "ids.arrow" in faulty else shard.contents)
+            encoder = self._encoder() if "vectors.npy" in faulty else None
+            if encoder is None and "vectors.npy" in facts.files:
+                copy(shard.file("vectors.npy"), partial / "vectors.npy")
+            fill(partial, 0, encoder, Analyzer() if self.old.lexical is not None else None, self.progress.advance)
+        new = replace(finished_facts(pending.folder(place)), truncated=facts.truncated, sources=facts.sources)
+        return with_deleted(self.directory, new, np.flatnonzero(~shard.scope.flags), self.generation) if facts.deleted else new
+
+    def _encoder(self) -> Encoder:
+        assert self.old.encoder is not None
+        built = self.old.encoder
+        return self.given or reopen_encoder(built, "fp32" if built.get("precision") == "fp32" else "auto", "auto")
+
+    def _with_golden(self) -> Any:
+        built = self.old.encoder
+        golden = (built or {}).get("golden")
+        if built is None or not golden or golden["file"] not in self.damaged:
+            return built
+        vectors = golden_vectors(self._encoder())
+        path = self.directory / "encoder" / f"golden-{self.generation:06d}.npy"
+        path.parent.mkdir(exist_ok=True)
+        write_vectors(path, [vectors], vectors.shape)
+        return {**built, "golden": {"file": f"encoder/{path.name}", **describe(path)}}

@@ -1,0 +1,17 @@
+"""A shard: the unit of building and resuming. A folder whose files never change once it has its final name.
+
+papers.parquet    the papers in row order, in small row groups
+ids.arrow         their ids, and a hash of what each paper says, memory-mapped
+vectors.npy       their vectors, (papers, dim) float32, if the index has an encoder
+postings.arrow    their terms, if the index has BM25
+lengths.arrow     how many terms each paper has, and those of its title
+
+A shard is first cut (papers and ids), then filled (vectors and postings); until it is full its folder ends in `.partial`.
+Later generations may add files that belong to them: a FAISS index, and the rows of deleted papers.
+"""
+
+from .cutting import Cutter, cut_shard
+from .filling import fill, finished_facts
+from .reading import Shard, read_deleted, write_deleted
+
+__all__ = ["Cutter", "Shard", "cut_shard", "fill", "finished_facts", "read_deleted", "write_deleted"]

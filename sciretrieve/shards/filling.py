@@ -1,0 +1,145 @@
+"""Filling a shard that was cut: vectors and postings of its papers, by an encoder and an analyzer and nothing else.
+
+It can be interrupted anywhere and goes on where it stopped: vectors are on disk after every window, the rest is quickly redone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..encoders.ahead import make_ahead
+from ..errors import CorruptData
+from ..files import HEADER, describe, read_sealed, sync_file, vectors_header, write_sealed
+from ..lexical import Analyzer, PostingsBuilder
+from ..manifest import SHARD_FILES, ShardFacts, shard_facts
+from ..protocols import Encoder
+from ..schema import texts_of
+
+WINDOW = 512
+"""Papers per window without an encoder; each encoder has its own window size. Windows start at a shard's first row, so the
+encoder's batches, and with them the last bits of the vectors, do not depend on where a build was interrupted."""
+SHARD_FACTS = "shard.json"
+
+
+def fill(partial: Path, source: int, encoder: Encoder | None, analyzer: Analyzer | None, advance: Callable[[int], None]) -> ShardFacts:
+    """Encode the papers in a folder that was cut, count their terms, and give the folder its final name, without `.partial`.
+
+    Args:
+        partial: the folder.
+        source: where its papers come from: a position in `Manifest.sources`.
+        encoder, analyzer: what makes vectors and terms; None for a shard without them. Vectors that are there already stay.
+        advance: is told of papers that are done.
+    """
+    papers = _papers(partial / "papers.parquet")
+    postings = PostingsBuilder(analyzer) if analyzer else None
+    vectors = _Vectors(partial / "vectors.npy", encoder, papers)
+    rows, truncated = 0, None
+
+    def tokenised(window: pa.Table) -> Any:
+        return encoder.tokenise(texts_of(window)) if encoder is not None else None
+
+    for window, tokens in make_ahead(_windows(partial / "papers.parquet", encoder.window if encoder is not None else WINDOW), tokenised):
+        if postings:
+            postings.add(window["title"].to_pylist(), window["abstract"].to_pylist())
+        rows += window.num_rows
+        if encoder is not None:
+            too_long = encoder.truncated(tokens)
+            truncated = None if too_long is None else (truncated or 0) + too_long
+            if rows > vectors.done:
+                vectors.add(encoder.encode(tokens))
+        advance(window.num_rows)
+    if postings:
+        postings.write(partial)
+    vectors.finish()
+    return finish(partial, papers, truncated, (source,))
+
+
+def finish(partial: Path, papers: int, truncated: int | None, sources: tuple[int, ...]) -> ShardFacts:
+    """Describe a full shard, force all of it to disk, and give its folder its final name."""
+    folder = partial.with_name(partial.name.removesuffix(".partial"))
+    files = {}
+    for path in sorted(partial.iterdir()):
+        if path.name not in SHARD_FILES:  # left by a process that was killed while writing the facts
+            path.unlink()
+            continue
+        sync_file(path)
+        files[path.name] = describe(path)
+    facts = ShardFacts(folder.name, papers, files, truncated, 0, sources)
+    write_sealed(partial / SHARD_FACTS, asdict(facts))
+    sync_file(partial)
+    partial.rename(folder)
+    sync_file(folder.parent)
+    return facts
+
+
+def finished_facts(folder: Path) -> ShardFacts:
+    """The facts that `finish` wrote on a shard. Raises CorruptData."""
+    try:
+        return shard_facts(read_sealed(folder / SHARD_FACTS))
+    except (KeyError, TypeError, ValueError) as error:
+        raise CorruptData(f"{folder / SHARD_FACTS} is damaged ({error}); rebuild the index with --overwrite") from error
+
+
+class _Vectors:
+    """A shard's vectors while they are made. `done` is how many papers have them from an interrupted run, in whole windows.
+
+    The last window is not counted: it may not be completely on disk.
+    """
+
+    def __init__(self, path: Path, encoder: Encoder | None, papers: int) -> None:
+        self._path, self._encoder, self._papers = path, encoder, papers
+        self.done = 0
+        if encoder is None or not path.exists():
+            return
+        rows = (path.stat().st_size - HEADER) // (4 * encoder.dim)
+        self.done = max(rows // encoder.window - 1, 0) * encoder.window
+        os.truncate(path, HEADER + self.done * 4 * encoder.dim if self.done else 0)
+
+    def add(self, vectors: Any) -> None:
+        """Append a window's vectors, (n, dim)."""
+        assert self._encoder is not None
+        with self._path.open("ab") as file:
+            if file.tell() == 0:
+                file.write(vectors_header(0, self._encoder.dim))
+            file.write(np.ascontiguousarray(vectors, np.float32).tobytes())
+            file.flush()
+            os.fsync(file.fileno())
+
+    def finish(self) -> None:
+        """Write how many there are."""
+        if self._encoder is not None:
+            with self._path.open("r+b") as file:
+                file.write(vectors_header(self._papers, self._encoder.dim))
+
+
+def _papers(path: Path) -> int:
+    try:
+        return int(pq.read_metadata(path).num_rows)
+    except (pa.ArrowException, OSError) as error:
+        raise CorruptData(f"{path} cannot be read ({error}); start over with --no-resume") from error
+
+
+def _windows(path: Path, size: int) -> Iterator[pa.Table]:
+    """A shard's ids, titles and abstracts, in tables of one window."""
+    tables: list[pa.Table] = []
+    rows = 0
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(size, columns=["id", "title", "abstract"]):
+            table = pa.Table.from_batches([batch])
+            while len(table):
+                tables.append(table.slice(0, size - rows))
+                rows += len(tables[-1])
+                table = table.slice(len(tables[-1]))
+                if rows == size:
+                    yield pa.concat_tables(tables).combine_chunks()
+                    tables, rows = [], 0
+    if tables:
+        yield pa.concat_tables(tables).combine_chunks()

@@ -1,0 +1,169 @@
+"""A shard opened for reading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ..errors import CorruptData
+from ..files import write_array
+from ..lexical import Postings
+from ..manifest import SHARDS, ShardFacts
+from ..once import once
+from ..schema import integers, papers_of
+from ..scope import Scope
+from ..types import Paper, Rows
+from ..verified import Verified
+
+GROUPS_AT_ONCE = 32
+"""Row groups in memory at a time, about 500 kB each."""
+
+
+class Shard:
+    """A shard opened for reading; each file is checked when it is first read.
+
+    Attributes:
+        first: the row of its first paper, counted over all shards.
+        papers: how many papers it has, deleted ones among them.
+    """
+
+    def __init__(self, verified: Verified, facts: ShardFacts, first: int) -> None:
+        self.facts = facts
+        self.first = first
+        self.papers = int(facts.papers)
+        self._verified = verified
+        self._reading = Lock()  # Arrow does not guarantee that threads may share a Parquet reader
+
+    def file(self, name: str) -> Path:
+        """The path of one of its files, checked. Raises CorruptData."""
+        return self._verified.check(f"{SHARDS}/{self.facts.name}/{name}", self.facts.files[name])
+
+    @once
+    def scope(self) -> Scope:
+        """Which of its papers are not deleted."""
+        name = self.facts.deleted_file
+        if name is None:
+            return Scope(self.papers)
+        deleted = read_deleted(self.file(name))
+        if len(deleted) != self.facts.deleted or not (deleted < self.papers).all():
+            raise CorruptData(f"{self.file(name)} does not fit its shard; try `sciretrieve verify --repair`")
+        return Scope(self.papers).without(deleted)
+
+    @once
+    def postings(self) -> Postings:
+        """Its terms. Only for an index with BM25."""
+        for name in ("postings.arrow", "lengths.arrow"):
+            path = self.file(name)
+        return Postings(path.parent, self.papers)
+
+    @once
+    def _ids_table(self) -> pa.Table:
+        path = self.file("ids.arrow")
+        try:
+            table = pa.ipc.open_file(pa.memory_map(str(path))).read_all().combine_chunks()
+            table.validate()
+            table["id"], table["content"]
+        except (pa.ArrowException, OSError, KeyError) as error:
+            raise CorruptData(f"{path} cannot be read: {error}") from error
+        if len(table) != self.papers:
+            raise CorruptData(f"{path} has {len(table)} ids where the manifest says {self.papers}")
+        return table
+
+    @once
+    def ids(self) -> pa.StringArray:
+        """The ids of all its papers, deleted ones too, in row order."""
+        return self._ids_table["id"].chunk(0) if self.papers else pa.array([], pa.string())
+
+    @once
+    def contents(self) -> pa.FixedSizeBinaryArray:
+        """A hash of what each paper says, see `cutting.contents`, in row order."""
+        return self._ids_table["content"].chunk(0) if self.papers else pa.array([], pa.binary(16))
+
+    def ids_at(self, rows: Rows) -> list[str]:
+        """The ids at the given rows of this shard."""
+        ids: list[str] = self.ids.take(integers(rows)).to_pylist()
+        return ids
+
+    @once
+    def _file(self) -> pq.ParquetFile:
+        path = self.file("papers.parquet")
+        try:
+            file = pq.ParquetFile(path, memory_map=True)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise CorruptData(f"{path} cannot be read: {error}") from error
+        if file.metadata.num_rows != self.papers:
+            raise CorruptData(f"{path} has {file.metadata.num_rows} papers where the manifest says {self.papers}")
+        return file
+
+    @once
+    def _starts(self) -> Rows:
+        """The first row of each row group, and the end of the last."""
+        sizes = [self._file.metadata.row_group(group).num_rows for group in range(self._file.num_row_groups)]
+        return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The papers' columns."""
+        return self._file.schema_arrow
+
+    def find(self, ids: Sequence[str]) -> dict[str, int]:
+        """The rows of the given ids among its papers that are not deleted; ids that it lacks are left out."""
+        places = pc.index_in(pa.array(ids, pa.string()), value_set=self.ids) if len(ids) > 16 else [pc.index(self.ids, id) for id in ids]
+        rows = {id: place.as_py() for id, place in zip(ids, places, strict=True)}
+        return {id: row for id, row in rows.items() if row is not None and row >= 0 and self.scope.has(np.array([row]))[0]}
+
+    def papers_at(self, rows: Rows) -> list[Paper]:
+        """The papers at the given rows of this shard, in that order."""
+        paper_rows = np.unique(rows)
+        groups, group_of_row = np.unique(np.searchsorted(self._starts, paper_rows, side="right") - 1, return_inverse=True)
+        papers: dict[int, Paper] = {}
+        for first in range(0, len(groups), GROUPS_AT_ONCE):
+            read_groups = groups[first : first + GROUPS_AT_ONCE]
+            table = self._read(partial(self._file.read_row_groups, read_groups.tolist()))
+            sizes = self._starts[read_groups + 1] - self._starts[read_groups]
+            skipped_rows = self._starts[read_groups] - (np.cumsum(sizes) - sizes)  # rows before a group that were not read
+            in_groups = (group_of_row >= first) & (group_of_row < first + GROUPS_AT_ONCE)
+            places = paper_rows[in_groups] - skipped_rows[group_of_row[in_groups] - first]
+            papers |= dict(zip(paper_rows[in_groups].tolist(), papers_of(table.take(integers(places))), strict=True))
+        return [papers[row] for row in rows.tolist()]
+
+    def columns(self, names: Sequence[str]) -> pa.Table:
+        """Whole columns, with the values of deleted papers; names that this shard lacks are left out."""
+        column_names = [name for name in names if name in self.schema.names]
+        return self._read(partial(self._file.read, columns=column_names))
+
+    def tables(self) -> Iterator[tuple[int, pa.Table]]:
+        """All papers, deleted ones too, in row order: a row group at a time, each with the row of its first paper within the shard."""
+        for group in range(self._file.num_row_groups):
+            yield int(self._starts[group]), self._read(partial(self._file.read_row_group, group))
+
+    def _read(self, read_table: Callable[[], pa.Table]) -> pa.Table:
+        try:
+            with self._reading:
+                return read_table()
+        except (pa.ArrowInvalid, OSError) as error:
+            raise CorruptData(f"{self.file('papers.parquet')} cannot be read: {error}") from error
+
+
+def write_deleted(path: Path, rows: Rows) -> None:
+    """Write the rows of a shard's deleted papers."""
+    write_array(path, np.sort(rows).astype(np.int32))
+
+
+def read_deleted(path: Path) -> Rows:
+    """The rows of a shard's deleted papers, ascending. Raises CorruptData."""
+    try:
+        rows = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise CorruptData(f"{path} cannot be read ({error}); restore it") from error
+    if rows.dtype != np.int32 or rows.ndim != 1 or (np.diff(rows) <= 0).any() or (len(rows) and rows[0] < 0):
+        raise CorruptData(f"{path} does not hold ascending rows; restore it")
+    deleted_rows: Rows = rows.astype(np.int64)
+    return deleted_rows

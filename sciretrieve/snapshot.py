@@ -1,0 +1,248 @@
+"""A snapshot: one generation of an index, open for reading. It stays whole while others commit and sweep, until it is closed."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+import pyarrow as pa
+
+from .choices import MODES, Mode
+from .dense import VectorShard
+from .dense.scale import Scale, scale
+from .encoders import read_golden
+from .errors import CorruptData, InvalidRequest, NotFound
+from .files import hold
+from .lexical import Analyzer, Bm25, LexicalShard, Statistics
+from .manifest import Manifest, check_sizes, generation_file, read_manifest
+from .narrowing.masks import Narrower
+from .once import once
+from .schema import booleans, common_schema
+from .scope import Scope
+from .search import Searcher
+from .sharding import by_shard
+from .shards import Shard
+from .streams import checked_text
+from .types import Paper, Rows, Vectors
+from .verified import Verified
+
+ATTEMPTS = 100
+"""Times that an index is opened again because a writer swept the generation that was about to be opened."""
+
+
+class Snapshot:
+    """One generation of an index: its papers, vectors and terms, each file checked when it is first read.
+
+    Attributes:
+        path: the index's directory.
+        manifest: what the generation consists of.
+        shards: its shards, in order.
+    """
+
+    def __init__(self, path: str | Path, generation: int | None = None) -> None:
+        """Open the current generation of the index in the directory `path`, or another one.
+
+        Raises:
+            NotFound: there is no index, or it is not finished, or it has no such generation.
+            CorruptData: it is damaged or of another format version.
+        """
+        self.path = Path(path)
+        self.manifest, held = _open(self.path, generation)
+        self._release = weakref.finalize(self, os.close, held)
+        verified = Verified(self.path)
+        self.shards: list[Shard] = []
+        first = 0
+        for facts in self.manifest.shards:
+            self.shards.append(Shard(verified, facts, first))
+            first += facts.papers
+        self._verified = verified
+        self._rows = first
+
+    def close(self) -> None:
+        """Let go of the generation: from then on a writer may remove its files. Closing twice does nothing."""
+        self._release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return self.manifest.papers
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.path} of {len(self):,} papers>"
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """The ways in which this index can be searched, best first."""
+        has = {"dense": self.manifest.encoder is not None, "bm25": self.manifest.lexical is not None}
+        has["hybrid"] = has["dense"] and has["bm25"]
+        return tuple(mode for mode in MODES if has[mode])
+
+    @once
+    def scope(self) -> Scope:
+        """Which rows' papers are not deleted."""
+        if not any(shard.facts.deleted for shard in self.shards):
+            return Scope(self._rows)
+        return Scope(self._rows, np.concatenate([shard.scope.flags for shard in self.shards]))
+
+    @once
+    def columns(self) -> pa.Schema:
+        """The papers' columns, which filters may name and exports have."""
+        return common_schema(shard.schema for shard in self.shards)
+
+    def tables(self, names: Sequence[str]) -> Iterator[pa.Table]:
+        """Columns of all papers that are not deleted, a shard at a time; names that a shard lacks are left out there."""
+        for shard in self.shards:
+            table = shard.columns(names)
+            yield table if shard.scope.mask is None else table.filter(booleans(shard.scope.mask))
+
+    def live_ids(self) -> list[str]:
+        """The ids of all papers that are not deleted, in the order of their rows."""
+        return [id for shard in self.shards for id in _live(shard)]
+
+    def papers(self, ids: str | Sequence[str]) -> list[Paper]:
+        """The papers with the given id, or ids, in that order. Raises NotFound for an id that is not in the index."""
+        return self.papers_at(self.rows(ids))
+
+    def papers_at(self, rows: Rows) -> list[Paper]:
+        """The papers at the given rows, in that order."""
+        papers: list[Paper | None] = [None] * len(rows)
+        for shard, positions, shard_rows in by_shard(rows, self.shards):
+            for position, paper in zip(positions.tolist(), shard.papers_at(shard_rows), strict=True):
+                papers[position] = paper
+        return [paper for paper in papers if paper is not None]
+
+    def rows(self, ids: str | Sequence[str]) -> Rows:
+        """Where the papers with the given id, or ids, stand. Raises NotFound for an id that is not in the index."""
+        ids = [checked_text(id, "id") for id in as_ids(ids)]
+        row_of = self.find(ids)
+        if missing := [id for id in ids if id not in row_of]:
+            raise NotFound(f"there is no paper {missing[0]!r} in {self.path}; `sciretrieve search` shows the ids of papers")
+        return np.array([row_of[id] for id in ids], np.int64)
+
+    def find(self, ids: Sequence[str]) -> dict[str, int]:
+        """The rows of those of the given ids that are in the index."""
+        row_of: dict[str, int] = {}
+        for shard in self.shards:
+            unplaced = [id for id in ids if id not in row_of]
+            if not unplaced:
+                break
+            row_of |= {id: shard.first + place for id, place in shard.find(unplaced).items()}
+        return row_of
+
+    def ids(self, rows: Rows) -> list[str]:
+        """The ids of the papers at the given rows."""
+        ids = np.empty(len(rows), object)
+        for shard, positions, shard_rows in by_shard(rows, self.shards):
+            ids[positions] = shard.ids_at(shard_rows)
+        return list(ids)
+
+    @once
+    def vectors(self) -> list[VectorShard]:
+        """The shards' vectors; empty where the index has none."""
+        if self.manifest.encoder is None or self.manifest.metric is None:
+            return []
+        dim, metric = int(self.manifest.encoder["dim"]), self.manifest.metric
+        return [
+            VectorShard(
+                shard.file("vectors.npy"),
+                shard.papers,
+                dim,
+                metric,
+                shard.first,
+                shard.file(shard.facts.ann_file) if shard.facts.ann_file else None,
+            )
+            for shard in self.shards
+        ]
+
+    @once
+    def bm25(self) -> Bm25 | None:
+        """The BM25 index, or None where there is none."""
+        facts, parameters = self.manifest.lexical, self.manifest.bm25
+        if facts is None or parameters is None:
+            return None
+        statistics = Statistics(**facts["statistics"])
+        shards = []
+        for shard in self.shards:
+            name = f"{shard.facts.name}.npy"
+            path = self._verified.check(f"{facts['folder']}/{name}", facts["files"][name])
+            frequencies = np.load(path, mmap_mode="r", allow_pickle=False)
+            if frequencies.dtype != np.int32 or frequencies.shape != (len(shard.postings.terms),):
+                raise CorruptData(f"{path} does not fit its shard; try `sciretrieve verify --repair`")
+            shards.append(LexicalShard(shard.postings, frequencies, shard.scope, shard.first, statistics, parameters))
+        return Bm25(shards, statistics, parameters)
+
+    @once
+    def analyzer(self) -> Analyzer:
+        """How text becomes terms. Raises InvalidRequest where the index was built with another way than this version's."""
+        analyzer, facts = Analyzer(), self.manifest.lexical
+        if facts is not None and facts["analyzer"] != analyzer.spec:
+            raise InvalidRequest(
+                f"{self.path} was built with another text analysis than this version's; `sciretrieve verify --repair` makes its terms anew"
+            )
+        return analyzer
+
+    @once
+    def narrower(self) -> Narrower:
+        """What says which papers may answer."""
+        return Narrower(self.shards, lambda: self.scope, lambda: self.columns, lambda: self.analyzer, lambda: self.bm25)
+
+    @once
+    def golden(self) -> Vectors | None:
+        """The encoder's vectors for a probe, see `encoders.golden`, (3, dim); None where papers were not encoded from their texts."""
+        encoder = self.manifest.encoder
+        if encoder is None or not encoder.get("golden"):
+            return None
+        return read_golden(self._verified.check(encoder["golden"]["file"], encoder["golden"]), int(encoder["dim"]))
+
+    @once
+    def scale(self) -> Scale | None:
+        """What dense scores mean in this index; None where that cannot be told."""
+        return scale(self.vectors, self.golden, self.scope) if self.golden is not None and self.vectors else None
+
+    @once
+    def searcher(self) -> Searcher:
+        """What the three ways to search work on."""
+        return Searcher(self.vectors, self.bm25, self.ids, self.scope, lambda: self.scale)
+
+
+def _live(shard: Shard) -> list[str]:
+    ids = shard.ids if shard.scope.mask is None else shard.ids.filter(booleans(shard.scope.mask))
+    live_ids: list[str] = ids.to_pylist()
+    return live_ids
+
+
+def as_ids(ids: str | Sequence[str]) -> Sequence[str]:
+    """One id or several as several: a text is one id, not its letters."""
+    return [ids] if isinstance(ids, str) else ids
+
+
+def _open(path: Path, generation: int | None) -> tuple[Manifest, int]:
+    """A generation's manifest, and what holds it. A generation that a writer is just sweeping is let go for the next one."""
+    for _ in range(ATTEMPTS):
+        manifest = read_manifest(path, generation)
+        file = generation_file(path, manifest.generation)
+        held: int | None = None
+        try:
+            held = hold(file)
+            check_sizes(path, manifest)
+        except (FileNotFoundError, CorruptData) as error:
+            if held is not None:
+                os.close(held)
+            with suppress(NotFound):
+                if read_manifest(path, generation).generation != manifest.generation:
+                    continue
+            if isinstance(error, FileNotFoundError):
+                raise CorruptData(f"{file} is missing; try `sciretrieve verify --repair`") from error
+            raise
+        return manifest, held
+    raise CorruptData(f"{path} changes faster than it can be opened; try again when its writer has ended")
