@@ -75,9 +75,7 @@ def sync(
     id_column: IdColumn = None,
     title_column: TitleColumn = None,
     abstract_column: AbstractColumn = None,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Repeat it whenever the corpus changes; Ctrl-C ends it.")
-    ] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Repeat it whenever the corpus changes; Ctrl-C ends it.")] = False,
     strict: Strict = False,
     resume: Resume = True,
     format: PlainFormatOption = "table",
@@ -149,7 +147,9 @@ def _update(
         return
     counts = {"added": update.added, "replaced": update.replaced, "deleted": update.deleted, "unchanged": update.unchanged}
     listed = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count or name == "added")
-X    if update.rejected:
+    seconds = in_words(time.perf_counter() - start)
+    console.note(f"{index}: {listed}; {counted(update.papers, 'paper')} now, generation {update.generation}, {seconds}")
+    if update.rejected:
         console.note(f"rejected {counted(update.rejected, 'row')}: see {index / 'rejected.jsonl'}")
 
 

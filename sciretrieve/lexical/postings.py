@@ -192,13 +192,13 @@ class Postings:
     @once
     def lengths(self) -> npt.NDArray[np.int32]:
         """Each paper's sum of counts, (papers,)."""
-        lengths: npt.NDArray[np.int32] = self._paper_table["terms"].to_numpy()
+        lengths: npt.NDArray[np.int32] = _numbers(self._paper_table["terms"], np.int32)
         return lengths
 
     @once
     def title_lengths(self) -> npt.NDArray[np.int32]:
         """Each paper's sum of counts in its title, (papers,)."""
-        lengths: npt.NDArray[np.int32] = self._paper_table["title_terms"].to_numpy()
+        lengths: npt.NDArray[np.int32] = _numbers(self._paper_table["title_terms"], np.int32)
         return lengths
 
     @once
@@ -279,7 +279,7 @@ def _read(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
 
 def _offsets(path: Path, *columns: Any) -> Ints:
     """The offsets that list columns have in common."""
-    arrays = [column.offsets.to_numpy() for column in columns]
+    arrays = [_numbers(column.offsets, np.int32) if len(column) else np.zeros(1, np.int32) for column in columns]
     offsets: Ints = arrays[0]
     fits = all(np.array_equal(offsets, other) for other in arrays[1:]) and offsets[0] == 0 and not (np.diff(offsets) < 0).any()
     if not fits or any(int(offsets[-1]) > len(column.values) for column in columns):
@@ -288,4 +288,10 @@ def _offsets(path: Path, *columns: Any) -> Ints:
 
 
 def _values(column: pa.ListArray, kind: Any) -> Any:
-    return column.values.to_numpy() if len(column) else np.empty(0, kind)
+    return _numbers(column.values, kind) if len(column) else np.empty(0, kind)
+
+
+def _numbers(array: pa.Array, kind: Any) -> Any:
+    """An Arrow array without missing values as NumPy's; `to_numpy` would import pandas if it is installed."""
+    buffer = array.buffers()[1]
+    return np.frombuffer(buffer, kind, len(array), array.offset * np.dtype(kind).itemsize) if len(array) else np.empty(0, kind)
