@@ -1,5 +1,5 @@
 # make demo: set up, index the demo corpus, search it.   make test: set up and run all tests.
-# make quick: the tests that take under a minute, for work in progress.
+# make quick: the tests that take under a minute, for work in progress.   make torture: crashes, faults and hostile input by the thousand.
 # Everything runs in .venv, which any target creates when it is missing or out of date.
 
 PYTHON ?= python3
@@ -9,7 +9,7 @@ READY := $(VENV)/.ready
 # a worker a core; each takes some 2 GB
 PYTEST := $(BIN)/pytest -n logical --maxprocesses 4 --dist worksteal
 
-.PHONY: demo test quick lint bench docs clean
+.PHONY: demo test quick torture lint bench docs clean
 
 demo: $(READY)
 	$(BIN)/sciretrieve demo
@@ -19,6 +19,9 @@ test: $(READY)
 
 quick: $(READY)
 	$(PYTEST) -m "not slow"
+
+torture: $(READY)
+	$(PYTEST) --torture tests/torture
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

@@ -41,9 +41,24 @@ SLOW = (
     *("encoders/test_torch_runtime", "answers/test_explaining", "commands/test_evaluating", "evaluation/test_reranked"),
     *("promises/test_light_imports", "real/", "test_crashes", "test_demo", "test_indexing", "test_threads", "test_tuning"),
     *("narrowing/test_masks", "evaluation/test_sides", "ranking/test_reranking", "promises/test_documents", "test_index.py"),
-    *("commands/test_cli", "test_vector_files"),
+    *("commands/test_cli", "test_vector_files", "torture/"),
 )
 """Where tests are that `make quick` leaves out: those that convert encoders, start processes or encode much."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--torture`: the tests in tests/torture at their full size."""
+    parser.addoption("--torture", action="store_true", help="run the torture tests at their full size")
+
+
+Effort = Callable[[Any, Any], Any]
+
+
+@pytest.fixture(scope="session")
+def effort(request: pytest.FixtureRequest) -> Effort:
+    """Picks between what a torture test does in every run and, second, what it does with `--torture`."""
+    is_large = bool(request.config.getoption("--torture"))
+    return lambda small, large: large if is_large else small
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
