@@ -24,13 +24,15 @@ if TYPE_CHECKING:
     from .fusion import Fusion
     from .index import Index
     from .index import Index as open  # noqa: A004, N813
-    from .indexing import build
+    from .indexing import add, build, delete, merge, reindex, sync
     from .options import Bm25Parameters, BuildSettings, SearchOptions
     from .ranking.reranking import open_reranker
+    from .repairing import repair
     from .runs import Ranking, Run
     from .tuning import tune
     from .types import Hit, Paper, Query
     from .vector_files import encode
+    from .verifying import verify
 
     __version__: str
 
@@ -49,15 +51,22 @@ __all__ = [
     "SciretrieveError",
     "SearchOptions",
     "__version__",
+    "add",
     "build",
+    "delete",
     "encode",
     "evaluate",
     "explain",
     "load_encoder",
+    "merge",
     "open",
     "open_corpus",
     "open_reranker",
+    "reindex",
+    "repair",
+    "sync",
     "tune",
+    "verify",
     "why_not",
 ]
 
@@ -75,15 +84,22 @@ _HOMES = {
     "Run": "runs",
     "SciretrieveError": "errors",
     "SearchOptions": "options",
+    "add": "indexing",
     "build": "indexing",
+    "delete": "indexing",
     "encode": "vector_files",
     "evaluate": "evaluation",
     "explain": "answers.explaining",
     "load_encoder": "encoders",
+    "merge": "indexing",
     "open": "index",
     "open_corpus": "corpora",
     "open_reranker": "ranking.reranking",
+    "reindex": "indexing",
+    "repair": "repairing",
+    "sync": "indexing",
     "tune": "tuning",
+    "verify": "verifying",
     "why_not": "answers.explaining",
 }
 
