@@ -120,17 +120,17 @@ def delete(index: str | Path, ids: str | Sequence[str] = (), *, filter: Filter =
     if bool(ids) == (filter is not None):
         raise InvalidRequest("name the papers to delete by their ids, or by --filter, and not by both")
     Snapshot(directory).close()  # before there is a lock file in a directory that is no index
-    with write_lock(directory), Snapshot(directory) as snapshot:
-        rows = np.unique(snapshot.rows(ids)) if ids else snapshot.narrower.passing(filter).places
-        old = snapshot.manifest
-        if not len(rows):
-            return Update(old.papers, generation=old.generation)
-        if len(rows) == len(snapshot):
-            raise InvalidRequest("that would leave no paper; to be rid of the whole index, remove its directory")
-        shards = _thinned(snapshot, rows, next_generation(directory))
-        change = Change("delete", deleted=len(rows))
-        new = commit(directory, old, replace(old, shards=shards, whole=None), Spanning.of(old), change, progress or Silent())
     with write_lock(directory):
+        with Snapshot(directory) as snapshot:
+            rows = np.unique(snapshot.rows(ids)) if ids else snapshot.narrower.passing(filter).places
+            old = snapshot.manifest
+            if not len(rows):
+                return Update(old.papers, generation=old.generation)
+            if len(rows) == len(snapshot):
+                raise InvalidRequest("that would leave no paper; to be rid of the whole index, remove its directory")
+            shards = _thinned(snapshot, rows, next_generation(directory))
+            change = Change("delete", deleted=len(rows))
+            new = commit(directory, old, replace(old, shards=shards, whole=None), Spanning.of(old), change, progress or Silent())
         sweep(directory)
     return Update(new.papers, deleted=len(rows), generation=new.generation)
 
