@@ -201,6 +201,11 @@ def read_manifest(directory: Path, generation: int | None = None) -> Manifest:
         raise CorruptData(f"{path} is damaged ({type(error).__name__}: {error}); rebuild the index with --overwrite") from error
 
 
+def is_first_format(directory: Path) -> bool:
+    """Whether there is an index of format version 1."""
+    return (directory / MANIFEST).is_file() and read_json(directory / MANIFEST).get("format") == 1
+
+
 def check_sizes(directory: Path, manifest: Manifest) -> None:
     """See that the files that a manifest names are there at their full size. Raises CorruptData."""
     for name, facts in manifest.files():

@@ -15,7 +15,7 @@ import numpy as np
 
 from .errors import CorruptData, IndexExists
 from .files import read_sealed, remove, sync_file, write_array, write_sealed
-from .manifest import PENDING, SHARDS
+from .manifest import MANIFEST, PENDING, SHARDS, is_first_format, read_manifest
 from .types import Rows, Vectors
 
 DELETED = "pending.deleted.npy"
@@ -41,15 +41,27 @@ class Pending:
 
     @classmethod
     def read(cls, directory: Path) -> Pending | None:
-        """The work in progress; None if there is none. Raises CorruptData if its mark is damaged."""
+        """The work in progress; None if there is none.
+
+        Work whose shards the current generation has is done: only its mark was left, and is removed.
+
+        Raises:
+            CorruptData: its mark, or the current manifest, is damaged.
+        """
         path = directory / PENDING
         if not path.exists():
             return None
         value = read_sealed(path)
         try:
-            return cls(directory, value["plan"], int(value["first_shard"]), value["state"])
+            pending = cls(directory, value["plan"], int(value["first_shard"]), value["state"])
         except (KeyError, TypeError, ValueError) as error:
             raise CorruptData(f"{path} is damaged ({error}); start over with --no-resume") from error
+        if (directory / MANIFEST).exists() and not is_first_format(directory):
+            committed = read_manifest(directory).shards
+            if any(int(facts.name) >= pending.first_shard for facts in committed):
+                pending.end()
+                return None
+        return pending
 
     @classmethod
     def begin(cls, directory: Path, plan: Mapping[str, Any]) -> Pending:
@@ -69,9 +81,7 @@ class Pending:
         if pending is not None and pending.plan == plan and pending.is_cut:
             return pending
         if pending is not None:
-            is_stale = "base" in pending.plan and pending.plan["base"] != plan["base"]
-            # only encoding takes long enough to be worth keeping
-            if pending.plan["command"] in ("index", "add", "sync") and pending.encoded_anything() and not is_stale:
+            if pending.is_worth_keeping:
                 corpus = ", ".join(pending.plan["corpus"][:3])
                 what = f"holds an interrupted `sciretrieve {pending.plan['command']}` of {corpus}"
                 raise IndexExists(str(directory), what, "run that again to finish it, or drop it with --no-resume; else ")
@@ -132,19 +142,24 @@ class Pending:
         golden = self.state.get("golden")
         return None if golden is None else np.array(golden, np.float32)
 
-    def encoded_anything(self) -> bool:
-        """Whether there is work that would be lost."""
-        return any(
+    @property
+    def is_worth_keeping(self) -> bool:
+        """Whether it has encoded anything; other work is quickly done again."""
+        return self.plan.get("command") in ("index", "add", "sync") and any(
             (folder / "vectors.npy").exists() or not folder.name.endswith(".partial")
             for folder in (self.directory / SHARDS).glob("[0-9]*")
             if int(folder.name.removesuffix(".partial")) >= self.first_shard
         )
+
+    def end(self) -> None:
+        """Remove its mark: its shards are committed, or it needed none."""
+        for path in sorted(self.directory.glob("pending.*"), reverse=True):
+            remove(path)
 
     def drop(self) -> None:
         """Remove it with all its shards."""
         for folder in sorted((self.directory / SHARDS).glob("[0-9]*")):
             if int(folder.name.removesuffix(".partial")) >= self.first_shard:
                 remove(folder)
-        for path in self.directory.glob("pending.*"):
-            remove(path)
+        self.end()
         sync_file(self.directory)

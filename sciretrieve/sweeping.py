@@ -8,8 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from .errors import CorruptData
-from .files import read_sealed, remove, retire
-from .manifest import GENERATIONS, MANIFEST, PENDING, SHARD_NAME, SHARDS, Manifest, generation_file, generations, read_manifest
+from .files import remove, retire
+from .manifest import GENERATIONS, MANIFEST, SHARD_NAME, SHARDS, Manifest, generation_file, generations, read_manifest
+from .pending import Pending
 
 KEPT = 20
 """Earlier generations that stay until the next `merge`; beyond these the oldest go."""
@@ -35,7 +36,10 @@ def sweep(directory: Path, *, keep: int = KEPT) -> None:
             if number > current.generation:  # its commit did not come to its end
                 remove(generation_file(directory, number))
     names = {name for manifest in kept for name, _ in manifest.files()}
-    first_pending = _first_pending(directory, current)
+    pending = Pending.read(directory)
+    if pending is not None and current is not None and not pending.is_worth_keeping and pending.plan.get("base") != current.generation:
+        pending.drop()  # the index has changed since
+        pending = None
     for folder in (directory / SHARDS).glob("[0-9]*"):
         name = folder.name.removesuffix(".partial")
         if not SHARD_NAME.fullmatch(name):
@@ -43,7 +47,7 @@ def sweep(directory: Path, *, keep: int = KEPT) -> None:
         is_kept = any(file.startswith(f"{SHARDS}/{folder.name}/") for file in names)
         if is_kept:
             _keep(directory, folder, names | {f"{SHARDS}/{folder.name}/shard.json"})
-        elif first_pending is None or int(name) < first_pending:
+        elif pending is None or int(name) < pending.first_shard:
             remove(folder)
     _keep(directory, directory / "encoder", names)
     for folder in (directory / "lexical").glob("*"):
@@ -52,21 +56,9 @@ def sweep(directory: Path, *, keep: int = KEPT) -> None:
     for folder in (directory, directory / GENERATIONS):
         for path in folder.glob("*.tmp"):
             remove(path)
-    if first_pending is None:
+    if pending is None:
         for path in directory.glob("pending.*"):
             remove(path)
-
-
-def _first_pending(directory: Path, current: Manifest | None) -> int | None:
-    """The number of the first shard of work in progress; None without any. What was committed is in progress no longer."""
-    mark = directory / PENDING
-    if not mark.exists():
-        return None
-    first: int = read_sealed(mark)["first_shard"]
-    if current is not None and any(int(facts.name) >= first for facts in current.shards):
-        remove(mark)
-        return None
-    return first
 
 
 def _keep(directory: Path, folder: Path, names: set[str]) -> None:

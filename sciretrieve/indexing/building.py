@@ -189,12 +189,13 @@ class _Build:
             pending = None
         if pending is not None:
             same_corpus = pending.plan.get("fingerprint") == plan["fingerprint"]
-            is_build = pending.plan.get("command") == "index"
-            differences = _differences(pending.plan, plan, same_corpus) if is_build else "purpose"
+            command = pending.plan.get("command")
+            differences = _differences(pending.plan, plan, same_corpus) if command == "index" else "command"
             if not differences and pending.is_cut:
                 return pending
             if differences and not overwrite:
-                raise IndexExists(str(self.directory), f"holds an unfinished build with another {differences}")
+                what = f"with another {differences}" if command == "index" else f"of `sciretrieve {command}`"
+                raise IndexExists(str(self.directory), f"holds unfinished work {what}")
         return Pending.begin(self.directory, plan)
 
     def _offer(self, differences: str) -> str:
@@ -231,7 +232,7 @@ class _Build:
     def _forget(self, pending: Pending) -> None:
         """Remove a build that failed before it encoded anything; one that did can be resumed."""
         pending = Pending.read(self.directory) or pending
-        if pending.encoded_anything():
+        if pending.is_worth_keeping:
             return
         pending.drop()
         if not (self.directory / MANIFEST).exists():

@@ -16,7 +16,7 @@ from ..errors import CorruptData, InvalidRequest
 from ..files import copy, describe, read_json, remove, write_lock
 from ..fusion import Fusion
 from ..lexical import Analyzer, Bm25Parameters
-from ..manifest import FORMAT, MANIFEST, SHARDS, Manifest, ShardFacts, Source, read_manifest
+from ..manifest import FORMAT, MANIFEST, SHARDS, Manifest, ShardFacts, Source, is_first_format, read_manifest
 from ..options import BuildSettings
 from ..pending import Pending
 from ..protocols import Progress, Silent
@@ -56,10 +56,10 @@ def reindex(
     directory, listener = Path(index), progress or Silent()
     if metric is not None:
         check_choice("metric", metric, METRICS)
-    if not _is_first_format(directory):
+    if not is_first_format(directory):
         read_manifest(directory)  # before there is a lock file in a directory that is no index
     with write_lock(directory):
-        old = _converted(directory, listener) if _is_first_format(directory) else read_manifest(directory)
+        old = _converted(directory, listener) if is_first_format(directory) else read_manifest(directory)
         if lexical is not None and old.bm25 is None:
             raise InvalidRequest(f"{directory} has no BM25 (it was built with --no-lexical); build it with BM25")
         if isinstance(lexical, Mapping) and old.bm25 is not None:
@@ -95,10 +95,6 @@ def refit(directory: Path, parameters: Bm25Parameters, fusion: Fusion) -> Manife
         new = commit(directory, old, old, replace(Spanning.of(old), lexical=parameters), Change("tune"), Silent(), fusion=fusion)
         sweep(directory)
     return new
-
-
-def _is_first_format(directory: Path) -> bool:
-    return (directory / MANIFEST).is_file() and read_json(directory / MANIFEST).get("format") == 1
 
 
 def _converted(directory: Path, progress: Progress) -> Manifest:

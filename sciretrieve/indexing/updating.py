@@ -22,17 +22,23 @@ from ..encoders import reopen_encoder
 from ..errors import InvalidRequest, SciretrieveError
 from ..files import write_lock
 from ..manifest import FORMAT, ShardFacts, Source, library_versions
+from ..once import once
 from ..pending import Pending
 from ..protocols import Encoder, Progress, Silent
 from ..queries import QueryEncoder
 from ..schema import booleans
 from ..sharding import by_shard
+from ..shards import Shard
 from ..shards.cutting import contents
 from ..snapshot import Snapshot, as_ids
 from ..sweeping import sweep
 from ..types import Mask, Rows
+from ..verified import Verified
 from .building import LIBRARIES
 from .intake import Intake, probed, publish_rejections, ran_in
+
+MANY_SHARDS = 10
+"""Small shards from which on a merge is proposed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +165,9 @@ def _update(
     opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
     listener = progress or Silent()
     with write_lock(directory):
+        if resume:
+            with Snapshot(directory) as snapshot:
+                _Update(command, opened_corpus, snapshot, encoder, device, listener).finish_earlier()
         with Snapshot(directory) as snapshot:
             update = _Update(command, opened_corpus, snapshot, encoder, device, listener).run(strict, resume)
         sweep(directory)
@@ -193,25 +202,54 @@ class _Update:
             return QueryEncoder(self.directory, built, None, given).encoder
         return reopen_encoder(built, "fp32" if built.get("precision") == "fp32" else "auto", device)
 
-    def run(self, strict: bool, resume: bool) -> Update:
-        """Take in what is new, delete what is to go, and commit."""
-        fingerprint = self.corpus.fingerprint()
-        if fingerprint == self.old.whole:
-            self.progress.note(f"{self.directory} is up to date: it has the papers of this corpus")
-            return Update(self.old.papers, unchanged=self.old.papers, generation=self.old.generation)
-        plan = {
+    @once
+    def fingerprint(self) -> str:
+        """The corpus's."""
+        return self.corpus.fingerprint()
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """What determines the new shards."""
+        return {
             "command": self.command,
             "format": FORMAT,
             "corpus": [str(file) for file in self.corpus.files],
-            "fingerprint": fingerprint,
+            "fingerprint": self.fingerprint,
             "base": self.old.generation,
             "encoder": self.old.encoder and {**self.old.encoder, "ran_in": None},
         }
-        pending = Pending.take_up(self.directory, plan, resume=resume)
+
+    def finish_earlier(self) -> None:
+        """Finish and commit another add or sync that was interrupted, or this one if something else was committed since.
+
+        What it encoded is kept, and needs its corpus no more; what it was going to delete is left for whoever asks for it again.
+        """
+        pending = Pending.read(self.directory)
+        if pending is None or pending.plan["command"] not in ("add", "sync") or pending.plan == self.plan:
+            return
+        if pending.cut is None or not pending.is_cut or not pending.is_worth_keeping or pending.plan["encoder"] != self.plan["encoder"]:
+            return
+        self.progress.note(f"first finishing the interrupted {pending.plan['command']} of {', '.join(pending.plan['corpus'][:3])}")
+        shards = self._intake(probed(pending, self.encoder, self.snapshot.golden)).fill(len(self.old.sources))
+        verified = Verified(self.directory)
+        rows = self.snapshot.find([id for facts in shards for id in Shard(verified, facts, 0).ids.to_pylist()])
+        pending.save_deleted(np.sort(np.array(list(rows.values()), np.int64)))
+        cut = {**pending.cut, "replaced": len(rows), "deleted": 0, "unchanged": 0, "is_whole": False}
+        update = self._commit(replace(pending, state={**pending.state, "cut": cut}), shards)
+        self.progress.note(f"that added {update.added:,} papers and replaced {update.replaced:,}")
+
+    def _intake(self, pending: Pending) -> Intake:
+        return Intake(pending, self.encoder, self.analyzer, self.old.build["settings"]["shard_size"], self.progress)
+
+    def run(self, strict: bool, resume: bool) -> Update:
+        """Take in what is new, delete what is to go, and commit."""
+        if self.fingerprint == self.old.whole:
+            self.progress.note(f"{self.directory} is up to date: it has the papers of this corpus")
+            return Update(self.old.papers, unchanged=self.old.papers, generation=self.old.generation)
+        pending = Pending.take_up(self.directory, self.plan, resume=resume)
         try:
             pending = probed(pending, self.encoder, self.snapshot.golden)
-            intake = Intake(pending, self.encoder, self.analyzer, self.old.build["settings"]["shard_size"], self.progress)
-            intake = intake.cut(self.corpus, None, strict, self._chosen, self._finished)
+            intake = self._intake(pending).cut(self.corpus, None, strict, self._chosen, self._finished)
             pending = intake.pending
             cut = pending.cut or {}
             if not cut["papers"] and self.command == "sync":
@@ -219,10 +257,10 @@ class _Update:
             shards = intake.fill(len(self.old.sources))
         except SciretrieveError:
             pending = Pending.read(self.directory) or pending
-            if not pending.encoded_anything():
+            if not pending.is_worth_keeping:
                 pending.drop()
             raise
-        return self._commit(pending, fingerprint, shards)
+        return self._commit(pending, shards)
 
     def _chosen(self, papers: pa.Table) -> pa.Table:
         """The papers of a batch that the index does not have, or has otherwise."""
@@ -258,7 +296,7 @@ class _Update:
             "is_whole": self.command == "sync" or not len(unseen),
         }
 
-    def _commit(self, pending: Pending, fingerprint: str, shards: list[ShardFacts]) -> Update:
+    def _commit(self, pending: Pending, shards: list[ShardFacts]) -> Update:
         cut = pending.cut or {}
         new_papers = sum(facts.papers for facts in shards)
         update = Update(
@@ -269,11 +307,11 @@ class _Update:
             deleted=cut["deleted"],
             rejected=publish_rejections(pending),
         )
-        whole = fingerprint if cut["is_whole"] else None
+        whole = self.fingerprint if cut["is_whole"] else None
         generation = next_generation(self.directory)
         sources = self.old.sources
         if shards:
-            sources = (*sources, Source(tuple(map(str, self.corpus.files)), fingerprint, generation))
+            sources = (*sources, Source(tuple(pending.plan["corpus"]), pending.plan["fingerprint"], generation))
         elif not cut["deleted"] and whole is None:
             pending.drop()
             self.progress.note(f"{self.directory} has all papers of this corpus already")
@@ -291,6 +329,10 @@ class _Update:
             encoder=encoder,
             versions=library_versions(LIBRARIES),
         )
-        change = Change(self.command, update.added, update.replaced, update.deleted)
+        change = Change(pending.plan["command"], update.added, update.replaced, update.deleted)
         new = commit(self.directory, self.old, manifest, Spanning.of(self.old), change, self.progress)
+        pending.end()
+        small_shards = sum(2 * facts.papers < self.old.build["settings"]["shard_size"] for facts in new.shards)
+        if small_shards > MANY_SHARDS:
+            self.progress.note(f"{small_shards} shards are small: `sciretrieve merge` joins them, and searches get quicker")
         return replace(update, generation=new.generation)
