@@ -47,7 +47,8 @@ class Console:
             return
         from tqdm import tqdm
 
-        self._bar = tqdm(total=total, initial=done, unit=f" {unit}", file=sys.stderr, dynamic_ncols=True, smoothing=0.1)
+        scaled = unit == "bytes"  # these are shown in thousands and millions
+        self._bar = tqdm(total=total, initial=done, unit=f" {unit}", unit_scale=scaled, file=sys.stderr, dynamic_ncols=True, smoothing=0.1)
 
     def advance(self, count: int) -> None:
         """Move the progress bar."""

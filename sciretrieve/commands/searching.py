@@ -106,6 +106,7 @@ def similar(
     ] = None,
     index: IndexPath = None,
     encoder: QueryEncoder = None,
+    generation: Generation = None,
     negatives: Annotated[
         list[str] | None, typer.Option("--not", metavar="ID", help="A paper to be dissimilar to; may be repeated.")
     ] = None,
@@ -134,7 +135,7 @@ def similar(
     """
     positives = [line.strip() for line in sys.stdin if line.strip()] if ids == ["-"] else list(ids or [])
     start = time.perf_counter()
-    opened_index = open_index(index, encoder)
+    opened_index = open_index(index, encoder, generation)
     _check_views(format, explain, facets, cluster)
     options = SearchOptions(mode, filter, since, fusion, alpha, group=group, diversify=diverse)
 
@@ -156,6 +157,7 @@ def batch(
     ],
     index: IndexPath = None,
     encoder: QueryEncoder = None,
+    generation: Generation = None,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where the run goes; - is stdout.")] = Path("-"),
     k: Count = 1000,
     mode: ModeOption = None,
@@ -173,7 +175,7 @@ def batch(
     from ..outputs import count_encoded_ids
 
     query_list = read_queries(queries)
-    opened_index = open_index(index, encoder)
+    opened_index = open_index(index, encoder, generation)
     console = Console(quiet)
     options = SearchOptions(mode, filter, None, fusion, alpha, _reranker(rerank), rerank_depth, group=False)
     lines: list[str] = []

@@ -16,6 +16,7 @@ from .options import (
     Debug,
     Filters,
     Fusion,
+    Generation,
     IndexPath,
     ModeOption,
     PlainFormatOption,
@@ -34,6 +35,7 @@ def why_not(
     query: Annotated[list[str], typer.Argument(metavar="QUERY", help="The query as it was typed.")],
     index: IndexPath = None,
     encoder: QueryEncoder = None,
+    generation: Generation = None,
     k: Count = 10,
     mode: ModeOption = None,
     filter: Filters = None,
@@ -45,7 +47,7 @@ def why_not(
     from ..answers.explaining import why_not as tell
 
     text = " ".join(query)
-    opened_index = open_index(index, encoder)
+    opened_index = open_index(index, encoder, generation)
     diagnosis = tell(opened_index, id, text, k=k, mode=mode, filter=filter, fusion=fusion)
     if format == "json":
         say([json.dumps({"schema": 1, "query": text, "k": k, **asdict(diagnosis)}, ensure_ascii=False, indent=2)])
@@ -69,6 +71,7 @@ def _absent(mode: str) -> str:
 
 def duplicates(
     index: IndexPath = None,
+    generation: Generation = None,
     format: PlainFormatOption = "table",
     debug: Debug = False,
 ) -> None:
@@ -79,7 +82,7 @@ def duplicates(
     from ..index import Index
     from ..ranking.grouping import groups_of
 
-    opened_index = Index(chosen_index(index))
+    opened_index = Index(chosen_index(index), generation=generation)
     groups = groups_of(opened_index.tables(["id", "title", "authors"]))
     if format == "json":
         rows = [{"title": title, "papers": ids} for title, ids in groups]
