@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .console import Console, counted, in_bytes, say
-from .options import Debug, Generation, IndexPath, PlainFormatOption, QueryEncoder, Quiet, chosen_index
+from .options import Debug, Generation, IndexPath, PlainFormatOption, Quiet, SameEncoder, chosen_index
 
 if TYPE_CHECKING:
     from ..manifest import Manifest
@@ -111,7 +111,7 @@ def log(
 
 def verify(
     index: IndexPath = None,
-    encoder: QueryEncoder = None,
+    encoder: SameEncoder = None,
     repair: Annotated[bool, typer.Option("--repair", help="Make anew what can be: all but papers, and lists of deleted papers.")] = False,
     format: PlainFormatOption = "table",
     quiet: Quiet = False,

@@ -51,6 +51,10 @@ QueryEncoder: TypeAlias = Annotated[
         "--encoder", metavar="NAME", help="The queries' encoder, if the index's own has moved; vectors:FILE for vectors made elsewhere."
     ),
 ]
+SameEncoder: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--encoder", metavar="NAME", help="The index's encoder, if it has moved; vectors:FILE for vectors made elsewhere."),
+]
 IndexPath: TypeAlias = Annotated[
     Path | None, typer.Option("--index", "-i", metavar="DIR", help="The index; default: the one built last in ./indexes.")
 ]

@@ -25,9 +25,9 @@ from .options import (
     IndexPath,
     PlainFormat,
     PlainFormatOption,
-    QueryEncoder,
     Quiet,
     Resume,
+    SameEncoder,
     Strict,
     TitleColumn,
     chosen_index,
@@ -45,7 +45,7 @@ Result = TypeVar("Result")
 def add(
     corpus: Corpus,
     index: IndexPath = None,
-    encoder: QueryEncoder = None,
+    encoder: SameEncoder = None,
     device: DeviceOption = "auto",
     id_column: IdColumn = None,
     title_column: TitleColumn = None,
@@ -69,8 +69,10 @@ def add(
 
 def sync(
     corpus: Corpus,
-    index: IndexPath = None,
-    encoder: QueryEncoder = None,
+    index: Annotated[
+        Path | None, typer.Option("--index", "-i", metavar="DIR", help="The index; default: indexes/<name of the corpus>.")
+    ] = None,
+    encoder: SameEncoder = None,
     device: DeviceOption = "auto",
     id_column: IdColumn = None,
     title_column: TitleColumn = None,
@@ -86,9 +88,11 @@ def sync(
 
     As `add`; and papers that the corpus no longer has are deleted.
     """
+    from ..corpora import open_corpus
     from ..indexing import sync as equalise
 
-    target, console = chosen_index(index), Console(quiet)
+    console = Console(quiet)
+    target = index if index is not None else Path("indexes") / open_corpus(corpus).name
     if watch and "-" in corpus:
         raise InvalidRequest("standard input cannot be watched; name files or directories")
     while True:
