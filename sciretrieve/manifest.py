@@ -178,13 +178,15 @@ def read_manifest(directory: Path, generation: int | None = None) -> Manifest:
         CorruptData: it has another format version, or is damaged.
     """
     path = directory / MANIFEST if generation is None else generation_file(directory, generation)
-    if generation is not None and not path.is_file():
-        kept = ", ".join(map(str, generations(directory))) or "none"
-        raise NotFound(f"{directory} has no generation {generation}; there are: {kept}")
-    if not path.is_file():
-        if (directory / PENDING).is_file():
-            raise NotFound(f"the index {directory} is not finished; run the same `sciretrieve index` command again to resume it")
-        raise NotFound(f"there is no index at {directory}; build one with `sciretrieve index CORPUS -o {shlex.quote(str(directory))}`")
+    try:
+        return _read(directory, path)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
+        raise NotFound(_why_absent(directory, generation)) from error
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise CorruptData(f"{path} is damaged ({type(error).__name__}: {error}); rebuild the index with --overwrite") from error
+
+
+def _read(directory: Path, path: Path) -> Manifest:
     index_format = read_json(path).get("format")
     if index_format == 1:
         raise CorruptData(
@@ -195,10 +197,16 @@ def read_manifest(directory: Path, generation: int | None = None) -> Manifest:
         raise CorruptData(
             f"{directory} is an index of format version {index_format}, and this version of sciretrieve reads {FORMAT}; update sciretrieve"
         )
-    try:
-        return _manifest(read_sealed(path))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise CorruptData(f"{path} is damaged ({type(error).__name__}: {error}); rebuild the index with --overwrite") from error
+    return _manifest(read_sealed(path))
+
+
+def _why_absent(directory: Path, generation: int | None) -> str:
+    if generation is not None:
+        kept = ", ".join(map(str, generations(directory))) or "none"
+        return f"{directory} has no generation {generation}; there are: {kept}"
+    if (directory / PENDING).is_file():
+        return f"the index {directory} is not finished; run the same `sciretrieve index` command again to resume it"
+    return f"there is no index at {directory}; build one with `sciretrieve index CORPUS -o {shlex.quote(str(directory))}`"
 
 
 def is_first_format(directory: Path) -> bool:

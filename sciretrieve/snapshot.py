@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -238,9 +237,8 @@ def _open(path: Path, generation: int | None) -> tuple[Manifest, int]:
         except (FileNotFoundError, CorruptData) as error:
             if held is not None:
                 os.close(held)
-            with suppress(NotFound):
-                if read_manifest(path, generation).generation != manifest.generation:
-                    continue
+            if read_manifest(path, generation).generation != manifest.generation:
+                continue
             if isinstance(error, FileNotFoundError):
                 raise CorruptData(f"{file} is missing; try `sciretrieve verify --repair`") from error
             raise

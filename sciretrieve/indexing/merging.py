@@ -6,7 +6,9 @@ meanwhile, over the old shards.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -58,12 +60,13 @@ def merge(index: str | Path, *, progress: Progress | None = None) -> Merge:
         with Snapshot(directory) as snapshot:
             old = snapshot.manifest
             groups = _groups(snapshot)
+            gone = {shard.facts.name for shard in snapshot.shards if not len(shard.scope)}
+            gone |= {shard.facts.name for group in groups for shard in group}
             new = old
-            if groups:
+            if gone:
                 pending = _pending(directory, old.generation, groups)
                 listener.start(sum(len(shard.scope) for group in groups for shard in group))
                 merged = [_merged(pending, place, snapshot, group, listener) for place, group in enumerate(groups)]
-                gone = {shard.facts.name for group in groups for shard in group}
                 shards = (*(facts for facts in old.shards if facts.name not in gone), *merged)
                 new = commit(directory, old, replace(old, shards=shards), Spanning.of(old), Change("merge"), listener)
         sweep(directory, keep=0)
@@ -72,16 +75,21 @@ def merge(index: str | Path, *, progress: Progress | None = None) -> Merge:
 
 def space(directory: Path) -> int:
     """The bytes that all files of an index take, those of older generations among them."""
-    return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())
+    size = 0
+    for folder, _, names in os.walk(directory):
+        for name in names:
+            with suppress(FileNotFoundError):  # a writer may just be sweeping
+                size += Path(folder, name).stat().st_size
+    return size
 
 
 def _groups(snapshot: Snapshot) -> list[list[Shard]]:
-    """The shards to rewrite, grouped by the new shard that each will be part of."""
+    """The shards to rewrite, grouped by the new shard that each will be part of; one without papers is part of none."""
     size = snapshot.manifest.build["settings"]["shard_size"]
     groups: list[list[Shard]] = []
     papers = size  # of the last group
     for shard in snapshot.shards:
-        if shard.facts.deleted or 2 * shard.papers < size:
+        if len(shard.scope) and (shard.facts.deleted or 2 * shard.papers < size):
             if papers + len(shard.scope) > size:
                 groups.append([])
                 papers = 0
