@@ -35,6 +35,14 @@ def sync_file(path: Path) -> None:
         os.close(handle)
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, with their names on disk."""
+    if not folder.is_dir():
+        make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+        sync_file(folder.parent)
+
+
 @contextmanager
 def created(path: Path) -> Iterator[IO[bytes]]:
     """A new file, open for writing, whose contents are on disk when the block ends; its name is not, see `sync_file`."""
@@ -188,7 +196,7 @@ def _locked(directory: Path) -> IO[str]:
     """The directory's lock file, open and locked. Raises as `write_lock`."""
     path = directory / LOCK
     while True:
-        directory.mkdir(parents=True, exist_ok=True)
+        make_folder(directory)
         with suppress(FileNotFoundError), ExitStack() as open_files:  # the directory may be removed in between
             file = open_files.enter_context(path.open("a+", encoding="utf-8"))
             try:

@@ -19,6 +19,7 @@ from .encoders import read_golden
 from .errors import CorruptData, InvalidRequest, NotFound
 from .files import hold
 from .lexical import Analyzer, Bm25, LexicalShard, Statistics
+from .lexical.bm25 import RememberedWeights
 from .manifest import Manifest, check_sizes, generation_file, read_manifest
 from .narrowing.masks import Narrower
 from .once import once
@@ -169,7 +170,7 @@ class Snapshot:
         facts, parameters = self.manifest.lexical, self.manifest.bm25
         if facts is None or parameters is None:
             return None
-        statistics = Statistics(**facts["statistics"])
+        statistics, remembered = Statistics(**facts["statistics"]), RememberedWeights()
         shards = []
         for shard in self.shards:
             name = f"{shard.facts.name}.npy"
@@ -177,7 +178,7 @@ class Snapshot:
             frequencies = np.load(path, mmap_mode="r", allow_pickle=False)
             if frequencies.dtype != np.int32 or frequencies.shape != (len(shard.postings.terms),):
                 raise CorruptData(f"{path} does not fit its shard; try `sciretrieve verify --repair`")
-            shards.append(LexicalShard(shard.postings, frequencies, shard.scope, shard.first, statistics, parameters))
+            shards.append(LexicalShard(shard.postings, frequencies, shard.scope, shard.first, statistics, parameters, remembered))
         return Bm25(shards, statistics, parameters)
 
     @once

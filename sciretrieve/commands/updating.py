@@ -150,7 +150,7 @@ def _update(
         say([json.dumps({"schema": 1, "index": str(index), **asdict(update)}, indent=1)])
         return
     counts = {"added": update.added, "replaced": update.replaced, "deleted": update.deleted, "unchanged": update.unchanged}
-    listed = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count or name == "added")
+    listed = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or "nothing to do"
     seconds = in_words(time.perf_counter() - start)
     console.note(f"{index}: {listed}; {counted(update.papers, 'paper')} now, generation {update.generation}, {seconds}")
     if update.rejected:

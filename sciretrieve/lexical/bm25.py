@@ -23,8 +23,8 @@ from .variants import FREQUENCY_WEIGHTS, RARITIES, VARIANTS, Floats, frequency_w
 K3 = 3.0
 """Saturates a term's frequency in a query; measured, see docs/quality.md."""
 
-REMEMBERED = 8_000_000
-"""Postings of a shard whose weights are kept in memory, 4 bytes each: those of the terms that were last searched for. Most of
+REMEMBERED = 16_000_000
+"""Postings whose weights an open index keeps in memory, 4 bytes each: those of the terms that were last searched for. Most of
 a query's postings are those of common words, which other queries have too."""
 NUMBERS_REMEMBERED = 65_536
 """Terms of a shard whose numbers are kept in memory."""
@@ -33,26 +33,27 @@ Weights = npt.NDArray[np.float32]
 
 
 class RememberedWeights:
-    """The weights of the terms that were last searched for, up to so many postings; several threads may use it."""
+    """The weights of the terms that were last searched for, of all shards together; several threads may use it."""
 
-    def __init__(self, limit: int) -> None:
-        self._limit, self._size = limit, 0
-        self._weights: OrderedDict[int, Weights] = OrderedDict()
+    def __init__(self) -> None:
+        self._size = 0
+        self._weights: OrderedDict[tuple[int, int], Weights] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, number: int, compute: Callable[[int], Weights]) -> Weights:
-        """The weights of a term, by its number; computed if they are not here."""
+    def get(self, first: int, number: int, compute: Callable[[int], Weights]) -> Weights:
+        """The weights of a term, by its number, in the shard that begins at the row `first`; computed if they are not here."""
+        key = first, number
         with self._lock:
-            weights = self._weights.get(number)
+            weights = self._weights.get(key)
             if weights is not None:
-                self._weights.move_to_end(number)
+                self._weights.move_to_end(key)
                 return weights
         weights = compute(number)
         with self._lock:
-            if number not in self._weights:
-                self._weights[number] = weights
+            if key not in self._weights:
+                self._weights[key] = weights
                 self._size += len(weights)
-            while self._size > self._limit:
+            while self._size > REMEMBERED:
                 self._size -= len(self._weights.popitem(last=False)[1])
         return weights
 
@@ -68,6 +69,7 @@ class LexicalShard:
         first: its first paper's row, counted over all shards.
         statistics: the corpus's.
         parameters: how terms are weighted.
+        remembered: what all shards share.
     """
 
     postings: Postings
@@ -76,7 +78,7 @@ class LexicalShard:
     first: int
     statistics: Statistics
     parameters: Bm25Parameters
-    _remembered: RememberedWeights = field(default_factory=lambda: RememberedWeights(REMEMBERED))
+    remembered: RememberedWeights = field(default_factory=RememberedWeights)
 
     @property
     def papers(self) -> int:
@@ -94,7 +96,7 @@ class LexicalShard:
 
     def weights_of(self, number: int) -> Weights:
         """What a term adds to these papers' scores, beyond what it adds to papers without it."""
-        return self._remembered.get(number, self._weigh)
+        return self.remembered.get(self.first, number, self._weigh)
 
     @once
     def rarities(self) -> Floats:
@@ -139,7 +141,8 @@ class Bm25:
 
     def weighted(self, parameters: Bm25Parameters) -> Bm25:
         """The same index with other parameters."""
-        shards = [replace(shard, parameters=parameters, _remembered=RememberedWeights(REMEMBERED)) for shard in self.shards]
+        remembered = RememberedWeights()
+        shards = [replace(shard, parameters=parameters, remembered=remembered) for shard in self.shards]
         return Bm25(shards, self.statistics, parameters)
 
     @once
