@@ -14,7 +14,7 @@ SAMPLES = {
     "IndexExists": ("indexes/a", "holds an index"),
     "BadPaper": ("papers.csv", 3, "no id"),
     "MissingExtra": ("pandas", "to_pandas", "pip install pandas"),
-    "IndexBusy": ("indexes/a",),
+    "IndexBusy": ("indexes/a", "process 7 on a machine"),
     "EncoderMismatch": ("minilm", "specter2", "weights"),
 }
 FAMILIES = {"InvalidRequest": 2, "NotFound": 2, "CorruptData": 3, "Unavailable": 4}

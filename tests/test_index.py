@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,7 @@ from sciretrieve.encoders import load_encoder
 from sciretrieve.errors import CorruptData, EncoderMismatch, InvalidRequest, NotFound, UnknownName
 from sciretrieve.lexical import Analyzer
 from sciretrieve.types import Paper, Query
+from tests.edited import edited_manifest
 from tests.made_up import made_up_papers
 
 PAPERS = made_up_papers(300)
@@ -205,40 +207,73 @@ def copied(index: sr.Index, folder: Path) -> Path:
 
 def test_an_index_of_another_format_is_refused(index: sr.Index, tmp_path: Path) -> None:
     path = copied(index, tmp_path)
-    manifest = json.loads((path / "manifest.json").read_text())
-    (path / "manifest.json").write_text(json.dumps(manifest | {"format": 99}))
-    with pytest.raises(CorruptData, match="format version 99"):
+    with edited_manifest(path) as manifest:
+        manifest["format"] = 99
+    with pytest.raises(CorruptData, match="format version 99, and this version of sciretrieve reads 2; update sciretrieve"):
+        sr.open(path)
+
+
+def shard(name: str, *files: str, **facts: Any) -> dict[str, Any]:
+    return {"name": name, "papers": 300, "files": {file: {"bytes": 1, "sha256": ""} for file in files}, "sources": [0], **facts}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"papers": 7}, "counts or metric"),
+        ({"metric": "manhattan"}, "counts or metric"),
+        ({"shards": [shard("../../etc")]}, "shard '../../etc'"),
+        ({"shards": [shard("000000", "../x")]}, "shard '000000'"),
+        ({"shards": [shard("000000", "deleted-000001.npy")]}, "deleted papers of shard '000000'"),
+        ({"shards": [shard("000000", deleted=3)]}, "deleted papers of shard '000000'"),
+        ({"shards": [shard("000000", "deleted-000001.npy", deleted=301)]}, "deleted papers of shard '000000'"),
+        ({"shards": [shard("000000")]}, "lexical files"),
+        ({"shards": 3}, "TypeError"),
+        ({"sources": [{}]}, "KeyError"),
+        ({"surprise": 1}, "TypeError"),
+    ],
+    ids=str,
+)
+def test_a_manifest_that_makes_no_sense_is_refused(index: sr.Index, tmp_path: Path, change: dict[str, Any], words: str) -> None:
+    path = copied(index, tmp_path)
+    with edited_manifest(path) as manifest:
+        manifest.update(change)
+    with pytest.raises(CorruptData, match=rf"manifest\.json is damaged \(.*{re.escape(words)}"):
         sr.open(path)
 
 
 @pytest.mark.parametrize(
-    "change",
-    [
-        {"papers": 7},
-        {"metric": "manhattan"},
-        {"shards": [{"name": "../../etc", "papers": 300, "files": {}}]},
-        {"shards": [{"name": "000000", "papers": 300, "files": {"../x": {"bytes": 1, "sha256": ""}}}]},
-        {"shards": 3},
-        {"surprise": 1},
-    ],
+    ("key", "name"), [("lexical", "folder"), ("encoder", "golden")], ids=["the folder of frequencies", "the file of golden vectors"]
 )
-def test_a_damaged_manifest_is_refused(index: sr.Index, tmp_path: Path, change: dict[str, Any]) -> None:
+def test_a_manifest_that_names_files_elsewhere_is_refused(index: sr.Index, tmp_path: Path, key: str, name: str) -> None:
     path = copied(index, tmp_path)
-    manifest = json.loads((path / "manifest.json").read_text())
-    (path / "manifest.json").write_text(json.dumps(manifest | change))
-    with pytest.raises(CorruptData, match="damaged"):
+    with edited_manifest(path) as manifest:
+        manifest[key][name] = {"folder": "../elsewhere", "golden": {"file": "../../etc/passwd", "bytes": 1, "sha256": ""}}[name]
+    with pytest.raises(CorruptData, match=r"manifest\.json is damaged"):
+        sr.open(path)
+
+
+def test_a_damaged_manifest_is_refused(index: sr.Index, tmp_path: Path) -> None:
+    path = copied(index, tmp_path)
+    whole = (path / "manifest.json").read_bytes()
+    for place in range(0, len(whole), 97):
+        (path / "manifest.json").write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        with pytest.raises(CorruptData, match=r"manifest\.json|format version"):
+            sr.open(path)
+    (path / "manifest.json").write_bytes(whole.replace(b'"papers": 300', b'"papers": 299'))
+    with pytest.raises(CorruptData, match="its checksum does not match"):
         sr.open(path)
     (path / "manifest.json").write_text("{")
     with pytest.raises(CorruptData, match="not valid JSON"):
         sr.open(path)
 
 
-@pytest.mark.parametrize("name", ["papers.parquet", "ids.arrow", "vectors.npy", "postings.arrow"])
+@pytest.mark.parametrize("name", ["papers.parquet", "ids.arrow", "vectors.npy", "postings.arrow", "lengths.arrow"])
 def test_a_file_of_the_wrong_size_is_named(index: sr.Index, tmp_path: Path, name: str) -> None:
     path = copied(index, tmp_path)
     file = path / "shards" / "000001" / name
     file.write_bytes(file.read_bytes()[:-1])
-    with pytest.raises(CorruptData, match=f"000001/{name}"):
+    with pytest.raises(CorruptData, match=f"000001/{name} has "):
         sr.open(path)
     file.unlink()
     with pytest.raises(CorruptData, match="is missing"):
@@ -247,9 +282,8 @@ def test_a_file_of_the_wrong_size_is_named(index: sr.Index, tmp_path: Path, name
 
 def test_an_index_of_another_encoder_is_refused(index: sr.Index, tmp_path: Path) -> None:
     path = copied(index, tmp_path)
-    manifest = json.loads((path / "manifest.json").read_text())
-    manifest["encoder"]["max_length"] = 128
-    (path / "manifest.json").write_text(json.dumps(manifest))
+    with edited_manifest(path) as manifest:
+        manifest["encoder"]["max_length"] = 128
     with pytest.raises(EncoderMismatch, match="minilm here differs in its max_length"):
         sr.open(path, encoder=load_encoder("minilm")).search("x")
     assert sr.open(path).search("graph", mode="bm25").hits

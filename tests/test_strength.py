@@ -15,6 +15,7 @@ from sciretrieve.dense import VectorShard
 from sciretrieve.dense.scale import scale
 from sciretrieve.index import Index
 from sciretrieve.lexical.spelling import Correction
+from sciretrieve.scope import Scope
 from sciretrieve.search import Probe, Searcher
 from sciretrieve.types import Query
 from tests.made_up import made_up_papers, write_jsonl
@@ -23,6 +24,7 @@ PAPERS = made_up_papers(120, seed=2)
 for paper in PAPERS[:10]:  # all that have this word lie together
     paper["abstract"] += " zeolite"
 DIM = 16
+ALL = Scope(len(PAPERS))
 
 
 def clustered(offset: float = 0.0) -> Any:
@@ -50,7 +52,7 @@ def pairs(vectors: Any, metric: Metric) -> Any:
 @pytest.mark.parametrize("offset", [0.0, 3.0])
 def test_the_scale_is_of_pairs_and_of_nearest_papers(tmp_path: Path, metric: Metric, offset: float) -> None:
     vectors = clustered(offset)
-    told = scale([shard_of(tmp_path, vectors, metric)], vectors[[0, 0]])
+    told = scale([shard_of(tmp_path, vectors, metric)], vectors[[0, 0]], ALL)
     assert told is not None
     scores = pairs(vectors.astype(np.float64), metric)
     assert told.chance == pytest.approx(np.percentile(scores[np.triu_indices(120, 1)], 90), abs=1e-3)
@@ -63,13 +65,13 @@ def test_the_scale_is_of_pairs_and_of_nearest_papers(tmp_path: Path, metric: Met
 def test_queries_that_lie_elsewhere_than_papers_have_no_scale(tmp_path: Path) -> None:
     vectors = clustered()
     shard = shard_of(tmp_path, vectors)
-    assert scale([shard], np.stack([vectors[0], -vectors[0]])) is None
-    assert scale([shard], None) is None
+    assert scale([shard], np.stack([vectors[0], -vectors[0]]), ALL) is None
+    assert scale([shard], None, ALL) is None
 
 
 def test_few_papers_have_no_scale(tmp_path: Path) -> None:
     vectors = clustered()[:40]
-    assert scale([shard_of(tmp_path, vectors)], vectors[[0, 0]]) is None
+    assert scale([shard_of(tmp_path, vectors)], vectors[[0, 0]], Scope(40)) is None
 
 
 @pytest.fixture(scope="module")
@@ -83,12 +85,15 @@ def searchers(index: Index, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     """A search that knows its scale, and the same without."""
     vectors = clustered()
     shard = shard_of(tmp_path_factory.mktemp("vectors"), vectors)
-    told = scale([shard], vectors[[0, 0]])
-    return {"told": Searcher([shard], index.bm25, index.ids, lambda: told), "untold": Searcher([shard], index.bm25, index.ids)}
+    told = scale([shard], vectors[[0, 0]], ALL)
+    return {
+        "told": Searcher([shard], index.bm25, index.ids, index.scope, lambda: told),
+        "untold": Searcher([shard], index.bm25, index.ids, index.scope),
+    }
 
 
 def probe(index: Index, words: str, vector: Any, corrections: Sequence[Correction] = ()) -> Probe:
-    return Probe(Query("q", words), vector, index.speller.terms(words, corrections), corrections=corrections)
+    return Probe(Query("q", words), vector, index.speller.terms(words, corrections), index.scope, corrections)
 
 
 def away() -> Any:

@@ -23,6 +23,7 @@ from sciretrieve.choices import FusionMethod, Mode
 from sciretrieve.errors import InvalidRequest, NotFound
 from sciretrieve.lexical import Analyzer
 from sciretrieve.types import Paper, Query
+from tests.edited import edited_manifest
 from tests.made_up import made_up_papers, write_jsonl
 
 PAPERS = made_up_papers(300)
@@ -328,9 +329,8 @@ def test_what_is_told_is_so(
 def test_what_is_told_is_so_where_halves_propose_few(index: sr.Index, tmp_path: Path, depth: int, query: str) -> None:
     """Where a fusion looks at few candidates, a paper's rank depends on them: a rank within them is the search's."""
     path = Path(shutil.copytree(index.path, tmp_path / "copy"))
-    manifest = json.loads((path / "manifest.json").read_text())
-    manifest["fusion"] = {"method": "blend", "alpha": 0.5, "normalisation": "min-max", "title": 0.1, "depth": depth}
-    (path / "manifest.json").write_text(json.dumps(manifest))
+    with edited_manifest(path) as manifest:
+        manifest["fusion"] = {"method": "blend", "alpha": 0.5, "normalisation": "min-max", "title": 0.1, "depth": depth}
     shallow = sr.open(path)
     shown = list(shallow.search(query, depth, group=False).rankings[0].ids)
     for id in [*shown[::2], *shallow.search(query, 60, group=False).rankings[0].ids[depth::6]]:

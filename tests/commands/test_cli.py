@@ -192,7 +192,9 @@ def test_rejected_rows_are_told(tmp_path: Path) -> None:
         (["index", "noid.csv", "--encoder", "specter9"], 2, "unknown encoder 'specter9'"),
         (["index", "noid.csv", "-o", "notes.docx"], 2, "is a file"),
         (["export", "-i", "INDEX", "-o", "out.xyz"], 2, "cannot export"),
-        (["search", "x", "-i", "old"], 3, "format version 0"),
+        (["search", "x", "-i", "old"], 3, "format version 1; convert it, without encoding anything, with `sciretrieve reindex -i old`"),
+        (["search", "x", "-i", "newer"], 3, "format version 3"),
+        (["search", "x", "-i", "damaged"], 3, "damaged/manifest.json is damaged: its checksum does not match"),
         (["frobnicate"], 2, "No such command"),
         (["search", "x", "--mode", "fuzzy"], 2, "fuzzy"),
     ],
@@ -202,8 +204,9 @@ def test_errors_are_one_line_with_the_right_code(index: sr.Index, tmp_path: Path
     (tmp_path / "empty.jsonl").touch()
     (tmp_path / "noid.csv").write_text("title\nx\n")
     (tmp_path / "notes.docx").write_bytes(b"x")
-    (tmp_path / "old").mkdir()
-    (tmp_path / "old" / "manifest.json").write_text('{"format": 0}')
+    for name, manifest in {"old": '{"format": 1}', "newer": '{"format": 3}', "damaged": '{"format": 2}'}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "manifest.json").write_text(manifest)
     paths_before = sorted(tmp_path.rglob("*"))
     result = sciretrieve(*[str(index.path) if part == "INDEX" else part for part in arguments])
     assert result.returncode == code, result.stderr

@@ -14,6 +14,7 @@ from sciretrieve.dense import vectors as dense_vectors
 from sciretrieve.dense.ann import check_factory
 from sciretrieve.dense.exact import score
 from sciretrieve.errors import InvalidRequest
+from sciretrieve.scope import Scope
 from sciretrieve.types import Mask, Vectors
 
 PAPERS, DIM, K = 2000, 32, 10
@@ -74,7 +75,7 @@ def test_every_type_answers_with_and_without_a_filter(
     for mask in masks:
         passing = np.ones(PAPERS, bool) if mask is None else mask
         hits = 0
-        for query, (rows, scores) in zip(QUERIES, search([shard], QUERIES, K, mask), strict=True):
+        for query, (rows, scores) in zip(QUERIES, search([shard], QUERIES, K, Scope(PAPERS, mask)), strict=True):
             expected = score(query, VECTORS, metric)
             np.testing.assert_array_equal(scores, expected[rows])
             assert passing[rows].all()
@@ -90,7 +91,7 @@ def test_a_deep_search_of_lists_finds_what_a_shallow_one_does(tmp_path: Path, mo
     monkeypatch.setattr(dense_vectors, "SCANS_PER_CANDIDATE", 0)
     shard = indexed(tmp_path, "IVF80,Flat", "cosine")
     hits = 0
-    for query, (rows, _) in zip(QUERIES, search([shard], QUERIES, depth, None), strict=True):
+    for query, (rows, _) in zip(QUERIES, search([shard], QUERIES, depth, Scope(PAPERS)), strict=True):
         hits += len(set(rows.tolist()) & set(np.argsort(-score(query, VECTORS, "cosine"))[:depth].tolist()))
     assert hits / (len(QUERIES) * depth) >= 0.9
 
@@ -98,11 +99,11 @@ def test_a_deep_search_of_lists_finds_what_a_shallow_one_does(tmp_path: Path, mo
 def test_threads_that_search_at_once_get_what_each_gets_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dense_vectors, "SCANS_PER_CANDIDATE", 0)
     shard = indexed(tmp_path, "PCA24,IVF16,Flat", "cosine")
-    mask = np.random.default_rng(3).random(PAPERS) < 0.5
-    alone = [search([shard], query[None], K, mask)[0] for query in QUERIES]
+    scope = Scope(PAPERS, np.random.default_rng(3).random(PAPERS) < 0.5)
+    alone = [search([shard], query[None], K, scope)[0] for query in QUERIES]
     fresh = VectorShard(shard.path, PAPERS, DIM, "cosine", 0, shard.ann_path)
     with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(lambda query: search([fresh], query[None], K, mask)[0], QUERIES))
+        together = list(pool.map(lambda query: search([fresh], query[None], K, scope)[0], QUERIES))
     for (alone_rows, alone_scores), (rows, scores) in zip(alone, together, strict=True):
         np.testing.assert_array_equal(rows, alone_rows)
         np.testing.assert_array_equal(scores, alone_scores)
@@ -113,7 +114,7 @@ def test_where_scanning_is_quicker_the_index_is_not_asked(tmp_path: Path, k: int
     shard = indexed(tmp_path, "PQ8x4fs", "l2")
     assert shard.ann_path is not None
     shard.ann_path.unlink()
-    for query, (rows, _) in zip(QUERIES, search([shard], QUERIES, k, None), strict=True):
+    for query, (rows, _) in zip(QUERIES, search([shard], QUERIES, k, Scope(PAPERS)), strict=True):
         assert set(rows.tolist()) == set(np.argsort(-score(query, VECTORS, "l2"))[:k].tolist())
 
 

@@ -12,6 +12,7 @@ from sciretrieve.dense import VectorShard, build_ann, factory_string
 from sciretrieve.dense import vectors as dense_vectors
 from sciretrieve.dense.vectors import score_rows, search
 from sciretrieve.errors import CorruptData
+from sciretrieve.scope import Scope
 from sciretrieve.types import Vectors
 
 SIZES = (900, 700, 1)
@@ -56,7 +57,7 @@ def test_merging_shards_is_exact(tmp_path: Path, metric: Metric) -> None:
     mask = np.random.default_rng(4).random(len(vectors)) < 0.3
     for passing in (None, mask):
         everything = np.ones(len(vectors), bool) if passing is None else passing
-        for query, (rows, _) in zip(vectors[:5], search(made, vectors[:5], 20, passing), strict=True):
+        for query, (rows, _) in zip(vectors[:5], search(made, vectors[:5], 20, Scope(len(vectors), passing)), strict=True):
             assert set(rows.tolist()) == set(best(vectors, query, metric, 20, everything))
 
 
@@ -67,7 +68,7 @@ def test_faiss_recall_and_exact_scores(tmp_path: Path, metric: Metric, dense: st
     made = shards(tmp_path, vectors, metric, dense)
     everything = np.ones(len(vectors), bool)
     hits = 0
-    for query, (rows, scores) in zip(vectors[:50], search(made, vectors[:50], 10, None), strict=True):
+    for query, (rows, scores) in zip(vectors[:50], search(made, vectors[:50], 10, Scope(len(vectors))), strict=True):
         hits += len(set(rows.tolist()) & set(best(vectors, query, metric, 10, everything)))
         np.testing.assert_allclose(scores, score_rows(made, query, rows))
     assert hits / 500 > (0.5 if "PQ" in dense else 0.95)
@@ -79,7 +80,7 @@ def test_a_filter_never_leaves_fewer_than_there_are(tmp_path: Path, dense: str, 
     vectors = clustered(sum(SIZES))
     made = shards(tmp_path, vectors, "cosine", dense)
     mask = np.random.default_rng(5).random(len(vectors)) < share
-    for rows, _ in search(made, vectors[:20], 40, mask):
+    for rows, _ in search(made, vectors[:20], 40, Scope(len(vectors), mask)):
         assert mask[rows].all()
         assert len(rows) >= min(40, int(mask.sum()))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from sciretrieve.cache import cache_directory
 from sciretrieve.encoders import cache
 
 
@@ -44,8 +45,8 @@ def test_the_cache_is_where_the_system_has_caches(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     if sys.platform == "linux":
-        assert cache.cache_directory() == tmp_path / "xdg" / "sciretrieve"
+        assert cache_directory() == tmp_path / "xdg" / "sciretrieve"
         monkeypatch.delenv("XDG_CACHE_HOME")
-        assert cache.cache_directory() == tmp_path / "home" / ".cache" / "sciretrieve"
+        assert cache_directory() == tmp_path / "home" / ".cache" / "sciretrieve"
     monkeypatch.setenv("SCIRETRIEVE_CACHE", str(tmp_path / "own"))
-    assert cache.cache_directory() == tmp_path / "own"
+    assert cache_directory() == tmp_path / "own"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
@@ -13,6 +12,8 @@ import sciretrieve as sr
 from sciretrieve.choices import SIDES, SideName
 from sciretrieve.encoders import check_golden, golden_vectors, load_encoder
 from sciretrieve.errors import CorruptData, EncoderMismatch, InvalidRequest
+from sciretrieve.files import describe
+from tests.edited import edited_manifest
 from tests.toy_weights import write_adapters, write_bert
 
 
@@ -96,6 +97,8 @@ def test_embeddings_that_have_changed_are_caught(index: sr.Index, side: SideName
     golden = np.load(path)
     golden[SIDES.index(side)] += 0.2 * np.random.default_rng(0).normal(size=48)
     np.save(path, golden)
+    with edited_manifest(index.path) as manifest:
+        manifest["encoder"]["golden"] |= describe(path)
     opened = sr.open(index.path)
     with pytest.raises(InvalidRequest, match="specter2 gives other vectors today than when the index was built"):
         _ = opened.search("graph", mode="dense") if side == "query" else opened.similar(text="Graphs. Of citations", mode="dense")
@@ -121,6 +124,10 @@ def test_damaged_golden_vectors_are_named(index: sr.Index) -> None:
     assert facts is not None
     path = index.path / facts["golden"]["file"]
     path.write_bytes(b"x" * path.stat().st_size)
+    with pytest.raises(CorruptData, match=r"golden-000001\.npy is damaged: it is not as it was written"):
+        sr.open(index.path).search("graph", mode="dense")
+    with edited_manifest(index.path) as manifest:
+        manifest["encoder"]["golden"] |= describe(path)
     with pytest.raises(CorruptData, match=r"golden-000001\.npy cannot be read"):
         sr.open(index.path).search("graph", mode="dense")
     path.unlink()
@@ -129,8 +136,7 @@ def test_damaged_golden_vectors_are_named(index: sr.Index) -> None:
 
 
 def test_a_damaged_identity_is_named(index: sr.Index) -> None:
-    manifest = json.loads((index.path / "manifest.json").read_text())
-    del manifest["encoder"]["sides"]["query"]
-    (index.path / "manifest.json").write_text(json.dumps(manifest))
+    with edited_manifest(index.path) as manifest:
+        del manifest["encoder"]["sides"]["query"]
     with pytest.raises(CorruptData, match="the manifest's encoder is damaged"):
         sr.open(index.path).search("graph", mode="dense")
