@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import shutil
+import tempfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any
 
 import bm25s
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,10 +20,12 @@ from rank_bm25 import BM25Okapi, BM25Plus
 
 from sciretrieve.choices import Bm25Variant
 from sciretrieve.errors import CorruptData, InvalidRequest, UnknownName
-from sciretrieve.lexical import Analyzer, Bm25, Bm25Parameters, PostingsBuilder, build, building
+from sciretrieve.lexical import Analyzer, Bm25, Bm25Parameters, Postings, bm25
+from sciretrieve.lexical import statistics as lexical_statistics
 from sciretrieve.lexical.bm25 import weigh_terms
-from sciretrieve.lexical.postings import read_postings
+from sciretrieve.lexical.postings import write_postings
 from sciretrieve.lexical.variants import VARIANTS
+from tests.bm25_indexes import joined, postings_of
 from tests.made_up import made_up_papers
 
 PAPERS = [
@@ -38,17 +43,11 @@ QUERY = "graph networks of molecules, molecules and star dust; unheardof"
 
 def index_of(folder: Path, sizes: list[int], parameters: Bm25Parameters) -> Bm25:
     assert sum(sizes) == len(PAPERS)
-    shards, first = [], 0
-    for number, size in enumerate(sizes):
-        builder = PostingsBuilder(Analyzer())
-        for start in range(first, first + size, 50):
-            titles, abstracts = zip(*PAPERS[start : min(start + 50, first + size)], strict=True)
-            builder.add(titles, abstracts)
-        builder.write(folder / f"{number}.arrow")
-        shards.append((folder / f"{number}.arrow", size))
-        first += size
-    build(folder / "bm25", shards, parameters)
-    return Bm25(folder / "bm25", first)
+    ends = np.cumsum(sizes).tolist()
+    shards = [
+        postings_of(folder / str(number), PAPERS[end - size : end]) for number, (size, end) in enumerate(zip(sizes, ends, strict=True))
+    ]
+    return joined(shards, parameters)
 
 
 def scores(index: Bm25, query: str = QUERY) -> Any:
@@ -74,19 +73,15 @@ def test_plus_is_rank_bm25s_plus(tmp_path: Path) -> None:
     np.testing.assert_allclose(ours, weighed(oracle.get_scores), atol=1e-4)
 
 
+@pytest.mark.parametrize("sizes", [[len(PAPERS)], [150, len(PAPERS) - 150]], ids=str)
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_bm25s_reads_the_index_and_agrees(tmp_path: Path, variant: Bm25Variant) -> None:
-    ours = scores(index_of(tmp_path, [150, len(PAPERS) - 150], Bm25Parameters(variant)))
-    loaded = bm25s.BM25.load(tmp_path / "bm25", mmap=True)
-    np.testing.assert_allclose(ours, weighed(loaded.get_scores), atol=1e-5)
-
-
-@pytest.mark.parametrize("variant", ["lucene", "robertson", "atire", "bm25l", "bm25+"])
-def test_bm25s_builds_the_same_from_the_same_terms(tmp_path: Path, variant: Bm25Variant) -> None:
-    oracle = bm25s.BM25(k1=1.2, b=0.75, method=variant)
+def test_bm25s_builds_the_same_from_the_same_terms(tmp_path: Path, variant: Bm25Variant, sizes: list[int]) -> None:
+    formulas = VARIANTS[variant]
+    oracle = bm25s.BM25(k1=1.2, b=0.75, delta=0.5, method=formulas.frequency, idf_method=formulas.rarity)
     oracle.index([Analyzer().terms(text) for text in TEXTS], show_progress=False)
-    ours = scores(index_of(tmp_path, [len(TEXTS)], Bm25Parameters(variant)))
+    ours = scores(index_of(tmp_path, sizes, Bm25Parameters(variant)))
     np.testing.assert_allclose(ours, weighed(oracle.get_scores), atol=1e-4)
+    assert ours.max() > 1
 
 
 def counted() -> tuple[list[str], Any, Any]:
@@ -136,7 +131,7 @@ def test_the_sharding_changes_nothing(tmp_path: Path, sizes: list[int], monkeypa
     for name in ("one", "many"):
         (tmp_path / name).mkdir()
     one = index_of(tmp_path / "one", [len(TEXTS)], Bm25Parameters())
-    monkeypatch.setattr(building, "BLOCK", 64)
+    monkeypatch.setattr(lexical_statistics, "TERMS_AT_ONCE", 64)
     many = index_of(tmp_path / "many", sizes, Bm25Parameters())
     assert scores(one).any()
     assert (scores(many) == scores(one)).all()
@@ -219,71 +214,123 @@ def test_unknown_and_empty_queries_match_nothing(tmp_path: Path) -> None:
 
 
 def test_an_index_without_any_term(tmp_path: Path) -> None:
-    builder = PostingsBuilder(Analyzer())
-    builder.add(["", "the"], ["", "of"])
-    builder.write(tmp_path / "empty.arrow")
-    build(tmp_path / "bm25", [(tmp_path / "empty.arrow", 2)], Bm25Parameters())
-    index = Bm25(tmp_path / "bm25", 2)
+    index = joined([postings_of(tmp_path / "empty", [("", ""), ("the", "of")])], Bm25Parameters())
     assert not index.scores({"graph": 1.0})[1].any()
     assert index.title_overlap(["graph"], np.arange(2)).tolist() == [0, 0]
     assert index.rows_with(["graph"]).tolist() == []
+    assert index.beginning_with("g") == []
+
+
+def test_other_parameters_need_no_other_index(tmp_path: Path) -> None:
+    index = index_of(tmp_path, [70, len(PAPERS) - 70], Bm25Parameters())
+    before = scores(index)
+    for number, parameters in enumerate((Bm25Parameters("bm25+", 0.7, 0.2), Bm25Parameters("okapi", title=0.5))):
+        (tmp_path / f"anew {number}").mkdir()
+        assert (scores(index.weighted(parameters)) == scores(index_of(tmp_path / f"anew {number}", [len(PAPERS)], parameters))).all()
+    assert (scores(index) == before).all()
+
+
+def test_weights_that_are_not_remembered_are_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = index_of(tmp_path, [70, len(PAPERS) - 70], Bm25Parameters())
+    whole = scores(index)
+    monkeypatch.setattr(bm25, "REMEMBERED", 50)
+    forgetful = index.weighted(Bm25Parameters())
+    for _ in range(2):
+        assert (scores(forgetful) == whole).all()
+        for query in ("star galaxy", "vaccine dose trial"):
+            assert (scores(forgetful, query) == scores(index, query)).all()
+    remembered = forgetful.shards[0].remembered
+    assert remembered is forgetful.shards[1].remembered
+    assert sum(map(len, remembered._weights.values())) == remembered._size <= 50
 
 
 def test_postings_come_back_as_they_went_in(tmp_path: Path) -> None:
-    builder = PostingsBuilder(Analyzer())
-    builder.add(["graph star graph", "star"], ["star", ""])
-    builder.add(["", "dust"], ["graph", ""])
-    builder.write(tmp_path / "p.arrow")
-    postings = read_postings(tmp_path / "p.arrow")
-    assert postings.terms == ["dust", "graph", "star"]
+    papers = [("graph star graph", "star"), ("star", ""), ("", "graph"), ("dust", "")]
+    postings = postings_of(tmp_path / "shard", papers, batch=2)
+    assert postings.terms.to_pylist() == ["dust", "graph", "star"]
     assert postings.offsets.tolist() == [0, 1, 3, 5]
     assert postings.rows.tolist() == [3, 0, 2, 0, 1]
     assert postings.counts.tolist() == [1, 2, 1, 2, 1]
     assert postings.titles.tolist() == [1, 2, 0, 1, 1]
+    assert postings.lengths.tolist() == [4, 1, 1, 1]
+    assert postings.title_lengths.tolist() == [3, 1, 0, 1]
+    assert postings.title_offsets.tolist() == [0, 2, 3, 3, 4]
+    assert postings.title_terms.tolist() == [1, 2, 2, 0]
 
 
 def test_counts_end_where_their_numbers_do(tmp_path: Path) -> None:
-    builder = PostingsBuilder(Analyzer())
-    builder.add(["graph " * 300, "dust"], ["star " * 70_000, "dust"])
-    builder.write(tmp_path / "p.arrow")
-    postings = read_postings(tmp_path / "p.arrow")
+    postings = postings_of(tmp_path / "shard", [("graph " * 300, "star " * 70_000), ("dust", "dust")])
     assert postings.counts.tolist() == [2, 300, 65_535]
     assert postings.titles.tolist() == [1, 255, 0]
+    assert postings.lengths.tolist() == [300 + 65_535, 2]
+    assert postings.title_lengths.tolist() == [255, 1]
+
+
+@given(st.lists(st.text("abß図𝔘é", max_size=3), unique=True, max_size=8), st.text("abß図𝔘é", max_size=3))
+def test_terms_are_found_as_by_a_plain_search(words: list[str], word: str) -> None:
+    """In the order of code points, which that of UTF-8's bytes is and that of UTF-16's is not."""
+    terms = sorted(word for word in words if word)
+    with tempfile.TemporaryDirectory() as folder:
+        shard = Path(folder)
+        ones = np.ones(len(terms), np.int32)
+        numbers = np.random.default_rng(0).permutation(len(terms)).astype(np.int32)
+        shuffled = pa.array([terms[place] for place in np.argsort(numbers)], pa.string())
+        write_postings(shard, shuffled, numbers, 0 * ones, ones.astype(np.uint16), ones.astype(np.uint8), 1)
+        postings = Postings(shard, 1)
+        assert postings.terms.to_pylist() == terms
+        assert postings.number(word) == (terms.index(word) if word in terms else None)
+        assert postings.place(word) == sum(term < word for term in terms)
+        assert postings.beginning_with(word) == [term for term in terms if term.startswith(word)]
 
 
 def _truncate(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-8])
 
 
+def used(postings: Postings) -> None:
+    """Read all that a search reads."""
+    index = joined([postings], Bm25Parameters())
+    scores(index)
+    index.title_overlap(["graph"], np.arange(postings.papers))
+
+
 @pytest.mark.parametrize("damage", [_truncate, Path.unlink, lambda path: path.write_bytes(b"x")], ids=["cut", "gone", "other"])
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("data.csc.index.npy", "indices.csc.index.npy", "indptr.csc.index.npy", "vocab.index.json", "params.index.json"),
-        *("titles.indices.npy", "titles.indptr.npy"),
-    ],
-)
+@pytest.mark.parametrize("name", ["postings.arrow", "lengths.arrow"])
 def test_a_damaged_index_is_refused(tmp_path: Path, name: str, damage: Callable[[Path], None]) -> None:
-    index_of(tmp_path, [len(TEXTS)], Bm25Parameters())
-    damage(tmp_path / "bm25" / name)
-    with pytest.raises(CorruptData):
-        Bm25(tmp_path / "bm25", len(TEXTS))
+    postings_of(tmp_path / "shard", PAPERS)
+    damage(tmp_path / "shard" / name)
+    with pytest.raises(CorruptData, match=name):
+        used(Postings(tmp_path / "shard", len(PAPERS)))
 
 
-@pytest.mark.parametrize("name", ["titles.indices.npy", "titles.indptr.npy"])
-@pytest.mark.parametrize("keep", [slice(0), slice(-1), slice(-100)], ids=["none", "one-less", "a-hundred-less"])
-def test_titles_of_another_index_are_refused(tmp_path: Path, name: str, keep: slice) -> None:
-    index_of(tmp_path, [len(TEXTS)], Bm25Parameters())
-    path = tmp_path / "bm25" / name
-    np.save(path, np.load(path)[keep])
-    with pytest.raises(CorruptData, match="does not fit"):
-        Bm25(tmp_path / "bm25", len(TEXTS))
+def test_a_file_of_another_shard_is_refused(tmp_path: Path) -> None:
+    postings_of(tmp_path / "few", [("graph", ""), ("star dust", "")])
+    for name, names in (("postings.arrow", r"lengths\.arrow names terms"), ("lengths.arrow", r"lengths\.arrow has 2 papers")):
+        folder = postings_of(tmp_path / f"with {name}", PAPERS).folder
+        shutil.copy(tmp_path / "few" / name, folder / name)
+        with pytest.raises(CorruptData, match=names):
+            used(Postings(folder, len(PAPERS)))
+
+
+def test_columns_that_differ_in_length_are_refused(tmp_path: Path) -> None:
+    postings = postings_of(tmp_path / "shard", PAPERS)
+    columns = dict(postings._table)
+    columns["counts"] = pa.array([[1]] * len(postings.terms), pa.list_(pa.uint16()))
+    table = pa.table(columns)
+    (tmp_path / "other").mkdir()
+    with pa.ipc.new_file(tmp_path / "other" / "postings.arrow", table.schema) as writer:
+        writer.write_table(table)
+    with pytest.raises(CorruptData, match=r"postings\.arrow is damaged"):
+        _ = Postings(tmp_path / "other", len(PAPERS)).offsets
 
 
 def test_an_index_of_other_papers_is_refused(tmp_path: Path) -> None:
-    index_of(tmp_path, [len(TEXTS)], Bm25Parameters())
-    with pytest.raises(CorruptData, match="does not fit"):
-        Bm25(tmp_path / "bm25", len(TEXTS) + 1)
+    postings_of(tmp_path / "shard", PAPERS)
+    with pytest.raises(CorruptData, match="has 204 papers where the manifest says 205"):
+        used(Postings(tmp_path / "shard", len(PAPERS) + 1))
+    fewer = Postings(tmp_path / "shard", 9)
+    with pytest.raises(CorruptData, match="names papers that the shard does not have"):
+        fewer.of(fewer.terms.to_pylist().index("graph"))
 
 
 def test_an_unknown_variant_names_the_near_one() -> None:
