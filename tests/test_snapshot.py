@@ -46,7 +46,7 @@ def letters(monkeypatch: pytest.MonkeyPatch) -> LetterEncoder:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """An index of the first 70 papers, some deleted, in shards of 30."""
-    sr.build(PAPERS[:70], tmp_path / "index", encoder="letters", shard_size=30, dense="HNSW8").close()
+    sr.build(PAPERS[:70], tmp_path / "index", encoder="letters", shard_size=30).close()
     sr.delete(tmp_path / "index", ["p0000", "p0040"])
     gc.collect()
     return tmp_path / "index"
@@ -70,7 +70,7 @@ CHANGES: dict[str, Callable[[Path], Any]] = {
     "delete": lambda folder: sr.delete(folder, filter="year > 2012"),
     "sync": lambda folder: sr.sync(PAPERS[50:], folder),
     "merge": lambda folder: sr.merge(folder),
-    "reindex": lambda folder: sr.reindex(folder, dense="flat", lexical={"k1": 0.5}),
+    "reindex": lambda folder: sr.reindex(folder, dense="HNSW8", lexical={"k1": 0.5}),
     "refit": lambda folder: refit(folder, sr.Bm25Parameters(k1=0.3), sr.Fusion(alpha=0.9)),
     "overwrite": overwritten,
     "sweep": swept,
