@@ -83,7 +83,10 @@ class TorchRuntime:
         return f"{name}, torch {torch.__version__}"
 
     def run(self, tokens: Tokens) -> Vectors:
-        """Encode: (texts, dim) float32. Batches are sent asynchronously, and the vectors are fetched once at the end."""
+        """Encode: (texts, dim) float32. The vectors are fetched once at the end.
+
+        Between batches the host may wait: transformers asks for each whether any of it is padding.
+        """
         return self._forward(self._model, tokens)
 
     @once
@@ -113,7 +116,7 @@ class TorchRuntime:
         return vectors
 
     def _to_device(self, batch: Batch) -> tuple[Any, Any]:
-        """A batch on the device. Pinned pages are copied while the GPU computes the previous batch."""
+        """A batch on the device. Because its pages are pinned, the host does not wait for the copy, which follows the previous batch."""
         import torch
 
         ids, mask = torch.from_numpy(batch.ids), torch.from_numpy(batch.mask)
