@@ -14,6 +14,8 @@ from ..types import Mask, Rows, Scores, Vectors
 
 BLOCK_ROWS = 16_384
 BLOCK_QUERIES = 256
+GATHERED = 0.25
+"""The share of rows that pass from which on all are scored."""
 
 RowScores = tuple[Rows, Scores]
 """Rows of a shard and their scores (greater is better), in no particular order."""
@@ -46,7 +48,8 @@ def search(vectors: Vectors, norms: Vectors, queries: Vectors, k: int, metric: M
         metric: see `score`.
         mask: which rows may be answered, shape (n,); None for all.
     """
-    passing_rows = None if mask is None else np.flatnonzero(mask)
+    # where few rows pass, only these are read; else all are, in one piece, which is several times as fast a row
+    passing_rows = None if mask is None or mask.mean() > GATHERED else np.flatnonzero(mask)
     count = len(vectors) if passing_rows is None else len(passing_rows)
     longest = float(norms.max(initial=0.0))
     slacks = [_slack(query, longest, metric) for query in queries]
@@ -58,6 +61,8 @@ def search(vectors: Vectors, norms: Vectors, queries: Vectors, k: int, metric: M
         lengths = norms[block_rows]
         for start in range(0, len(queries), BLOCK_QUERIES):
             products = _approximate(queries[start : start + BLOCK_QUERIES], block, lengths, metric)
+            if mask is not None and passing_rows is None:
+                products[:, ~mask[first:stop]] = -np.inf
             for number, scores in enumerate(products, start):
                 _merge(candidates[number], block_rows, scores, k, slacks[number])
     return [_rescored(vectors, query, proposed, k, metric) for query, proposed in zip(queries, candidates, strict=True)]
