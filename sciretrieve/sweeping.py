@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .errors import CorruptData
-from .files import remove, retire
+from .files import remove, retire, sync_file
 from .manifest import GENERATIONS, MANIFEST, SHARD_NAME, SHARDS, Manifest, generation_file, generations, read_manifest
 from .pending import Pending
 
@@ -35,6 +35,8 @@ def sweep(directory: Path, *, keep: int = KEPT) -> None:
         for number in generations(directory):
             if number > current.generation:  # its commit did not come to its end
                 remove(generation_file(directory, number))
+    if generations(directory):
+        sync_file(directory / GENERATIONS)  # a power failure must not bring a generation back, and not what it names
     names = {name for manifest in kept for name, _ in manifest.files()}
     pending = Pending.read(directory)
     if pending is not None and current is not None and not pending.is_worth_keeping and pending.plan.get("base") != current.generation:
