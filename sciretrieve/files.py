@@ -15,6 +15,7 @@ import socket
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from tokenize import TokenError
 from typing import IO, Any
 
 import numpy as np
@@ -24,6 +25,8 @@ from .errors import CorruptData, IndexBusy
 
 LOCK = ".lock"
 """The file that a directory's one writer holds locked."""
+NO_ARRAY = (OSError, ValueError, EOFError, TokenError)
+"""What NumPy raises for a file that is no array."""
 
 
 def sync_file(path: Path) -> None:

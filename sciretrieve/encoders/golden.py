@@ -11,6 +11,7 @@ import numpy as np
 
 from ..choices import SIDES, SideName
 from ..errors import CorruptData, InvalidRequest
+from ..files import NO_ARRAY
 from ..protocols import Encoder
 from ..types import Paper, Query, Vectors
 
@@ -32,7 +33,7 @@ def read_golden(path: Path, dim: int) -> Vectors:
     """
     try:
         golden: Vectors = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+    except NO_ARRAY as error:
         raise CorruptData(f"{path} cannot be read ({error}); rebuild the index with --overwrite") from error
     if golden.shape != (len(SIDES), dim):
         raise CorruptData(f"{path} has shape {golden.shape}, expected {(len(SIDES), dim)}; rebuild the index with --overwrite")

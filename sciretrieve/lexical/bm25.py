@@ -11,6 +11,7 @@ from threading import Lock
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import CorruptData
 from ..once import once
 from ..options import Bm25Parameters
 from ..scope import Scope
@@ -98,10 +99,22 @@ class LexicalShard:
         """What a term adds to these papers' scores, beyond what it adds to papers without it."""
         return self.remembered.get(self.first, number, self._weigh)
 
+    def frequency(self, number: int) -> int:
+        """How many papers of the corpus have a term. Raises CorruptData if these are more than there are."""
+        return int(self._possible(self.frequencies[number : number + 1])[0])
+
+    def _possible(self, frequencies: Frequencies) -> Frequencies:
+        # viewed as unsigned, a negative number is a large one
+        if len(frequencies) and frequencies.view(np.uint32).max() > self.statistics.papers:
+            raise CorruptData(
+                f"the frequencies of the terms of {self.postings.folder} are damaged; `sciretrieve verify --repair` rebuilds them"
+            )
+        return frequencies
+
     @once
     def rarities(self) -> Floats:
         """Each term's inverse document frequency in Lucene's form, which is positive for every term, (terms,)."""
-        return RARITIES["lucene"](self.frequencies.astype(np.float64), self.statistics.papers)
+        return RARITIES["lucene"](self._possible(self.frequencies).astype(np.float64), self.statistics.papers)
 
     @once
     def _norms(self) -> Weights:
@@ -117,7 +130,7 @@ class LexicalShard:
         counts += np.float32(self.parameters.title - 1.0) * self.postings.titles[places]
         weigh = FREQUENCY_WEIGHTS[VARIANTS[self.parameters.variant].frequency]
         weights = weigh(counts, self._norms[self.postings.rows[places]], self.parameters)
-        rarity = rarity_of(self.parameters, int(self.frequencies[number]), self.statistics.papers)
+        rarity = rarity_of(self.parameters, self.frequency(number), self.statistics.papers)
         return np.asarray(np.float32(rarity) * weights - np.float32(rarity * absent_weight(self.parameters)), np.float32)
 
 
@@ -174,7 +187,7 @@ class Bm25:
         """How many papers have a term."""
         for shard in self.shards:
             if (number := shard.number(term)) is not None:
-                return int(shard.frequencies[number])
+                return shard.frequency(number)
         return 0
 
     def rarity(self, term: str) -> float:

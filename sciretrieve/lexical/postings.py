@@ -14,6 +14,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -224,16 +225,18 @@ class Postings:
         _, offsets, data = self.terms.buffers()
         return np.frombuffer(offsets, np.int32), memoryview(data)
 
+    def _text(self, number: int) -> bytes:
+        offsets, data = self._texts
+        return bytes(data[offsets[number] : offsets[number + 1]])
+
     def place(self, term: str) -> int:
         """Where a term is, or would have to be, among the shard's terms."""
-        text = term.encode()
-        offsets, data = self._texts
-        return bisect_left(range(len(self.terms)), text, key=lambda number: bytes(data[offsets[number] : offsets[number + 1]]))
+        return bisect_left(range(len(self.terms)), term.encode(), key=self._text)
 
     def number(self, term: str) -> int | None:
         """A term's number; None if no paper of the shard has it."""
         place = self.place(term)
-        return place if place < len(self.terms) and self.terms[place].as_py() == term else None
+        return place if place < len(self.terms) and self._text(place) == term.encode() else None
 
     def of(self, number: int) -> slice:
         """A term's postings. Raises CorruptData if they name papers that the shard does not have."""
@@ -248,12 +251,11 @@ class Postings:
 
     def beginning_with(self, start: str) -> list[str]:
         """The terms that begin with `start`, ascending."""
-        low, texts = self.place(start), self.terms
-        high = low
-        while high < len(texts) and texts[high].as_py().startswith(start):
-            high += 1
-        terms: list[str] = texts.slice(low, high - low).to_pylist()
-        return terms
+        texts = map(self._text, range(self.place(start), len(self.terms)))
+        try:
+            return [text.decode() for text in takewhile(lambda text: text.startswith(start.encode()), texts)]
+        except UnicodeDecodeError as error:
+            raise CorruptData(f"{self.folder / POSTINGS} is damaged ({error}); `sciretrieve verify --repair` rebuilds it") from error
 
     def frequencies(self, live: Rows | None) -> npt.NDArray[np.int32]:
         """How many papers have each term, (terms,); of these rows only, ascending, if they are given."""
@@ -272,7 +274,7 @@ def _read(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
         table = pa.ipc.open_file(pa.memory_map(str(path))).read_all().combine_chunks()
         table.validate()
         columns = {name: table[name].chunk(0) if table.num_rows else pa.array([], table[name].type) for name in names}
-    except (pa.ArrowException, OSError, KeyError) as error:
+    except (pa.ArrowException, OSError, KeyError, UnicodeDecodeError) as error:
         raise CorruptData(f"{path} cannot be read ({error}); `sciretrieve verify --repair` rebuilds it") from error
     return columns
 

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ..errors import CorruptData
-from ..files import write_array
+from ..files import NO_ARRAY, write_array
 from ..lexical import Postings
 from ..manifest import SHARDS, ShardFacts
 from ..once import once
@@ -70,7 +70,7 @@ class Shard:
             table = pa.ipc.open_file(pa.memory_map(str(path))).read_all().combine_chunks()
             table.validate()
             table["id"], table["content"]
-        except (pa.ArrowException, OSError, KeyError) as error:
+        except (pa.ArrowException, OSError, KeyError, UnicodeDecodeError) as error:
             raise CorruptData(f"{path} cannot be read: {error}") from error
         if len(table) != self.papers:
             raise CorruptData(f"{path} has {len(table)} ids where the manifest says {self.papers}")
@@ -161,7 +161,7 @@ def read_deleted(path: Path) -> Rows:
     """The rows of a shard's deleted papers, ascending. Raises CorruptData."""
     try:
         rows = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+    except NO_ARRAY as error:
         raise CorruptData(f"{path} cannot be read ({error}); restore it") from error
     if rows.dtype != np.int32 or rows.ndim != 1 or (np.diff(rows) <= 0).any() or (len(rows) and rows[0] < 0):
         raise CorruptData(f"{path} does not hold ascending rows; restore it")
