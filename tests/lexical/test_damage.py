@@ -1,16 +1,22 @@
-"""A damaged BM25 index: whatever byte is another, a search answers with papers or says which file is damaged."""
+"""A damaged BM25 index: a file that is not as it was written is refused by its name; were it read, it would do no harm."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import sciretrieve as sr
 from sciretrieve.errors import CorruptData
+from sciretrieve.files import describe, write_array
 from sciretrieve.index import Index
+from sciretrieve.verified import Verified
+from tests.edited import edited_manifest
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import LetterEncoder
 
@@ -18,6 +24,7 @@ PAPERS = made_up_papers(40, seed=3)
 ENCODER = LetterEncoder(layout="vectors")
 QUERIES = ["graph networks of molecules", "vaccin", "galaxyy star", "auction"]
 BITS = (0x01, 0x80)
+FILES = ("shards/000000/postings.arrow", "shards/000000/lengths.arrow", "lexical/000001/000000.npy")
 
 
 @pytest.fixture(scope="module")
@@ -26,71 +33,89 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     corpus = write_jsonl(place / "papers.jsonl", PAPERS)
     np.save(place / "vectors.npy", ENCODER.encode_papers([sr.Paper(paper["id"], paper["title"], paper["abstract"]) for paper in PAPERS]))
     (place / "vectors.ids.txt").write_text("".join(f"{paper['id']}\n" for paper in PAPERS))
-    # this variant has a file more than the others
-    return sr.build(corpus, place / "index", encoder=f"vectors:{place / 'vectors.npy'}", lexical=sr.Bm25Parameters("bm25+")).path
+    index = sr.build(corpus, place / "index", encoder=f"vectors:{place / 'vectors.npy'}")
+    named = {name for name, _ in index.manifest.files() if "postings" in name or "lengths" in name or name.startswith("lexical/")}
+    assert named == set(FILES)
+    return index.path
 
 
-def lexical_files(folder: Path) -> list[Path]:
-    return sorted((folder / "lexical" / "000001").iterdir())
+@pytest.fixture
+def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are read as they are, as if their damage had kept the checksum."""
+
+    def passed(self: Verified, name: str, facts: Mapping[str, Any]) -> Path:
+        return self.directory / name
+
+    monkeypatch.setattr(Verified, "check", passed)
+
+
+@contextmanager
+def replaced(path: Path, data: bytes) -> Iterator[None]:
+    """Another file in the place of one: not the same one changed, which an opened index may have mapped."""
+    whole = path.with_name("whole")
+    path.rename(whole)
+    path.write_bytes(data)
+    try:
+        yield
+    finally:
+        whole.replace(path)
 
 
 def positions(size: int) -> Iterator[int]:
-    """Every byte of a short file, else the first, where NumPy's headers stand, and some of the others."""
+    """Some bytes of the beginning and of the end, where formats describe themselves, and some between."""
     yield from range(0, min(size, 128), 5)
-    yield from np.linspace(128, size - 1, 20, dtype=int).tolist() if size > 128 else ()
+    yield from np.linspace(min(size, 128), size - 1, 40, dtype=int).tolist()
 
 
 def answer(folder: Path) -> None:
     """Use every method that reads the BM25 index, and check that the results are valid."""
-    index = Index(folder, encoder=ENCODER)
-    for query in QUERIES:
-        index.corrections(query)
-    for mode in ("bm25", "hybrid"):
-        for ranking in index.search(QUERIES, 5, mode=mode):
-            assert len(ranking.ids) == len(set(ranking.ids)) <= 5
-            assert np.isfinite(ranking.scores).all()
-    sr.explain(index, QUERIES[0], ["p0000"])
+    with Index(folder, encoder=ENCODER) as index:
+        for query in QUERIES:
+            index.corrections(query)
+        for mode in ("bm25", "hybrid"):
+            for ranking in index.search(QUERIES, 5, mode=mode):
+                assert len(ranking.ids) == len(set(ranking.ids)) <= 5
+                assert np.isfinite(ranking.scores).all()
+        sr.explain(index, QUERIES[0], ["p0000"])
 
 
-@pytest.mark.parametrize("number", range(8))
-def test_a_flipped_bit_is_an_answer_or_an_error_of_ours(folder: Path, number: int) -> None:
-    path = lexical_files(folder)[number]
-    whole = path.read_bytes()
+@pytest.mark.parametrize("name", FILES)
+def test_a_flipped_bit_is_refused_by_the_name_of_its_file(folder: Path, name: str) -> None:
+    whole = (folder / name).read_bytes()
+    for position in range(0, len(whole), max(len(whole) // 12, 1)):
+        with (
+            replaced(folder / name, whole[:position] + bytes([whole[position] ^ 1]) + whole[position + 1 :]),
+            pytest.raises(CorruptData, match=f"{name} is damaged: it is not as it was written") as caught,
+        ):
+            answer(folder)
+        assert "\n" not in str(caught.value)
+    answer(folder)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("name", FILES)
+def test_a_flipped_bit_that_no_checksum_sees_is_an_answer_or_an_error_of_ours(folder: Path, name: str) -> None:
+    whole = (folder / name).read_bytes()
     refusals = []
-    try:
-        for position in positions(len(whole)):
-            for bit in BITS:
-                damaged = bytearray(whole)
-                damaged[position] ^= bit
-                path.write_bytes(damaged)
+    for position in positions(len(whole)):
+        for bit in BITS:
+            with replaced(folder / name, whole[:position] + bytes([whole[position] ^ bit]) + whole[position + 1 :]):
                 try:
                     answer(folder)
                 except CorruptData as error:
                     refusals.append(str(error))
-    finally:
-        path.write_bytes(whole)
     answer(folder)
     assert refusals
-    assert all("lexical" in refusal and "\n" not in refusal for refusal in refusals)
+    assert all(str(folder) in refusal and "\n" not in refusal for refusal in refusals)
 
 
-def test_there_is_a_test_for_each_file(folder: Path) -> None:
-    assert len(lexical_files(folder)) == 8
-
-
-@pytest.mark.parametrize("name", ["indices.csc.index.npy", "titles.indices.npy"])
-@pytest.mark.parametrize("row", [-1, 40, 2**31 - 1])
-def test_rows_that_no_paper_has_are_refused_by_name(folder: Path, name: str, row: int) -> None:
-    path = folder / "lexical" / "000001" / name
-    whole = path.read_bytes()
-    rows = np.load(path)
-    try:
-        for place in range(0, len(rows), len(rows) // 5):
-            damaged = rows.copy()
-            damaged[place] = row
-            np.save(path, damaged)
-            index = Index(folder, encoder=ENCODER)
-            with pytest.raises(CorruptData, match=name):
-                index.search(" ".join(f"{paper['title']} {paper['abstract']}" for paper in PAPERS))
-    finally:
-        path.write_bytes(whole)
+@pytest.mark.parametrize(
+    "counts", [np.zeros(3, np.int32), np.zeros((2, 2), np.int32), np.zeros(3)], ids=["fewer", "two axes", "another type"]
+)
+def test_frequencies_of_other_terms_are_refused_by_name(folder: Path, counts: Any, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(folder, tmp_path / "copy"))
+    write_array(copy / FILES[2], counts)
+    with edited_manifest(copy) as manifest:
+        manifest["lexical"]["files"]["000000.npy"] = describe(copy / FILES[2])
+    with pytest.raises(CorruptData, match=rf"{FILES[2]} does not fit its shard"):
+        answer(copy)
