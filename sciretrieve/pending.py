@@ -68,6 +68,7 @@ class Pending:
         """Mark new work, whose shards are numbered after all others; what was in progress before is abandoned."""
         numbers = [int(folder.name.removesuffix(".partial")) for folder in (directory / SHARDS).glob("[0-9]*")]
         (directory / SHARDS).mkdir(exist_ok=True)
+        sync_file(directory / SHARDS)  # or a shard that was removed may be back after a power failure, and be taken for one of these
         return cls(directory, plan, max(numbers, default=-1) + 1).write()
 
     @classmethod
