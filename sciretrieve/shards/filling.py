@@ -107,11 +107,14 @@ class _Vectors:
         """Append a window's vectors, (n, dim)."""
         assert self._encoder is not None
         with self._path.open("ab") as file:
-            if file.tell() == 0:
+            is_new = file.tell() == 0
+            if is_new:
                 file.write(vectors_header(0, self._encoder.dim))
             file.write(np.ascontiguousarray(vectors, np.float32).tobytes())
             file.flush()
             os.fsync(file.fileno())
+        if is_new:
+            sync_file(self._path.parent)  # or all windows may be lost with the file's name
 
     def finish(self) -> None:
         """Write how many there are."""
