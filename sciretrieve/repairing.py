@@ -55,6 +55,7 @@ def repair(index: str | Path, *, encoder: Encoder | None = None, progress: Progr
         _restore_manifest(directory)
         before = verify(directory, encoder=encoder, progress=listener)
         if not before.faults:
+            sweep(directory)  # after a repair that was killed when it had repaired
             return before
         _Repair(directory, read_manifest(directory), [fault.file for fault in before.faults], encoder, listener).run()
         sweep(directory, keep=0)
