@@ -113,8 +113,8 @@ def write_lines(target: Path, texts: Iterable[str]) -> Path:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write `value` as indented JSON, atomically."""
-    write_whole(path, (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode())
+    """Write `value` as indented JSON, atomically; names of files that are no UTF-8 come back as they are too."""
+    write_whole(path, (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass"))
 
 
 def read_json(path: Path) -> dict[str, Any]:

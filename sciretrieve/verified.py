@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Container, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -29,7 +30,7 @@ class Verified:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        digest = hashlib.sha256(str(directory.resolve()).encode()).hexdigest()[:32]
+        digest = hashlib.sha256(os.fsencode(directory.resolve())).hexdigest()[:32]
         self._memory = cache_directory() / "verified" / f"{digest}.json"
         self._stamps: dict[str, Stamp] | None = None
         self._lock = Lock()

@@ -27,6 +27,7 @@ from ..manifest import FORMAT, MANIFEST, PENDING, SHARDS, Manifest, Source, libr
 from ..options import BuildKeywords, BuildSettings, changed
 from ..pending import Pending
 from ..protocols import Encoder, Progress, Silent
+from ..streams import checked_text
 from ..sweeping import sweep
 from .intake import Intake, encoder_facts, plain_json, probed, publish_rejections, why_none
 
@@ -79,6 +80,7 @@ def build(
 
 def _check_place(directory: Path) -> None:
     """Refuse to build into a file, or into a directory with other files."""
+    checked_text(str(directory), "name of the index's directory")
     if directory.exists() and not directory.is_dir():
         raise InvalidRequest(f"{directory} is a file; name a directory for the index")
     names = {path.name for path in directory.iterdir()} if directory.is_dir() else set()
