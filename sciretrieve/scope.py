@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from .once import once
-from .types import Mask, Rows, Scores
+from .types import Mask, Rows
+
+AnyScores = TypeVar("AnyScores", bound=npt.NDArray[np.floating])
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +67,10 @@ class Scope:
         mask[rows] = False
         return self.passing(mask)
 
-    def keep(self, scores: Scores) -> Scores:
+    def keep(self, scores: AnyScores) -> AnyScores:
         """Scores of all rows, (rows,), with -inf for those that may not answer."""
-        return scores if self.mask is None else np.where(self.mask, scores, -np.inf)
+        if self.mask is None:
+            return scores
+        kept = scores.copy()
+        kept[~self.mask] = -np.inf
+        return kept

@@ -16,6 +16,7 @@ from .dense.exact import RowScores
 from .dense.scale import Scale
 from .fusion import Fusion
 from .lexical import Bm25
+from .lexical.bm25 import Weights
 from .lexical.spelling import Correction
 from .runs import WEAK, Ranking
 from .scope import Scope
@@ -88,9 +89,10 @@ class Searcher:
         return dense.search(self.vectors, np.stack([_vector(probe) for probe in probes]), k, probes[0].scope)
 
     def _bm25(self, probe: Probe, k: int) -> Ranking:
-        scores, _ = self._lexical(probe)
-        rows = topk.best(scores, k)
-        return self._ranked(probe, k, rows, scores[rows], {"bm25": scores[rows]})
+        passing, _ = self._lexical(probe)
+        rows = topk.best(passing, k)
+        scores = passing[rows].astype(np.float64)
+        return self._ranked(probe, k, rows, scores, {"bm25": scores})
 
     def candidates(self, probes: Sequence[Probe], depth: int) -> Iterator[Candidates]:
         """What both halves propose for each probe, the first `depth` of each, scored by both."""
@@ -108,7 +110,7 @@ class Searcher:
         meaning[scored] = nearest[1][np.argsort(nearest[0])]
         meaning[~scored] = dense.score_rows(self.vectors, _vector(probe), rows[~scored])
         complete = np.isin(rows, self.bm25.rows_with(self.bm25.known_terms(probe.terms)), assume_unique=True)
-        return Candidates(probe, rows, meaning, every[rows], self.bm25.title_overlap(probe.terms, rows), complete)
+        return Candidates(probe, rows, meaning, every[rows].astype(np.float64), self.bm25.title_overlap(probe.terms, rows), complete)
 
     def fused(self, candidates: Candidates, k: int, fusion: Fusion) -> Ranking:
         """The k best of the candidates."""
@@ -153,12 +155,12 @@ class Searcher:
         background = dense.score_rows(self.vectors, vector, scale.rows)
         return bool(dense.score_rows(self.vectors, vector, brought).max() > background.mean() + NEARER * background.std())
 
-    def _lexical(self, probe: Probe) -> tuple[Scores, Scores]:
+    def _lexical(self, probe: Probe) -> tuple[Weights, Weights]:
         """Every paper's BM25 score, -inf where it has no term of the query; and, first, also where it may not answer."""
         assert self.bm25 is not None
         scores, matched = self.bm25.scores(probe.terms)
-        every = np.where(matched, scores.astype(np.float64), -np.inf)
-        return probe.scope.keep(every), every
+        scores[~matched] = -np.inf
+        return probe.scope.keep(scores), scores
 
     def _ranked(self, probe: Probe, k: int, rows: Rows, scores: Scores, parts: Mapping[str, Scores]) -> Ranking:
         ids = self.ids(rows)
