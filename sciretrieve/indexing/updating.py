@@ -233,9 +233,10 @@ class _Update:
         shards = self._intake(probed(pending, self.encoder, self.snapshot.golden)).fill(len(self.old.sources))
         verified = Verified(self.directory)
         rows = self.snapshot.find([id for facts in shards for id in Shard(verified, facts, 0).ids.to_pylist()])
-        pending.save_deleted(np.sort(np.array(list(rows.values()), np.int64)))
         cut = {**pending.cut, "replaced": len(rows), "deleted": 0, "unchanged": 0, "is_whole": False}
-        update = self._commit(replace(pending, state={**pending.state, "cut": cut}), shards)
+        # nothing of this is written: if it stops before the commit, the earlier run can still be taken up as it was
+        replaced_rows = np.sort(np.array(list(rows.values()), np.int64))
+        update = self._commit(replace(pending, state={**pending.state, "cut": cut}), shards, replaced_rows)
         self.progress.note(f"that added {update.added:,} papers and replaced {update.replaced:,}")
 
     def _intake(self, pending: Pending) -> Intake:
@@ -296,7 +297,8 @@ class _Update:
             "is_whole": self.command == "sync" or not len(unseen),
         }
 
-    def _commit(self, pending: Pending, shards: list[ShardFacts]) -> Update:
+    def _commit(self, pending: Pending, shards: list[ShardFacts], deleted_rows: Rows | None = None) -> Update:
+        """Commit new shards, and the deletion of the given rows; by default of those that were found when the corpus was cut."""
         cut = pending.cut or {}
         new_papers = sum(facts.papers for facts in shards)
         update = Update(
@@ -322,7 +324,7 @@ class _Update:
         }
         manifest = replace(
             self.old,
-            shards=(*_thinned(self.snapshot, pending.deleted(), generation), *shards),
+            shards=(*_thinned(self.snapshot, pending.deleted() if deleted_rows is None else deleted_rows, generation), *shards),
             sources=sources,
             whole=whole,
             rejected=update.rejected,
