@@ -212,6 +212,7 @@ def test_what_was_remembered_and_changes_later_is_hashed_and_named(index: Path, 
 
 
 def test_threads_that_ask_at_once_have_it_hashed_once(index: Path, hashed: list[str]) -> None:
+    (index / NAME).write_bytes(bytes(4_000_000))  # which takes so long to hash that all threads have come by then
     whole, checked = facts(index), Verified(index)
     with ThreadPoolExecutor(8) as pool:
         assert set(pool.map(lambda _: checked.check(NAME, whole), range(64))) == {index / NAME}
