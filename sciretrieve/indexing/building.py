@@ -23,7 +23,7 @@ from ..errors import CorruptData, IndexExists, InvalidRequest, SciretrieveError
 from ..files import LOCK, remove, remove_lock, write_lock
 from ..index import Index
 from ..lexical import Analyzer
-from ..manifest import FORMAT, MANIFEST, PENDING, SHARDS, Manifest, Source, library_versions, read_manifest
+from ..manifest import FORMAT, MANIFEST, PENDING, SHARD_NAME, SHARDS, Manifest, Source, library_versions, read_manifest
 from ..options import BuildKeywords, BuildSettings, changed
 from ..pending import Pending
 from ..protocols import Encoder, Progress, Silent
@@ -84,7 +84,9 @@ def _check_place(directory: Path) -> None:
     if directory.exists() and not directory.is_dir():
         raise InvalidRequest(f"{directory} is a file; name a directory for the index")
     names = {path.name for path in directory.iterdir()} if directory.is_dir() else set()
-    if names - {LOCK, SHARDS, f"{PENDING}.tmp"} and not names & {MANIFEST, PENDING}:
+    in_shards = [path.name.removesuffix(".partial") for path in (directory / SHARDS).glob("*")]
+    has_others = names - {LOCK, SHARDS, f"{PENDING}.tmp"} or not all(map(SHARD_NAME.fullmatch, in_shards))
+    if has_others and not names & {MANIFEST, PENDING}:
         raise InvalidRequest(f"{directory} holds other files and no index; name a new or empty directory")
 
 
