@@ -18,12 +18,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import sciretrieve as sr
-from sciretrieve import indexing
-from sciretrieve.corpora import ColumnMap
+from sciretrieve.corpora import ColumnMap, open_corpus
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.text_encoder import TextEncoder
-from sciretrieve.errors import BadPaper, IndexBusy, IndexExists, InvalidRequest, UnknownName
+from sciretrieve.errors import BadPaper, IndexBusy, IndexExists, InvalidRequest, NotFound, UnknownName
 from sciretrieve.files import describe, write_lock
+from sciretrieve.indexing import building
 from sciretrieve.protocols import Encoder, Silent
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import LetterEncoder
@@ -34,14 +34,22 @@ class Stop(Exception):
 
 
 class StopAfter(Silent):
-    """Cuts the power after so many papers."""
+    """Cuts the power after so many papers are in their shards, or are read."""
 
-    def __init__(self, papers: int) -> None:
-        self.left = papers
+    def __init__(self, papers: int, unit: str = "papers") -> None:
+        self.papers, self.unit = papers, unit
+        self.done = 0
+        """Papers that were done when it stopped."""
+        self._unit = ""
+
+    def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
+        self._unit = unit
 
     def advance(self, papers: int) -> None:
-        self.left -= papers
-        if self.left <= 0:
+        if self._unit != self.unit:
+            return
+        self.done += papers
+        if self.done >= self.papers:
             raise Stop
 
 
@@ -50,11 +58,13 @@ class Counting(Silent):
 
     def __init__(self) -> None:
         self.notes: list[str] = []
+        self.units: list[str] = []
         self.total: int | None = None
         self.before = 0
 
-    def start(self, total: int | None, done: int = 0) -> None:
+    def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
         self.total, self.before = total, done
+        self.units.append(unit)
 
     def note(self, text: str) -> None:
         self.notes.append(text)
@@ -87,7 +97,7 @@ def letters() -> Iterator[None]:
         return LetterEncoder(metric="cosine") if name == "letters" else load_encoder(name, **options)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(indexing, "load_encoder", load)
+        patch.setattr(building, "load_encoder", load)
         yield
 
 
@@ -108,7 +118,7 @@ def test_what_lands_on_disk(whole: sr.Index) -> None:
     assert manifest.encoder["precision"] == "fp32"
     for shard in manifest.shards:
         folder = whole.path / "shards" / shard.name
-        assert set(shard.files) == {"papers.parquet", "ids.arrow", "postings.arrow", "vectors.npy"}
+        assert set(shard.files) == {"papers.parquet", "ids.arrow", "postings.arrow", "lengths.arrow", "vectors.npy"}
         for name, facts in shard.files.items():
             assert describe(folder / name) == facts
         vectors = np.load(folder / "vectors.npy", mmap_mode="r")
@@ -116,7 +126,18 @@ def test_what_lands_on_disk(whole: sr.Index) -> None:
     ids = [id for shard in manifest.shards for id in pq.read_table(whole.path / "shards" / shard.name / "papers.parquet")["id"].to_pylist()]
     assert ids == [f"p{number:04d}" for number in range(3000)]
     assert not list(whole.path.rglob("*.partial"))
-    assert not (whole.path / "build.json").exists()
+    assert {path.name for path in whole.path.iterdir()} == {".lock", "encoder", "generations", "lexical", "manifest.json", "shards"}
+    assert (whole.path / "generations" / "000001.json").read_bytes() == (whole.path / "manifest.json").read_bytes()
+    for name, facts in manifest.files():
+        assert describe(whole.path / name) == {"bytes": facts["bytes"], "sha256": facts["sha256"]}
+    named = {name for name, _ in manifest.files()}
+    there = {str(path.relative_to(whole.path)) for path in whole.path.rglob("*") if path.is_file()}
+    assert there - named == {".lock", "generations/000001.json", "manifest.json", "shards/000000/shard.json", "shards/000001/shard.json"}
+    (source,), (record,) = manifest.sources, manifest.log
+    assert [Path(file).name for file in source.corpus] == ["big.jsonl"]
+    assert manifest.whole == source.fingerprint
+    assert (record.command, record.generation, record.papers, record.added) == ("index", 1, 3000, 3000)
+    assert (manifest.generation, manifest.previous, manifest.replaced) == (1, None, ())
     assert not (whole.path / "rejected.jsonl").exists()
 
 
@@ -129,8 +150,11 @@ def test_vectors_are_the_encoders(whole: sr.Index, index: sr.Index) -> None:
 
 @pytest.mark.parametrize("papers", [1, 512, 1025, 2048, 2300, 2301, 3000])
 def test_resuming_gives_the_same_bytes(big: Path, whole: sr.Index, tmp_path: Path, papers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped = StopAfter(papers)
     with pytest.raises(Stop):
-        sr.build(big, tmp_path / "index", **SETTINGS, progress=StopAfter(papers))
+        sr.build(big, tmp_path / "index", **SETTINGS, progress=stopped)
+    with pytest.raises(NotFound, match="is not finished; run the same `sciretrieve index` command again to resume it"):
+        sr.open(tmp_path / "index")
     encoded = []
     plain = LetterEncoder.encode
 
@@ -139,9 +163,37 @@ def test_resuming_gives_the_same_bytes(big: Path, whole: sr.Index, tmp_path: Pat
         return plain(self, tokens)
 
     monkeypatch.setattr(LetterEncoder, "encode", counting)
-    assert contents(sr.build(big, tmp_path / "index", **SETTINGS)) == contents(whole)
+    progress = Counting()
+    assert contents(sr.build(big, tmp_path / "index", **SETTINGS, progress=progress)) == contents(whole)
     # at most the window under way and the one before it are done again
-    assert sum(encoded) <= 3001 - max(papers - 512 - 511, 0)  # and the probe of the golden vectors
+    assert sum(encoded) <= 3001 - (stopped.done - 2 * 512)  # and the probe of the golden vectors
+    assert progress.units == ["papers"]  # the corpus is not read again
+    assert progress.before == (2300 if stopped.done > 2300 else 0)
+
+
+@pytest.mark.parametrize("papers", [1, 3000])
+def test_a_build_that_was_stopped_while_it_read_reads_again(big: Path, whole: sr.Index, tmp_path: Path, papers: int) -> None:
+    stopped = StopAfter(papers, unit="papers read")
+    with pytest.raises(Stop):
+        sr.build(big, tmp_path / "index", **SETTINGS, progress=stopped)
+    assert 0 < stopped.done <= 3000
+    progress = Counting()
+    assert contents(sr.build(big, tmp_path / "index", **SETTINGS, progress=progress)) == contents(whole)
+    assert progress.units == ["papers read", "papers"]
+
+
+def test_once_it_is_read_the_corpus_is_not_needed_any_more(big: Path, whole: sr.Index, tmp_path: Path) -> None:
+    """To know it again, only its files' names, sizes and times are looked at."""
+    source = Path(shutil.copy2(big, tmp_path / "big.jsonl"))
+    with pytest.raises(Stop):
+        sr.build(source, tmp_path / "index", **SETTINGS, progress=StopAfter(1))
+    corpus = open_corpus(source)
+
+    def unreadable() -> Any:
+        raise AssertionError("read again")
+
+    object.__setattr__(corpus, "batches", unreadable)
+    assert contents(sr.build(corpus, tmp_path / "index", **SETTINGS)) == contents(whole)
 
 
 def long_papers(count: int) -> tuple[list[dict[str, Any]], list[int]]:
@@ -224,11 +276,12 @@ def test_another_corpus_or_setting_does_not_write_over_an_index(big: Path, corpu
 def test_another_partial_build_is_not_thrown_away(big: Path, corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(Stop):
         sr.build(big, tmp_path / "index", **SETTINGS, progress=StopAfter(2300))
-    with pytest.raises(IndexExists, match="unfinished build"):
+    with pytest.raises(IndexExists, match="unfinished work with another corpus, --shard-size"):
         sr.build(corpus, tmp_path / "index", encoder="letters")
-    assert (tmp_path / "index" / "build.json").exists()
+    assert (tmp_path / "index" / "pending.json").exists()
     assert len(sr.build(corpus, tmp_path / "index", encoder="letters", overwrite=True)) == 300
-    assert sorted(path.name for path in (tmp_path / "index" / "shards").iterdir()) == ["000001"]
+    assert not list((tmp_path / "index").glob("pending*"))
+    assert sorted(path.name for path in (tmp_path / "index" / "shards").iterdir()) == ["000002"]  # two were cut before
 
 
 def test_not_resuming_starts_anew(big: Path, whole: sr.Index, tmp_path: Path) -> None:
@@ -241,7 +294,7 @@ def test_not_resuming_starts_anew(big: Path, whole: sr.Index, tmp_path: Path) ->
 
 
 def test_one_writer_at_a_time(corpus: Path, tmp_path: Path) -> None:
-    with write_lock(tmp_path / "index"), pytest.raises(IndexBusy, match="another process"):
+    with write_lock(tmp_path / "index"), pytest.raises(IndexBusy, match=f"is being written by process {os.getpid()} on "):
         sr.build(corpus, tmp_path / "index", encoder=None)
     assert len(sr.build(corpus, tmp_path / "index", encoder=None)) == 300
 
@@ -279,9 +332,28 @@ def test_a_corpus_without_papers_is_refused_and_leaves_nothing(tmp_path: Path, t
 def test_a_directory_of_other_files_is_left_alone(corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "home" / "shards").mkdir(parents=True)
     (tmp_path / "home" / "shards" / "thesis.tex").write_text("x")
-    with pytest.raises(InvalidRequest, match="holds other files"):
-        sr.build(corpus, tmp_path / "home", encoder=None)
-    assert (tmp_path / "home" / "shards" / "thesis.tex").exists()
+    for folder in (tmp_path / "home", tmp_path / "home" / "shards"):
+        with pytest.raises(InvalidRequest, match="holds other files"):
+            sr.build(corpus, folder, encoder=None)
+    assert [path.relative_to(tmp_path / "home") for path in (tmp_path / "home").rglob("*")] == [Path("shards"), Path("shards/thesis.tex")]
+
+
+def test_a_directory_with_what_a_build_left_at_its_very_beginning_is_built_into(corpus: Path, tmp_path: Path) -> None:
+    (tmp_path / "index" / "shards" / "000000.partial").mkdir(parents=True)
+    (tmp_path / "index" / "pending.json.tmp").touch()
+    (tmp_path / "index" / ".lock").touch()
+    index = sr.build(corpus, tmp_path / "index", encoder=None)
+    assert [path.name for path in (index.path / "shards").iterdir()] == [shard.name for shard in index.manifest.shards]
+    assert not list(index.path.glob("*.tmp"))
+
+
+def test_a_corpus_whose_file_has_a_name_that_is_no_utf_8(tmp_path: Path) -> None:
+    source = write_jsonl(tmp_path / os.fsdecode(b"p\xff.jsonl"), made_up_papers(5))
+    index = sr.build(source, tmp_path / "index", encoder=None)
+    assert index.manifest.sources[0].corpus == (str(source),)
+    assert sr.open(index.path).manifest == sr.build(source, tmp_path / "index", encoder=None).manifest == index.manifest
+    with pytest.raises(InvalidRequest, match="name of the index's directory holds bytes that are not UTF-8"):
+        sr.build(source, tmp_path / os.fsdecode(b"i\xff"), encoder=None)
 
 
 def test_a_build_that_failed_at_once_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -316,7 +388,7 @@ def test_columns_are_mapped(tmp_path: Path) -> None:
 
 def test_a_limit_takes_the_first(corpus: Path, tmp_path: Path) -> None:
     built = sr.build(corpus, tmp_path / "index", encoder=None, limit=130, shard_size=100)
-    assert [len(shard) for shard in built.shards] == [100, 30]
+    assert [shard.papers for shard in built.shards] == [100, 30]
 
 
 @pytest.mark.parametrize("dense", ["hnsw", "ivf", "IVF4,Flat"])
@@ -329,7 +401,7 @@ def test_faiss_indexes_are_built_beside_the_vectors(corpus: Path, tmp_path: Path
 
 
 def test_large_corpora_get_a_graph_by_default(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(indexing, "FLAT_BYTES", LetterEncoder.dim * 4 * 250)
+    monkeypatch.setattr(building, "FLAT_BYTES", LetterEncoder.dim * 4 * 250)
     assert sr.build(corpus, tmp_path / "big", encoder="letters", lexical=None).manifest.dense == "hnsw"
     assert sr.build(corpus, tmp_path / "small", encoder="letters", lexical=None, limit=250).manifest.dense == "flat"
 
