@@ -6,15 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
 import sciretrieve as sr
-from sciretrieve import indexing
 from sciretrieve.errors import IndexExists, InvalidRequest
-from sciretrieve.files import describe, read_json, write_json
 from sciretrieve.fusion import Fusion
-from sciretrieve.generations import refit
+from sciretrieve.indexing import building, refit
 from sciretrieve.lexical import Bm25Parameters
 from sciretrieve.protocols import Silent
 from tests.made_up import made_up_papers, write_jsonl
@@ -35,7 +32,7 @@ class Notes(Silent):
 def letters(monkeypatch: pytest.MonkeyPatch) -> LetterEncoder:
     """The encoder of every index here; it remembers what it encoded."""
     encoder = LetterEncoder()
-    monkeypatch.setattr(indexing, "load_encoder", lambda *_, **__: encoder)
+    monkeypatch.setattr(building, "load_encoder", lambda *_, **__: encoder)
     return encoder
 
 
@@ -54,6 +51,11 @@ def answers(index: sr.Index) -> list[tuple[str, float]]:
     return [(hit.id, hit.score) for mode in index.modes for hit in index.search("star market graph", 20, mode=mode).hits]
 
 
+def changed_at(index: sr.Index) -> list[int]:
+    """When the vectors of each shard were last changed."""
+    return [(index.path / "shards" / shard.name / "vectors.npy").stat().st_mtime_ns for shard in index.manifest.shards]
+
+
 @pytest.mark.parametrize(
     "changed",
     [
@@ -69,18 +71,28 @@ def test_other_settings_of_what_spans_shards_need_no_encoding(
     source: Path, tmp_path: Path, letters: LetterEncoder, changed: dict[str, Any]
 ) -> None:
     first_index = build(source, tmp_path / "index", dense="HNSW4,Flat")
-    vectors = [(shard.directory / "vectors.npy").stat().st_mtime_ns for shard in first_index.shards]
+    before, vectors = answers(first_index), changed_at(first_index)
     letters.asked.clear()
     changed = {"dense": "HNSW4,Flat", **changed}
     second_index = build(source, tmp_path / "index", **changed)
     assert letters.asked == []
     assert second_index.manifest.generation == 2
-    assert [(shard.directory / "vectors.npy").stat().st_mtime_ns for shard in second_index.shards] == vectors
+    assert changed_at(second_index) == vectors
     anew = build(source, tmp_path / "anew", **changed)
     assert answers(second_index) == answers(anew)
     assert (second_index.manifest.dense, second_index.manifest.metric) == (anew.manifest.dense, anew.manifest.metric)
-    assert len(list(second_index.path.rglob("*.faiss"))) == (0 if changed["dense"] == "flat" else 3)
-    assert len(list((second_index.path / "lexical").iterdir())) == 1
+    named = {name for name, _ in second_index.manifest.files()}
+    assert sum(name.endswith(".faiss") for name in named) == (0 if changed["dense"] == "flat" else 3)
+    # the generation before can still be opened, and answers as it did
+    with sr.open(tmp_path / "index", generation=1, encoder=LetterEncoder()) as earlier:
+        assert answers(earlier) == before
+    first_index.close()
+    sr.merge(tmp_path / "index")
+    assert {str(path.relative_to(tmp_path / "index")) for path in (tmp_path / "index").rglob("*.faiss")} == {
+        name for name in named if name.endswith(".faiss")
+    }
+    assert len(list((second_index.path / "lexical").iterdir())) == 1  # frequencies do not depend on BM25's parameters
+    assert answers(sr.open(tmp_path / "index", encoder=LetterEncoder())) == answers(anew)
     # and then the same settings are up to date
     notes = Notes()
     assert build(source, tmp_path / "index", **changed, progress=notes).manifest == second_index.manifest
@@ -90,11 +102,11 @@ def test_other_settings_of_what_spans_shards_need_no_encoding(
 def test_an_interrupted_build_goes_on_with_another_index_type(
     source: Path, tmp_path: Path, letters: LetterEncoder, monkeypatch: Any
 ) -> None:
-    def crash(*_: Any) -> None:
+    def crash(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(indexing, "respanned", crash)
+        patch.setattr(building, "commit", crash)
         with pytest.raises(KeyboardInterrupt):
             build(source, tmp_path / "index", dense="HNSW8,Flat")
     letters.asked.clear()
@@ -146,7 +158,7 @@ def test_other_papers_or_another_encoder_are_not_the_same_shards(source: Path, t
     ):
         with pytest.raises(IndexExists, match=named):
             build(source, tmp_path / "index", **changed)
-    monkeypatch.setattr(indexing, "load_encoder", lambda *_, **__: LetterEncoder(scale=2))
+    monkeypatch.setattr(building, "load_encoder", lambda *_, **__: LetterEncoder(scale=2))
     with pytest.raises(IndexExists, match="another encoder;"):
         build(source, tmp_path / "index")
     with pytest.raises(IndexExists, match="another corpus, encoder;"):
@@ -173,21 +185,5 @@ def test_readers_of_the_generation_before_keep_their_graph(source: Path, tmp_pat
     names = {shard.ann_file for shard in old.manifest.shards}
     new = build(source, tmp_path / "index", dense="HNSW8,Flat")
     assert names.isdisjoint({shard.ann_file for shard in new.manifest.shards})
-
-
-def test_an_index_with_the_names_and_the_row_groups_of_the_first_version_opens(source: Path, tmp_path: Path) -> None:
-    index = build(source, tmp_path / "index", dense="HNSW4,Flat")
-    before = answers(index)
-    manifest = read_json(index.path / "manifest.json")
-    for shard in manifest["shards"]:
-        folder = index.path / "shards" / shard["name"]
-        (folder / "dense-000001.faiss").rename(folder / "dense.faiss")
-        shard["files"]["dense.faiss"] = shard["files"].pop("dense-000001.faiss")
-        pq.write_table(pq.read_table(folder / "papers.parquet"), folder / "papers.parquet", row_group_size=1024, compression="zstd")
-        shard["files"]["papers.parquet"] = describe(folder / "papers.parquet")
-    write_json(index.path / "manifest.json", manifest)
-    old = sr.open(index.path, encoder=LetterEncoder())
-    assert all(vectors.ann is not None for vectors in old.vectors)
-    assert answers(old) == before
-    assert answers(build(source, tmp_path / "index", dense="HNSW8,Flat")) == before
-    assert not list(index.path.rglob("dense.faiss"))
+    sr.merge(tmp_path / "index")  # removes generations that nobody has open
+    assert answers(old) == answers(build(source, tmp_path / "anew", dense="HNSW4,Flat"))
