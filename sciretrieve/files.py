@@ -167,12 +167,14 @@ def remove(path: Path) -> None:
 
 def copy(source: Path, target: Path) -> None:
     """Have a file that will not change under another name too: as a link where the file system has links, else as a copy."""
+    remove(target)  # were it a link to the source already, writing it would empty the source
     try:
         os.link(source, target)
-        sync_file(target)
     except OSError:
         with source.open("rb") as original, created(target) as file:
             shutil.copyfileobj(original, file)
+    else:
+        sync_file(target)
 
 
 @contextmanager
