@@ -19,7 +19,7 @@ import numpy as np
 from .choices import Metric
 from .dense import build_ann, factory_string
 from .errors import CorruptData
-from .files import created, describe, read_json, remove, sync_file
+from .files import created, describe, put_array, read_json, remove, sync_file
 from .fusion import Fusion
 from .lexical import Analyzer, Bm25Parameters
 from .lexical.statistics import frequencies, statistics
@@ -185,7 +185,7 @@ def _lexical(
     for facts, counts in zip(shards, frequencies(parts), strict=True):
         path = folder / f"{facts.name}.npy"
         with created(path) as file:
-            np.save(file, counts)
+            put_array(file, counts)
         files[path.name] = describe(path)
     for place in (folder, folder.parent, directory):
         sync_file(place)

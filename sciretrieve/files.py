@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import io
 import json
 import os
 import shutil
@@ -82,7 +83,14 @@ def write_whole(path: Path, data: bytes) -> None:
 def write_array(path: Path, array: npt.NDArray[Any]) -> None:
     """Write an array as a .npy file, completely or not at all."""
     with replaced(path) as file:
-        np.save(file, array, allow_pickle=False)
+        put_array(file, array)
+
+
+def put_array(file: IO[bytes], array: npt.NDArray[Any]) -> None:
+    """Write an array in the .npy format to an open file. To a file, NumPy writes past Python, and does not see that a disk is full."""
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=False)
+    file.write(buffer.getbuffer())
 
 
 def write_vectors(target: Path, blocks: Iterable[npt.NDArray[np.float32]], shape: tuple[int, int]) -> Path:
