@@ -122,18 +122,28 @@ def write_lines(target: Path, texts: Iterable[str]) -> Path:
 
 def write_json(path: Path, value: Any) -> None:
     """Write `value` as indented JSON, atomically; names of files that are no UTF-8 come back as they are too."""
-    write_whole(path, (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass"))
+    write_whole(path, _json(value))
+
+
+def _json(value: Any) -> bytes:
+    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")
 
 
 def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON object. Raises CorruptData if the file holds anything else, FileNotFoundError if it is absent."""
+    return _read_json(path)[0]
+
+
+def _read_json(path: Path) -> tuple[dict[str, Any], bytes]:
+    """A JSON object, and the bytes that say it."""
     try:
-        value = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
+        data = path.read_bytes()
+        value = json.loads(data)
+    except (ValueError, RecursionError, IsADirectoryError) as error:
         raise CorruptData(f"{path} is not valid JSON ({error}); rebuild the index with --overwrite") from error
     if not isinstance(value, dict):
         raise CorruptData(f"{path} holds no JSON object; rebuild the index with --overwrite")
-    return value
+    return value, data
 
 
 def write_sealed(path: Path, value: dict[str, Any]) -> None:
@@ -143,8 +153,9 @@ def write_sealed(path: Path, value: dict[str, Any]) -> None:
 
 def read_sealed(path: Path) -> dict[str, Any]:
     """Read what `write_sealed` wrote. Raises CorruptData if it is not that, FileNotFoundError if it is absent."""
-    value = read_json(path)
-    if value.pop("checksum", None) != _checksum(value):
+    value, data = _read_json(path)
+    # a byte that is another may leave what is said as it was
+    if data != _json(value) or value.pop("checksum", None) != _checksum(value):
         raise CorruptData(f"{path} is damaged: its checksum does not match; restore it, or rebuild the index with --overwrite")
     return value
 

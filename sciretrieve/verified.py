@@ -44,7 +44,7 @@ class Verified:
                 if facts["bytes"] >= LARGE and self._known().get(name) == stamp:
                     return path
                 actual = describe(path)
-            except FileNotFoundError as error:
+            except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
                 raise CorruptData(f"{path} is missing; restore it, or try `sciretrieve verify --repair`") from error
             if actual != {"bytes": facts["bytes"], "sha256": facts["sha256"]}:
                 raise CorruptData(f"{path} is damaged: it is not as it was written; restore it, or try `sciretrieve verify --repair`")
