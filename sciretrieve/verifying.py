@@ -109,7 +109,7 @@ def verify(index: str | Path, *, encoder: Encoder | None = None, progress: Progr
 
 def _without(directory: Path, error: Exception) -> str:
     """An error's message without the path that stands before it."""
-    return str(error).removeprefix(str(directory)).lstrip("/")
+    return str(error).removeprefix(str(directory)).lstrip("/ ")
 
 
 def _file_faults(directory: Path, name: str, facts: Mapping[str, Any]) -> Iterator[Fault]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from ..errors import CorruptData, InvalidRequest
 from ..files import copy, describe, read_json, remove, write_lock
 from ..fusion import Fusion
 from ..lexical import Analyzer, Bm25Parameters
-from ..manifest import FORMAT, MANIFEST, SHARDS, Manifest, ShardFacts, Source, is_first_format, read_manifest
+from ..manifest import FORMAT, MANIFEST, SHARD_NAME, SHARDS, Manifest, ShardFacts, Source, is_first_format, read_manifest
 from ..options import BuildSettings
 from ..pending import Pending
 from ..protocols import Progress, Silent
@@ -59,10 +59,13 @@ def reindex(
     if not is_first_format(directory):
         read_manifest(directory)  # before there is a lock file in a directory that is no index
     with write_lock(directory):
-        old = _converted(directory, listener) if is_first_format(directory) else read_manifest(directory)
+        is_old_format = is_first_format(directory)
+        old = _converted(directory, listener) if is_old_format else read_manifest(directory)
         if lexical is not None and old.bm25 is None:
             raise InvalidRequest(f"{directory} has no BM25 (it was built with --no-lexical); build it with BM25")
         if isinstance(lexical, Mapping) and old.bm25 is not None:
+            for name in lexical:
+                check_choice("BM25 parameter", name, [field.name for field in fields(Bm25Parameters)])
             lexical = replace(old.bm25, **lexical)
         parameters = lexical if isinstance(lexical, Bm25Parameters) else old.bm25
         settings = Spanning(metric or old.metric, old.dense if dense is None else dense, parameters)
@@ -76,7 +79,8 @@ def reindex(
             if dense not in (None, "auto", "flat", "hnsw", "ivf") and settings.metric is not None:
                 check_factory(settings.dense, int(old.encoder["dim"]), settings.metric)
         if settings == Spanning.of(old):
-            listener.note(f"{directory} has these settings already")
+            if not is_old_format:
+                listener.note(f"{directory} has these settings already")
             new = old
         else:
             new = commit(directory, old, old, settings, Change("reindex"), listener)
@@ -110,6 +114,8 @@ def _converted(directory: Path, progress: Progress) -> Manifest:
 
 
 def _convert(directory: Path, old: Mapping[str, Any], progress: Progress) -> Manifest:
+    if old["metric"] not in (None, *METRICS):
+        raise ValueError(f"metric {old['metric']!r}")
     plan = {"command": "reindex", "format": FORMAT, "base": old["generation"]}
     pending = Pending.take_up(directory, plan)
     progress.start(old["papers"])
@@ -154,12 +160,18 @@ def _convert(directory: Path, old: Mapping[str, Any], progress: Progress) -> Man
 def _convert_shard(
     directory: Path, facts: Mapping[str, Any], pending: Pending, place: int, old: Mapping[str, Any], progress: Progress
 ) -> ShardFacts:
+    if not SHARD_NAME.fullmatch(facts["name"]):
+        raise ValueError(f"shard {facts['name']!r}")
     if pending.folder(place).is_dir():
         return replace(finished_facts(pending.folder(place)), truncated=facts["truncated"])
     source, partial = directory / SHARDS / facts["name"], pending.partial(place)
     for name in ("papers.parquet", "vectors.npy"):
-        if name in facts["files"] and describe(source / name) != facts["files"][name]:
-            raise CorruptData(f"{source / name} is damaged: it is not as it was written; restore it, or rebuild the index with --overwrite")
+        if name in facts["files"]:
+            fault = None if (source / name).exists() else "is missing"
+            if fault is None and describe(source / name) != facts["files"][name]:
+                fault = "is damaged: it is not as it was written"
+            if fault is not None:
+                raise CorruptData(f"{source / name} {fault}; restore it, or rebuild the index with --overwrite")
     with pq.ParquetFile(source / "papers.parquet") as file:
         papers = concat([file.read_row_group(group) for group in range(file.num_row_groups)])
     cut_shard(partial, papers, contents(papers))
