@@ -84,10 +84,15 @@ def _common_field(first: pa.Field, second: pa.Field) -> pa.Field:
 
 
 def column_from(values: Sequence[Any]) -> pa.Array:
-    """Python values as an Arrow column of the narrowest type that Parquet can store; JSON text if there is none."""
+    """Python values as an Arrow column of the narrowest type that Parquet can store; JSON text if there is none.
+
+    Raises UnicodeEncodeError for a lone surrogate.
+    """
     try:
         column = pa.array(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+    except UnicodeEncodeError:
+        raise
+    except (pa.ArrowException, ArithmeticError, TypeError, ValueError):
         column = None
     if column is None or _has_empty_struct(column.type):
         return pa.array([_text(value) for value in values], pa.string())
@@ -115,7 +120,10 @@ def cast_column(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> pa.Arr
 def _text(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
-    return json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (TypeError, ValueError):  # keys that JSON does not have, or an object in itself
+        return str(value)
 
 
 def booleans(mask: Mask) -> pa.BooleanArray:
