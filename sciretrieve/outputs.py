@@ -184,27 +184,41 @@ def _cut(text: str, width: int, whole: int) -> str:
     if _columns(text) <= width:
         return text
     tail = text[len(text) - whole - 3 :]
-    head = text[: len(text) - len(tail)]
-    while head and _columns(head) + 1 + _columns(tail) > width:
-        head = head[:-1]
+    head = text[: _fitting(text[: len(text) - len(tail)], width - 1 - _columns(tail))]
     return f"{head.rstrip(' ·')}…{tail}" if head else tail.removeprefix(" · ")
+
+
+def _fitting(text: str, width: int) -> int:
+    """How many of a text's first characters take at most `width` columns."""
+    columns = 0
+    for place, char in enumerate(text):
+        columns += _columns(char)
+        if columns > width:
+            return place
+    return len(text) if columns <= width else 0
 
 
 def _wrapped(text: str, width: int) -> list[str]:
     """Break a text into lines of at most `width` columns, between words if possible."""
-    lines = [""]
+    lines: list[list[str]] = [[]]
+    columns = 0  # of the last line
     for word in text.split():
-        line = f"{lines[-1]} {word}" if lines[-1] else word
-        if _columns(line) <= width:
-            lines[-1] = line
+        size, gap = _columns(word), bool(lines[-1])
+        if columns + gap + size <= width:
+            lines[-1] += [" ", word] if gap else [word]
+            columns += gap + size
             continue
-        if lines[-1]:
-            lines.append("")
+        if gap:
+            lines.append([])
+            columns = 0
         for char in word:  # a word longer than a line, such as a title without spaces
-            if _columns(lines[-1] + char) > width:
-                lines.append("")
-            lines[-1] += char
-    return lines
+            size = _columns(char)
+            if columns + size > width:
+                lines.append([])
+                columns = 0
+            lines[-1].append(char)
+            columns += size
+    return ["".join(line) for line in lines]
 
 
 def _columns(text: str) -> int:
