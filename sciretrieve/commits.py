@@ -19,7 +19,7 @@ import numpy as np
 from .choices import Metric
 from .dense import build_ann, factory_string
 from .errors import CorruptData
-from .files import created, describe, put_array, read_json, remove, sync_file
+from .files import created, describe, put_array, read_array, read_json, remove, sync_file
 from .fusion import Fusion
 from .lexical import Analyzer, Bm25Parameters
 from .lexical.statistics import frequencies, statistics
@@ -158,7 +158,7 @@ def _with_ann(
     shard = Shard(Verified(directory), facts, 0)
     # named by its generation: the old file is in use until the new generation is committed
     path = directory / SHARDS / facts.name / f"dense-{generation:06d}.faiss"
-    vectors = np.load(shard.file("vectors.npy"), mmap_mode="r")
+    vectors = read_array(shard.file("vectors.npy"))
     if not build_ann(path, vectors, factory_string(settings.dense, facts.papers), settings.metric):
         progress.note(f"shard {facts.name} has too few papers for {settings.dense}, so it is searched exactly")
         return facts

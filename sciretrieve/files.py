@@ -10,13 +10,14 @@ import fcntl
 import hashlib
 import io
 import json
+import math
 import os
+import re
 import shutil
 import socket
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from tokenize import TokenError
 from typing import IO, Any
 
 import numpy as np
@@ -26,8 +27,6 @@ from .errors import CorruptData, IndexBusy
 
 LOCK = ".lock"
 """The file that a directory's one writer holds locked."""
-NO_ARRAY = (OSError, ValueError, EOFError, TokenError)
-"""What NumPy raises for a file that is no array."""
 
 
 def sync_file(path: Path) -> None:
@@ -100,6 +99,31 @@ def write_vectors(target: Path, blocks: Iterable[npt.NDArray[np.float32]], shape
         for block in blocks:
             file.write(np.ascontiguousarray(block, np.float32).tobytes())
     return target
+
+
+ARRAY = re.compile(rb"\{'descr': '(<f4|<i4|<i8)', 'fortran_order': False, 'shape': \((\d{1,15}), ?(\d{0,15})\), \} *\n")
+"""The headers of the .npy files that an index has."""
+
+
+def read_array(path: Path, remedy: str = "try `sciretrieve verify --repair`") -> npt.NDArray[Any]:
+    """The array of a .npy file that was written here, mapped into memory.
+
+    NumPy reads more than that, and headers that mean harm: sizes that no memory has, or Python's objects.
+
+    Raises:
+        CorruptData: it is no such file, and says what to do then, `remedy`.
+    """
+    with path.open("rb") as file:
+        start = file.read(10)
+        header = file.read(int.from_bytes(start[8:], "little"))
+        match = ARRAY.fullmatch(header) if start[:8] == b"\x93NUMPY\x01\x00" else None
+        if match is None:
+            raise CorruptData(f"{path} cannot be read: it does not begin as an index's arrays do; {remedy}")
+        kind, shape = np.dtype(match[1].decode()), tuple(int(part) for part in match.groups()[1:] if part)
+        bytes_written = file.seek(0, os.SEEK_END) - len(start) - len(header)
+        if bytes_written != math.prod(shape) * kind.itemsize:
+            raise CorruptData(f"{path} cannot be read: it has {bytes_written} bytes for an array of {kind}{shape}; {remedy}")
+        return np.memmap(file, kind, "r", len(start) + len(header), shape) if bytes_written else np.empty(shape, kind)
 
 
 HEADER = 128

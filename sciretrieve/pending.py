@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .errors import CorruptData, IndexExists
-from .files import NO_ARRAY, read_sealed, remove, sync_file, write_array, write_sealed
+from .files import read_array, read_sealed, remove, sync_file, write_array, write_sealed
 from .manifest import MANIFEST, PENDING, SHARDS, is_first_format, read_manifest
 from .types import Rows, Vectors
 
@@ -132,9 +132,9 @@ class Pending:
         """What `save_deleted` saved. Raises CorruptData."""
         path = self.directory / DELETED
         try:
-            rows: Rows = np.load(path, allow_pickle=False)
-        except NO_ARRAY as error:
-            raise CorruptData(f"{path} cannot be read ({error}); start over with --no-resume") from error
+            rows: Rows = read_array(path, "start over with --no-resume")
+        except FileNotFoundError as error:
+            raise CorruptData(f"{path} is missing; start over with --no-resume") from error
         return rows.astype(np.int64)
 
     @property

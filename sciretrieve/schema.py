@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from .errors import CorruptData
 from .types import Mask, Paper, Rows
 
 PAPER_FIELDS = (
@@ -124,6 +126,37 @@ def _text(value: Any) -> str | None:
         return json.dumps(value, ensure_ascii=False, default=str)
     except (TypeError, ValueError):  # keys that JSON does not have, or an object in itself
         return str(value)
+
+
+def mapped_columns(path: Path, types: Mapping[str, pa.DataType]) -> dict[str, pa.Array]:
+    """The columns of an Arrow file, mapped into memory: each one array without missing values.
+
+    Arrow trusts what a file says of its columns, so all of that is checked first.
+
+    Raises:
+        CorruptData: the file does not have them, or is no such file.
+    """
+    try:
+        source = pa.memory_map(str(path))
+    except FileNotFoundError as error:
+        raise CorruptData(f"{path} is missing; try `sciretrieve verify --repair`") from error
+    with source:
+        try:
+            table = pa.ipc.open_file(source).read_all()
+            table.validate(full=True)
+            columns = {name: _one(table[name], kind) for name, kind in types.items()}
+        except (pa.ArrowException, OSError, KeyError, ValueError) as error:
+            reason = " ".join(str(error).split())
+            raise CorruptData(f"{path} cannot be read ({reason}); try `sciretrieve verify --repair`") from error
+    return columns
+
+
+def _one(column: pa.ChunkedArray, kind: pa.DataType) -> pa.Array:
+    array = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    values = array.values if pa.types.is_list(kind) and len(array) else array
+    if array.type != kind or array.null_count or values.null_count:
+        raise ValueError(f"a column is {array.type} where {kind} was written, or lacks values")
+    return array
 
 
 def booleans(mask: Mask) -> pa.BooleanArray:

@@ -17,7 +17,7 @@ from .dense import VectorShard
 from .dense.scale import Scale, scale
 from .encoders import read_golden
 from .errors import CorruptData, InvalidRequest, NotFound
-from .files import NO_ARRAY, hold
+from .files import hold, read_array
 from .lexical import Analyzer, Bm25, LexicalShard, Statistics
 from .lexical.bm25 import RememberedWeights
 from .manifest import Manifest, check_sizes, generation_file, read_manifest
@@ -175,10 +175,7 @@ class Snapshot:
         for shard in self.shards:
             name = f"{shard.facts.name}.npy"
             path = self._verified.check(f"{facts['folder']}/{name}", facts["files"][name])
-            try:
-                frequencies = np.load(path, mmap_mode="r", allow_pickle=False)
-            except NO_ARRAY as error:
-                raise CorruptData(f"{path} cannot be read ({error}); try `sciretrieve verify --repair`") from error
+            frequencies = read_array(path)
             if frequencies.dtype != np.int32 or frequencies.shape != (len(shard.postings.terms),):
                 raise CorruptData(f"{path} does not fit its shard; try `sciretrieve verify --repair`")
             shards.append(LexicalShard(shard.postings, frequencies, shard.scope, shard.first, statistics, parameters, remembered))

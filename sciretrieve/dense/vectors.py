@@ -10,7 +10,7 @@ import numpy as np
 
 from ..choices import Metric
 from ..errors import CorruptData
-from ..files import NO_ARRAY
+from ..files import read_array
 from ..once import once
 from ..scope import Scope
 from ..sharding import by_shard
@@ -45,10 +45,7 @@ class VectorShard:
     @once
     def vectors(self) -> Vectors:
         """The vectors as they were encoded, shape (papers, dim), float32."""
-        try:
-            vectors: Vectors = np.load(self.path, mmap_mode="r", allow_pickle=False)
-        except NO_ARRAY as error:
-            raise CorruptData(f"{self.path} cannot be read: {error}; try `sciretrieve verify --repair`") from error
+        vectors: Vectors = read_array(self.path)
         if vectors.shape != (self.papers, self.dim) or vectors.dtype != np.float32:
             raise CorruptData(f"{self.path} holds {vectors.dtype}{vectors.shape}, the manifest says float32{(self.papers, self.dim)}")
         return vectors

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..choices import SIDES, SideName
 from ..errors import CorruptData, InvalidRequest
-from ..files import NO_ARRAY
+from ..files import read_array
 from ..protocols import Encoder
 from ..types import Paper, Query, Vectors
 
@@ -31,12 +31,11 @@ def read_golden(path: Path, dim: int) -> Vectors:
     Raises:
         CorruptData: the file is damaged.
     """
-    try:
-        golden: Vectors = np.load(path, allow_pickle=False)
-    except NO_ARRAY as error:
-        raise CorruptData(f"{path} cannot be read ({error}); rebuild the index with --overwrite") from error
-    if golden.shape != (len(SIDES), dim):
-        raise CorruptData(f"{path} has shape {golden.shape}, expected {(len(SIDES), dim)}; rebuild the index with --overwrite")
+    golden: Vectors = np.array(read_array(path))
+    if golden.shape != (len(SIDES), dim) or golden.dtype != np.float32:
+        raise CorruptData(
+            f"{path} holds {golden.dtype}{golden.shape}, expected float32{(len(SIDES), dim)}; try `sciretrieve verify --repair`"
+        )
     return golden
 
 

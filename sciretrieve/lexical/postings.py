@@ -26,10 +26,13 @@ import pyarrow.compute as pc
 from ..errors import CorruptData
 from ..files import created
 from ..once import once
+from ..schema import mapped_columns
 from ..types import Rows
 from .analysis import Analyzer
 
 POSTINGS, LENGTHS = "postings.arrow", "lengths.arrow"
+TERM_COLUMNS = {"term": pa.string(), "rows": pa.list_(pa.int32()), "counts": pa.list_(pa.uint16()), "titles": pa.list_(pa.uint8())}
+PAPER_COLUMNS = {"terms": pa.int32(), "title_terms": pa.int32(), "title": pa.list_(pa.int32())}
 
 Ints = npt.NDArray[np.integer]
 
@@ -153,11 +156,11 @@ class Postings:
 
     @once
     def _table(self) -> dict[str, pa.Array]:
-        return _read(self.folder / POSTINGS, ("term", "rows", "counts", "titles"))
+        return mapped_columns(self.folder / POSTINGS, TERM_COLUMNS)
 
     @once
     def _paper_table(self) -> dict[str, pa.Array]:
-        columns = _read(self.folder / LENGTHS, ("terms", "title_terms", "title"))
+        columns = mapped_columns(self.folder / LENGTHS, PAPER_COLUMNS)
         if len(columns["terms"]) != self.papers:
             raise CorruptData(f"{self.folder / LENGTHS} has {len(columns['terms'])} papers where the manifest says {self.papers}")
         return columns
@@ -241,26 +244,26 @@ class Postings:
     def of(self, number: int) -> slice:
         """A term's postings. Raises CorruptData if they name papers that the shard does not have."""
         places = slice(int(self.offsets[number]), int(self.offsets[number + 1]))
-        rows = self.rows[places]
+        self._check(self.rows[places])
+        return places
+
+    def _check(self, rows: npt.NDArray[np.int32]) -> None:
         # viewed as unsigned, a negative row is a large one
         if len(rows) and rows.view(np.uint32).max() >= self.papers:
             raise CorruptData(
                 f"{self.folder / POSTINGS} names papers that the shard does not have; `sciretrieve verify --repair` rebuilds it"
             )
-        return places
 
     def beginning_with(self, start: str) -> list[str]:
         """The terms that begin with `start`, ascending."""
         texts = map(self._text, range(self.place(start), len(self.terms)))
-        try:
-            return [text.decode() for text in takewhile(lambda text: text.startswith(start.encode()), texts)]
-        except UnicodeDecodeError as error:
-            raise CorruptData(f"{self.folder / POSTINGS} is damaged ({error}); `sciretrieve verify --repair` rebuilds it") from error
+        return [text.decode() for text in takewhile(lambda text: text.startswith(start.encode()), texts)]
 
     def frequencies(self, live: Rows | None) -> npt.NDArray[np.int32]:
-        """How many papers have each term, (terms,); of these rows only, ascending, if they are given."""
+        """How many papers have each term, (terms,); of these rows only, ascending, if they are given. Raises CorruptData as `of`."""
         if live is None:
             return np.diff(self.offsets).astype(np.int32)
+        self._check(self.rows)
         is_live = np.zeros(self.papers, bool)
         is_live[live] = True
         ends = np.concatenate([[0], np.cumsum(is_live[self.rows], dtype=np.int64)])
@@ -268,23 +271,12 @@ class Postings:
         return counts
 
 
-def _read(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
-    """Map an Arrow file's columns, each as one array. Raises CorruptData for a file that is not as it was written."""
-    try:
-        table = pa.ipc.open_file(pa.memory_map(str(path))).read_all().combine_chunks()
-        table.validate()
-        columns = {name: table[name].chunk(0) if table.num_rows else pa.array([], table[name].type) for name in names}
-    except (pa.ArrowException, OSError, KeyError, UnicodeDecodeError) as error:
-        raise CorruptData(f"{path} cannot be read ({error}); `sciretrieve verify --repair` rebuilds it") from error
-    return columns
-
-
 def _offsets(path: Path, *columns: Any) -> Ints:
     """The offsets that list columns have in common."""
     arrays = [_numbers(column.offsets, np.int32) if len(column) else np.zeros(1, np.int32) for column in columns]
     offsets: Ints = arrays[0]
     fits = all(np.array_equal(offsets, other) for other in arrays[1:]) and offsets[0] == 0 and not (np.diff(offsets) < 0).any()
-    if not fits or any(int(offsets[-1]) > len(column.values) for column in columns):
+    if not fits or any(int(offsets[-1]) != len(column.values) for column in columns):
         raise CorruptData(f"{path} is damaged; `sciretrieve verify --repair` rebuilds it")
     return offsets
 

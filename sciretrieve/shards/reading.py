@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -13,15 +14,16 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ..errors import CorruptData
-from ..files import NO_ARRAY, write_array
+from ..files import read_array, write_array
 from ..lexical import Postings
 from ..manifest import SHARDS, ShardFacts
 from ..once import once
-from ..schema import integers, papers_of
+from ..schema import PAPER_FIELDS, integers, mapped_columns, papers_of
 from ..scope import Scope
 from ..types import Paper, Rows
 from ..verified import Verified
 
+ID_COLUMNS = {"id": pa.string(), "content": pa.binary(16)}
 GROUPS_AT_ONCE = 32
 """Row groups in memory at a time, about 500 kB each."""
 
@@ -64,27 +66,22 @@ class Shard:
         return Postings(path.parent, self.papers)
 
     @once
-    def _ids_table(self) -> pa.Table:
+    def _ids_table(self) -> dict[str, pa.Array]:
         path = self.file("ids.arrow")
-        try:
-            table = pa.ipc.open_file(pa.memory_map(str(path))).read_all().combine_chunks()
-            table.validate()
-            table["id"], table["content"]
-        except (pa.ArrowException, OSError, KeyError, UnicodeDecodeError) as error:
-            raise CorruptData(f"{path} cannot be read: {error}") from error
-        if len(table) != self.papers:
-            raise CorruptData(f"{path} has {len(table)} ids where the manifest says {self.papers}")
-        return table
+        columns = mapped_columns(path, ID_COLUMNS)
+        if len(columns["id"]) != self.papers:
+            raise CorruptData(f"{path} has {len(columns['id'])} ids where the manifest says {self.papers}")
+        return columns
 
-    @once
+    @property
     def ids(self) -> pa.StringArray:
         """The ids of all its papers, deleted ones too, in row order."""
-        return self._ids_table["id"].chunk(0) if self.papers else pa.array([], pa.string())
+        return self._ids_table["id"]
 
-    @once
+    @property
     def contents(self) -> pa.FixedSizeBinaryArray:
         """A hash of what each paper says, see `cutting.contents`, in row order."""
-        return self._ids_table["content"].chunk(0) if self.papers else pa.array([], pa.binary(16))
+        return self._ids_table["content"]
 
     def ids_at(self, rows: Rows) -> list[str]:
         """The ids at the given rows of this shard."""
@@ -94,12 +91,15 @@ class Shard:
     @once
     def _file(self) -> pq.ParquetFile:
         path = self.file("papers.parquet")
-        try:
-            file = pq.ParquetFile(path, memory_map=True)
-        except (pa.ArrowInvalid, OSError) as error:
-            raise CorruptData(f"{path} cannot be read: {error}") from error
-        if file.metadata.num_rows != self.papers:
+        source = pa.memory_map(str(path))
+        with _named(path):
+            file = pq.ParquetFile(source)
+            kinds = dict(zip(file.schema_arrow.names, file.schema_arrow.types, strict=True))
+            groups = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+        if file.metadata.num_rows != self.papers or sum(groups) != self.papers or min(groups, default=0) < 0:
             raise CorruptData(f"{path} has {file.metadata.num_rows} papers where the manifest says {self.papers}")
+        if any(kinds.get(field.name) != field.type for field in PAPER_FIELDS):
+            raise CorruptData(f"{path} does not have the columns of papers")
         return file
 
     @once
@@ -145,11 +145,19 @@ class Shard:
             yield int(self._starts[group]), self._read(partial(self._file.read_row_group, group))
 
     def _read(self, read_table: Callable[[], pa.Table]) -> pa.Table:
-        try:
-            with self._reading:
-                return read_table()
-        except (pa.ArrowInvalid, OSError) as error:
-            raise CorruptData(f"{self.file('papers.parquet')} cannot be read: {error}") from error
+        with self._reading, _named(self._verified.directory / SHARDS / self.facts.name / "papers.parquet"):
+            table = read_table()
+            table.validate(full=True)
+            return table
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """What Arrow raises for a file that is damaged, with the name of the file."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise CorruptData(f"{path} cannot be read: {' '.join(str(error).split())}") from error
 
 
 def write_deleted(path: Path, rows: Rows) -> None:
@@ -159,10 +167,7 @@ def write_deleted(path: Path, rows: Rows) -> None:
 
 def read_deleted(path: Path) -> Rows:
     """The rows of a shard's deleted papers, ascending. Raises CorruptData."""
-    try:
-        rows = np.load(path, allow_pickle=False)
-    except NO_ARRAY as error:
-        raise CorruptData(f"{path} cannot be read ({error}); restore it") from error
+    rows = np.array(read_array(path, "restore it"))
     if rows.dtype != np.int32 or rows.ndim != 1 or (np.diff(rows) <= 0).any() or (len(rows) and rows[0] < 0):
         raise CorruptData(f"{path} does not hold ascending rows; restore it")
     deleted_rows: Rows = rows.astype(np.int64)
