@@ -175,13 +175,16 @@ def read_manifest(directory: Path, generation: int | None = None) -> Manifest:
 
     Raises:
         NotFound: there is no finished index, or no such generation.
-        CorruptData: it has another format version, or is damaged.
+        CorruptData: it has another format version, or is damaged or lost.
     """
     path = directory / MANIFEST if generation is None else generation_file(directory, generation)
     try:
-        return _read(directory, path)
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
-        raise NotFound(_why_absent(directory, generation)) from error
+        manifest = _read(directory, path)
+        if generation is not None and manifest.generation != generation:
+            raise ValueError(f"generation {manifest.generation}")
+        return manifest
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise _absence(directory, generation) from error
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise CorruptData(f"{path} is damaged ({type(error).__name__}: {error}); rebuild the index with --overwrite") from error
 
@@ -200,13 +203,16 @@ def _read(directory: Path, path: Path) -> Manifest:
     return _manifest(read_sealed(path))
 
 
-def _why_absent(directory: Path, generation: int | None) -> str:
+def _absence(directory: Path, generation: int | None) -> NotFound | CorruptData:
+    """Why a manifest is not there."""
     if generation is not None:
         kept = ", ".join(map(str, generations(directory))) or "none"
-        return f"{directory} has no generation {generation}; there are: {kept}"
+        return NotFound(f"{directory} has no generation {generation}; there are: {kept}")
     if (directory / PENDING).is_file():
-        return f"the index {directory} is not finished; run the same `sciretrieve index` command again to resume it"
-    return f"there is no index at {directory}; build one with `sciretrieve index CORPUS -o {shlex.quote(str(directory))}`"
+        return NotFound(f"the index {directory} is not finished; run the same `sciretrieve index` command again to resume it")
+    if generations(directory):
+        return CorruptData(f"{directory / MANIFEST} is missing; restore it, or try `sciretrieve verify --repair`")
+    return NotFound(f"there is no index at {directory}; build one with `sciretrieve index CORPUS -o {shlex.quote(str(directory))}`")
 
 
 def is_first_format(directory: Path) -> bool:
