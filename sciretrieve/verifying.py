@@ -5,6 +5,7 @@ See `repairing` for what can be made anew.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -13,14 +14,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from .choices import SIDES
 from .corpora.seen import SeenIds
+from .dense import VectorShard
 from .dense.ann import Ann
 from .encoders import check_golden, read_golden, reopen_encoder
 from .errors import CorruptData, InvalidRequest, NotFound, Unavailable
-from .files import describe
+from .files import describe, read_array
 from .lexical import Analyzer, Postings
 from .lexical.statistics import frequencies, statistics
 from .manifest import GENERATIONS, MANIFEST, SHARDS, Manifest, generation_file, generations, read_manifest
@@ -119,6 +120,8 @@ def _file_faults(directory: Path, name: str, facts: Mapping[str, Any]) -> Iterat
         yield Fault(name, "is missing")
         return
     except OSError as error:
+        if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
+            raise  # the machine is short of something; that says nothing of the file
         yield Fault(name, f"cannot be read: {error.strerror or error}")
         return
     if actual["bytes"] != facts["bytes"]:
@@ -143,10 +146,13 @@ def _inner_faults(directory: Path, manifest: Manifest, damaged: set[str]) -> Ite
             if manifest.encoder is not None:
                 yield from _vector_faults(shard, folder, manifest)
             if manifest.lexical is not None:
-                yield from _posting_faults(shard, folder)
-                parts.append((shard.postings, shard.scope.places if facts.deleted else None))
+                posting_faults = list(_posting_faults(shard, folder))
+                yield from posting_faults
+                if not posting_faults:
+                    parts.append((shard.postings, shard.scope.places if facts.deleted else None))
         except CorruptData as error:
-            yield Fault(folder, _without(directory, error))
+            what = _without(directory, error)
+            yield Fault(next((f"{folder}/{name}" for name in facts.files if what.startswith(f"{folder}/{name}")), folder), what)
     if manifest.lexical is not None:
         if manifest.lexical["analyzer"] != Analyzer().spec:
             yield Fault(manifest.lexical["folder"], "was built with another text analysis than this version's")
@@ -155,8 +161,7 @@ def _inner_faults(directory: Path, manifest: Manifest, damaged: set[str]) -> Ite
 
 
 def _id_faults(shard: Shard, folder: str, seen_ids: SeenIds) -> Iterator[Fault]:
-    ids = pq.read_table(shard.file("papers.parquet"), columns=["id"])["id"].combine_chunks()
-    if len(ids) != shard.papers or not shard.ids.equals(pa.chunked_array([ids]).combine_chunks().cast(pa.string())):
+    if not pa.chunked_array([shard.ids]).equals(shard.columns(["id"])["id"]):
         yield Fault(f"{folder}/ids.arrow", "does not have the ids of papers.parquet")
     live_ids = (shard.ids if shard.scope.mask is None else shard.ids.filter(booleans(shard.scope.mask))).to_pylist()
     if not all(new := seen_ids.add(live_ids)):
@@ -165,11 +170,9 @@ def _id_faults(shard: Shard, folder: str, seen_ids: SeenIds) -> Iterator[Fault]:
 
 def _vector_faults(shard: Shard, folder: str, manifest: Manifest) -> Iterator[Fault]:
     assert manifest.encoder is not None
+    assert manifest.metric is not None
     name, dim = f"{folder}/vectors.npy", int(manifest.encoder["dim"])
-    vectors = np.load(shard.file("vectors.npy"), mmap_mode="r", allow_pickle=False)
-    if vectors.shape != (shard.papers, dim) or vectors.dtype != np.float32:
-        yield Fault(name, f"holds {vectors.dtype}{vectors.shape}, and the shard has {shard.papers} papers of {dim} dimensions")
-        return
+    vectors = VectorShard(shard.file("vectors.npy"), shard.papers, dim, manifest.metric, 0).vectors
     for first in range(0, shard.papers, BLOCK):
         block = np.asarray(vectors[first : first + BLOCK])
         bad_rows = np.flatnonzero(~np.isfinite(block).all(axis=1))
@@ -178,8 +181,9 @@ def _vector_faults(shard: Shard, folder: str, manifest: Manifest) -> Iterator[Fa
         if len(bad_rows):
             yield Fault(name, f"the vector of {shard.ids[first + int(bad_rows[0])].as_py()!r} is not finite, or not of length 1")
             return
-    if shard.facts.ann_file is not None:
-        Ann(shard.file(shard.facts.ann_file), shard.papers, dim)
+    ann_file = shard.facts.ann_file
+    if ann_file is not None and not Ann(shard.file(ann_file), shard.papers, dim).is_of(vectors, manifest.metric):
+        yield Fault(f"{folder}/{ann_file}", "was made of other vectors than those of its shard")
 
 
 def _posting_faults(shard: Shard, folder: str) -> Iterator[Fault]:
@@ -200,7 +204,8 @@ def _posting_faults(shard: Shard, folder: str) -> Iterator[Fault]:
     numbers = np.searchsorted(offsets, in_titles, side="right") - 1
     order = np.argsort(rows[in_titles], kind="stable")
     fits = (lengths == postings.lengths).all() and (title_lengths == postings.title_lengths).all()
-    if not fits or not np.array_equal(numbers[order], postings.title_terms):
+    terms_fit = np.array_equal(np.diff(postings.title_offsets), np.bincount(rows[in_titles], minlength=shard.papers))
+    if not fits or not terms_fit or not np.array_equal(numbers[order], postings.title_terms):
         yield Fault(f"{folder}/lengths.arrow", "does not say what postings.arrow does")
 
 
@@ -211,8 +216,11 @@ def _statistics_faults(directory: Path, manifest: Manifest, parts: list[tuple[Po
     for facts, counts in zip(manifest.shards, frequencies(parts), strict=True):
         name = f"{manifest.lexical['folder']}/{facts.name}.npy"
         path = directory / name
-        if path.is_file() and not np.array_equal(np.load(path, allow_pickle=False), counts):
-            yield Fault(name, "its frequencies are not what the shards say")
+        try:
+            if path.is_file() and not np.array_equal(read_array(path), counts):
+                yield Fault(name, "its frequencies are not what the shards say")
+        except CorruptData as error:
+            yield Fault(name, _without(directory, error))
 
 
 def _encoder_faults(directory: Path, manifest: Manifest, given: Encoder | None, damaged: set[str]) -> tuple[list[Fault], str]:
