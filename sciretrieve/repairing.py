@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from .commits import Change, Spanning, commit, next_generation, with_deleted
 from .encoders import golden_vectors, reopen_encoder
@@ -21,7 +20,7 @@ from .errors import CorruptData, NotFound
 from .files import copy, describe, remove, write_lock, write_vectors
 from .fusion import Fusion
 from .lexical import Analyzer
-from .manifest import FORMAT, GENERATIONS, MANIFEST, SHARDS, Manifest, ShardFacts, check_sizes, generation_file, generations, read_manifest
+from .manifest import FORMAT, GENERATIONS, MANIFEST, SHARDS, Manifest, ShardFacts, generation_file, generations, read_manifest
 from .pending import Pending
 from .protocols import Encoder, Progress, Silent
 from .schema import concat
@@ -29,7 +28,7 @@ from .shards import Shard, cut_shard, fill, finished_facts
 from .shards.cutting import contents
 from .sweeping import sweep
 from .verified import Verified
-from .verifying import Verification, verify
+from .verifying import Fault, Verification, verify
 
 LOST = ("papers.parquet", "deleted-")
 """Beginnings of the names of files that cannot be made anew."""
@@ -52,32 +51,57 @@ def repair(index: str | Path, *, encoder: Encoder | None = None, progress: Progr
     if not (directory / MANIFEST).exists() and not generations(directory):
         read_manifest(directory)
     with write_lock(directory):
-        _restore_manifest(directory)
+        _restore_manifest(directory, listener)
         before = verify(directory, encoder=encoder, progress=listener)
         if not before.faults:
             sweep(directory)  # after a repair that was killed when it had repaired
             return before
-        _Repair(directory, read_manifest(directory), [fault.file for fault in before.faults], encoder, listener).run()
-        sweep(directory, keep=0)
-        return verify(directory, encoder=encoder, progress=listener)
+        if _Repair(directory, read_manifest(directory), [fault.file for fault in before.faults], encoder, listener).run():
+            sweep(directory, keep=0)
+        after = verify(directory, encoder=encoder, progress=listener)
+        return replace(after, faults=tuple(map(_told, after.faults)))
 
 
-def _restore_manifest(directory: Path) -> None:
-    """If the current manifest cannot be read, take the newest generation that is whole; else see that its file is the same."""
+def _told(fault: Fault) -> Fault:
+    """A fault that remains, with what can be done about it."""
+    if not Path(fault.file).name.startswith(LOST):
+        return fault
+    return replace(fault, what=f"{fault.what}; it cannot be made anew: restore it from a copy, or rebuild the index with --overwrite")
+
+
+def _restore_manifest(directory: Path, progress: Progress) -> None:
+    """If the current manifest cannot be read, take that of the newest generation that can be made whole, or can be read at least;
+    else see that its file is the same."""
     try:
         manifest = read_manifest(directory)
     except (CorruptData, NotFound):
-        for number in reversed(generations(directory)):
-            with suppress(CorruptData):
-                manifest = read_manifest(directory, number)
-                check_sizes(directory, manifest)
-                manifest.write(directory / MANIFEST)
-                return
+        for check in (_check_lost, lambda *_: None):
+            for number in reversed(generations(directory)):
+                with suppress(CorruptData):
+                    manifest = read_manifest(directory, number)
+                    check(directory, manifest)
+                    _write_manifest(directory / MANIFEST, manifest)
+                    progress.note(f"{directory / MANIFEST} could not be read; generation {number} is current now")
+                    return
         raise
     path = generation_file(directory, manifest.generation)
     if not path.is_file() or path.read_bytes() != (directory / MANIFEST).read_bytes():
         path.parent.mkdir(exist_ok=True)
-        manifest.write(path)
+        _write_manifest(path, manifest)
+
+
+def _check_lost(directory: Path, manifest: Manifest) -> None:
+    """See that all files are whole that cannot be made anew. Raises CorruptData."""
+    verified = Verified(directory)
+    for name, facts in manifest.files():
+        if Path(name).name.startswith(LOST):
+            verified.check(name, facts)
+
+
+def _write_manifest(path: Path, manifest: Manifest) -> None:
+    if path.is_dir():
+        remove(path)
+    manifest.write(path)
 
 
 class _Repair:
@@ -87,8 +111,8 @@ class _Repair:
         self.directory, self.old, self.damaged, self.given, self.progress = directory, old, set(damaged), given, progress
         self.generation = next_generation(directory)
 
-    def run(self) -> None:
-        """Make new files for the damaged ones, and commit."""
+    def run(self) -> bool:
+        """Make new files for the damaged ones, and commit; says whether it did, which needs all papers."""
         for number in generations(self.directory):
             if f"{GENERATIONS}/{generation_file(self.directory, number).name}" in self.damaged:
                 remove(generation_file(self.directory, number))
@@ -108,18 +132,12 @@ class _Repair:
         lexical = old.lexical and old.lexical["folder"]
         if analyzed_otherwise or MANIFEST in self.damaged or any(lexical and file.startswith(lexical) for file in self.damaged):
             old = replace(old, lexical=None)  # so that it is made anew
-        if not lost:
-            manifest = replace(self.old, shards=shards, encoder=self._with_golden())
-            fusion = Fusion(**self.old.fusion) if self.old.fusion else None
-            commit(
-                self.directory,
-                old,
-                manifest,
-                Spanning.of(self.old),
-                Change("repair"),
-                self.progress,
-                fusion=fusion,
-            )
+        if lost:
+            return False
+        manifest = replace(self.old, shards=shards, encoder=self._with_golden())
+        fusion = Fusion(**self.old.fusion) if self.old.fusion else None
+        commit(self.directory, old, manifest, Spanning.of(self.old), Change("repair"), self.progress, fusion=fusion)
+        return True
 
     def _faulty(self, facts: ShardFacts, analyzed_otherwise: bool) -> set[str]:
         """The names of a shard's files that are damaged, less its FAISS index, which is made at a commit."""
@@ -139,8 +157,7 @@ class _Repair:
         shard = Shard(Verified(self.directory), facts, 0)
         if not pending.folder(place).is_dir():
             partial = pending.partial(place)
-            with pq.ParquetFile(shard.file("papers.parquet")) as file:
-                papers = concat([file.read_row_group(group) for group in range(file.num_row_groups)])
+            papers = concat([table for _, table in shard.tables()])
             cut_shard(partial, papers, contents(papers) if "ids.arrow" in faulty else shard.contents)
             encoder = self._encoder() if "vectors.npy" in faulty else None
             if encoder is None and "vectors.npy" in facts.files:
