@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,7 +46,7 @@ def assert_is(scope: Scope, count: int, rows: set[int]) -> None:
     assert scope.flags.dtype == bool
     assert scope.has(np.arange(count)).tolist() == scope.flags.tolist()
     for kind in (np.float32, np.float64):
-        scores = np.arange(count, dtype=kind)
+        scores: npt.NDArray[np.floating] = np.arange(count).astype(kind)
         kept = scope.keep(scores)
         assert kept.dtype == kind
         assert kept.tolist() == [float(row) if row in rows else -np.inf for row in range(count)]

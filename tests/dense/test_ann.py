@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -150,3 +152,27 @@ def test_what_faiss_can_build_is_tried_out_in_silence(capfd: pytest.CaptureFixtu
 def test_too_few_vectors_to_train_leave_no_index(tmp_path: Path, dense: str) -> None:
     path = tmp_path / "x.faiss"
     assert build_ann(path, VECTORS[:10], factory_string(dense, 10), "l2") == path.exists() == (dense == "ivf")
+
+
+def test_on_a_full_disk_the_old_index_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "dense.faiss"
+    assert build_ann(path, VECTORS[:100], "HNSW4,SQ8", "l2")
+    before = path.read_bytes()
+    assert list(tmp_path.iterdir()) == [path]
+    plain_open = Path.open
+
+    class Full(io.FileIO):
+        """Takes so many bytes and no more."""
+
+        def write(self, data: Any) -> int:
+            if self.tell() + len(data) > 5000:
+                raise OSError(28, "No space left on device")
+            return super().write(data)
+
+    monkeypatch.setattr(
+        Path, "open", lambda self, mode="r", **options: Full(self, mode) if "w" in mode else plain_open(self, mode, **options)
+    )
+    with pytest.raises(OSError, match="No space left on device"):
+        build_ann(path, VECTORS, "HNSW4,SQ8", "l2")
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_bytes() == before
