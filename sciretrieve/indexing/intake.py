@@ -82,6 +82,7 @@ class Intake:
             self.progress.note(str(reading.coverage))
         if rejections.count:
             sync_file(rejections.path)
+            sync_file(rejections.path.parent)  # or the mark below may be on disk, which counts them, and their list not
         first = rejections.first
         cut = {
             "shards": shards,
