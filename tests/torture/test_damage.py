@@ -1,0 +1,474 @@
+"""Damage to files: every byte of every file of an index. It is named, it changes no answer, and it is repaired where that can be done.
+
+Also damage that keeps the checksum, as in an index from a stranger, whose manifest fits it.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import random
+import re
+import shutil
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import faiss
+import numpy as np
+import pytest
+
+import sciretrieve as sr
+from sciretrieve import indexing, verifying
+from sciretrieve.errors import CorruptData, InvalidRequest
+from sciretrieve.manifest import MANIFEST, generation_file, read_manifest
+from sciretrieve.protocols import Silent
+from sciretrieve.repairing import repair
+from sciretrieve.verified import Verified
+from tests.conftest import Effort
+from tests.edited import edited_manifest
+from tests.torture.operations import Corpora, actions, build, letters_for_all, verified
+
+Answers = dict[str, Any]
+
+UNREAD = {".lock", "rejected.jsonl", "shard.json"}
+"""Files that nothing reads in an index that is not being changed."""
+
+
+@pytest.fixture(autouse=True)
+def letters(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """One encoder for all; and FAISS is asked even where a shard is so small that a scan is faster."""
+    monkeypatch.setattr("sciretrieve.dense.vectors.SCANS_PER_CANDIDATE", 0)
+    monkeypatch.setattr("sciretrieve.dense.vectors.SELECTIVE", 0)
+    with letters_for_all():
+        yield
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index with three generations: built, made equal to another corpus, and thinned."""
+    folder = tmp_path_factory.mktemp("damage")
+    corpora = Corpora.write(folder)
+    with letters_for_all():
+        build(corpora, folder / "index")
+        indexing.sync(corpora.second, folder / "index")
+        indexing.delete(folder / "index", ["p0006", "p0015"])
+    with sr.open(folder / "index") as index:
+        assert len(index.shards) == 4
+        assert sum(shard.facts.deleted_file is not None for shard in index.shards) >= 2
+        assert all(shard.facts.ann_file for shard in index.shards)
+    return folder / "index"
+
+
+@pytest.fixture
+def index(sound: Path, tmp_path: Path) -> Path:
+    """A copy of it, to damage."""
+    return Path(shutil.copytree(sound, tmp_path / "index"))
+
+
+def files(index: Path) -> list[str]:
+    """The names of all files that an index is read from."""
+    paths = (path for path in sorted(index.rglob("*")) if path.is_file() and path.name not in UNREAD)
+    return [path.relative_to(index).as_posix() for path in paths]
+
+
+def one_of_each(index: Path) -> list[str]:
+    """A file of each kind, and of each kind one that only older generations name."""
+    current = {name for name, _ in read_manifest(index).files()}
+    kinds = {(re.sub(r"\d+", "N", name), name in current): name for name in files(index)}
+    return sorted(kinds.values())
+
+
+def everything(index: Path, folder: Path) -> Answers:
+    """What all ways to read an index answer, each opening it anew; or the error in the place of the answer."""
+    answers: Answers = {}
+    for name, action in actions(folder).items():
+        try:
+            with sr.open(index) as opened_index:
+                answers[name] = action(opened_index)
+        except CorruptData as error:
+            answers[name] = error
+    return answers
+
+
+@contextmanager
+def replaced(path: Path, data: bytes | None) -> Iterator[None]:
+    """Have another file in the place of one, or a folder in its place if there are no data; not the same file changed, which an
+    opened index may still have mapped."""
+    kept = path.with_name(".kept")
+    path.rename(kept)
+    try:
+        if data is None:
+            path.mkdir()
+        else:
+            path.write_bytes(data)
+        yield
+    finally:
+        if path.is_dir():
+            path.rmdir()
+        kept.replace(path)
+
+
+@contextmanager
+def removed(path: Path) -> Iterator[None]:
+    kept = path.with_name(".kept")
+    path.rename(kept)
+    try:
+        yield
+    finally:
+        kept.replace(path)
+
+
+def flipped(data: bytes, position: int, chance: random.Random) -> bytes:
+    """Data of which one byte is another."""
+    return data[:position] + bytes([data[position] ^ chance.randint(1, 255)]) + data[position + 1 :]
+
+
+def misshapen(index: Path, name: str) -> dict[str, bytes | None]:
+    """A file's contents after other damage than a flip, by what happened; None for a folder in its place."""
+    data = (index / name).read_bytes()
+    # the manifest of an older generation in the place of the current one is an older index, and no damage
+    others = [other for other in files(index) if other != name and (name != MANIFEST or not other.startswith("generations/"))]
+    contents: dict[str, bytes | None] = {
+        "emptied": b"",
+        "cut in half": data[: len(data) // 2],
+        "a byte short": data[:-1],
+        "a byte long": data + b"\0",
+        "a folder": None,
+    }
+    sizes = {other: (index / other).stat().st_size for other in others}
+    same = next((other for other in others if sizes[other] == len(data) and (index / other).read_bytes() != data), None)
+    alike = next((other for other in others if Path(other).suffix == Path(name).suffix and sizes[other] != len(data)), others[0])
+    if same is not None:
+        contents["swapped with one as long"] = (index / same).read_bytes()
+    contents["swapped with another"] = (index / alike).read_bytes()
+    return contents
+
+
+def check_named(index: Path, name: str) -> None:
+    """Verifying names a damaged file."""
+    faults = verifying.verify(index).faults
+    assert name in {fault.file for fault in faults}, faults
+    assert all("\n" not in fault.what for fault in faults)
+
+
+def check_answers(index: Path, name: str, before: Answers, folder: Path) -> int:
+    """Whatever is read, it answers as before or says that this file is damaged; returns how often it says so."""
+    refusals = 0
+    for action, answer in everything(index, folder).items():
+        if isinstance(answer, CorruptData):
+            assert str(index / name) in str(answer)
+            assert "\n" not in str(answer)
+            refusals += 1
+        else:
+            assert answer == before[action], action
+    return refusals
+
+
+def can_be_gone(index: Path, name: str) -> bool:
+    """Whether a file is the manifest of an older generation, which a sweep removes."""
+    return name.startswith("generations/") and name != generation_name(index)
+
+
+def generation_name(index: Path) -> str:
+    return generation_file(Path(), read_manifest(index).generation).as_posix()
+
+
+def test_a_byte_that_is_another_is_named_and_changes_no_answer(index: Path, tmp_path: Path, effort: Effort) -> None:
+    before = everything(index, tmp_path)
+    assert not any(isinstance(answer, CorruptData) for answer in before.values())
+    chance = random.Random(1)
+    refusals = 0
+    for name in files(index):
+        data = (index / name).read_bytes()
+        positions = effort(sorted(chance.sample(range(len(data)), 2)), range(len(data)))
+        searched = set(chance.sample(list(positions), effort(name in one_of_each(index), 40)))
+        for position in positions:
+            with replaced(index / name, flipped(data, position, chance)):
+                check_named(index, name)
+                if position in searched:
+                    refusals += check_answers(index, name, before, tmp_path)
+    assert refusals > len(one_of_each(index))
+    assert not verified(index).faults
+
+
+def test_a_file_that_is_missing_or_another_is_named_and_changes_no_answer(index: Path, tmp_path: Path, effort: Effort) -> None:
+    before = everything(index, tmp_path)
+    chance = random.Random(2)
+    for name in effort(one_of_each(index), files(index)):
+        contents = misshapen(index, name)
+        searched = effort({chance.choice([*contents, "removed"])}, {*contents, "removed"})
+        for what, data in contents.items():
+            with replaced(index / name, data):
+                check_named(index, name)
+                if what in searched:
+                    check_answers(index, name, before, tmp_path)
+        with removed(index / name):
+            if not can_be_gone(index, name):
+                check_named(index, name)
+            if "removed" in searched:
+                check_answers(index, name, before, tmp_path)
+    assert not verified(index).faults
+
+
+def test_files_that_nothing_reads_may_be_damaged(index: Path, tmp_path: Path) -> None:
+    before = everything(index, tmp_path)
+    unread = [path for path in index.rglob("*") if path.name in UNREAD]
+    assert {path.name for path in unread} == UNREAD
+    for path in unread:
+        path.write_bytes(b"")
+    assert not verified(index).faults
+    assert everything(index, tmp_path) == before
+
+
+def lost(index: Path, name: str) -> bool:
+    """Whether a file cannot be made anew: papers, and what the current generation says is deleted."""
+    current = {file for file, _ in read_manifest(index).files()}
+    return name.endswith("papers.parquet") or (name in current and Path(name).name.startswith("deleted-"))
+
+
+def damages(index: Path, name: str, chance: random.Random) -> dict[str, Callable[[Path], None]]:
+    """Ways to damage a file, by what happens to it."""
+    data = (index / name).read_bytes()
+    contents = {**misshapen(index, name), "flipped": flipped(data, chance.randrange(len(data)), chance)}
+
+    def put(content: bytes | None) -> Callable[[Path], None]:
+        def damage(path: Path) -> None:
+            path.unlink()
+            path.mkdir() if content is None else path.write_bytes(content)
+
+        return damage
+
+    ways = {what: put(content) for what, content in contents.items()}
+    return ways if can_be_gone(index, name) else {**ways, "removed": Path.unlink}
+
+
+def test_what_can_be_made_anew_is_repaired(sound: Path, tmp_path: Path, effort: Effort) -> None:
+    before = everything(sound, tmp_path)
+    chance = random.Random(3)
+    for name in effort(one_of_each(sound), files(sound)):
+        ways = damages(sound, name, chance)
+        for what in effort([chance.choice(list(ways))], list(ways)):
+            index = Path(shutil.copytree(sound, tmp_path / "index"))
+            ways[what](index / name)
+            faults = repair(index).faults
+            if lost(sound, name):
+                assert {fault.file for fault in faults} == {name}
+                assert all("cannot be made anew" in fault.what for fault in faults)
+                check_named(index, name)
+                assert check_answers(index, name, before, tmp_path)
+                assert (index / "generations/000002.json").exists()  # where the papers may still be had
+            else:
+                assert faults == (), (name, what)
+                assert verified(index).faults == ()
+                assert everything(index, tmp_path) == before, (name, what)
+            shutil.rmtree(index)
+
+
+class Notes(Silent):
+    """Keeps the notes."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.texts.append(text)
+
+
+def spoil(*paths: Path) -> None:
+    for path in paths:
+        path.write_bytes(path.read_bytes()[:-3])
+
+
+def test_a_manifest_that_is_lost_with_its_generation_s_is_that_of_the_generation_before(index: Path, tmp_path: Path) -> None:
+    with sr.open(index, generation=2) as older:
+        before = {name: action(older) for name, action in actions(tmp_path).items()}
+    spoil(index / MANIFEST, index / "generations/000003.json")
+    notes = Notes()
+    assert not repair(index, progress=notes).faults
+    assert any("generation 2 is current now" in text for text in notes.texts)
+    assert everything(index, tmp_path) == before
+
+
+def test_a_manifest_is_restored_though_files_are_damaged_too(index: Path, tmp_path: Path) -> None:
+    """It is that of the newest generation whose papers are there, not that of an older one which happens to be whole."""
+    before = everything(index, tmp_path)
+    (index / MANIFEST).unlink()
+    spoil(index / "lexical/000003/000001.npy")
+    assert not repair(index).faults
+    assert everything(index, tmp_path) == before
+
+
+def test_where_all_manifests_are_damaged_nothing_can_be_repaired(index: Path) -> None:
+    spoil(index / MANIFEST, *(index / "generations").iterdir())
+    files_before = {path: path.read_bytes() for path in index.rglob("*") if path.is_file() and path.name != ".lock"}
+    with pytest.raises(CorruptData, match=re.escape(str(index / MANIFEST))) as caught:
+        repair(index)
+    assert "\n" not in str(caught.value)
+    assert [fault.file for fault in verifying.verify(index).faults] == [MANIFEST]
+    assert {path: path.read_bytes() for path in files_before} == files_before
+
+
+@pytest.fixture
+def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are read as they are, as if the manifest's checksums fitted them."""
+
+    def passed(self: Verified, name: str, facts: Mapping[str, Any]) -> Path:
+        return self.directory / name
+
+    monkeypatch.setattr(Verified, "check", passed)
+    monkeypatch.setattr(verifying, "_file_faults", lambda *_: ())
+
+
+def wild(data: bytes, chance: random.Random) -> bytes:
+    """Data with one byte or some of them, in one place or in several, that are others."""
+    changed = bytearray(data)
+    for _ in range(chance.choice([1, 1, 1, 3])):
+        start = chance.randrange(len(data))
+        end = min(start + chance.choice([1, 1, 4, 8, 32]), len(data))
+        changed[start:end] = chance.choice([chance.randbytes(end - start), b"\0" * (end - start), b"\xff" * (end - start)])
+    return bytes(changed)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_damage_that_keeps_the_checksum_is_an_answer_or_is_named(index: Path, tmp_path: Path, effort: Effort) -> None:
+    chance = random.Random(4)
+    read = actions(tmp_path)
+    names = [name for name, _ in sorted(read_manifest(index).files()) if not name.endswith(".faiss")]
+    assert {Path(name).suffix for name in names} == {".npy", ".arrow", ".parquet"}
+    refusals = 0
+    for name in names:
+        data = (index / name).read_bytes()
+        for _ in range(effort(2, 400)):
+            with replaced(index / name, wild(data, chance)), warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)  # of infinite numbers and the like
+                faults = verifying.verify(index).faults
+                refusals += len(faults)
+                assert all("\n" not in fault.what for fault in faults)
+                for action in chance.sample(list(read), 3):
+                    refusal = refused(index, read[action])
+                    assert "\n" not in refusal
+                    # golden vectors that are others are as of an encoder that is another
+                    assert not refusal or str(index) in refusal or ("golden" in name and "other vectors" in refusal)
+    assert refusals
+
+
+def refused(index: Path, action: Callable[[sr.Index], Any]) -> str:
+    """How an index refuses to be read in some way; "" if it answers."""
+    try:
+        with sr.open(index) as opened_index:
+            action(opened_index)
+    except (CorruptData, InvalidRequest) as error:
+        return str(error)
+    return ""
+
+
+def test_a_faiss_index_is_read_only_if_it_is_as_it_was_written(
+    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, effort: Effort
+) -> None:
+    """What FAISS does with a file that means harm cannot be known: it is C++, and checks little."""
+    read_paths: list[str] = []
+    read_index = faiss.read_index
+
+    def noted(path: str, *options: Any) -> Any:
+        read_paths.append(path)
+        return read_index(path, *options)
+
+    monkeypatch.setattr(faiss, "read_index", noted)
+    names = [name for name, _ in read_manifest(index).files() if name.endswith(".faiss")]
+    everything(index, tmp_path)
+    assert set(read_paths) == {str(index / name) for name in names}
+    chance = random.Random(5)
+    for name in names:
+        for _ in range(effort(1, 100)):
+            with replaced(index / name, wild((index / name).read_bytes(), chance)):
+                read_paths.clear()
+                answers = everything(index, tmp_path)
+                assert verifying.verify(index).faults
+                assert str(index / name) not in read_paths
+                assert isinstance(answers["dense"], CorruptData)
+
+
+PATHS_OUTSIDE = ("../outside", "../../outside", "/etc/passwd", "shards/../../outside", "a/b", "..", ".", "", "000000\0", "000000/")
+"""Names that lead out of an index, or nowhere."""
+
+
+def renamed_golden(manifest: dict[str, Any], name: str) -> None:
+    manifest["encoder"]["golden"]["file"] = name
+
+
+def renamed_golden_within(manifest: dict[str, Any], name: str) -> None:
+    manifest["encoder"]["golden"]["file"] = f"encoder/{name}"
+
+
+def renamed_folder(manifest: dict[str, Any], name: str) -> None:
+    manifest["lexical"]["folder"] = name
+
+
+def renamed_folder_within(manifest: dict[str, Any], name: str) -> None:
+    manifest["lexical"]["folder"] = f"lexical/{name}"
+
+
+def renamed_frequencies(manifest: dict[str, Any], name: str) -> None:
+    manifest["lexical"]["files"][name] = manifest["lexical"]["files"].popitem()[1]
+
+
+def renamed_shard(manifest: dict[str, Any], name: str) -> None:
+    manifest["shards"][0]["name"] = name
+
+
+def renamed_vectors(manifest: dict[str, Any], name: str) -> None:
+    manifest["shards"][0]["files"][name] = manifest["shards"][0]["files"].pop("vectors.npy")
+
+
+def further_file(manifest: dict[str, Any], name: str) -> None:
+    manifest["shards"][0]["files"][name] = manifest["shards"][0]["files"]["vectors.npy"]
+
+
+@pytest.mark.parametrize("name", PATHS_OUTSIDE)
+@pytest.mark.parametrize(
+    "rename",
+    [
+        *(renamed_golden, renamed_golden_within, renamed_folder, renamed_folder_within, renamed_frequencies),
+        *(renamed_shard, renamed_vectors, further_file),
+    ],
+)
+def test_a_manifest_that_names_files_elsewhere_is_refused(index: Path, rename: Callable[[dict[str, Any], str], None], name: str) -> None:
+    with edited_manifest(index) as manifest:
+        rename(manifest, name)
+    with pytest.raises(CorruptData, match=re.escape(f"{index / MANIFEST} is damaged")):
+        sr.open(index)
+    with pytest.raises(CorruptData, match="is damaged"):
+        sr.open(index, generation=3)
+    assert [fault.file for fault in verifying.verify(index).faults] == [MANIFEST]
+    for operation in (indexing.merge, indexing.reindex, lambda path: indexing.delete(path, "p0004")):
+        with pytest.raises(CorruptData, match="is damaged"):
+            operation(index)
+
+
+class Pickled:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self.path,)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_nothing_is_unpickled(index: Path, tmp_path: Path) -> None:
+    trap = tmp_path / "unpickled"
+    objects = io.BytesIO()
+    np.save(objects, np.array([Pickled(trap)], object), allow_pickle=True)
+    before = everything(index, tmp_path)
+    for name in (name for name, _ in read_manifest(index).files() if name.endswith(".npy")):
+        for data in (objects.getvalue(), pickle.dumps(Pickled(trap))):
+            with replaced(index / name, data):
+                assert check_answers(index, name, before, tmp_path)
+                check_named(index, name)
+    assert not trap.exists()
+    np.load(io.BytesIO(objects.getvalue()), allow_pickle=True)
+    assert trap.exists()  # the trap does work
