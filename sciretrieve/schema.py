@@ -25,6 +25,10 @@ PAPER_FIELDS = (
 )
 """The columns of papers.parquet, in order; a corpus's further columns follow with their own types."""
 
+MOST_FIELDS, DEEPEST = 1000, 50
+"""Fields that the objects of a column may have in all, and levels of nesting; else the column is JSON text."""
+NESTED = {dict, list}
+
 FIELD_NAMES = tuple(field.name for field in PAPER_FIELDS)
 
 
@@ -91,7 +95,7 @@ def column_from(values: Sequence[Any]) -> pa.Array:
     Raises UnicodeEncodeError for a lone surrogate.
     """
     try:
-        column = pa.array(values)
+        column = None if _has_many_fields(values) else pa.array(values)
     except UnicodeEncodeError:
         raise
     except (pa.ArrowException, ArithmeticError, TypeError, ValueError):
@@ -99,6 +103,27 @@ def column_from(values: Sequence[Any]) -> pa.Array:
     if column is None or _has_empty_struct(column.type):
         return pa.array([_text(value) for value in values], pa.string())
     return column
+
+
+def _has_many_fields(values: Iterable[Any]) -> bool:
+    """Whether objects among the values have so many different keys that one type for all of them would be wide, or nested deeply."""
+    fields: dict[str, Any] = {}  # of each field, the fields of its objects
+    count = 0
+    unseen = [(value, fields, 0) for value in values if type(value) in NESTED]
+    while unseen:
+        value, known_fields, depth = unseen.pop()
+        if depth > DEEPEST:
+            return True
+        if type(value) is dict:
+            for key in value.keys() - known_fields.keys():
+                known_fields[key] = {}
+                count += 1
+            if count > MOST_FIELDS:
+                return True
+            unseen += [(item, known_fields[key], depth + 1) for key, item in value.items() if type(item) in NESTED]
+        else:
+            unseen += [(item, known_fields, depth + 1) for item in value if type(item) in NESTED]
+    return False
 
 
 def _has_empty_struct(kind: pa.DataType) -> bool:

@@ -21,6 +21,10 @@ from .errors import InvalidRequest
 
 STDIN = Path("-")
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+LONGEST_LINE = 64 << 20
+"""Bytes that a line may have: a few kilobytes can expand to gigabytes of one."""
+LARGEST_TEXT = 256 << 20
+"""Bytes that a source may have that is read as a whole."""
 
 
 def open_binary(path: Path) -> BinaryIO:
@@ -37,26 +41,36 @@ def read_text(path: Path) -> str:
     """All of a source as text. Broken UTF-8 becomes lone surrogates, so that the rest can be used.
 
     Raises:
-        InvalidRequest: the source cannot be decompressed.
+        InvalidRequest: the source cannot be decompressed, or is too large.
     """
+    blocks, size = [], 0
     with open_binary(path) as stream, _readable(path):
-        return stream.read().removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="surrogateescape")
+        while block := stream.read(1 << 20):
+            blocks.append(block)
+            size += len(block)
+            if size > LARGEST_TEXT:
+                raise InvalidRequest(f"{path} has more than {LARGEST_TEXT >> 20} MB, and such files are read as a whole; divide it")
+    return b"".join(blocks).removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="surrogateescape")
 
 
 def lines(path: Path) -> Iterator[bytes]:
     """The lines of a source, without their ends.
 
     Raises:
-        InvalidRequest: the source cannot be decompressed.
+        InvalidRequest: the source cannot be decompressed, or has a line that is too long.
     """
     partial_line = b""
+    number = 1
     with open_binary(path) as stream, _readable(path):
         while block := stream.read(1 << 20):
             first, *next_lines = block.split(b"\n")
             partial_line += first
+            if len(partial_line) > LONGEST_LINE:
+                raise InvalidRequest(f"{path}, line {number}: more than {LONGEST_LINE >> 20} MB in one line")
             for line in next_lines:
                 yield partial_line.removesuffix(b"\r")
                 partial_line = line
+                number += 1
     if partial_line:
         yield partial_line.removesuffix(b"\r")
 
@@ -65,7 +79,7 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
     """The lines of a JSON Lines source that are not blank, by number: an object, or what is wrong with the line.
 
     Raises:
-        InvalidRequest: the source cannot be decompressed.
+        InvalidRequest: the source cannot be decompressed, or has a line that is too long.
     """
     for number, line in enumerate(lines(path), start=1):
         if not line.strip():

@@ -8,10 +8,11 @@ import itertools
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 from ..errors import InvalidRequest
-from ..streams import open_binary
-from .raw import RawBatch, Rejected, Row, batches_of_rows, free_name
+from ..streams import LONGEST_LINE, open_binary
+from .raw import MOST_COLUMNS, RawBatch, Rejected, Row, batches_of_rows, free_name, too_many_columns
 
 DELIMITERS = ",;\t|"
 
@@ -31,16 +32,49 @@ def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
     # surrogateescape keeps broken bytes, so that one bad row does not stop the file
     with io.TextIOWrapper(open_binary(path), encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
         try:
-            first = next((line for line in text if line.strip()), "")
+            lines = _Lines(text, path)
+            first = next((line for line in lines if line.strip()), "")
             delimiter = "\t" if ".tsv" in path.suffixes else max(DELIMITERS, key=first.count)
-            reader = csv.reader(itertools.chain([first], text), delimiter=delimiter)
-            header: list[str] = []
-            for name in next(reader, []):
-                header.append(free_name(name, header))
+            reader = csv.reader(itertools.chain([first], lines), delimiter=delimiter)
+            header = _header(next(reader, []))
             for number, fields in enumerate(reader, start=1):
+                lines.of_row = 0
                 if len(fields) == len(header):
                     yield number, {name: field or None for name, field in zip(header, fields, strict=True)}
                 elif fields:
                     yield number, Rejected(str(path), number, f"{len(fields)} fields where the header has {len(header)}")
         except (csv.Error, OSError) as error:
             raise InvalidRequest(f"{path} cannot be read after row {number}: {error}") from error
+
+
+def _header(names: list[str]) -> list[str]:
+    """The columns' names, each once. Raises InvalidRequest."""
+    if len(names) > MOST_COLUMNS:
+        raise too_many_columns(len(names))
+    header: dict[str, None] = {}
+    last: dict[str, str] = {}  # what a name that is repeated became
+    for name in names:
+        last[name] = free_name(last[name] + "_" if name in last else name, header)
+        header[last[name]] = None
+    return list(header)
+
+
+class _Lines:
+    """The lines of a text. A row may have several, but not without end: a quotation mark may never be closed.
+
+    Attributes:
+        of_row: how many characters were read since this was set to 0.
+    """
+
+    def __init__(self, text: TextIO, path: Path) -> None:
+        self._text, self._path = text, path
+        self.of_row = 0
+
+    def __iter__(self) -> Iterator[str]:
+        while line := self._text.readline(LONGEST_LINE):
+            self.of_row += len(line)
+            if self.of_row >= LONGEST_LINE:
+                raise InvalidRequest(
+                    f"{self._path} has a row of more than {LONGEST_LINE >> 20} MB; look for a quotation mark without its other"
+                )
+            yield line

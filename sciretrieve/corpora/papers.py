@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ import pyarrow.compute as pc
 from ..schema import FIELD_NAMES, PAPER_FIELDS, column_from
 from .columns import INVERTED, ColumnMap, Fields
 from .openalex import uninverted
-from .raw import RawBatch, Rejected, free_name
+from .raw import MOST_COLUMNS, RawBatch, Rejected, too_many_columns
 from .seen import SeenIds
 
 YEAR = re.compile(r"(?:^|\D)(1[4-9]\d\d|20\d\d)(?:\D|$)")
@@ -77,9 +78,16 @@ def _canonical(batch: RawBatch, fields: Fields, names: dict[str, str]) -> pa.Tab
     # of an object, such as a journal with its volume, the field has only the name
     source_columns = {columns[0] for columns in fields.values() if columns[0] == INVERTED or not _is_object(table, columns[0])}
     other_columns = [name for name in table.column_names if name not in source_columns]
+    used_names, others = {*FIELD_NAMES, *names.values()}, set(other_columns)
     for name in other_columns:
         if name not in names:
-            names[name] = free_name(name, {*FIELD_NAMES, *names.values(), *(other for other in other_columns if other != name)})
+            new_name = name
+            while new_name in used_names or (new_name != name and new_name in others):
+                new_name += "_"
+            names[name] = new_name
+            used_names.add(new_name)
+    if len(names) > MOST_COLUMNS:
+        raise too_many_columns(len(names))
     for name in other_columns:
         out[names[name]] = _typed(table[name]) if batch.untyped else _storable(table[name])
     return pa.table(out)
@@ -160,11 +168,16 @@ def _texts(column: pa.ChunkedArray) -> pa.Array:
 def _abstracts(column: pa.ChunkedArray) -> pa.Array:
     kind = column.type
     if pa.types.is_map(kind) or pa.types.is_struct(kind):
-        return _texts(pa.chunked_array([pa.array(map(uninverted, column.to_pylist()), pa.string())]))
+        return _texts(pa.chunked_array([pa.array(map(_uninverted_text, column.to_pylist()), pa.string())]))
     texts = _texts(column)
     if pc.any(pc.starts_with(texts, "{")).as_py():
         texts = pa.array(map(uninverted, texts.to_pylist()), pa.string())
     return texts
+
+
+def _uninverted_text(value: Any) -> str | None:
+    text = uninverted(value)
+    return text if text is None or isinstance(text, str) else json.dumps(text, ensure_ascii=False, default=str)
 
 
 def _optional(column: pa.ChunkedArray) -> pa.Array:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any, TypeAlias
 
 import pyarrow as pa
 
+from ..errors import InvalidRequest
 from ..schema import column_from
 
 BATCH_ROWS = 4096
+BATCH_BYTES = 64 << 20
+"""Bytes after which a batch is full, however few rows it has."""
+MOST_COLUMNS = 4096
+"""Columns that a corpus may have. A shard has a value, or the lack of it, for each paper and column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +50,11 @@ def batches_of_rows(source: str, items: Iterable[tuple[int, Row | Rejected]], *,
     """Gather numbered rows (mappings or rejections) into batches with one column per key.
 
     Rows with a lone surrogate in a text are rejected: bytes that are not UTF-8 arrive as these.
+
+    Raises:
+        InvalidRequest: the rows have more columns than a corpus may have.
     """
-    numbered_rows = iter(items)
-    while window := list(islice(numbered_rows, BATCH_ROWS)):
+    for window in _windows(items):
         rejected = [item for _, item in window if isinstance(item, Rejected)]
         rows = {number: item for number, item in window if not isinstance(item, Rejected)}
         try:
@@ -60,6 +66,39 @@ def batches_of_rows(source: str, items: Iterable[tuple[int, Row | Rejected]], *,
                 del rows[number]
             table = table_of_rows(list(rows.values()))
         yield RawBatch(source, table, list(rows), rejected, untyped)
+
+
+def _windows(items: Iterable[tuple[int, Row | Rejected]]) -> Iterator[list[tuple[int, Row | Rejected]]]:
+    """Numbered rows in lists that fit into memory."""
+    window: list[tuple[int, Row | Rejected]] = []
+    size = 0
+    for item in items:
+        window.append(item)
+        size += _size(item[1]) if isinstance(item[1], dict) else 0
+        if len(window) == BATCH_ROWS or size > BATCH_BYTES:
+            yield window
+            window, size = [], 0
+    if window:
+        yield window
+
+
+def _size(value: dict[str, Any] | list[Any]) -> int:
+    """About how many bytes a row takes, or an object or a list within it."""
+    size = 64 * len(value)
+    for item in value.values() if isinstance(value, dict) else value:
+        kind = type(item)
+        if kind is str:
+            size += len(item)
+        elif kind is dict or kind is list:
+            size += _size(item)
+    return size
+
+
+def too_many_columns(count: int) -> InvalidRequest:
+    """The error for a corpus with more columns than `MOST_COLUMNS`."""
+    return InvalidRequest(
+        f"the corpus has {count:,} columns, and at most {MOST_COLUMNS:,} are read; put what differs by paper into one column"
+    )
 
 
 def free_name(name: str, used_names: Container[str]) -> str:
@@ -78,6 +117,8 @@ def _is_broken(row: Row) -> bool:
 
 
 def table_of_rows(rows: list[Row]) -> pa.Table:
-    """Rows as a table with one column per key. Raises UnicodeEncodeError for a lone surrogate."""
+    """Rows as a table with one column per key. Raises UnicodeEncodeError for a lone surrogate, InvalidRequest for too many keys."""
     names = list(dict.fromkeys(name for row in rows for name in row))
+    if len(names) > MOST_COLUMNS:
+        raise too_many_columns(len(names))
     return pa.table({name: column_from([row.get(name) for row in rows]) for name in names})

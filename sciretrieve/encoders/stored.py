@@ -124,14 +124,20 @@ class StoredVectors:
     def _from_npy(self) -> Table:
         try:
             vectors = np.load(self.path, mmap_mode="r", allow_pickle=False)
-        except (ValueError, OSError) as error:
+        except (ArithmeticError, EOFError, OSError, SyntaxError, TypeError, ValueError) as error:
             raise InvalidRequest(f"{self.path} cannot be read as a .npy file ({error}); save it again") from error
+        if not isinstance(vectors, np.ndarray):
+            raise InvalidRequest(f"{self.path} holds several arrays; save the vectors alone with numpy.save")
         names = [self.path.with_suffix(suffix) for suffix in (".ids.txt", ".ids", ".txt", ".ids.json")]
         ids_file = next((name for name in names if name.is_file()), None)
         if ids_file is None:
             raise InvalidRequest(f"{self.path} needs its ids beside it: {names[0].name}, one per line, in the order of its rows")
-        text = ids_file.read_text(encoding="utf-8")
-        ids = [str(id) for id in json.loads(text)] if ids_file.suffix == ".json" else text.splitlines()
+        try:
+            text = ids_file.read_text(encoding="utf-8")
+            # `splitlines` would also split at characters that ids may have
+            ids = [str(id) for id in json.loads(text)] if ids_file.suffix == ".json" else text.removesuffix("\n").split("\n")
+        except (RecursionError, TypeError, ValueError) as error:
+            raise InvalidRequest(f"{ids_file} cannot be read ({error}); it holds the ids of {self.path.name}, in order") from error
         if vectors.ndim != 2 or len(ids) != len(vectors) or vectors.dtype.kind != "f":
             raise InvalidRequest(
                 f"{self.path} has shape {vectors.shape} of {vectors.dtype}, and {ids_file.name} {len(ids):,} ids; they must agree"
@@ -142,8 +148,8 @@ class StoredVectors:
                 raise InvalidRequest(f"{ids_file}, line {row + 1}: the id {id!r} is in line {rows[id] + 1} already")
         for start in range(0, len(vectors), WINDOW):
             block = vectors[start : start + WINDOW]
-            if not np.isfinite(block).all():
-                bad_row = start + int(np.flatnonzero(~np.isfinite(block).all(axis=1))[0])
+            if not _finite(block).all():
+                bad_row = start + int(np.flatnonzero(~_finite(block).all(axis=1))[0])
                 raise InvalidRequest(f"{self.path}, row {bad_row}: the vector of {ids[bad_row]!r} has values that are not numbers")
         return rows, vectors, set()
 
@@ -162,9 +168,9 @@ def _gather(path: Path, lines: Iterator[tuple[int, str, Any]]) -> Table:
                 continue
             try:
                 vector = np.asarray(values, np.float64)
-            except (TypeError, ValueError):
+            except (OverflowError, TypeError, ValueError):
                 vector = np.empty((0, 0))
-            if vector.ndim != 1 or not len(vector) or not np.isfinite(vector).all():
+            if vector.ndim != 1 or not len(vector) or not _finite(vector).all():
                 raise InvalidRequest(f"{path}, line {number}: the vector of {id!r} is not a list of numbers")
             dim = dim or len(vector)
             if len(vector) != dim:
@@ -175,6 +181,12 @@ def _gather(path: Path, lines: Iterator[tuple[int, str, Any]]) -> Table:
             raise InvalidRequest(f"{path} holds no vectors")
         file.flush()
         return rows, np.memmap(file, np.float64, "r", shape=(len(rows), dim)), empty
+
+
+def _finite(values: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:
+    """Which values are numbers that float32, which indexes hold, has too."""
+    with np.errstate(over="ignore"):
+        return np.isfinite(values.astype(np.float32))
 
 
 def _jsonl(path: Path) -> Iterator[tuple[int, str, Any]]:

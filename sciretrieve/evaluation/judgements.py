@@ -109,8 +109,11 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         except UnicodeDecodeError as error:
             raise InvalidRequest(f"{path}, line {number}: broken UTF-8 at byte {error.start}") from error
         if text.strip():
-            # a line with tabs is a table row, whose ids may have spaces and quotes, as BEIR's own reader allows
-            yield number, next(csv.reader([text], delimiter="\t")) if "\t" in text else text.split()
+            try:
+                # a line with tabs is a table row, whose ids may have spaces and quotes, as BEIR's own reader allows
+                yield number, next(csv.reader([text], delimiter="\t")) if "\t" in text else text.split()
+            except csv.Error as error:
+                raise InvalidRequest(f"{path}, line {number}: {error}") from error
 
 
 def _is_number(text: str) -> bool:
