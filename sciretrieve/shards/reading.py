@@ -126,8 +126,8 @@ class Shard:
         papers: dict[int, Paper] = {}
         for first in range(0, len(groups), GROUPS_AT_ONCE):
             read_groups = groups[first : first + GROUPS_AT_ONCE]
-            table = self._read(partial(self._file.read_row_groups, read_groups.tolist()))
             sizes = self._starts[read_groups + 1] - self._starts[read_groups]
+            table = self._read(partial(self._file.read_row_groups, read_groups.tolist()), int(sizes.sum()))
             skipped_rows = self._starts[read_groups] - (np.cumsum(sizes) - sizes)  # rows before a group that were not read
             in_groups = (group_of_row >= first) & (group_of_row < first + GROUPS_AT_ONCE)
             places = paper_rows[in_groups] - skipped_rows[group_of_row[in_groups] - first]
@@ -137,17 +137,20 @@ class Shard:
     def columns(self, names: Sequence[str]) -> pa.Table:
         """Whole columns, with the values of deleted papers; names that this shard lacks are left out."""
         column_names = [name for name in names if name in self.schema.names]
-        return self._read(partial(self._file.read, columns=column_names))
+        return self._read(partial(self._file.read, columns=column_names), self.papers)
 
     def tables(self) -> Iterator[tuple[int, pa.Table]]:
         """All papers, deleted ones too, in row order: a row group at a time, each with the row of its first paper within the shard."""
         for group in range(self._file.num_row_groups):
-            yield int(self._starts[group]), self._read(partial(self._file.read_row_group, group))
+            first, end = map(int, self._starts[group : group + 2])
+            yield first, self._read(partial(self._file.read_row_group, group), end - first)
 
-    def _read(self, read_table: Callable[[], pa.Table]) -> pa.Table:
+    def _read(self, read_table: Callable[[], pa.Table], papers: int) -> pa.Table:
         with self._reading, _named(self._verified.directory / SHARDS / self.facts.name / "papers.parquet"):
             table = read_table()
             table.validate(full=True)
+            if table.num_columns and len(table) != papers:  # a column may have less than the file says
+                raise ValueError(f"{len(table)} values for {papers} papers")
             return table
 
 
