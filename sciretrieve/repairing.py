@@ -6,7 +6,7 @@ manifest from its generation's file, and the other way round. Papers cannot be m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Set
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .commits import Change, Spanning, commit, next_generation, with_deleted
-from .encoders import golden_vectors, reopen_encoder
+from .encoders import check_golden, golden_vectors, read_golden, reopen_encoder
 from .errors import CorruptData, NotFound
 from .files import copy, describe, remove, write_lock, write_vectors
 from .fusion import Fusion
@@ -23,12 +23,13 @@ from .lexical import Analyzer
 from .manifest import FORMAT, GENERATIONS, MANIFEST, SHARDS, Manifest, ShardFacts, generation_file, generations, read_manifest
 from .pending import Pending
 from .protocols import Encoder, Progress, Silent
+from .queries import QueryEncoder
 from .schema import concat
 from .shards import Shard, cut_shard, fill, finished_facts
 from .shards.cutting import contents
 from .sweeping import sweep
 from .verified import Verified
-from .verifying import Fault, Verification, verify
+from .verifying import ENCODER, Fault, Verification, verify
 
 LOST = ("papers.parquet", "deleted-")
 """Beginnings of the names of files that cannot be made anew."""
@@ -46,6 +47,7 @@ def repair(index: str | Path, *, encoder: Encoder | None = None, progress: Progr
         IndexBusy: another process is writing the index.
         IndexExists: an add or a build was interrupted, and is to be finished first.
         Unavailable: vectors are lost, and the encoder is not available here.
+        InvalidRequest, EncoderMismatch: vectors are lost, and the encoder gives others now, or is another.
     """
     directory, listener = Path(index), progress or Silent()
     if not (directory / MANIFEST).exists() and not generations(directory):
@@ -56,7 +58,8 @@ def repair(index: str | Path, *, encoder: Encoder | None = None, progress: Progr
         if not before.faults:
             sweep(directory)  # after a repair that was killed when it had repaired
             return before
-        if _Repair(directory, read_manifest(directory), [fault.file for fault in before.faults], encoder, listener).run():
+        damaged = {fault.file for fault in before.faults} - {ENCODER}
+        if damaged and _Repair(directory, read_manifest(directory), damaged, encoder, listener).run():
             sweep(directory, keep=0)
         after = verify(directory, encoder=encoder, progress=listener)
         return replace(after, faults=tuple(map(_told, after.faults)))
@@ -107,8 +110,8 @@ def _write_manifest(path: Path, manifest: Manifest) -> None:
 class _Repair:
     """One repair: what its steps share."""
 
-    def __init__(self, directory: Path, old: Manifest, damaged: Sequence[str], given: Encoder | None, progress: Progress) -> None:
-        self.directory, self.old, self.damaged, self.given, self.progress = directory, old, set(damaged), given, progress
+    def __init__(self, directory: Path, old: Manifest, damaged: Set[str], given: Encoder | None, progress: Progress) -> None:
+        self.directory, self.old, self.damaged, self.given, self.progress = directory, old, damaged, given, progress
         self.generation = next_generation(directory)
 
     def run(self) -> bool:
@@ -168,8 +171,15 @@ class _Repair:
 
     def _encoder(self) -> Encoder:
         assert self.old.encoder is not None
-        built = self.old.encoder
-        return self.given or reopen_encoder(built, "fp32" if built.get("precision") == "fp32" else "auto", "auto")
+        built, given = self.old.encoder, self.given
+        if given is not None:
+            encoder = QueryEncoder(self.directory, built, None, given).encoder
+        else:
+            encoder = reopen_encoder(built, "fp32" if built.get("precision") == "fp32" else "auto", "auto")
+        golden = built.get("golden")
+        if golden and golden["file"] not in self.damaged:  # its vectors will stand among those that are there
+            check_golden(read_golden(self.directory / golden["file"], int(built["dim"])), encoder, "paper")
+        return encoder
 
     def _with_golden(self) -> Any:
         built = self.old.encoder

@@ -31,6 +31,8 @@ from .scope import Scope
 from .shards import Shard
 from .verified import Verified
 
+ENCODER = "encoder"
+"""Stands for a file where the encoder is another: its golden vectors are as they were written."""
 BLOCK = 65_536
 """Vectors that are read at a time."""
 UNIT = 1e-3
@@ -85,7 +87,7 @@ def verify(index: str | Path, *, encoder: Encoder | None = None, progress: Progr
     try:
         current = read_manifest(directory)
     except CorruptData as error:
-        return Verification(None, 0, 1, 0, (Fault(MANIFEST, _without(directory, error)),))
+        return Verification(None, 0, 1, 0, (_said(directory, MANIFEST, error),))
     path = generation_file(directory, current.generation)
     if not path.is_file() or path.read_bytes() != (directory / MANIFEST).read_bytes():
         faults.append(Fault(f"{GENERATIONS}/{path.name}", f"is not what {MANIFEST} is"))
@@ -95,7 +97,7 @@ def verify(index: str | Path, *, encoder: Encoder | None = None, progress: Progr
             try:
                 named |= dict(read_manifest(directory, number).files())
             except CorruptData as error:
-                faults.append(Fault(f"{GENERATIONS}/{generation_file(directory, number).name}", _without(directory, error)))
+                faults.append(_said(directory, f"{GENERATIONS}/{generation_file(directory, number).name}", error))
     listener.start(sum(int(facts["bytes"]) for facts in named.values()), unit="bytes")
     for name, facts in named.items():
         faults += _file_faults(directory, name, facts)
@@ -108,9 +110,9 @@ def verify(index: str | Path, *, encoder: Encoder | None = None, progress: Progr
     return Verification(current.generation, current.papers, len(named) + 1, size, tuple(faults), unchecked)
 
 
-def _without(directory: Path, error: Exception) -> str:
-    """An error's message without the path that stands before it."""
-    return str(error).removeprefix(str(directory)).lstrip("/ ")
+def _said(directory: Path, name: str, error: Exception) -> Fault:
+    """What an error says of a file, less the path that it begins with."""
+    return Fault(name, str(error).removeprefix(str(directory / name)).lstrip("/ "))
 
 
 def _file_faults(directory: Path, name: str, facts: Mapping[str, Any]) -> Iterator[Fault]:
@@ -151,8 +153,8 @@ def _inner_faults(directory: Path, manifest: Manifest, damaged: set[str]) -> Ite
                 if not posting_faults:
                     parts.append((shard.postings, shard.scope.places if facts.deleted else None))
         except CorruptData as error:
-            what = _without(directory, error)
-            yield Fault(next((f"{folder}/{name}" for name in facts.files if what.startswith(f"{folder}/{name}")), folder), what)
+            names = [f"{folder}/{name}" for name in facts.files]
+            yield _said(directory, next((name for name in names if str(error).startswith(str(directory / name))), folder), error)
     if manifest.lexical is not None:
         if manifest.lexical["analyzer"] != Analyzer().spec:
             yield Fault(manifest.lexical["folder"], "was built with another text analysis than this version's")
@@ -220,7 +222,7 @@ def _statistics_faults(directory: Path, manifest: Manifest, parts: list[tuple[Po
             if path.is_file() and not np.array_equal(read_array(path), counts):
                 yield Fault(name, "its frequencies are not what the shards say")
         except CorruptData as error:
-            yield Fault(name, _without(directory, error))
+            yield _said(directory, name, error)
 
 
 def _encoder_faults(directory: Path, manifest: Manifest, given: Encoder | None, damaged: set[str]) -> tuple[list[Fault], str]:
@@ -235,9 +237,9 @@ def _encoder_faults(directory: Path, manifest: Manifest, given: Encoder | None, 
         for side in SIDES:
             check_golden(vectors, encoder, side)
     except CorruptData as error:
-        return [Fault(golden["file"], _without(directory, error))], ""
+        return [_said(directory, golden["file"], error)], ""
     except InvalidRequest as error:
-        return [Fault(golden["file"], str(error))], ""
+        return [Fault(ENCODER, str(error))], ""
     except (NotFound, Unavailable) as error:
         return [], f"the encoder is not available here, so it was not compared with what it gave when the index was built: {error}"
     return [], ""
