@@ -105,7 +105,8 @@ def commit(
     path = generation_file(directory, generation)
     path.parent.mkdir(exist_ok=True)
     manifest.write(path)
-    sync_file(directory)
+    for place in (directory / SHARDS, directory):
+        sync_file(place)  # a process that was killed may have named shards, and not come so far
     manifest.write(directory / MANIFEST)
     known = dict(old.files()) if old else {}
     written = dict(manifest.files())

@@ -233,6 +233,10 @@ def write_lock(directory: Path) -> Iterator[None]:
         file.truncate()
         file.write(f"process {os.getpid()} on {socket.gethostname()}")  # for whoever is refused; the lock itself is the system's
         file.flush()
+        # what a writer that was killed had done to names, this one may build on, and so it must not be undone by a power failure
+        with suppress(OSError):  # the folder above may be another's
+            sync_file(directory.parent)
+        sync_file(directory)
         yield
     finally:
         # closing the file is not enough: a child that a library has just forked may still hold it open
