@@ -164,13 +164,13 @@ def typed_words(analyzer: Analyzer, text: str) -> dict[str, str]:
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text. Abbreviations and initials do not end one."""
-    sentence_texts: list[str] = []
+    sentence_parts: list[list[str]] = []
     for part in SENTENCE_END.split(" ".join(text.split())):
-        if sentence_texts and NO_END.search(sentence_texts[-1]):
-            sentence_texts[-1] += " " + part
+        if sentence_parts and NO_END.search(sentence_parts[-1][-1]):
+            sentence_parts[-1].append(part)
         elif part:
-            sentence_texts.append(part)
-    return sentence_texts
+            sentence_parts.append([part])
+    return [" ".join(parts) for parts in sentence_parts]
 
 
 def _nearest_sentences(index: Index, probe: Probe, papers: Sequence[Paper]) -> list[str]:

@@ -15,6 +15,9 @@ from collections.abc import Sequence
 from ..errors import SciretrieveError, Unavailable
 from .app import app
 
+LONGEST_ERROR = 2000
+"""Characters of an error that are printed."""
+
 
 def main() -> None:
     """Run the command line and end the process with its code."""
@@ -46,8 +49,10 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _tell(text: str, arguments: Sequence[str]) -> None:
-    """Print the error that is being handled."""
+    """Print the error that is being handled; a long one, which quotes what was given, is cut in the middle."""
     if "--debug" in arguments:
         traceback.print_exc()
     else:
-        print(f"sciretrieve: {text}", file=sys.stderr)  # noqa: T201
+        half = LONGEST_ERROR // 2
+        line = text if len(text) <= LONGEST_ERROR else f"{text[:half]} … {text[-half:]}"
+        print(f"sciretrieve: {line}", file=sys.stderr)  # noqa: T201

@@ -62,6 +62,23 @@ def _greek() -> dict[int, str]:
 GREEK = _greek()
 
 
+class _Folded(dict[int, str]):
+    """Character -> what it is in plain letters, looked up once per character.
+
+    Character by character, since to normalise a text is to sort the combining marks that follow each other, which takes time that
+    grows with the square of their number. Here they are left out.
+    """
+
+    def __missing__(self, code: int) -> str:
+        plain = unicodedata.normalize("NFKD", DASHES.get(code, chr(code)))
+        plain = "".join(char for char in plain if not unicodedata.combining(char)).translate(GREEK).translate(LETTERS)
+        self[code] = plain
+        return plain
+
+
+FOLDED = _Folded()
+
+
 def fold(text: str) -> str:
     """A text in lower case, spelled in plain letters."""
     if "\\" in text or "$" in text:
@@ -69,8 +86,7 @@ def fold(text: str) -> str:
         text = LATEX_STYLE.sub(" ", text).translate(LATEX_MARKS)
         text = LATEX_COMMAND.sub(" ", LATEX_JOINED.sub("", text))
     if not text.isascii():
-        text = unicodedata.normalize("NFKD", text.translate(DASHES))
-        text = "".join(char for char in text if not unicodedata.combining(char)).translate(GREEK).translate(LETTERS)
+        text = text.translate(FOLDED)
     return text.lower()
 
 

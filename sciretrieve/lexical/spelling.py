@@ -31,6 +31,9 @@ GUESSED, DOUBTED = 0.8, 0.35
 """What a term that a word was taken for weighs where one that was typed weighs 1: of a sure correction, and of a slip in a
 shorter word. Alone, the latter makes no answer that is not weak (`runs.WEAK`)."""
 
+LONGEST_QUERY = 100
+"""Words that a query may have of which any is corrected: what is longer was pasted, not typed."""
+
 TRIED = 5
 """Terms, the commonest first, that are tried for what was meant."""
 READ = 30
@@ -70,6 +73,8 @@ class Speller:
     def corrections(self, text: str, insisted: Collection[str] = ()) -> list[Correction]:
         """What the unknown words of a query are taken for, in order; not those that the query insists on."""
         words = [(word, term) for word in self.analyzer.words(text) if (term := self.analyzer.term(word)) is not None]
+        if len(words) > LONGEST_QUERY:
+            return []
         last = len(words) - 1
         unknown = {
             word: (term, place == last)

@@ -12,8 +12,12 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from ..errors import InvalidRequest
+
 ALIASES = {"author": "authors", "journal": "venue"}
 TEXT_COLUMNS = ("title", "abstract")
+MOST_DEMANDS = 100
+"""Demands that a query may have: each takes a look at the papers."""
 TOKEN = re.compile(r'(?:^|(?<=\s))(?P<minus>-)?(?:(?P<field>[^\W\d][\w.-]*):)?(?:"(?P<phrase>\s*[^"\s][^"]*)"|(?P<word>[^\s"]\S*))')
 
 
@@ -43,6 +47,9 @@ def parse(text: str, columns: Collection[str]) -> TypedQuery:
     """Parse a typed query. Unknown columns and anything else that is not an operator are read as words.
 
     A query with only demands searches for the words that it demands.
+
+    Raises:
+        InvalidRequest: it has too many demands.
     """
     words, demands = [], []
     end = 0
@@ -59,6 +66,10 @@ def parse(text: str, columns: Collection[str]) -> TypedQuery:
         demands.append(Demand(column, value, bool(token["minus"])))
         if not token["minus"] and column in (None, *TEXT_COLUMNS):
             words.append(value)
+    if len(demands) > MOST_DEMANDS:
+        raise InvalidRequest(
+            f"the query has {len(demands):,} operators (phrases, -words, field:words), and at most {MOST_DEMANDS} are read"
+        )
     words.append(text[end:])
     query_words = " ".join(" ".join(words).split())
     if not query_words:
