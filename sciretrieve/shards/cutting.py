@@ -74,13 +74,15 @@ def contents(papers: pa.Table) -> pa.FixedSizeBinaryArray:
     """A hash of what each paper says: equal if all its columns have the same text.
 
     A value that is missing is as good as an empty one, and a number as its digits, since another part of the same corpus may
-    give the column another type.
+    give the column another type. Each name and text follows its length, so that no text can stand for several.
     """
     columns = [(name, _texts(papers[name].to_pylist())) for name in sorted(papers.column_names)]
     rows = zip(*(texts for _, texts in columns), strict=True)
-    names = [name for name, _ in columns]
+    names = [f"{len(name)}:{name}" for name, _ in columns]
     digests = [
-        blake2b("\x1f".join(f"{name}\x1e{text}" for name, text in zip(names, row, strict=True) if text).encode(), digest_size=16).digest()
+        blake2b(
+            "".join(f"{name}{len(text)}:{text}" for name, text in zip(names, row, strict=True) if text).encode(), digest_size=16
+        ).digest()
         for row in rows
     ]
     return pa.array(digests, pa.binary(16))
