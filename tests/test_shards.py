@@ -218,3 +218,15 @@ def test_facts_that_no_shard_has_are_refused(tmp_path: Path, change: dict[str, A
     write_sealed(tmp_path / "shard.json", facts | change)
     with pytest.raises(CorruptData, match=r"shard\.json is damaged"):
         finished_facts(tmp_path)
+
+
+def test_no_text_stands_for_several_columns() -> None:
+    row = {"id": "a", "title": "graph", "abstract": "", "note": "x"}
+    others = [
+        {**row, "title": "graph4:note1:x", "note": ""},
+        {**row, "title": "graph\x1fnote\x1ex", "note": ""},
+        {**row, "title": "graph", "note": "x5:title"},
+        {**row, "id": "a5:title5:graph", "title": ""},
+    ]
+    hashes = contents(pa.Table.from_pylist([row, *others])).to_pylist()
+    assert len(set(hashes)) == len(hashes)
