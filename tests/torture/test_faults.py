@@ -59,7 +59,8 @@ def test_an_operation_ends_with_an_error_and_can_be_done_again(
     chance = random.Random(f"{name} {kind}")
     runs = failed_by_call, failed_by_command
     points = effort(
-        [(chance.randint(1, count), chance.choice(runs))],
+        # the last writes are the manifests
+        [(number, chance.choice(runs)) for number in [chance.randint(1, count), *([count - 1, count] if fault.torn else [])]],
         # reading and opening is most of what is done, and is tried in one way each
         [
             (number, runs[place % 2])
