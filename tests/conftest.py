@@ -39,7 +39,7 @@ SLOW = (
     *("encoders/test_bad_weights", "encoders/test_cross_encoder", "encoders/test_golden", "encoders/test_layouts"),
     *("encoders/test_openvino_runtime", "encoders/test_resolving", "encoders/test_runtimes", "encoders/test_sources"),
     *("encoders/test_torch_runtime", "answers/test_explaining", "commands/test_evaluating", "evaluation/test_reranked"),
-    *("promises/test_light_imports", "real/", "test_crashes", "test_demo", "indexing/", "test_threads", "test_tuning"),
+    *("promises/test_light_imports", "real/", "test_demo", "indexing/", "test_threads", "test_tuning"),
     *("narrowing/test_masks", "evaluation/test_sides", "ranking/test_reranking", "promises/test_documents", "test_index.py"),
     *("commands/test_cli", "test_vector_files", "torture/"),
 )

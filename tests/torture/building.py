@@ -1,0 +1,35 @@
+"""A program for test_crashes: builds an index in shards of 700 papers and windows of 16, and says whenever it has got on.
+
+python -m tests.torture.building CORPUS FOLDER
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from unittest import mock
+
+import sciretrieve as sr
+from sciretrieve.protocols import Progress, Silent
+from tests.toy_encoder import LetterEncoder
+
+
+class Telling(Silent):
+    """Prints a line whenever papers were done."""
+
+    def advance(self, papers: int) -> None:
+        print(papers, flush=True)
+
+
+def build(corpus: Path, folder: Path, progress: Progress | None = None) -> None:
+    """Build the index, or go on with it."""
+    with (
+        mock.patch("sciretrieve.indexing.building.load_encoder", return_value=LetterEncoder()),
+        mock.patch("sciretrieve.indexing.building.LIBRARIES", ()),
+        mock.patch.object(LetterEncoder, "window", 16),
+    ):
+        sr.build(corpus, folder, encoder="letters", shard_size=700, dense="flat", progress=progress).close()
+
+
+if __name__ == "__main__":
+    build(Path(sys.argv[1]), Path(sys.argv[2]), Telling())

@@ -1,0 +1,380 @@
+"""Crashes and power failures in the middle of every command that writes: an index is as it was or as it will be, and the next run finishes.
+
+Each command is run once, with all that it does to the disk recorded, from the very first build on. Then the disk is put together again as a
+crash may have left it, at hundreds of moments (`make torture`: thousands) and in many ways, see `disk`, and looked at, and the command is
+run again; some of these runs crash, too.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import sciretrieve as sr
+from sciretrieve.errors import IndexExists, NotFound
+from sciretrieve.files import describe
+from sciretrieve.indexing import delete
+from sciretrieve.manifest import generation_file, read_manifest
+from sciretrieve.pending import Pending
+from sciretrieve.schema import papers_of
+from sciretrieve.verifying import verify
+from tests.conftest import Effort
+from tests.made_up import made_up_papers, read_corpus, write_jsonl
+from tests.torture import building
+from tests.torture.disk import CRASHES, KILLS, LEFT_OUT, Recording, recorded
+from tests.torture.stories import (
+    STORIES,
+    Corpora,
+    Step,
+    Story,
+    add_more,
+    build,
+    build_others,
+    commits_of,
+    files_of,
+    interrupted,
+    merge_shards,
+    seen,
+    strays,
+    sync_later,
+    told,
+    tune,
+)
+from tests.toy_encoder import LetterEncoder
+
+ROOT = Path(__file__).parents[2]
+WINDOW_CRASHES = ("killed", "killed while it writes", "nothing survives", "torn data survives", "some survives")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def letters() -> Iterator[None]:
+    """The encoder of every index here, with windows of four papers; and nothing is forced to a disk that no power fails."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sciretrieve.indexing.building.load_encoder", lambda *_, **__: LetterEncoder())
+        for module in ("building", "updating"):
+            patch.setattr(f"sciretrieve.indexing.{module}.LIBRARIES", ())
+        patch.setattr(LetterEncoder, "window", 4)
+        patch.setattr("os.fsync", lambda handle: None)
+        yield
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory: pytest.TempPathFactory) -> Corpora:
+    return Corpora(tmp_path_factory.mktemp("corpora"))
+
+
+@pytest.fixture(scope="module")
+def tell(corpora: Corpora, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Story]:
+    """Tells the stories, each once."""
+    stories: dict[str, Story] = {}
+
+    def story(name: str) -> Story:
+        if name not in stories:
+            stories[name] = told(name, tmp_path_factory.mktemp("story"), corpora)
+        return stories[name]
+
+    return story
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_what_is_recorded_is_all_that_is_done(name: str, tell: Callable[[str], Story]) -> None:
+    story = tell(name)
+    paths = [path for path in story.disk.rglob("*") if path.name != LEFT_OUT]
+    assert story.recording.tree.contents() == {
+        f"{path.relative_to(story.disk)}{'/' * path.is_dir()}": None if path.is_dir() else path.read_bytes() for path in paths
+    }
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_all_is_on_disk_before_the_manifest_names_it(name: str, tell: Callable[[str], Story], tmp_path: Path) -> None:
+    """Where all is lost that was not forced to disk, but not the new manifest's name."""
+    story = tell(name)
+    assert story.commits
+    for place in story.commits:
+        story.recording.crashed("the last survives", place).tree.put(tmp_path / str(place))
+        index = tmp_path / str(place) / "index"
+        manifest = read_manifest(index)
+        assert generation_file(index, manifest.generation).read_bytes() == (index / "manifest.json").read_bytes()
+        for file, facts in manifest.files():
+            assert facts.items() >= describe(index / file).items()
+
+
+def moments(recording: Recording, first: int, wanted: int, chance: Random) -> Iterator[tuple[str, int, Recording]]:
+    """Crashes after `first` operations or more, none like another: how, after how many operations, and what is left.
+
+    At first those in which most may be lost: when all is done, and when a manifest has just got its name.
+    """
+    last = len(recording.operations)
+    plan = [("nothing survives", last), ("removals survive", last)]
+    plan += [(kind, place) for place in commits_of(recording, first) for kind in ("the last survives", "killed")]
+    step = max((last - first) / wanted, 1.0)
+    places = sorted({min(first + int(step * (number + chance.random())), last) for number in range(int((last - first) / step) + 1)})
+    known: set[tuple[bool, bytes]] = set()
+    for turn in range(20 * len(CRASHES)):
+        for kind, place in plan:
+            crash = recording.crashed(kind, place, chance)
+            key = kind in KILLS, crash.tree.digest()  # after a kill, what is there need not be on disk
+            if key not in known:
+                known.add(key)
+                yield kind, place, crash
+                if len(known) == wanted:
+                    return
+        plan = [(CRASHES[(7 * number + turn) % len(CRASHES)], place) for number, place in enumerate(places)]
+
+
+def endured(story: Story, crash: Recording, index: Path, corpora: Corpora, *, is_done: bool, **options: Any) -> Recording:
+    """Look at what a crash left, run the command again, and look again. `is_done`: whether it had ended. Returns the recorded run."""
+    crash.tree.put(index.parent)
+    left = seen(index)
+    assert left.answers in [state.answers for state in (story.states[-1:] if is_done else story.states)]
+    assert left.faults <= story.states[0].faults
+    with recorded(index.parent, crash) as again:
+        story.run(index, corpora, **options)
+    assert seen(index) == story.states[-1]
+    assert files_of(index) == story.files
+    if story.name != "delete":  # which may have had nothing to do
+        assert strays(index) == set()
+    shutil.rmtree(index.parent)
+    return again
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_a_crash_leaves_what_was_or_what_will_be(
+    name: str,
+    tell: Callable[[str], Story],
+    corpora: Corpora,
+    tmp_path: Path,
+    effort: Effort,
+    record_property: Callable[[str, object], None],
+) -> None:
+    """Some runs of the same command after a crash crash, too; after a kill all is lost that the second run, too, did not force to disk."""
+    story, chance, index = tell(name), Random(name), tmp_path / "disk" / "index"
+    tally: Counter[str] = Counter()
+    for number, (kind, place, crash) in enumerate(moments(story.recording, story.first, effort(9, 300), chance)):
+        with described(name, kind, place, story.recording):
+            again = endured(story, crash, index, corpora, is_done=place == story.last)
+            tally[kind] += 1
+        second_kind, second_place = "nothing survives", (last := len(again.operations))
+        if number % 4 == 0:
+            second_kind, second_place = chance.choice(CRASHES), chance.randint(len(crash.operations), last)
+        elif kind not in KILLS:
+            continue
+        with described(name, f"{kind} after {place}, and again {second_kind}", second_place, again):
+            endured(story, again.crashed(second_kind, second_place, chance), index, corpora, is_done=second_place == last)
+            tally["and again"] += 1
+    record_property("crashes", dict(tally))
+    print(f"{name}: {tally.total()} crashes:", ", ".join(f"{count} {kind}" for kind, count in tally.items()))
+
+
+@contextmanager
+def described(name: str, kind: str, place: int, recording: Recording) -> Iterator[None]:
+    """Tell of an error in the block after which crash it was."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note(f"{name}: {kind} after {place} of {len(recording.operations)}, {recording.operations[place - 1 :][:1]!r:.200}")
+        raise
+
+
+def texts(index: Path) -> dict[str, tuple[str, str]] | None:
+    """Titles and abstracts of the papers of an index, by id; None if there is no index."""
+    try:
+        opened = sr.open(index, encoder=LetterEncoder())
+    except NotFound:
+        return None
+    with opened:
+        return {paper.id: (paper.title, paper.abstract) for paper in opened.papers(opened.live_ids())}
+
+
+def texts_in(corpus: Path) -> dict[str, tuple[str, str]]:
+    """The same of the papers of a corpus."""
+    return {paper.id: (paper.title, paper.abstract) for paper in papers_of(read_corpus(corpus)[0])}
+
+
+def delete_one(index: Path, corpora: Corpora) -> None:
+    delete(index, "p0010")
+
+
+OTHERS: dict[str, Step] = {
+    "add": add_more,
+    "delete": delete_one,
+    "merge": merge_shards,
+    "tune": tune,
+    "overwrite": build_others,
+    "sync": sync_later,
+}
+
+
+@pytest.mark.parametrize("name", [name for name in STORIES if name not in ("repair", "reindex of format version 1")])
+def test_whatever_is_done_after_a_crash_does_what_it_says(
+    name: str, tell: Callable[[str], Story], corpora: Corpora, tmp_path: Path, effort: Effort
+) -> None:
+    """Another command than the one that crashed; half of the times it crashes, too. At last a sync puts all in order."""
+    story, chance, index = tell(name), Random(f"{name}, other"), tmp_path / "disk" / "index"
+    more, later, others = texts_in(corpora.more), texts_in(corpora.later_library), texts_in(corpora.others)
+    for number, (kind, place, crash) in enumerate(moments(story.recording, story.first, effort(3, 120), chance)):
+        other = chance.choice(sorted(OTHERS))
+        with described(name, f"{other} when {kind}", place, story.recording):
+            crash.tree.put(index.parent)
+            left = texts(index)
+            with recorded(index.parent, crash) as again:
+                try:
+                    OTHERS[other](index, corpora)
+                except (NotFound, IndexExists) as error:
+                    other = type(error).__name__
+            right = texts(index)
+            match other:
+                case "NotFound":
+                    assert left is None or "p0010" not in left
+                    assert right == left
+                case "sync":
+                    assert right == later
+                case "overwrite":
+                    assert right == others
+                case "delete":
+                    assert left is not None
+                    assert right == {id: text for id, text in left.items() if id != "p0010"}
+                case "add":  # an add or sync that had encoded something is finished first
+                    assert left is not None
+                    assert right is not None
+                    assert left.keys() | more.keys() <= right.keys() <= left.keys() | more.keys() | later.keys()
+                    assert more.items() <= right.items()
+                case _:
+                    assert right == left
+            if number % 2:
+                second_kind, second_place = chance.choice(CRASHES), chance.randint(len(crash.operations), len(again.operations))
+                shutil.rmtree(index.parent)
+                again.crashed(second_kind, second_place, chance).tree.put(index.parent)
+            if texts(index) is None:
+                build_others(index, corpora)
+            try:
+                sync_later(index, corpora)
+            except IndexExists:  # a build over it was interrupted, which had encoded something
+                sync_later(index, corpora, resume=False)
+            merge_shards(index, corpora)
+            if (waiting := Pending.read(index)) is not None:  # which the same command on the same generation may still take up
+                generation = read_manifest(index).generation
+                assert (waiting.plan.get("base", generation), waiting.is_worth_keeping) == (generation, False)
+                waiting.drop()
+            assert texts(index) == later
+            assert verify(index, encoder=LetterEncoder()).faults == ()
+            assert strays(index) == set()
+            shutil.rmtree(index.parent)
+
+
+def test_a_sync_that_another_command_was_finishing_is_taken_up_as_it_was(
+    tell: Callable[[str], Story], corpora: Corpora, tmp_path: Path
+) -> None:
+    story, index = tell("add after an interrupted sync"), tmp_path / "disk" / "index"
+    story.recording.crashed("killed", story.commits[0] - 1).tree.put(index.parent)
+    sync_later(index, corpora)
+    assert texts(index) == texts_in(corpora.later_library)
+
+
+def test_a_crash_loses_at_most_two_windows(corpora: Corpora, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, effort: Effort) -> None:
+    """Of a shard of six windows of four papers, the last of which may not be wholly on disk."""
+    corpus = write_jsonl(tmp_path / "papers.jsonl", made_up_papers(24, seed=8))
+    encoder, index = LetterEncoder(), tmp_path / "disk" / "index"
+    encode, encoded = encoder.encode, list[int]()
+    monkeypatch.setattr("sciretrieve.indexing.building.load_encoder", lambda *_, **__: encoder)
+    index.parent.mkdir()
+
+    def noted(tokens: Any) -> Any:
+        encoded.extend([len(recording.operations)] * len(tokens))
+        return encode(tokens)
+
+    monkeypatch.setattr(encoder, "encode", noted)
+    with recorded(index.parent) as recording:
+        sr.build(corpus, index, encoder="letters", shard_size=50).close()
+    files, places = files_of(index), list(encoded)
+    assert len(places) >= 24
+    for number, place in enumerate(range(min(places), max(places) + 4)):
+        for kind in effort([WINDOW_CRASHES[number % len(WINDOW_CRASHES)]], WINDOW_CRASHES):
+            encoded.clear()
+            shutil.rmtree(index.parent)
+            recording.crashed(kind, place, Random(place)).tree.put(index.parent)
+            sr.build(corpus, index, encoder="letters", shard_size=50).close()
+            assert files_of(index) == files
+            done = sum(when < place for when in places)
+            assert len(encoded) <= len(places) - done + 2 * encoder.window, f"{kind} after {place}"
+
+
+def test_a_tune_leaves_an_unfinished_replacement_alone(corpora: Corpora, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index, encoder = tmp_path / "index", LetterEncoder()
+    build()(index, corpora)
+    interrupted(build_others, 17)(index, corpora)
+    unfinished = {path: path.read_bytes() for path in (index / "shards").glob("00000[23]*/*")}
+    assert len(unfinished) > 4
+    tune(index, corpora)
+    assert {path: path.read_bytes() for path in unfinished} == unfinished
+    assert texts(index) == texts_in(corpora.library)
+    monkeypatch.setattr("sciretrieve.indexing.building.load_encoder", lambda *_, **__: encoder)
+    build_others(index, corpora)
+    assert texts(index) == texts_in(corpora.others)
+    assert len(encoder.asked) <= 2 + 3  # the unfinished shard's papers and the probe
+
+
+def test_what_an_abandoned_build_left_goes_with_the_next_commit(corpora: Corpora, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    interrupted(build_others, 17)(index, corpora)
+    build()(index, corpora, overwrite=True)
+    assert strays(index) == set()
+    shard = read_manifest(index).shards[0].name
+    left = [
+        "shards/000005.partial/ids.arrow",
+        f"shards/{shard}/dense-000007.faiss.tmp",
+        "encoder/golden-000007.npy.tmp",
+        "lexical/000007/5.npy",
+    ]
+    for name in [*left, "generations/000009.json", "generations/000001.json.tmp", "manifest.json.tmp", "pending.deleted.npy"]:
+        (index / name).parent.mkdir(exist_ok=True)
+        (index / name).touch()
+    tune(index, corpora)
+    assert strays(index) == set()
+
+
+def killed(corpus: Path, index: Path, lines: int) -> None:
+    """Have another process build the index, and kill it when it has said so many times that it got on."""
+    command = [sys.executable, "-m", building.__name__, str(corpus), str(index)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        for _ in zip(range(lines), process.stdout, strict=False):
+            pass
+        process.kill()
+
+
+def test_a_build_killed_in_another_process_is_finished_to_the_same_bytes(
+    tmp_path: Path, effort: Effort, record_property: Callable[[str, object], None]
+) -> None:
+    """Each is killed three times on its way, if it does not come to its end before."""
+    corpus, chance = write_jsonl(tmp_path / "papers.jsonl", made_up_papers(3000, seed=9)), Random()
+    building.build(corpus, tmp_path / "whole")
+    whole, files = seen(tmp_path / "whole"), files_of(tmp_path / "whole")
+    wanted, kills, builds = effort(3, 60), 0, 0
+    while kills < wanted:
+        builds += 1
+        assert builds <= wanted, f"{kills} kills in {builds} builds: most come to their end before"
+        index = tmp_path / "killed"
+        for _ in range(3):
+            killed(corpus, index, chance.randint(1, 60))
+            if (index / "manifest.json").exists():
+                break
+            assert (index / "pending.json").exists()
+            assert seen(index).answers is None
+            kills += 1
+        building.build(corpus, index)
+        assert seen(index) == whole
+        assert files_of(index) == files
+        assert strays(index) == set()
+        shutil.rmtree(index)
+    record_property("kills", kills)
+    print(f"{kills} kills of {builds} builds in other processes")
