@@ -108,22 +108,20 @@ def column_from(values: Sequence[Any]) -> pa.Array:
 def _has_many_fields(values: Iterable[Any]) -> bool:
     """Whether objects among the values have so many different keys that one type for all of them would be wide, or nested deeply."""
     fields: dict[str, Any] = {}  # of each field, the fields of its objects
-    count = 0
-    unseen = [(value, fields, 0) for value in values if type(value) in NESTED]
-    while unseen:
-        value, known_fields, depth = unseen.pop()
+    new_fields = iter(range(MOST_FIELDS))
+
+    def is_over(value: Any, known_fields: dict[str, Any], depth: int) -> bool:
         if depth > DEEPEST:
             return True
-        if type(value) is dict:
-            for key in value.keys() - known_fields.keys():
-                known_fields[key] = {}
-                count += 1
-            if count > MOST_FIELDS:
+        if type(value) is list:
+            return any(is_over(item, known_fields, depth + 1) for item in value if type(item) in NESTED)
+        for key in value.keys() - known_fields.keys():
+            known_fields[key] = {}
+            if next(new_fields, None) is None:
                 return True
-            unseen += [(item, known_fields[key], depth + 1) for key, item in value.items() if type(item) in NESTED]
-        else:
-            unseen += [(item, known_fields, depth + 1) for item in value if type(item) in NESTED]
-    return False
+        return any(is_over(item, known_fields[key], depth + 1) for key, item in value.items() if type(item) in NESTED)
+
+    return any(is_over(value, fields, 0) for value in values if type(value) in NESTED)
 
 
 def _has_empty_struct(kind: pa.DataType) -> bool:
@@ -149,6 +147,8 @@ def _text(value: Any) -> str | None:
         return value
     try:
         return json.dumps(value, ensure_ascii=False, default=str)
+    except RecursionError:
+        return "nested too deeply"
     except (TypeError, ValueError):  # keys that JSON does not have, or an object in itself
         return str(value)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ..bibliographies.bibtex import ENTRY, entry
-from ..streams import read_text
+from ..errors import InvalidRequest
+from ..streams import LARGEST_TEXT, read_text
 from .latex import plain_text, verbatim_text
 from .raw import RawBatch, Rejected, Row, batches_of_rows, free_name
 
@@ -17,6 +19,9 @@ NAMES = {"author": "authors", "editor": "editors"}
 VERBATIM = {"doi", "url", "eprint", "file", "pdf"}
 OTHERS = "others"
 """What BibTeX writes for omitted names."""
+LONGEST_NAMES = 100_000
+"""Characters of names up to which braces keep names together: some 3,000 names. Looking for them takes time that grows with the
+square."""
 
 
 def read(path: Path) -> Iterator[RawBatch]:
@@ -29,11 +34,8 @@ def read(path: Path) -> Iterator[RawBatch]:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
-    # pybtex takes a quarter of a second to import, so only reading BibTeX imports it
-    from pybtex.database.input.bibtex import LowLevelParser
-
     errors: list[Exception] = []
-    parser = LowLevelParser(read_text(path), handle_error=errors.append, macros=_Macros())
+    parser = _parser()(read_text(path), handle_error=errors.append, macros=_Macros(path))
     number = 0
     for kind, content in parser:
         number += 1
@@ -47,6 +49,30 @@ def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
     for error in errors:
         number += 1
         yield number, Rejected(str(path), number, str(error))
+
+
+@cache
+def _parser() -> Any:
+    """Pybtex's parser, which takes a quarter of a second to import, so only reading BibTeX imports it."""
+    from pybtex.database.input.bibtex import LowLevelParser
+    from pybtex.scanner import Token
+
+    class Parser(LowLevelParser):  # type: ignore[misc]
+        """The same, which looks for the ends of texts once: its own looks to the end of the file where one of them is missing."""
+
+        pos: int
+
+        def skip_to(self, patterns: Sequence[Any]) -> Any:
+            signs = {pattern.description.strip("'"): pattern for pattern in patterns}  # each is one character
+            match = re.compile("[" + "".join(signs) + "]").search(self.text, self.pos)
+            if match is None:
+                return None
+            value = self.text[self.pos : match.end()]
+            self.pos = match.end()
+            self.update_lineno(value)
+            return Token(value, signs[match[0]])
+
+    return Parser
 
 
 def _row(kind: str, key: str, fields: Sequence[tuple[str, list[str]]]) -> Row:
@@ -84,19 +110,31 @@ class _Macro(str):
 
 
 class _Macros(dict[str, str]):
-    """The @string definitions by lower-cased name. Undefined names (months, other files' macros) are kept."""
+    """The @string definitions by lower-cased name. Undefined names (months, other files' macros) are kept.
+
+    Raises InvalidRequest for a file whose macros, put in their places, take more than a whole file may: twenty lines in which each
+    doubles the one before are a million times as long.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path, self._left = path, LARGEST_TEXT
 
     def __setitem__(self, name: str, value: str) -> None:
         super().__setitem__(name.lower(), value)
 
     def __getitem__(self, name: str) -> str:
-        return self.get(name.lower(), _Macro(name))
+        value = self.get(name.lower(), _Macro(name))
+        self._left -= len(value)
+        if self._left < 0:
+            raise InvalidRequest(f"{self._path} cannot be read: its macros expand to more than {LARGEST_TEXT >> 20} MB")
+        return value
 
 
 def _people(names: str) -> list[str]:
     from pybtex.bibtex.utils import split_name_list
 
-    people = split_name_list(names) if "{" in names else re.split(r"\s+and\s+", names, flags=re.IGNORECASE)
+    people = split_name_list(names) if "{" in names and len(names) <= LONGEST_NAMES else re.split(r"\s+and\s+", names, flags=re.IGNORECASE)
     return [person.strip() for person in people if person.strip()]
 
 
@@ -104,6 +142,8 @@ def _name(person: str) -> str:
     """A name in its natural order: `van den Oord, Jr., A{\\"a}ron` is `Aäron van den Oord Jr.`."""
     from pybtex.bibtex.utils import split_tex_string
 
-    parts = split_tex_string(person, ",") if "{" in person else [part.strip() for part in person.split(",")]
+    parts = (
+        split_tex_string(person, ",") if "{" in person and len(person) <= LONGEST_NAMES else [part.strip() for part in person.split(",")]
+    )
     family, *lineage, first = parts if len(parts) > 1 else ("", parts[0])
     return plain_text(" ".join(part for part in (first, family, *lineage) if part))

@@ -50,7 +50,8 @@ class ColumnMap:
             InvalidRequest: there is no id, or neither title nor abstract.
             UnknownName: the user named a column that does not exist.
         """
-        columns_of = {field: _recognised(aliases, columns) for field, aliases in ALIASES.items()}
+        bare = {column: _letters(column) for column in columns}
+        columns_of = {field: _recognised(aliases, bare) for field, aliases in ALIASES.items()}
         columns_of["id"] = columns_of["id"][:1]
         for field in fields(self):
             column = getattr(self, field.name)
@@ -68,10 +69,10 @@ class ColumnMap:
         return {field: names for field, names in columns_of.items() if names}
 
 
-def _recognised(aliases: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
-    """The columns that match one of `aliases`, or hold the objects that a dotted alias names, best first."""
+def _recognised(aliases: Sequence[str], columns: Mapping[str, str]) -> tuple[str, ...]:
+    """The columns, given with their letters, that match one of `aliases`, or hold the objects that a dotted alias names, best first."""
     matches = [column for alias in aliases for column in columns if column.lower() == alias]
-    matches += [column for alias in aliases for column in columns if _letters(column) == _letters(alias)]
+    matches += [column for alias in aliases for column, letters in columns.items() if letters == _letters(alias)]
     matches += [alias for alias in aliases if "." in alias and alias.split(".")[0] in columns]
     return tuple(dict.fromkeys(matches))
 

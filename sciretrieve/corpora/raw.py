@@ -54,7 +54,7 @@ def batches_of_rows(source: str, items: Iterable[tuple[int, Row | Rejected]], *,
     Raises:
         InvalidRequest: the rows have more columns than a corpus may have.
     """
-    for window in _windows(items):
+    for window in _windows(source, items):
         rejected = [item for _, item in window if isinstance(item, Rejected)]
         rows = {number: item for number, item in window if not isinstance(item, Rejected)}
         try:
@@ -68,13 +68,16 @@ def batches_of_rows(source: str, items: Iterable[tuple[int, Row | Rejected]], *,
         yield RawBatch(source, table, list(rows), rejected, untyped)
 
 
-def _windows(items: Iterable[tuple[int, Row | Rejected]]) -> Iterator[list[tuple[int, Row | Rejected]]]:
+def _windows(source: str, items: Iterable[tuple[int, Row | Rejected]]) -> Iterator[list[tuple[int, Row | Rejected]]]:
     """Numbered rows in lists that fit into memory."""
     window: list[tuple[int, Row | Rejected]] = []
     size = 0
-    for item in items:
-        window.append(item)
-        size += _size(item[1]) if isinstance(item[1], dict) else 0
+    for number, row in items:
+        try:
+            size += _size(row) if isinstance(row, dict) else 0
+        except RecursionError:
+            row = Rejected(source, number, "nested too deeply")
+        window.append((number, row))
         if len(window) == BATCH_ROWS or size > BATCH_BYTES:
             yield window
             window, size = [], 0
