@@ -93,8 +93,18 @@ def _texts(values: Iterable[Any]) -> list[str]:
 
 
 def _text(value: Any) -> str:
-    if value is None or value != value or value in ([], {}, ""):
+    value = _plain(value)
+    if value is None:
         return ""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
     return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str) if isinstance(value, list | dict) else str(value)
+
+
+def _plain(value: Any) -> Any:
+    """A value as it is whatever other values are in its column: these may give it further fields, or make numbers of it floats."""
+    if isinstance(value, dict):
+        return {name: item for name, inner in value.items() if (item := _plain(inner)) is not None} or None
+    if isinstance(value, list):
+        return [_plain(item) for item in value] or None
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return None if value is None or value != value or value == "" else value

@@ -181,6 +181,18 @@ def test_the_same_in_another_form_is_no_change(folder: Path, tmp_path: Path, let
     assert {(record.added, record.replaced, record.deleted) for record in opened(folder).manifest.log[1:]} == {(0, 0, 0)}
 
 
+def test_what_other_papers_have_does_not_change_a_paper(tmp_path: Path, letters: LetterEncoder) -> None:
+    """Papers that are read together share their columns' types: objects have all fields, and one fraction makes all numbers fractions."""
+    papers = [{**paper, "ids": {"doi": f"10.1/{number}"}, "pages": [number, 7], "score": number} for number, paper in enumerate(OLD)]
+    folder = built(papers, tmp_path / "index")
+    encoded(letters)
+    other = {"id": "x", "title": "Other", "ids": {"arxiv": "1", "more": {"a": 1}}, "pages": [0.5], "score": 2.5, "citations": 1.5}
+    update = sr.sync([*papers, other], folder)
+    assert (update.added, update.replaced, update.unchanged) == (1, 0, 80)
+    assert encoded(letters) == ["Other"]
+    assert sr.add([{**papers[3], "ids": {"doi": "another"}}], folder).replaced == 1
+
+
 def test_a_paper_that_is_twice_in_a_corpus_is_taken_once(folder: Path) -> None:
     update = sr.add([NEW[0], NEW[1], {**NEW[0], "title": "another title"}], folder)
     assert (update.added, update.rejected, update.papers) == (2, 1, 82)
