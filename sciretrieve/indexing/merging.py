@@ -24,6 +24,7 @@ from ..pending import Pending
 from ..protocols import Progress, Silent
 from ..schema import booleans, concat, integers
 from ..shards import Shard, cut_shard, finished_facts
+from ..shards.cutting import SHARD_BYTES
 from ..shards.filling import finish
 from ..snapshot import Snapshot
 from ..sweeping import sweep
@@ -87,14 +88,15 @@ def _groups(snapshot: Snapshot) -> list[list[Shard]]:
     """The shards to rewrite, grouped by the new shard that each will be part of; one without papers is part of none."""
     size = snapshot.manifest.build["settings"]["shard_size"]
     groups: list[list[Shard]] = []
-    papers = size  # of the last group
+    papers, bytes = size, 0  # of the last group
     for shard in snapshot.shards:
-        if len(shard.scope) and (shard.facts.deleted or 2 * shard.papers < size):
-            if papers + len(shard.scope) > size:
+        if len(shard.scope) and (shard.facts.deleted or (2 * shard.papers < size and 2 * shard.bytes < SHARD_BYTES)):
+            if papers + len(shard.scope) > size or bytes + shard.bytes > SHARD_BYTES:
                 groups.append([])
-                papers = 0
+                papers = bytes = 0
             groups[-1].append(shard)
             papers += len(shard.scope)
+            bytes += shard.bytes
     return [group for group in groups if len(group) > 1 or group[0].facts.deleted]
 
 

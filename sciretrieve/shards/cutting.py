@@ -18,6 +18,9 @@ ROW_GROUP = 256
 """Papers per row group of papers.parquet; a whole group is read and decompressed to show one hit. Groups half as large show
 hits in two thirds of the time, but a filter, which reads a column of every group, takes twice as long."""
 
+SHARD_BYTES = 512 << 20
+"""Bytes of papers after which a shard is full, however few they are. Abstracts never come to it; whole texts do."""
+
 
 class Cutter:
     """Is given papers, and writes a shard whenever it has enough for one.
@@ -30,7 +33,7 @@ class Cutter:
         """`folder_of` gives the folder for the shard of a number, counted from 0."""
         self._folder_of, self._shard_size = folder_of, shard_size
         self._tables: list[pa.Table] = []
-        self._papers = 0
+        self._papers = self._bytes = 0
         self.shards: list[int] = []
 
     def add(self, papers: pa.Table) -> None:
@@ -39,7 +42,8 @@ class Cutter:
             self._tables.append(papers.slice(0, self._shard_size - self._papers))
             papers = papers.slice(len(self._tables[-1]))
             self._papers += len(self._tables[-1])
-            if self._papers == self._shard_size:
+            self._bytes += self._tables[-1].nbytes
+            if self._papers == self._shard_size or self._bytes >= SHARD_BYTES:
                 self._write()
 
     def finish(self) -> list[int]:
@@ -52,7 +56,7 @@ class Cutter:
         table = concat(self._tables)
         cut_shard(self._folder_of(len(self.shards)), table, contents(table))
         self.shards.append(self._papers)
-        self._tables, self._papers = [], 0
+        self._tables, self._papers, self._bytes = [], 0, 0
 
 
 def cut_shard(folder: Path, papers: pa.Table, hashes: pa.Array) -> None:

@@ -109,6 +109,11 @@ class Shard:
         return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
     @property
+    def bytes(self) -> int:
+        """About how many bytes its papers take in memory."""
+        return sum(int(self._file.metadata.row_group(group).total_byte_size) for group in range(self._file.num_row_groups))
+
+    @property
     def schema(self) -> pa.Schema:
         """The papers' columns."""
         return self._file.schema_arrow

@@ -18,7 +18,7 @@ from sciretrieve.manifest import generations
 from sciretrieve.protocols import Silent
 from tests.command_line import answer, sciretrieve
 from tests.every_answer import every_answer
-from tests.made_up import made_up_papers
+from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import LetterEncoder
 
 PAPERS = made_up_papers(100, seed=21)
@@ -157,6 +157,22 @@ def test_shards_whose_papers_are_all_deleted_go(tmp_path: Path) -> None:
         assert everything(folder, tmp_path) == before
         assert sizes(folder) == [20] * (3 - len(gone)) + [20, 20]
     assert sr.merge(folder).freed == 0
+
+
+def test_shards_of_whole_texts_are_full_by_their_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sciretrieve.shards.cutting.SHARD_BYTES", 100_000)
+    monkeypatch.setattr("sciretrieve.indexing.merging.SHARD_BYTES", 100_000)
+    monkeypatch.setattr("sciretrieve.corpora.raw.BATCH_BYTES", 30_000)
+    texts = [{"id": f"t{number}", "title": f"Text {number}", "abstract": f"word{number} graph " * 1000} for number in range(20)]
+    folder = sr.build(write_jsonl(tmp_path / "texts.jsonl", texts), tmp_path / "index", encoder="letters").path
+    assert len(sizes(folder)) > 2
+    before = everything(folder, tmp_path)
+    for _ in range(2):
+        sr.merge(folder)
+        assert everything(folder, tmp_path) == before
+        assert len(sizes(folder)) > 2
+    with sr.open(folder) as index:
+        assert max(shard.bytes for shard in index.shards) < 200_000
 
 
 def test_papers_with_different_columns_are_joined(tmp_path: Path) -> None:
