@@ -163,7 +163,9 @@ def test_shards_of_whole_texts_are_full_by_their_bytes(tmp_path: Path, monkeypat
     monkeypatch.setattr("sciretrieve.shards.cutting.SHARD_BYTES", 100_000)
     monkeypatch.setattr("sciretrieve.indexing.merging.SHARD_BYTES", 100_000)
     monkeypatch.setattr("sciretrieve.corpora.raw.BATCH_BYTES", 30_000)
-    texts = [{"id": f"t{number}", "title": f"Text {number}", "abstract": f"word{number} graph " * 1000} for number in range(20)]
+    texts = [
+        {"id": f"t{number}", "topic": "texts", "title": f"Text {number}", "abstract": f"word{number} graph " * 1000} for number in range(20)
+    ]
     folder = sr.build(write_jsonl(tmp_path / "texts.jsonl", texts), tmp_path / "index", encoder="letters").path
     assert len(sizes(folder)) > 2
     before = everything(folder, tmp_path)
