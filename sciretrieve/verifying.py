@@ -112,7 +112,7 @@ def verify(index: str | Path, *, encoder: Encoder | None = None, progress: Progr
 
 def _said(directory: Path, name: str, error: Exception) -> Fault:
     """What an error says of a file, less the path that it begins with."""
-    return Fault(name, str(error).removeprefix(str(directory / name)).lstrip("/ "))
+    return Fault(name, str(error).removeprefix(str(directory / name)).removeprefix(str(directory)).lstrip("/ "))
 
 
 def _file_faults(directory: Path, name: str, facts: Mapping[str, Any]) -> Iterator[Fault]:
