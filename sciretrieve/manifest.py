@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from .choices import METRICS, Metric
-from .errors import CorruptData, NotFound
+from .errors import CorruptData, InvalidRequest, NotFound
 from .files import read_json, read_sealed, write_sealed
+from .fusion import Fusion
 from .options import Bm25Parameters
 
 FORMAT = 2
@@ -27,6 +28,8 @@ PENDING = "pending.json"
 FileFacts = Mapping[str, Mapping[str, Any]]
 """File name -> {"bytes": size, "sha256": digest}."""
 
+MOST_DIMENSIONS = 1 << 20
+"""Of a vector: far more than any encoder has."""
 LOGGED = 1000
 """Commits that a manifest remembers."""
 
@@ -185,7 +188,7 @@ def read_manifest(directory: Path, generation: int | None = None) -> Manifest:
         return manifest
     except (FileNotFoundError, NotADirectoryError) as error:
         raise _absence(directory, generation) from error
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, InvalidRequest) as error:
         raise CorruptData(f"{path} is damaged ({type(error).__name__}: {error}); rebuild the index with --overwrite") from error
 
 
@@ -268,4 +271,41 @@ def _manifest(value: dict[str, Any]) -> Manifest:
         raise ValueError("lexical folder")
     if manifest.lexical is not None and set(manifest.lexical["files"]) != {f"{shard.name}.npy" for shard in shards}:
         raise ValueError("lexical files")
+    _check_values(manifest)
     return manifest
+
+
+def _check_values(manifest: Manifest) -> None:
+    """See that values are of the kinds that they have in an index: the manifest may be a stranger's. Raises ValueError and others."""
+    encoder, lexical, files = manifest.encoder, manifest.lexical, dict(manifest.files())
+    numbers = [manifest.generation, manifest.previous or 0, manifest.papers, manifest.rejected, manifest.build["settings"]["shard_size"]]
+    numbers += [number for shard in manifest.shards for number in (shard.papers, shard.deleted, shard.truncated or 0, *shard.sources)]
+    numbers += [facts["bytes"] for facts in files.values()] + [source.generation for source in manifest.sources]
+    numbers += [number for made in manifest.log for number in (made.generation, made.papers, made.added, made.replaced, made.deleted)]
+    texts = [manifest.created, manifest.dense, manifest.whole or "", *manifest.replaced, *manifest.versions, *manifest.versions.values()]
+    texts += [facts["sha256"] for facts in files.values()]
+    texts += [text for source in manifest.sources for text in (*source.corpus, source.fingerprint)]
+    texts += [text for made in manifest.log for text in (made.created, made.command)]
+    needed = {"papers.parquet", "ids.arrow"}
+    if (encoder is None) != (manifest.metric is None):
+        raise ValueError("an encoder without a metric, or a metric without an encoder")
+    if encoder is not None:
+        numbers.append(encoder["dim"])
+        texts += [encoder["name"], encoder["layout"], encoder["precision"], *encoder.get("ran_in", ())]
+        needed |= {"vectors.npy"}
+        if not 1 <= encoder["dim"] <= MOST_DIMENSIONS:
+            raise ValueError("dimensions")
+    if lexical is not None:
+        numbers += [lexical["statistics"][name] for name in ("papers", "terms", "title_terms")]
+        needed |= {"postings.arrow", "lengths.arrow"}
+        texts.append(lexical["variant"])
+    if manifest.fusion is not None:
+        texts += [manifest.fusion["method"], manifest.fusion["normalisation"]]
+    if not all(type(number) is int and 0 <= number < 1 << 62 for number in numbers) or not all(type(text) is str for text in texts):
+        raise ValueError("a number or a text")
+    if any(not needed <= set(shard.files) for shard in manifest.shards):
+        raise ValueError("a shard that lacks files")
+    if lexical is not None and (len(lexical["statistics"]) != 3 or not isinstance(manifest.bm25, Bm25Parameters)):
+        raise ValueError("statistics")
+    if manifest.fusion is not None:
+        Fusion(**manifest.fusion)

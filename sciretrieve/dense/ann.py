@@ -140,6 +140,8 @@ class Ann:
         """Whether it was made of these vectors (n, dim), as a sample tells; also if FAISS cannot give back what it stores."""
         rows = np.linspace(0, len(vectors) - 1, min(len(vectors), COMPARED)).astype(np.int64)
         sample = _prepared(vectors[rows], metric).astype(np.float64)
+        if not len(rows):
+            return True
         try:
             with suppress(RuntimeError):  # it is no IVF
                 _faiss().extract_index_ivf(self._index).make_direct_map()
