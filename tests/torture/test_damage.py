@@ -5,6 +5,7 @@ Also damage that keeps the checksum, as in an index from a stranger, whose manif
 
 from __future__ import annotations
 
+import copy
 import io
 import pickle
 import random
@@ -23,6 +24,7 @@ import pytest
 import sciretrieve as sr
 from sciretrieve import indexing, verifying
 from sciretrieve.errors import CorruptData, InvalidRequest, NotFound
+from sciretrieve.files import read_sealed, write_sealed
 from sciretrieve.manifest import MANIFEST, generation_file, read_manifest
 from sciretrieve.protocols import Silent
 from sciretrieve.repairing import repair
@@ -452,6 +454,42 @@ def test_a_manifest_that_names_files_elsewhere_is_refused(index: Path, rename: C
     for operation in (indexing.merge, indexing.reindex, lambda path: indexing.delete(path, "p0004")):
         with pytest.raises(CorruptData, match="is damaged"):
             operation(index)
+
+
+VALUES: tuple[Any, ...] = (
+    *(None, True, -1, 0, 1, 2**31, 2**63, 0.5, float("inf"), float("nan"), "", "x", "000000"),
+    *([], [1], {}, {"a": 1}, [[]], {"bytes": 1, "sha256": ""}),
+)
+"""What may stand in a manifest in the place of something else."""
+
+
+def places(value: Any) -> list[tuple[Any, Any]]:
+    """All places in JSON: what each is in, and its name or number there."""
+    inner = list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
+    return [place for key, item in inner for place in ((value, key), *places(item))]
+
+
+def test_a_manifest_of_other_values_is_refused_or_of_no_consequence(index: Path, tmp_path: Path, effort: Effort) -> None:
+    chance = random.Random(6)
+    read = actions(tmp_path)
+    sound = read_sealed(index / MANIFEST)
+    refusals = 0
+    for _ in range(effort(60, 5000)):
+        manifest = copy.deepcopy(sound)
+        within, key = chance.choice(places(manifest))
+        if chance.random() < 0.2:
+            del within[key]
+        else:
+            within[key] = chance.choice(VALUES)
+        for path in (index / MANIFEST, index / "generations/000003.json"):
+            write_sealed(path, manifest)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            assert all("\n" not in fault.what for fault in verifying.verify(index).faults)
+            refusal = refused(index, read[chance.choice(list(read))])
+        assert "\n" not in refusal
+        refusals += bool(refusal)
+    assert refusals > effort(60, 5000) / 4
 
 
 class Pickled:
