@@ -305,7 +305,7 @@ def _check_values(manifest: Manifest) -> None:
         raise ValueError("a number or a text")
     if any(not needed <= set(shard.files) for shard in manifest.shards):
         raise ValueError("a shard that lacks files")
-    if lexical is not None and (len(lexical["statistics"]) != 3 or not isinstance(manifest.bm25, Bm25Parameters)):
+    if lexical is not None and (len(lexical["statistics"]) != 3 or "analyzer" not in lexical or manifest.bm25 is None):
         raise ValueError("statistics")
     if manifest.fusion is not None:
         Fusion(**manifest.fusion)
