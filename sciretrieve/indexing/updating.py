@@ -7,6 +7,7 @@ place. Papers, vectors and postings change in one commit.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +20,7 @@ from ..choices import Device, Filter
 from ..commits import Change, Spanning, commit, next_generation, with_deleted
 from ..corpora import ColumnMap, Corpus, Sources, open_corpus
 from ..encoders import reopen_encoder
-from ..errors import InvalidRequest, SciretrieveError
+from ..errors import CorruptData, InvalidRequest, SciretrieveError
 from ..files import write_lock
 from ..manifest import FORMAT, ShardFacts, Source, library_versions
 from ..once import once
@@ -168,6 +169,10 @@ def _update(
         if resume:
             with Snapshot(directory) as snapshot:
                 _Update(command, opened_corpus, snapshot, encoder, device, listener).finish_earlier()
+        else:
+            with suppress(CorruptData):  # a damaged mark is written over
+                if pending := Pending.read(directory):
+                    pending.drop()
         with Snapshot(directory) as snapshot:
             update = _Update(command, opened_corpus, snapshot, encoder, device, listener).run(strict, resume)
         sweep(directory)
