@@ -136,7 +136,7 @@ class Runtimes:
         known_facts = self._saved_checks().get(_key(runtime))
         if known_facts is not None:
             return known_facts, True
-        expected = np.load(self.artifact.folder / "probe.npy")
+        expected = np.load(self.artifact.folder / "probe.npy", allow_pickle=False)
         tokens = self.artifact.tokenise(probes(self.artifact.dim), 2048)
         facts: dict[str, Any]
         try:
