@@ -17,6 +17,7 @@ import shutil
 import socket
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import IO, Any
 
@@ -195,11 +196,19 @@ def describe(path: Path) -> dict[str, Any]:
     return {"bytes": path.stat().st_size, "sha256": digest}
 
 
+def listed(folder: Path, pattern: str = "*") -> list[Path]:
+    """What is in a folder, in order of name; nothing if there is no folder. One that may not be listed is an error, not an empty one."""
+    try:
+        return sorted(path for path in folder.iterdir() if fnmatchcase(path.name, pattern))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
 def remove(path: Path) -> None:
     """Remove a file, or a folder with all that is in it; nothing if there is none."""
     try:
         if path.is_dir() and not path.is_symlink():
-            for inner in sorted(path.iterdir()):
+            for inner in listed(path):
                 remove(inner)
             path.rmdir()
         else:

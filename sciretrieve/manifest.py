@@ -14,7 +14,7 @@ from typing import Any
 
 from .choices import METRICS, Metric
 from .errors import CorruptData, InvalidRequest, NotFound
-from .files import read_json, read_sealed, write_sealed
+from .files import listed, read_json, read_sealed, write_sealed
 from .fusion import Fusion
 from .options import Bm25Parameters
 
@@ -170,7 +170,7 @@ def generation_file(directory: Path, generation: int) -> Path:
 
 def generations(directory: Path) -> list[int]:
     """The generations whose manifests are there, ascending."""
-    return sorted(int(path.stem) for path in (directory / GENERATIONS).glob("*.json") if SHARD_NAME.fullmatch(path.stem))
+    return sorted(int(path.stem) for path in listed(directory / GENERATIONS, "*.json") if SHARD_NAME.fullmatch(path.stem))
 
 
 def read_manifest(directory: Path, generation: int | None = None) -> Manifest:

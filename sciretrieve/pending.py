@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .errors import CorruptData, IndexExists
-from .files import read_array, read_sealed, remove, sync_file, write_array, write_sealed
+from .files import listed, read_array, read_sealed, remove, sync_file, write_array, write_sealed
 from .manifest import MANIFEST, PENDING, SHARDS, is_first_format, read_manifest
 from .types import Rows, Vectors
 
@@ -66,7 +66,7 @@ class Pending:
     @classmethod
     def begin(cls, directory: Path, plan: Mapping[str, Any]) -> Pending:
         """Mark new work, whose shards are numbered after all others; what was in progress before is abandoned."""
-        numbers = [int(folder.name.removesuffix(".partial")) for folder in (directory / SHARDS).glob("[0-9]*")]
+        numbers = [int(folder.name.removesuffix(".partial")) for folder in listed(directory / SHARDS, "[0-9]*")]
         (directory / SHARDS).mkdir(exist_ok=True)
         sync_file(directory / SHARDS)  # or a shard that was removed may be back after a power failure, and be taken for one of these
         return cls(directory, plan, max(numbers, default=-1) + 1).write()
@@ -148,18 +148,18 @@ class Pending:
         """Whether it has encoded anything; other work is quickly done again."""
         return self.plan.get("command") in ("index", "add", "sync") and any(
             (folder / "vectors.npy").exists() or not folder.name.endswith(".partial")
-            for folder in (self.directory / SHARDS).glob("[0-9]*")
+            for folder in listed(self.directory / SHARDS, "[0-9]*")
             if int(folder.name.removesuffix(".partial")) >= self.first_shard
         )
 
     def end(self) -> None:
         """Remove its mark: its shards are committed, or it needed none."""
-        for path in sorted(self.directory.glob("pending.*"), reverse=True):
+        for path in reversed(listed(self.directory, "pending.*")):
             remove(path)
 
     def drop(self) -> None:
         """Remove it with all its shards."""
-        for folder in sorted((self.directory / SHARDS).glob("[0-9]*")):
+        for folder in listed(self.directory / SHARDS, "[0-9]*"):
             if int(folder.name.removesuffix(".partial")) >= self.first_shard:
                 remove(folder)
         self.end()

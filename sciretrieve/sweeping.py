@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .errors import CorruptData
-from .files import remove, retire, sync_file
+from .files import listed, remove, retire, sync_file
 from .manifest import GENERATIONS, MANIFEST, SHARD_NAME, SHARDS, Manifest, generation_file, generations, read_manifest
 from .pending import Pending
 
@@ -42,7 +42,7 @@ def sweep(directory: Path, *, keep: int = KEPT) -> None:
     if pending is not None and current is not None and not pending.is_worth_keeping and pending.plan.get("base") != current.generation:
         pending.drop()  # the index has changed since
         pending = None
-    for folder in (directory / SHARDS).glob("[0-9]*"):
+    for folder in listed(directory / SHARDS, "[0-9]*"):
         name = folder.name.removesuffix(".partial")
         if not SHARD_NAME.fullmatch(name):
             continue
@@ -52,19 +52,19 @@ def sweep(directory: Path, *, keep: int = KEPT) -> None:
         elif pending is None or int(name) < pending.first_shard:
             remove(folder)
     _keep(directory, directory / "encoder", names)
-    for folder in (directory / "lexical").glob("*"):
+    for folder in listed(directory / "lexical"):
         if not any(file.startswith(f"lexical/{folder.name}/") for file in names):
             remove(folder)
     for folder in (directory, directory / GENERATIONS):
-        for path in folder.glob("*.tmp"):
+        for path in listed(folder, "*.tmp"):
             remove(path)
     if pending is None:
-        for path in directory.glob("pending.*"):
+        for path in listed(directory, "pending.*"):
             remove(path)
 
 
 def _keep(directory: Path, folder: Path, names: set[str]) -> None:
     """Remove everything from a folder except these names, which are paths within the index."""
-    for path in folder.glob("*"):
+    for path in listed(folder):
         if str(path.relative_to(directory)) not in names:
             remove(path)

@@ -20,7 +20,7 @@ from ..corpora import ColumnMap, Corpus, Sources, open_corpus
 from ..dense.ann import check_factory
 from ..encoders import load_encoder
 from ..errors import CorruptData, IndexExists, InvalidRequest, SciretrieveError
-from ..files import LOCK, remove, remove_lock, write_lock
+from ..files import LOCK, listed, remove, remove_lock, write_lock
 from ..index import Index
 from ..lexical import Analyzer
 from ..manifest import FORMAT, MANIFEST, PENDING, SHARD_NAME, SHARDS, Manifest, Source, library_versions, read_manifest
@@ -84,7 +84,7 @@ def _check_place(directory: Path) -> None:
     if directory.exists() and not directory.is_dir():
         raise InvalidRequest(f"{directory} is a file; name a directory for the index")
     names = {path.name for path in directory.iterdir()} if directory.is_dir() else set()
-    in_shards = [path.name.removesuffix(".partial") for path in (directory / SHARDS).glob("*")]
+    in_shards = [path.name.removesuffix(".partial") for path in listed(directory / SHARDS)]
     has_others = names - {LOCK, SHARDS, f"{PENDING}.tmp"} or not all(map(SHARD_NAME.fullmatch, in_shards))
     if has_others and not names & {MANIFEST, PENDING}:
         raise InvalidRequest(f"{directory} holds other files and no index; name a new or empty directory")
