@@ -7,14 +7,14 @@ import errno
 import io
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-NAMING = ("rename", "replace", "mkdir", "unlink", "rmdir", "link")
+NAMING = ("rename", "replace", "mkdir", "unlink", "rmdir", "link", "truncate")
 LISTING = ("scandir", "listdir")
 
 
@@ -23,7 +23,7 @@ class Kind:
     """A kind of fault.
 
     Attributes:
-        calls: which calls fail: "write", "fsync", "name" (what creates, renames or removes something), "open" (or list), "read".
+        calls: which calls fail: "write", "fsync", "name" (what creates, renames or removes something), "open" (or list), "list", "read".
         code: the error's number.
         lasts: whether all later calls of the kind fail, too, as where a disk is full.
         torn: whether half of what is written gets there.
@@ -43,6 +43,7 @@ KINDS = {
     "a missing permission": Kind("name", errno.EACCES),
     "a file system that becomes read-only": Kind("name", errno.EROFS, lasts=True),
     "no more file handles": Kind("open", errno.EMFILE),
+    "a folder that may not be listed": Kind("list", errno.EACCES),
     "a read error": Kind("read", errno.EIO),
 }
 
@@ -72,9 +73,9 @@ class Faults:
             # Path.read_bytes and others open by Path.open; NumPy by the function
             stack.enter_context(mock.patch.object(Path, "open", lambda path, *args, **kwargs: opening(path, *args, **kwargs)))
             stack.enter_context(mock.patch.object(builtins, "open", opening))
-            for calls, names in (("name", (*NAMING, "truncate")), ("open", (*LISTING, "open"))):
+            for kinds, names in ((("name",), NAMING), (("open", "list"), LISTING), (("open",), ("open",))):
                 for name in names:
-                    stack.enter_context(mock.patch.object(os, name, self._checking(getattr(os, name), calls)))
+                    stack.enter_context(mock.patch.object(os, name, self._checking(getattr(os, name), kinds)))
             stack.enter_context(mock.patch.object(os, "fsync", self._syncing))
             yield
 
@@ -100,12 +101,14 @@ class Faults:
         if self.fails("fsync"):
             raise self.error(None)
 
-    def _checking(self, call: Any, calls: str) -> Any:
+    def _checking(self, call: Any, kinds: Sequence[str]) -> Any:
         """The call, checked for a path in the folder."""
 
         def checked(path: Any = ".", *args: Any, **kwargs: Any) -> Any:
-            if self._is_inside(path) and self.fails(calls):
-                raise self.error(path)
+            if self._is_inside(path):
+                failing = [calls for calls in kinds if self.fails(calls)]  # each is counted
+                if failing:
+                    raise self.error(path)
             return call(path, *args, **kwargs)
 
         return checked
