@@ -48,8 +48,8 @@ def process(*arguments: str | Path, **environment: str) -> Result:
 
 
 def _stream(text: str = "") -> io.TextIOWrapper:
-    """A stream like those that a process has: text over bytes, and no terminal."""
-    return io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8")
+    """A stream like those that a process has: text over bytes, and no terminal; `main` makes them show what is no text, too."""
+    return io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8", errors="backslashreplace")
 
 
 def _text(stream: io.TextIOWrapper) -> str:
