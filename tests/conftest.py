@@ -8,6 +8,7 @@ made up here, and `tests.command_line.sciretrieve` for commands. Nothing sleeps,
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import tempfile
@@ -18,6 +19,7 @@ from typing import Any
 # before anything imports huggingface_hub: no test reaches for the hub, or sees what its user has downloaded
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="sciretrieve-no-hub-")
+atexit.register(shutil.rmtree, os.environ["HF_HOME"], ignore_errors=True)
 if (worker := os.environ.get("PYTEST_XDIST_WORKER")) and hasattr(os, "sched_setaffinity"):
     # a core for each worker: threads of several libraries in several workers would wait for each other
     cores = sorted(os.sched_getaffinity(0))

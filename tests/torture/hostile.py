@@ -416,8 +416,8 @@ def filters_alone(filter: Any) -> None:
 
 
 def argument(text: str) -> str:
-    """A text as the system passes it: without NUL, and not an option."""
-    return text.replace("\x00", "")
+    """A text as the system passes it: bytes without NUL."""
+    return os.fsdecode(text.encode("utf-8", "surrogatepass").replace(b"\x00", b""))
 
 
 OPTIONS = (
