@@ -8,7 +8,6 @@ made up here, and `tests.command_line.sciretrieve` for commands. Nothing sleeps,
 
 from __future__ import annotations
 
-import atexit
 import os
 import shutil
 import tempfile
@@ -19,7 +18,6 @@ from typing import Any
 # before anything imports huggingface_hub: no test reaches for the hub, or sees what its user has downloaded
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="sciretrieve-no-hub-")
-atexit.register(shutil.rmtree, os.environ["HF_HOME"], ignore_errors=True)
 if (worker := os.environ.get("PYTEST_XDIST_WORKER")) and hasattr(os, "sched_setaffinity"):
     # a core for each worker: threads of several libraries in several workers would wait for each other
     cores = sorted(os.sched_getaffinity(0))
@@ -51,6 +49,11 @@ SLOW = (
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--torture`: the tests in tests/torture at their full size."""
     parser.addoption("--torture", action="store_true", help="run the torture tests at their full size")
+
+
+def pytest_unconfigure() -> None:
+    """Removes the empty folder that stands for what is downloaded."""
+    shutil.rmtree(os.environ["HF_HOME"], ignore_errors=True)
 
 
 Effort = Callable[[Any, Any], Any]
