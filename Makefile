@@ -21,7 +21,7 @@ quick: $(READY)
 	$(PYTEST) -m "not slow"
 
 torture: $(READY)
-	$(PYTEST) --torture tests/torture
+	$(PYTEST) --torture -rP tests/torture
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

@@ -14,7 +14,6 @@ from rank_bm25 import BM25Okapi
 from reporting import arguments, report, taking_turns
 
 import sciretrieve as sr
-from sciretrieve import topk
 from sciretrieve.demo import CORPUS
 from sciretrieve.lexical import Analyzer
 from sciretrieve.lexical.bm25 import weigh_terms
@@ -42,8 +41,7 @@ def main() -> None:
 
         def search() -> None:
             for query in asked:
-                scores, matched = ours.scores(weigh_terms(query))
-                topk.best(np.where(matched, scores, -np.inf), 10)
+                ours.best(weigh_terms(query), 10, index.scope)
 
         seconds = taking_turns(
             {

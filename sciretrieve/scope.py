@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from .once import once
 from .types import Mask, Rows
-
-AnyScores = TypeVar("AnyScores", bound=npt.NDArray[np.floating])
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +62,3 @@ class Scope:
         mask = np.ones(self.rows, bool)
         mask[rows] = False
         return self.passing(mask)
-
-    def keep(self, scores: AnyScores) -> AnyScores:
-        """Scores of all rows, (rows,), with -inf for those that may not answer."""
-        if self.mask is None:
-            return scores
-        kept = scores.copy()
-        kept[~self.mask] = -np.inf
-        return kept

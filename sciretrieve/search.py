@@ -16,7 +16,6 @@ from .dense.exact import RowScores
 from .dense.scale import Scale
 from .fusion import Fusion
 from .lexical import Bm25
-from .lexical.bm25 import Weights
 from .lexical.spelling import Correction
 from .runs import WEAK, Ranking
 from .scope import Scope
@@ -89,9 +88,9 @@ class Searcher:
         return dense.search(self.vectors, np.stack([_vector(probe) for probe in probes]), k, probes[0].scope)
 
     def _bm25(self, probe: Probe, k: int) -> Ranking:
-        passing, _ = self._lexical(probe)
-        rows = topk.best(passing, k)
-        scores = passing[rows].astype(np.float64)
+        assert self.bm25 is not None
+        rows, row_scores, _ = self.bm25.best(probe.terms, k, probe.scope)
+        scores = row_scores.astype(np.float64)
         return self._ranked(probe, k, rows, scores, {"bm25": scores})
 
     def candidates(self, probes: Sequence[Probe], depth: int) -> Iterator[Candidates]:
@@ -103,14 +102,17 @@ class Searcher:
     def _candidates(self, probe: Probe, nearest: RowScores, depth: int) -> Candidates:
         """Both halves score the union of what each proposes, so that fusion never guesses a score."""
         assert self.bm25 is not None
-        passing, every = self._lexical(probe)
-        rows = np.union1d(nearest[0], topk.best(passing, depth))
-        scored = np.isin(rows, nearest[0], assume_unique=True)
-        meaning = np.empty(len(rows))
-        meaning[scored] = nearest[1][np.argsort(nearest[0])]
+        best_rows, best_scores, nearest_scores = self.bm25.best(probe.terms, depth, probe.scope, nearest[0])
+        rows = np.union1d(nearest[0], best_rows)
+        meaning, words = np.empty(len(rows)), np.empty(len(rows))
+        in_nearest, in_best = np.searchsorted(rows, nearest[0]), np.searchsorted(rows, best_rows)
+        words[in_nearest], words[in_best] = nearest_scores, best_scores
+        scored = np.zeros(len(rows), bool)
+        scored[in_nearest] = True
+        meaning[in_nearest] = nearest[1]
         meaning[~scored] = dense.score_rows(self.vectors, _vector(probe), rows[~scored])
-        complete = np.isin(rows, self.bm25.rows_with(self.bm25.known_terms(probe.terms)), assume_unique=True)
-        return Candidates(probe, rows, meaning, every[rows].astype(np.float64), self.bm25.title_overlap(probe.terms, rows), complete)
+        complete = self.bm25.have_all(self.bm25.known_terms(probe.terms), rows)
+        return Candidates(probe, rows, meaning, words, self.bm25.title_overlap(probe.terms, rows), complete)
 
     def fused(self, candidates: Candidates, k: int, fusion: Fusion) -> Ranking:
         """The k best of the candidates."""
@@ -154,13 +156,6 @@ class Searcher:
         brought = rows[np.linspace(0, len(rows) - 1, min(len(rows), len(scale.rows))).astype(np.int64)]
         background = dense.score_rows(self.vectors, vector, scale.rows)
         return bool(dense.score_rows(self.vectors, vector, brought).max() > background.mean() + NEARER * background.std())
-
-    def _lexical(self, probe: Probe) -> tuple[Weights, Weights]:
-        """Every paper's BM25 score, -inf where it has no term of the query; and, first, also where it may not answer."""
-        assert self.bm25 is not None
-        scores, matched = self.bm25.scores(probe.terms)
-        scores[~matched] = -np.inf
-        return probe.scope.keep(scores), scores
 
     def _ranked(self, probe: Probe, k: int, rows: Rows, scores: Scores, parts: Mapping[str, Scores]) -> Ranking:
         ids = self.ids(rows)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,12 +44,6 @@ def assert_is(scope: Scope, count: int, rows: set[int]) -> None:
     assert scope.flags.tolist() == [row in rows for row in range(count)]
     assert scope.flags.dtype == bool
     assert scope.has(np.arange(count)).tolist() == scope.flags.tolist()
-    for kind in (np.float32, np.float64):
-        scores: npt.NDArray[np.floating] = np.arange(count).astype(kind)
-        kept = scope.keep(scores)
-        assert kept.dtype == kind
-        assert kept.tolist() == [float(row) if row in rows else -np.inf for row in range(count)]
-        assert scores.tolist() == list(range(count))
 
 
 @given(scopes())

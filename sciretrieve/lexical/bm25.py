@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from threading import Lock
@@ -11,6 +11,7 @@ from threading import Lock
 import numpy as np
 import numpy.typing as npt
 
+from .. import topk
 from ..errors import CorruptData
 from ..once import once
 from ..options import Bm25Parameters
@@ -31,6 +32,7 @@ NUMBERS_REMEMBERED = 65_536
 """Terms of a shard whose numbers are kept in memory."""
 
 Weights = npt.NDArray[np.float32]
+NO_ROWS: Rows = np.empty(0, np.int64)
 
 
 class RememberedWeights:
@@ -165,19 +167,53 @@ class Bm25:
     def scores(self, terms: Mapping[str, float]) -> tuple[Weights, Mask]:
         """Score every paper for weighted query terms: a float32 score per row, and whether it has any of the terms."""
         scores, matched = np.zeros(self._rows, np.float32), np.zeros(self._rows, bool)
-        known = [(term, np.float32(terms[term]), self._absent(term)) for term in sorted(self.known_terms(terms))]
-        for shard in self.shards:
+        for shard, shard_scores, shard_matched in self._scored(terms, self.shards):
             span = slice(shard.first, shard.first + shard.papers)
-            shard_scores, shard_matched = scores[span], matched[span]
+            scores[span], matched[span] = shard_scores, shard_matched
+        return scores, matched
+
+    def best(self, terms: Mapping[str, float], k: int, scope: Scope, others: Rows = NO_ROWS) -> tuple[Rows, Weights, Weights]:
+        """The k best papers of a scope for weighted query terms, a shard at a time.
+
+        Returns:
+            The rows of the best of those that have any of the terms, in no particular order, with every tie at the k-th score;
+            their scores; and the scores of the rows `others` of the scope, -inf for those that have none of the terms.
+        """
+        rows, scores, edge = NO_ROWS, np.empty(0, np.float32), -np.inf
+        other_scores = np.full(len(others), -np.inf, np.float32)
+        scopes = {shard.first: scope.part(shard.first, shard.papers) for shard in self.shards}
+        answering_shards = [shard for shard in self.shards if len(scopes[shard.first])]
+        for shard, shard_scores, matched in self._scored(terms, answering_shards):
+            mask = scopes[shard.first].mask
+            places = np.flatnonzero((matched if mask is None else matched & mask) & (shard_scores >= edge))
+            rows, scores = np.concatenate([rows, places + shard.first]), np.concatenate([scores, shard_scores[places]])
+            if len(rows) > k:
+                best_places = topk.best(scores, k)
+                rows, scores = rows[best_places], scores[best_places]
+                edge = scores.min(initial=np.inf)
+            positions = np.flatnonzero((others >= shard.first) & (others < shard.first + shard.papers))
+            other_rows = others[positions] - shard.first
+            other_scores[positions] = np.where(matched[other_rows], shard_scores[other_rows], -np.inf)
+        return rows, scores, other_scores
+
+    def _scored(self, terms: Mapping[str, float], shards: Sequence[LexicalShard]) -> Iterator[tuple[LexicalShard, Weights, Mask]]:
+        """Each shard's papers' scores, and which have any of the terms; the arrays are the next shard's when it is asked for."""
+        known = [(term, np.float32(terms[term]), self._absent(term)) for term in sorted(self.known_terms(terms))]
+        largest = max((shard.papers for shard in shards), default=0)
+        all_scores, all_matched = np.empty(largest, np.float32), np.empty(largest, bool)
+        for shard in shards:
+            scores, matched = all_scores[: shard.papers], all_matched[: shard.papers]
+            scores.fill(0)
+            matched.fill(False)
             for term, weight, absent in known:
                 number = shard.number(term)
                 if number is not None:
                     rows = shard.rows_of(number)
-                    shard_scores[rows] += weight * shard.weights_of(number)
-                    shard_matched[rows] = True
+                    scores[rows] += weight * shard.weights_of(number)
+                    matched[rows] = True
                 if absent:
-                    shard_scores += weight * absent
-        return scores, matched
+                    scores += weight * absent
+            yield shard, scores, matched
 
     def _absent(self, term: str) -> np.float32:
         weight = absent_weight(self.parameters)
@@ -207,6 +243,16 @@ class Bm25:
                 if (number := shard.number(term)) is not None:
                     sums[positions] += weight * _among(shard_rows, shard.rows_of(number))
         return sums
+
+    def have_all(self, terms: Iterable[str], rows: Rows) -> Mask:
+        """Which of the papers at the given rows have all of the terms, (rows,); none for no terms."""
+        distinct_terms = set(terms)
+        have_all = np.full(len(rows), bool(distinct_terms))
+        for shard, positions, shard_rows in by_shard(rows, self.shards):
+            for term in distinct_terms:
+                number = shard.number(term)
+                have_all[positions] &= number is not None and _among(shard_rows, shard.rows_of(number))
+        return have_all
 
     def title_overlap(self, terms: Iterable[str], rows: Rows) -> Floats:
         """How much of papers' titles the terms cover: the share of a title's inverse document frequencies, (rows,)."""

@@ -18,13 +18,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi, BM25Plus
 
-from sciretrieve.choices import Bm25Variant
+from sciretrieve.choices import BM25_VARIANTS, Bm25Variant
 from sciretrieve.errors import CorruptData, InvalidRequest, UnknownName
 from sciretrieve.lexical import Analyzer, Bm25, Bm25Parameters, Postings, bm25
 from sciretrieve.lexical import statistics as lexical_statistics
 from sciretrieve.lexical.bm25 import weigh_terms
 from sciretrieve.lexical.postings import write_postings
 from sciretrieve.lexical.variants import VARIANTS
+from sciretrieve.scope import Scope
 from tests.bm25_indexes import joined, postings_of
 from tests.made_up import made_up_papers
 
@@ -174,9 +175,12 @@ def test_a_title_that_is_said_wholly_has_the_share_1(tmp_path: Path) -> None:
 @pytest.mark.parametrize("query", [*QUERIES, "graph network node", "star vaccine", "graph unheardof"])
 def test_rows_with_all_terms(tmp_path: Path, query: str) -> None:
     terms = Analyzer().terms(query)
-    rows = index_of(tmp_path, [70, len(PAPERS) - 70], Bm25Parameters()).rows_with(terms)
+    index = index_of(tmp_path, [70, len(PAPERS) - 70], Bm25Parameters())
+    rows = index.rows_with(terms)
     texts = [set(Analyzer().terms(f"{title} {abstract}")) for title, abstract in PAPERS]
     assert rows.tolist() == [row for row, held in enumerate(texts) if terms and set(terms) <= held]
+    assert np.flatnonzero(index.have_all(terms, ALL)).tolist() == rows.tolist()
+    assert ALL[::-1][index.have_all(terms, ALL[::-1])].tolist() == rows.tolist()[::-1]
 
 
 @pytest.mark.parametrize("variant", ["lucene", "okapi", "robertson"])
@@ -202,6 +206,26 @@ def test_matched_says_which_papers_share_a_term(tmp_path: Path) -> None:
     _, matched = index_of(tmp_path, [len(TEXTS)], Bm25Parameters("okapi")).scores(weigh_terms(analyzer.terms(QUERY)))
     query_terms = set(analyzer.terms(QUERY))
     assert matched.tolist() == [bool(query_terms & set(analyzer.terms(text))) for text in TEXTS]
+
+
+@pytest.mark.parametrize("variant", BM25_VARIANTS)
+@pytest.mark.parametrize("k", [1, 3, 20, 10_000])
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.9, 1.0])
+def test_the_best_are_those_of_all_scores_whatever_the_shards(tmp_path: Path, variant: Bm25Variant, k: int, share: float) -> None:
+    random = np.random.default_rng(k)
+    mask = None if share == 1 else random.random(len(PAPERS)) < share
+    scope, others = Scope(len(PAPERS), mask), random.permutation(ALL)[:50]
+    index = index_of(tmp_path, [60, 1, len(PAPERS) - 61], Bm25Parameters(variant))
+    for query in (QUERY, "graph", "star of the galaxy", "unheardof"):
+        terms = weigh_terms(Analyzer().terms(query))
+        every, matched = index.scores(terms)
+        every[~matched] = -np.inf
+        eligible = np.sort(every[scope.flags & matched])[::-1]
+        wanted = np.flatnonzero(scope.flags & matched & (every >= eligible[:k].min(initial=np.inf)))
+        rows, best_scores, other_scores = index.best(terms, k, scope, others[scope.has(others)])
+        assert sorted(rows.tolist()) == wanted.tolist()
+        assert best_scores.tobytes() == every[rows].tobytes()
+        assert other_scores.tobytes() == every[others[scope.has(others)]].tobytes()
 
 
 def test_unknown_and_empty_queries_match_nothing(tmp_path: Path) -> None:
