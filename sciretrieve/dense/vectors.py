@@ -30,6 +30,10 @@ SCANS_PER_CANDIDATE = 32
 """Vectors that are scanned in the time that a graph takes for one candidate: 24 of 384 dimensions, measured on 40,000. If
 no more pass per candidate, the index is slower than the scan, and less reliable."""
 
+SHARE, LEAST_SHARE = 2, 64
+"""Of several shards, each is first asked for so many times its share of the answer, and so many papers more. Where papers are in
+no order, a shard almost never has more than that of the best."""
+
 
 @dataclass(frozen=True)
 class VectorShard:
@@ -63,15 +67,18 @@ class VectorShard:
 
     def search(self, query_vectors: Vectors, k: int, scope: Scope) -> list[RowScores]:
         """At least min(k, papers in the scope) rows for each query, counted within the shard, with exact scores."""
-        passing, mask = len(scope), scope.mask
-        candidates = min(k * OVERSAMPLING, k + SURPLUS)
-        if not passing:
+        if not len(scope):
             return [(np.empty(0, np.int64), np.empty(0))] * len(query_vectors)
-        scan = passing <= max(SCANS_PER_CANDIDATE * max(HNSW_SEARCH, candidates), SELECTIVE * self.papers)
-        if scan or self.ann is None or (mask is not None and not self.ann.takes_masks):
-            return exact.search(self.vectors, self.norms, query_vectors, k, self.metric, mask)
-        proposals = self.ann.candidates(query_vectors, candidates, self.metric, mask)
+        if self.scans(k, scope) or self.ann is None:
+            return exact.search(self.vectors, self.norms, query_vectors, k, self.metric, scope.mask)
+        proposals = self.ann.candidates(query_vectors, _candidates(k), self.metric, scope.mask)
         return [self._scored(query, rows, k, scope) for query, rows in zip(query_vectors, proposals, strict=True)]
+
+    def scans(self, k: int, scope: Scope) -> bool:
+        """Whether a search for k papers of the scope scores them all."""
+        if len(scope) <= max(SCANS_PER_CANDIDATE * max(HNSW_SEARCH, _candidates(k)), SELECTIVE * self.papers):
+            return True  # without opening the index
+        return self.ann is None or (scope.mask is not None and not self.ann.takes_masks)
 
     def _scored(self, query: Vectors, rows: Rows, k: int, scope: Scope) -> RowScores:
         if len(rows) < k:  # the index did not reach enough papers that pass, so all are scanned
@@ -82,18 +89,40 @@ class VectorShard:
         return rows[best_places], scores[best_places]
 
 
+def _candidates(k: int) -> int:
+    """How many candidates FAISS is asked for, to find k."""
+    return min(k * OVERSAMPLING, k + SURPLUS)
+
+
 def search(shards: Sequence[VectorShard], query_vectors: Vectors, k: int, scope: Scope) -> list[RowScores]:
-    """Search all shards and merge: rows counted over all shards, in no particular order, with every tie at the k-th score."""
-    parts = []
-    for shard in shards:
-        shard_scope = scope.part(shard.first, shard.papers)
-        parts.append([(rows + shard.first, scores) for rows, scores in shard.search(query_vectors, k, shard_scope)])
-    answers = []
-    for shard_answers in zip(*parts, strict=True):
-        rows, scores = (np.concatenate(columns) for columns in zip(*shard_answers, strict=True))
+    """Search all shards and merge: rows counted over all shards, in no particular order, with every tie at the k-th score.
+
+    A shard that is searched approximately is asked for its share of the answer and some more; only where all of these are
+    among the k best of all shards, so that it may have more of them, is it asked for k.
+    """
+    share = min(k, SHARE * -(-k // max(len(shards), 1)) + LEAST_SHARE)
+    scopes = [scope.part(shard.first, shard.papers) for shard in shards]
+    asked = [k if shard.scans(share, shard_scope) else share for shard, shard_scope in zip(shards, scopes, strict=True)]
+    parts = [shard.search(query_vectors, count, part) for shard, count, part in zip(shards, asked, scopes, strict=True)]
+    edges = [_edge(answers, k) for answers in zip(*parts, strict=True)]
+    for shard, shard_scope, answers, count in zip(shards, scopes, parts, asked, strict=True):
+        short = [number for number, (_, scores) in enumerate(answers) if count < k and scores.min(initial=np.inf) >= edges[number]]
+        if short:
+            for number, answer in zip(short, shard.search(query_vectors[short], k, shard_scope), strict=True):
+                answers[number] = answer
+    merged = []
+    for query_answers in zip(*parts, strict=True):
+        rows = np.concatenate([rows + shard.first for shard, (rows, _) in zip(shards, query_answers, strict=True)])
+        scores = np.concatenate([scores for _, scores in query_answers])
         best_places = best(scores, k)
-        answers.append((rows[best_places], scores[best_places]))
-    return answers
+        merged.append((rows[best_places], scores[best_places]))
+    return merged
+
+
+def _edge(answers: Sequence[RowScores], k: int) -> float:
+    """The k-th best score of a query's answers from several shards; -inf if they are fewer."""
+    scores = np.concatenate([scores for _, scores in answers])
+    return float(np.partition(scores, len(scores) - k)[len(scores) - k]) if len(scores) >= k else -np.inf
 
 
 def vectors_at(shards: Sequence[VectorShard], rows: Rows) -> Vectors:

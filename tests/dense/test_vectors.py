@@ -10,6 +10,7 @@ import pytest
 from sciretrieve.choices import METRICS, Metric
 from sciretrieve.dense import VectorShard, build_ann, factory_string
 from sciretrieve.dense import vectors as dense_vectors
+from sciretrieve.dense.exact import RowScores
 from sciretrieve.dense.vectors import score_rows, search
 from sciretrieve.errors import CorruptData
 from sciretrieve.scope import Scope
@@ -72,6 +73,31 @@ def test_faiss_recall_and_exact_scores(tmp_path: Path, metric: Metric, dense: st
         hits += len(set(rows.tolist()) & set(best(vectors, query, metric, 10, everything)))
         np.testing.assert_allclose(scores, score_rows(made, query, rows))
     assert hits / 500 > (0.5 if "PQ" in dense else 0.95)
+
+
+@pytest.mark.parametrize("dense", ["hnsw", "ivf", "Flat"])
+@pytest.mark.parametrize("ordered", [True, False])
+def test_a_shard_that_has_most_of_the_best_is_asked_for_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dense: str, ordered: bool
+) -> None:
+    """Papers are often in the order of their subjects."""
+    vectors, depth = clustered(sum(SIZES)), 300
+    query = vectors[5:6]
+    if ordered:
+        vectors = vectors[np.argsort(-(vectors @ query[0]))]
+    made = shards(tmp_path, vectors, "ip", dense)
+    asked: list[int] = []
+    search_shard = VectorShard.search
+
+    def noted(shard: VectorShard, queries: Vectors, k: int, scope: Scope) -> list[RowScores]:
+        asked.append(k)
+        return search_shard(shard, queries, k, scope)
+
+    monkeypatch.setattr(VectorShard, "search", noted)
+    ((rows, _),) = search(made, query, depth, Scope(len(vectors)))
+    exact = best(vectors, query[0], "ip", depth, np.ones(len(vectors), bool))
+    assert len(set(rows.tolist()) & set(exact)) >= 0.97 * depth
+    assert sorted(asked) == ([264, 264, 300, 300] if ordered else [264, 264, 300])
 
 
 @pytest.mark.parametrize("dense", ["hnsw", "ivf"])
