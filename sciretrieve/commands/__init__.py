@@ -39,7 +39,7 @@ def run(arguments: Sequence[str]) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
     except SciretrieveError as error:
-        _tell(" ".join(str(error).split()), arguments)
+        _tell(str(error), arguments)
         return error.exit_code
     except OSError as error:
         # a full disk, a directory without write permission: the machine's fault, reported like other errors
@@ -54,5 +54,6 @@ def _tell(text: str, arguments: Sequence[str]) -> None:
         traceback.print_exc()
     else:
         half = LONGEST_ERROR // 2
-        line = text if len(text) <= LONGEST_ERROR else f"{text[:half]} … {text[-half:]}"
+        line = " ".join(text.split())  # names of files may have line breaks, too
+        line = line if len(line) <= LONGEST_ERROR else f"{line[:half]} … {line[-half:]}"
         print(f"sciretrieve: {line}", file=sys.stderr)  # noqa: T201

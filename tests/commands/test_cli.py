@@ -195,6 +195,7 @@ def test_rejected_rows_are_told(tmp_path: Path) -> None:
         (["search", "x", "-i", "old"], 3, "format version 1; convert it, without encoding anything, with `sciretrieve reindex -i old`"),
         (["search", "x", "-i", "newer"], 3, "format version 3"),
         (["search", "x", "-i", "damaged"], 3, "damaged/manifest.json is damaged: its checksum does not match"),
+        (["batch", "\r" + "x" * 300, "-i", "INDEX"], 4, "File name too long"),
         (["frobnicate"], 2, "No such command"),
         (["search", "x", "--mode", "fuzzy"], 2, "fuzzy"),
     ],
@@ -215,6 +216,7 @@ def test_errors_are_one_line_with_the_right_code(index: sr.Index, tmp_path: Path
     assert "Traceback" not in result.stderr
     if "No such command" not in words and words != "fuzzy":
         assert result.stderr.splitlines()[-1].startswith("sciretrieve: ")
+        assert "\r" not in result.stderr
     assert [path for path in sorted(tmp_path.rglob("*")) if path.is_file() and path not in paths_before and path.name != ".lock"] == []
 
 
