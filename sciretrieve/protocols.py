@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from .choices import Metric
 from .types import Paper, Query, Rows, Vectors
+
+Advance: TypeAlias = Callable[[int], None]
+"""Is told how many more papers are done."""
+
+
+def unheard(papers: int) -> None:
+    """An `Advance` that nobody hears."""
+
+
+class Counted:
+    """An `Advance` that counts what it passes on."""
+
+    def __init__(self, advance: Advance) -> None:
+        self.papers = 0
+        self._advance = advance
+
+    def __call__(self, papers: int) -> None:
+        """Count, and pass on."""
+        self.papers += papers
+        self._advance(papers)
 
 
 class Encoder(Protocol):
@@ -58,8 +78,8 @@ class Encoder(Protocol):
     def tokenise(self, papers: Sequence[Paper]) -> Any:
         """The first half of `encode_papers`: may run in another thread, ahead of the second."""
 
-    def encode(self, tokens: Any) -> Vectors:
-        """The second half of `encode_papers`, on the result of the first."""
+    def encode(self, tokens: Any, advance: Advance = unheard) -> Vectors:
+        """The second half of `encode_papers`, on the result of the first. `advance` may be told of some papers before all are done."""
 
 
 class Reranker(Protocol):

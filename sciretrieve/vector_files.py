@@ -22,7 +22,7 @@ from .encoders import load_encoder
 from .encoders.ahead import make_ahead
 from .errors import IndexExists, InvalidRequest, SciretrieveError
 from .files import read_json, remove_lock, replaced, sync_file, write_json, write_lines, write_lock, write_vectors
-from .protocols import Encoder, Progress, Silent
+from .protocols import Counted, Encoder, Progress, Silent
 from .schema import texts_of
 from .types import Paper, Query, Vectors
 
@@ -153,7 +153,8 @@ class _Run:
         count = sum(1 for _ in islice(items, self.done))
         windows = iter(lambda: list(islice(items, self.encoder.window)), [])
         for window, tokens in make_ahead(windows, self._tokens):
-            vectors = self.encoder.encode_queries(window) if tokens is None else self.encoder.encode(tokens)
+            counted = Counted(progress.advance)
+            vectors = self.encoder.encode_queries(window) if tokens is None else self.encoder.encode(tokens, counted)
             for path, data in (
                 (self._vectors, np.ascontiguousarray(vectors, np.float32).tobytes()),
                 (self._ids, "".join(json.dumps(item.id) + "\n" for item in window).encode()),
@@ -163,7 +164,7 @@ class _Run:
                 sync_file(path)
             count += len(window)
             self.done = count
-            progress.advance(len(window))
+            progress.advance(len(window) - counted.papers)
         return count
 
     def _tokens(self, window: Sequence[Any]) -> Any:

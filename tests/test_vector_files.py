@@ -97,9 +97,9 @@ def test_an_interrupted_run_goes_on(corpus: Path, tmp_path: Path, stop: int, mon
     encoded: list[int] = []
     plain = TextEncoder.encode
 
-    def counting(self: TextEncoder, tokens: Any) -> Any:
+    def counting(self: TextEncoder, tokens: Any, advance: Any) -> Any:
         encoded.append(tokens.texts)
-        return plain(self, tokens)
+        return plain(self, tokens, advance)
 
     monkeypatch.setattr(TextEncoder, "encode", counting)
     assert sr.encode(corpus, tmp_path / "out.npy", encoder=load_encoder("minilm", precision="fp32")) == 300

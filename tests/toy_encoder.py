@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sciretrieve.choices import Metric
+from sciretrieve.protocols import Advance, unheard
 from sciretrieve.types import Paper, Query, Vectors
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -50,7 +51,7 @@ class LetterEncoder:
         """Nothing is done ahead."""
         return list(papers)
 
-    def encode(self, tokens: Any) -> Vectors:
+    def encode(self, tokens: Any, advance: Advance = unheard) -> Vectors:
         """Vectors of papers of the corpus."""
         return np.array([self._vector(paper, 0) for paper in tokens], np.float32).reshape(len(tokens), self.dim)
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import time
 from collections.abc import Iterable
 from typing import Any
+
+BETWEEN_LINES = 30.0
+"""Seconds between two lines of progress where there is no terminal for a bar: in a log."""
 
 
 def say(lines: Iterable[str]) -> None:
@@ -28,6 +32,7 @@ class Console:
             logging.basicConfig(format="%(message)s")
             logging.getLogger("sciretrieve").setLevel(logging.INFO)
         self._bar: Any = None
+        self._log: _ProgressLog | None = None
         self.done = 0
 
     def note(self, text: str) -> None:
@@ -40,10 +45,13 @@ class Console:
             print(text, file=sys.stderr)  # noqa: T201
 
     def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
-        """Start a progress bar with rate and remaining time, if stderr is a terminal; one that runs ends."""
+        """Start a progress bar with rate and remaining time, or, without a terminal, lines of that; one that runs ends."""
         self.close()
         self.done = 0
-        if self._quiet or not sys.stderr.isatty():
+        if self._quiet:
+            return
+        if not sys.stderr.isatty():
+            self._log = _ProgressLog(total, done, unit)
             return
         from tqdm import tqdm
 
@@ -55,12 +63,34 @@ class Console:
         self.done += count
         if self._bar is not None:
             self._bar.update(count)
+        elif self._log is not None and (line := self._log.line(self.done)):
+            self.note(line)
 
     def close(self) -> None:
         """End the progress bar."""
+        self._log = None
         if self._bar is not None:
             self._bar.close()
             self._bar = None
+
+
+class _ProgressLog:
+    """What is said of progress in a log: a line now and then."""
+
+    def __init__(self, total: int | None, before: int, unit: str) -> None:
+        self._total, self._before, self._unit = total, before, unit
+        self._began = self._said = time.monotonic()
+
+    def line(self, done: int) -> str | None:
+        """How far the work is, its rate and the time left, once `done` more are done; None if that was said just now."""
+        now = time.monotonic()
+        if now - self._said < BETWEEN_LINES or not done:
+            return None
+        self._said = now
+        so_far, rate = self._before + done, done / (now - self._began)
+        share = f" of {self._total:,}" if self._total else ""
+        left = f", {in_words((self._total - so_far) / rate)} left" if self._total and self._total > so_far else ""
+        return f"{so_far:,}{share} {self._unit}, {rate:,.{0 if rate >= 10 else 1}f} a second{left}"
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:

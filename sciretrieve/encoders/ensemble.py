@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..choices import Metric
+from ..protocols import Advance, unheard
 from ..types import Paper, Query, Vectors
 from .text_encoder import TextEncoder
 from .tokens import Tokens
@@ -59,9 +60,11 @@ class Ensemble:
         """The first half of `encode_papers`."""
         return tuple(member.tokenise(papers) for member in self.members)
 
-    def encode(self, tokens: tuple[Tokens, ...]) -> Vectors:
-        """The second half of `encode_papers`."""
-        return self._mean([member.encode(batches) for member, batches in zip(self.members, tokens, strict=True)])
+    def encode(self, tokens: tuple[Tokens, ...], advance: Advance = unheard) -> Vectors:
+        """The second half of `encode_papers`. A paper is done when the last member has encoded it."""
+        last = len(self.members) - 1
+        parts = zip(self.members, tokens, strict=True)
+        return self._mean([member.encode(part, advance if number == last else unheard) for number, (member, part) in enumerate(parts)])
 
     def truncated(self, tokens: tuple[Tokens, ...]) -> int:
         """See `TextEncoder.truncated`: the count of the member that reads least."""

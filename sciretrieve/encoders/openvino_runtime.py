@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..once import once
+from ..protocols import Advance, unheard
 from ..types import Vectors
 from .artifact import Arithmetic, Artifact
 from .tokens import Tokens
@@ -32,7 +33,7 @@ class OpenVinoRuntime:
         capabilities = " ".join(sorted(_core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")))
         return f"{_core().get_property('CPU', 'FULL_DEVICE_NAME')} ({capabilities}), OpenVINO {openvino.__version__}"
 
-    def run(self, tokens: Tokens) -> Vectors:
+    def run(self, tokens: Tokens, advance: Advance = unheard) -> Vectors:
         """Encode: (texts, dim) float32.
 
         Threads that encode at the same time take turns after each batch: OpenVINO computes one batch on all cores.
@@ -40,7 +41,9 @@ class OpenVinoRuntime:
         # threads cannot share a request; one takes microseconds to make and holds no more than a batch and its vectors
         request = self._compiled.create_infer_request()
         vectors = np.empty((tokens.texts, self._artifact.dim), np.float32)
-        for batch in tokens.batches:
+        for number, batch in enumerate(tokens.batches):
+            if number:
+                advance(len(tokens.batches[number - 1].places))
             outputs = request.infer({"input_ids": batch.ids, "attention_mask": batch.mask}, share_inputs=True)
             vectors[batch.places] = outputs[0]
         return vectors

@@ -14,6 +14,7 @@ from ..choices import Precision
 from ..errors import InvalidRequest, SciretrieveError, Unavailable
 from ..files import read_json, write_json
 from ..once import once
+from ..protocols import Advance, unheard
 from ..types import Vectors
 from .artifact import Arithmetic, Artifact, probes
 from .openvino_runtime import OpenVinoRuntime, has_bf16
@@ -42,8 +43,8 @@ class Runtime(Protocol):
     def machine(self) -> str:
         """The processor and the library's version: a check is valid as long as these stay the same."""
 
-    def run(self, tokens: Tokens) -> Vectors:
-        """Encode: (texts, dim) float32. Safe to call from several threads."""
+    def run(self, tokens: Tokens, advance: Advance = unheard) -> Vectors:
+        """Encode: (texts, dim) float32. Safe to call from several threads. `advance` may be told of texts before all are done."""
 
 
 class Runtimes:
@@ -75,20 +76,31 @@ class Runtimes:
         """The names of the runtimes that have encoded anything, in order."""
         return tuple(self._names_used)
 
-    def run(self, tokens: Tokens) -> Vectors:
-        """Encode: (texts, dim) float32.
+    def run(self, tokens: Tokens, advance: Advance = unheard) -> Vectors:
+        """Encode: (texts, dim) float32. See `Runtime.run`.
 
         Raises:
             InvalidRequest: bf16 was requested, and changes the vectors or is not supported by the machine.
             Unavailable: no runtime works.
         """
+        stops: list[Exception] = []
+
+        def tell(texts: int) -> None:
+            try:
+                advance(texts)
+            except Exception as stop:
+                stops.append(stop)
+                raise
+
         while True:
             runtime = self._current()
             try:
-                vectors = runtime.run(tokens)
+                vectors = runtime.run(tokens, tell)
             except (SciretrieveError, MemoryError):
                 raise
             except Exception as error:  # OpenVINO and torch raise many classes
+                if error in stops:  # it is not the runtime that failed
+                    raise
                 self._abandon(runtime, error)
             else:
                 self._names_used[runtime.name] = None

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ..choices import Metric
 from ..errors import InvalidRequest, NotFound
 from ..once import once
+from ..protocols import Advance, unheard
 from ..streams import json_lines
 from ..types import Paper, Query, Vectors
 
@@ -81,7 +82,7 @@ class StoredVectors:
         """The papers' ids."""
         return [paper.id for paper in papers]
 
-    def encode(self, tokens: list[str]) -> Vectors:
+    def encode(self, tokens: list[str], advance: Advance = unheard) -> Vectors:  # noqa: ARG002 - it is quick
         """The vectors of the papers with these ids. Raises InvalidRequest where one has none."""
         rows, vectors, _ = self._table
         try:

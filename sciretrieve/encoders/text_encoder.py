@@ -13,6 +13,7 @@ import numpy as np
 from ..choices import SIDES, Device, Metric, Precision
 from ..errors import CorruptData, EncoderMismatch
 from ..once import once
+from ..protocols import Advance, unheard
 from ..types import Paper, Query, Vectors
 from .artifact import Artifact, folder_for
 from .resolving import resolve
@@ -106,9 +107,9 @@ class TextEncoder:
         """The first half of `encode_papers`: it needs no model, and may run ahead in another thread."""
         return self._tokenise(self.spec.sides.paper, [_fields(paper) for paper in papers])
 
-    def encode(self, tokens: Tokens) -> Vectors:
+    def encode(self, tokens: Tokens, advance: Advance = unheard) -> Vectors:
         """The second half of `encode_papers`."""
-        return self._paper_model.run(tokens)
+        return self._paper_model.run(tokens, advance)
 
     def truncated(self, tokens: Tokens) -> int:
         """How many of the tokenised papers are longer than the model reads."""

@@ -15,6 +15,7 @@ import numpy as np
 from ..choices import Device
 from ..errors import InvalidRequest
 from ..once import once
+from ..protocols import Advance, unheard
 from ..types import Vectors
 from .artifact import Arithmetic, Artifact
 from .specs import EncoderSpec
@@ -82,12 +83,12 @@ class TorchRuntime:
         name = torch.cuda.get_device_name(self._device) if self._device.startswith("cuda") else "CPU"
         return f"{name}, torch {torch.__version__}"
 
-    def run(self, tokens: Tokens) -> Vectors:
+    def run(self, tokens: Tokens, advance: Advance = unheard) -> Vectors:
         """Encode: (texts, dim) float32. The vectors are fetched once at the end.
 
         Between batches the host may wait: transformers asks for each whether any of it is padding.
         """
-        return self._forward(self._model, tokens)
+        return self._forward(self._model, tokens, advance)
 
     @once
     def _model(self) -> Any:
@@ -103,14 +104,18 @@ class TorchRuntime:
         states = pooled_model.model.to(torch.bfloat16 if self.precision == "bf16" else torch.float32)
         return pooled(states, weights.spec.pooling, weights.spec.normalise).to(self._device)
 
-    def _forward(self, model: Any, tokens: Tokens) -> Vectors:
+    def _forward(self, model: Any, tokens: Tokens, advance: Advance) -> Vectors:
         import torch
 
         vectors = np.empty((tokens.texts, self._artifact.dim), np.float32)
         if not tokens.batches:
             return vectors
         with torch.inference_mode():
-            parts = [self._run_exclusively(model, *self._to_device(batch)) for batch in tokens.batches]
+            parts = []
+            for number, batch in enumerate(tokens.batches):
+                if number:
+                    advance(len(tokens.batches[number - 1].places))
+                parts.append(self._run_exclusively(model, *self._to_device(batch)))
             places = np.concatenate([batch.places for batch in tokens.batches])
             vectors[places] = torch.cat(parts).cpu().numpy()
         return vectors
@@ -156,7 +161,7 @@ class ManyDevices:
         """The first device, which stands for the others, and the library's version."""
         return self._first_runtime.machine
 
-    def run(self, tokens: Tokens) -> Vectors:
+    def run(self, tokens: Tokens, advance: Advance = unheard) -> Vectors:  # noqa: ARG002 - the devices are in other processes
         """Encode: (texts, dim) float32. Every device gets each n-th batch, so that long and short ones are spread evenly."""
         workers = self._workers
         shares = [replace(tokens, batches=tokens.batches[number :: len(workers)]) for number in range(len(workers))]

@@ -6,7 +6,7 @@ It can be interrupted anywhere and goes on where it stopped: vectors are on disk
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from ..errors import CorruptData
 from ..files import HEADER, describe, read_sealed, sync_file, vectors_header, write_sealed
 from ..lexical import Analyzer, PostingsBuilder
 from ..manifest import SHARD_FILES, ShardFacts, shard_facts
-from ..protocols import Encoder
+from ..protocols import Advance, Counted, Encoder
 from ..schema import texts_of
 
 WINDOW = 512
@@ -29,7 +29,7 @@ encoder's batches, and with them the last bits of the vectors, do not depend on 
 SHARD_FACTS = "shard.json"
 
 
-def fill(partial: Path, source: int, encoder: Encoder | None, analyzer: Analyzer | None, advance: Callable[[int], None]) -> ShardFacts:
+def fill(partial: Path, source: int, encoder: Encoder | None, analyzer: Analyzer | None, advance: Advance) -> ShardFacts:
     """Encode the papers in a folder that was cut, count their terms, and give the folder its final name, without `.partial`.
 
     Args:
@@ -50,12 +50,13 @@ def fill(partial: Path, source: int, encoder: Encoder | None, analyzer: Analyzer
         if postings:
             postings.add(window["title"].to_pylist(), window["abstract"].to_pylist())
         rows += window.num_rows
+        counted = Counted(advance)
         if encoder is not None:
             too_long = encoder.truncated(tokens)
             truncated = None if too_long is None else (truncated or 0) + too_long
             if rows > vectors.done:
-                vectors.add(encoder.encode(tokens))
-        advance(window.num_rows)
+                vectors.add(encoder.encode(tokens, counted))
+        advance(window.num_rows - counted.papers)
     if postings:
         postings.write(partial)
     vectors.finish()

@@ -173,6 +173,25 @@ class StopAfter(Silent):
             raise Interrupted
 
 
+def test_papers_are_told_of_before_all_of_their_window_are_done(core: FakeCore, plain: Vectors) -> None:
+    encoder, told = opened(), list[int]()
+    tokens = encoder.tokenise(PAPERS)
+    assert np.abs(encoder.encode(tokens, told.append) - plain).max() < 1e-2
+    assert len(told) == len(tokens.batches) - 1 > 3
+    assert min(told) > 0
+    assert sum(told) == len(PAPERS) - len(tokens.batches[-1].places)  # the last are done once the caller has them
+
+
+def test_who_hears_of_progress_can_stop_the_work_and_no_runtime_is_blamed(core: FakeCore, plain: Vectors) -> None:
+    encoder = opened()
+    listener = StopAfter(100)
+    with pytest.raises(Interrupted):
+        encoder.encode(encoder.tokenise(PAPERS), listener.advance)
+    assert encoder.precision == "bf16"
+    assert np.abs(opened().encode_papers(PAPERS[:2]) - plain[:2]).max() < 1e-2
+    assert opened().precision == "bf16"
+
+
 def test_an_interrupted_build_goes_on_in_another_runtime(core: FakeCore, plain: Vectors, tmp_path: Path, corpus: Path) -> None:
     with pytest.raises(Interrupted):
         sr.build(corpus, tmp_path / "index", encoder="specter", shard_size=100, progress=StopAfter(200))

@@ -158,7 +158,7 @@ def test_resuming_gives_the_same_bytes(big: Path, whole: sr.Index, tmp_path: Pat
     encoded = []
     plain = LetterEncoder.encode
 
-    def counting(self: LetterEncoder, tokens: Any) -> Any:
+    def counting(self: LetterEncoder, tokens: Any, _: Any = None) -> Any:
         encoded.append(len(tokens))
         return plain(self, tokens)
 

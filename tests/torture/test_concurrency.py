@@ -413,8 +413,9 @@ def test_processes_see_what_they_have_open_and_write_one_at_a_time(stage: Stage,
         for remote in (*Here.readers, *Here.writers):
             remote.kill()
     print(Here.counts)
-    for what in ("searches", "commits", "pauses", "kills", "collisions", "races", "unfinished work in the way"):
+    for what in ("searches", "commits", "pauses", "kills", "collisions", "races"):
         assert Here.counts.get(what, 0) >= effort(0, 10), Here.counts
+    assert Here.counts.get("unfinished work in the way", 0) >= effort(0, 1), Here.counts  # rare: only some kills leave any
 
 
 @pytest.mark.parametrize("modes", [("hybrid",), ("dense", "bm25")], ids=str)

@@ -290,7 +290,7 @@ def test_a_crash_loses_at_most_two_windows(corpora: Corpora, tmp_path: Path, mon
     monkeypatch.setattr("sciretrieve.indexing.building.load_encoder", lambda *_, **__: encoder)
     index.parent.mkdir()
 
-    def noted(tokens: Any) -> Any:
+    def noted(tokens: Any, _: Any = None) -> Any:
         # the probe is encoded at every start, to see that the encoder is as it was
         encoded.extend([len(recording.operations)] * sum(paper.id != PROBE.id for paper in tokens))
         return encode(tokens)
