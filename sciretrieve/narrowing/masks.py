@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ..choices import Filter
 from ..lexical import Analyzer, Bm25
-from ..schema import conform, integers
+from ..schema import conform
 from ..scope import Scope
 from ..sharding import by_shard
 from ..shards import Shard
@@ -78,6 +78,7 @@ class Narrower:
         return any(text_terms[start : start + len(terms)] == terms for start in range(len(text_terms) - len(terms) + 1))
 
     def _texts(self, rows: Rows, columns: Sequence[str]) -> Iterable[tuple[int, tuple[str, ...]]]:
-        for shard, positions, shard_rows in by_shard(rows, self.shards):
-            table = shard.columns(columns).take(integers(shard_rows))
-            yield from zip(rows[positions].tolist(), zip(*(table[name].to_pylist() for name in columns), strict=True), strict=True)
+        for shard, _, shard_rows in by_shard(rows, self.shards):
+            for paper_rows, table in shard.read_at(shard_rows, columns):
+                texts = zip(*(table[name].to_pylist() for name in columns), strict=True)
+                yield from zip((paper_rows + shard.first).tolist(), texts, strict=True)

@@ -126,18 +126,22 @@ class Shard:
 
     def papers_at(self, rows: Rows) -> list[Paper]:
         """The papers at the given rows of this shard, in that order."""
-        paper_rows = np.unique(rows)
-        groups, group_of_row = np.unique(np.searchsorted(self._starts, paper_rows, side="right") - 1, return_inverse=True)
         papers: dict[int, Paper] = {}
+        for paper_rows, table in self.read_at(np.unique(rows)):
+            papers |= dict(zip(paper_rows.tolist(), papers_of(table), strict=True))
+        return [papers[row] for row in rows.tolist()]
+
+    def read_at(self, rows: Rows, names: Sequence[str] | None = None) -> Iterator[tuple[Rows, pa.Table]]:
+        """The papers at the given rows, ascending, a few row groups at a time: rows, and their columns, or those with the given names."""
+        groups, group_of_row = np.unique(np.searchsorted(self._starts, rows, side="right") - 1, return_inverse=True)
         for first in range(0, len(groups), GROUPS_AT_ONCE):
             read_groups = groups[first : first + GROUPS_AT_ONCE]
             sizes = self._starts[read_groups + 1] - self._starts[read_groups]
             skipped_rows = self._starts[read_groups] - (np.cumsum(sizes) - sizes)  # rows before a group that were not read
             in_groups = (group_of_row >= first) & (group_of_row < first + GROUPS_AT_ONCE)
-            places = paper_rows[in_groups] - skipped_rows[group_of_row[in_groups] - first]
-            table = self._read(partial(self._file.read_row_groups, read_groups.tolist()), int(sizes.sum()), places)
-            papers |= dict(zip(paper_rows[in_groups].tolist(), papers_of(table), strict=True))
-        return [papers[row] for row in rows.tolist()]
+            places = rows[in_groups] - skipped_rows[group_of_row[in_groups] - first]
+            read = partial(self._file.read_row_groups, read_groups.tolist(), columns=names)
+            yield rows[in_groups], self._read(read, int(sizes.sum()), places)
 
     def columns(self, names: Sequence[str]) -> pa.Table:
         """Whole columns, with the values of deleted papers; names that this shard lacks are left out."""
