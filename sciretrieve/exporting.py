@@ -1,4 +1,4 @@
-"""Exporting papers and vectors from an index as streams: Parquet with both, or a .npy file with the vectors."""
+"""Exporting papers and vectors from an index: Parquet with both, a .npy file with the vectors, or a FAISS index of them."""
 
 from __future__ import annotations
 
@@ -7,40 +7,61 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from .dense import build_ann, factory_string
+from .dense.ann import check_factory
+from .dense.vectors import Gathered
 from .errors import InvalidRequest
 from .files import replaced, write_lines, write_vectors
 from .index import Index
 from .schema import booleans, conform
 
 BLOCK = 65_536
+SUFFIXES = (".parquet", ".npy", ".faiss")
 
 
-def export(index: Index, target: Path) -> list[Path]:
+def export(index: Index, target: Path, dense: str = "flat") -> list[Path]:
     """Write an index's contents to `target` and return the files written.
 
     `.parquet`: all columns of the papers, and their vectors as `vector` (a fixed-size list of float32) if there are
     any. `.npy`: the vectors, shape (papers, dim) float32, and beside them a `.ids.txt` with the ids in the same order.
+    `.faiss`: one FAISS index of all vectors, of the type `dense` ("flat", "hnsw", "ivf" or a factory string), and the ids as with
+    `.npy`: FAISS's number n is line n + 1. For the metric `cosine` its vectors have length 1, as queries must. It is made in memory.
 
     Raises:
-        InvalidRequest: another suffix, a directory that does not exist, or vectors that the index does not have.
+        InvalidRequest: another suffix, a directory that does not exist, vectors that the index does not have, too few of them for
+            such a FAISS index, or a `dense` for another suffix.
     """
     if not target.parent.is_dir():
         raise InvalidRequest(f"there is no directory {target.parent} to write {target.name} to")
+    if target.suffix not in SUFFIXES:
+        raise InvalidRequest(
+            f"cannot export to {target.name}: name a .parquet file (papers and vectors), or a .npy or .faiss file (vectors)"
+        )
+    if dense != "flat" and target.suffix != ".faiss":
+        raise InvalidRequest(f"--dense {dense} is for FAISS; name a .faiss file instead of {target.name}")
     if target.suffix == ".parquet":
         return [_parquet(index, target)]
+    if not index.vectors:
+        raise InvalidRequest(f"{index.path} has no vectors to export (it was built with --dense none); export to .parquet")
     if target.suffix == ".npy":
-        if not index.vectors:
-            raise InvalidRequest(f"{index.path} has no vectors to export (it was built with --dense none); export to .parquet")
         blocks = (
             shard.vectors[first : first + BLOCK][index.scope.part(shard.first, shard.papers).flags[first : first + BLOCK]]
             for shard in index.vectors
             for first in range(0, shard.papers, BLOCK)
         )
-        return [
-            write_vectors(target, blocks, (len(index), index.vectors[0].dim)),
-            write_lines(target.with_suffix(".ids.txt"), index.live_ids()),
-        ]
-    raise InvalidRequest(f"cannot export to {target.name}: name a .parquet file (papers and vectors) or a .npy file (vectors)")
+        write_vectors(target, blocks, (len(index), index.vectors[0].dim))
+    else:
+        _faiss(index, target, dense)
+    return [target, write_lines(target.with_suffix(".ids.txt"), index.live_ids())]
+
+
+def _faiss(index: Index, target: Path, dense: str) -> None:
+    metric = index.manifest.metric
+    assert metric is not None
+    factory = "Flat" if dense == "flat" else factory_string(dense, len(index))
+    check_factory(factory, index.vectors[0].dim, metric)
+    if not build_ann(target, Gathered(index.vectors, index.scope.places), factory, metric):
+        raise InvalidRequest(f"{len(index):,} papers are too few to train a FAISS index of the type {factory}; use --dense flat or hnsw")
 
 
 def _parquet(index: Index, target: Path) -> Path:

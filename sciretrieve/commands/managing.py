@@ -155,21 +155,28 @@ def export(
     output: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="A .parquet file (papers and vectors) or a .npy file (vectors, with ids beside them)."
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="A .parquet file (papers and vectors), or a .npy or .faiss file (vectors, with ids beside them).",
         ),
     ],
     index: IndexPath = None,
+    dense: Annotated[
+        str, typer.Option("--dense", metavar="TYPE", help="The FAISS index of a .faiss file: flat, hnsw, ivf or a factory string.")
+    ] = "flat",
     generation: Generation = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Write papers and vectors to a file.
 
-    A Parquet file has both; a .npy file has the vectors, and the ids are in a text file beside it.
+    A Parquet file has both; a .npy file has the vectors, and a .faiss file is an index of them for FAISS. The ids are then
+    in a text file beside it: FAISS's number n is line n + 1.
     """
     from ..exporting import export as write
     from ..index import Index
 
     opened_index = Index(chosen_index(index), generation=generation)
-    for path in write(opened_index, output):
+    for path in write(opened_index, output, dense):
         Console(quiet).note(f"{counted(len(opened_index), 'paper')}: {path} ({in_bytes(path.stat().st_size)})")

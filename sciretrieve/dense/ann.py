@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -48,7 +48,21 @@ def factory_string(dense: str, papers: int) -> str:
     return {"hnsw": "HNSW32,SQ8", "ivf": f"IVF{lists},SQ8"}.get(dense, dense)
 
 
-def build_ann(path: Path, vectors: Vectors, factory: str, metric: Metric) -> bool:
+class Matrix(Protocol):
+    """Vectors, (n, dim) float32, that are read a block at a time: an array, or like one."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many, and their dimension."""
+
+    def __len__(self) -> int:
+        """How many."""
+
+    def __getitem__(self, rows: Any, /) -> Any:
+        """Some of them, by rows or a slice of rows."""
+
+
+def build_ann(path: Path, vectors: Matrix, factory: str, metric: Metric) -> bool:
     """Train and fill a FAISS index of `vectors` (n, dim) and write it to `path`.
 
     Returns:
@@ -102,7 +116,7 @@ def _empty(factory: str, dim: int, metric: Metric) -> Any:
     return faiss.index_factory(dim, factory, faiss.METRIC_L2 if metric == "l2" else faiss.METRIC_INNER_PRODUCT)
 
 
-def _filled(vectors: Vectors, factory: str, metric: Metric) -> Any:
+def _filled(vectors: Matrix, factory: str, metric: Metric) -> Any:
     """A FAISS index of the vectors. Raises RuntimeError as FAISS does."""
     index = _empty(factory, vectors.shape[1], metric)
     if not index.is_trained:

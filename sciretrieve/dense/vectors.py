@@ -125,6 +125,25 @@ def _edge(answers: Sequence[RowScores], k: int) -> float:
     return float(np.partition(scores, len(scores) - k)[len(scores) - k]) if len(scores) >= k else -np.inf
 
 
+@dataclass(frozen=True)
+class Gathered:
+    """The vectors at some rows of several shards as one matrix, (rows, dim) float32; what is asked of it is read from the shards."""
+
+    shards: Sequence[VectorShard]
+    rows: Rows
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many, and their dimension."""
+        return len(self.rows), self.shards[0].dim
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, places: Rows | slice) -> Vectors:
+        return vectors_at(self.shards, self.rows[places])
+
+
 def vectors_at(shards: Sequence[VectorShard], rows: Rows) -> Vectors:
     """The vectors at the given rows (counted over all shards), in that order: (n, dim) float32."""
     vectors = np.empty((len(rows), shards[0].dim), np.float32)
