@@ -23,7 +23,6 @@ from sciretrieve.errors import IndexBusy, IndexExists, InvalidRequest, NotFound
 from sciretrieve.indexing import building, updating
 from sciretrieve.manifest import generations, read_manifest
 from tests.conftest import Effort
-from tests.torture import examples
 from tests.torture.peers import QUERIES, Answers, Papers, Remote, Stage, answers
 from tests.torture.peers import change as make
 from tests.toy_encoder import LetterEncoder
@@ -402,7 +401,7 @@ def test_processes_see_what_they_have_open_and_write_one_at_a_time(stage: Stage,
         run_state_machine_as_test(
             Here,
             settings=settings(
-                max_examples=examples(10, 200),
+                max_examples=effort(10, 200),
                 stateful_step_count=effort(20, 50),
                 suppress_health_check=list(HealthCheck),
                 deadline=None,
