@@ -55,7 +55,10 @@ def _facet(name: str, column: pa.ChunkedArray, most: int) -> Facet:
         raise InvalidRequest(
             f"the column {name!r} holds {column.type}; --facets counts texts, numbers, dates, true or false, and lists of these"
         )
-    values = values.cast(kind)
+    try:
+        values = values.cast(kind)
+    except pa.ArrowInvalid:  # times in a zone that Arrow does not know: as times in UTC, which is how they are stored
+        values = values.cast(pa.timestamp(values.type.unit, "UTC")).cast(kind)
     present = pc.invert(pc.is_null(values, nan_is_null=True))
     values = values.filter(present)
     papers_with_value = len(values)

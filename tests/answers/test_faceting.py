@@ -42,6 +42,11 @@ def chunked(rows: list[Any], kind: pa.DataType, cut: int) -> pa.Table:
     return pa.table({"x": pa.chunked_array([[None], rows[:cut], rows[cut:]], kind)}).slice(1)
 
 
+def test_times_in_a_zone_that_arrow_does_not_know_count_in_utc() -> None:
+    table = pa.table({"x": pa.array([0, 0, 3600], pa.timestamp("s", "posix/UTC"))})
+    assert facets(table, ["x"])[0].values == (("1970-01-01 00:00:00Z", 2), ("1970-01-01 01:00:00Z", 1))
+
+
 @pytest.mark.parametrize("sort", SCALARS)
 @settings(deadline=None)
 @given(data=st.data(), most=st.integers(0, 5))
