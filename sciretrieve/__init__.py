@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .answers.explaining import explain, why_not
     from .corpora import ColumnMap, Corpus, open_corpus
+    from .distributed import RayWorkers
     from .encoders import load_encoder
     from .errors import SciretrieveError
     from .evaluation import evaluate
     from .fusion import Fusion
     from .index import Index
     from .index import Index as open  # noqa: A004, N813
-    from .indexing import add, build, delete, merge, reindex, sync
+    from .indexing import add, build, build_part, delete, merge, reindex, sync
     from .options import Bm25Parameters, BuildSettings, SearchOptions
     from .ranking.reranking import open_reranker
     from .repairing import repair
@@ -47,12 +48,14 @@ __all__ = [
     "Paper",
     "Query",
     "Ranking",
+    "RayWorkers",
     "Run",
     "SciretrieveError",
     "SearchOptions",
     "__version__",
     "add",
     "build",
+    "build_part",
     "delete",
     "encode",
     "evaluate",
@@ -81,11 +84,13 @@ _HOMES = {
     "Paper": "types",
     "Query": "types",
     "Ranking": "runs",
+    "RayWorkers": "distributed",
     "Run": "runs",
     "SciretrieveError": "errors",
     "SearchOptions": "options",
     "add": "indexing",
     "build": "indexing",
+    "build_part": "indexing",
     "delete": "indexing",
     "encode": "vector_files",
     "evaluate": "evaluation",

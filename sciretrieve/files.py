@@ -15,6 +15,7 @@ import os
 import re
 import shutil
 import socket
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from fnmatch import fnmatchcase
@@ -28,6 +29,8 @@ from .errors import CorruptData, IndexBusy
 
 LOCK = ".lock"
 """The file that a directory's one writer holds locked."""
+PATIENCE = 60.0
+"""Seconds to wait for a process that lost its work to another one: a cluster takes as long to stop what a lost node was doing."""
 
 
 def sync_file(path: Path) -> None:
@@ -276,6 +279,40 @@ def remove_lock(directory: Path) -> None:
     (directory / LOCK).unlink()
     with suppress(OSError):
         directory.rmdir()
+
+
+@contextmanager
+def claimed(path: Path) -> Iterator[None]:
+    """Be the only process that works on what a file stands for; waits for another that is about to be stopped.
+
+    Raises:
+        FileNotFoundError: it is gone.
+        IndexBusy: the other process goes on.
+    """
+    handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)  # for writing, or a network file system has no lock to give
+    try:
+        _wait_for(handle, path)
+        if not os.path.samestat(os.fstat(handle), path.stat()):
+            raise FileNotFoundError(path)
+        yield
+    finally:
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_UN)  # see `write_lock`
+        os.close(handle)
+
+
+def _wait_for(handle: int, path: Path) -> None:
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError as error:
+            if time.monotonic() > end:
+                raise IndexBusy(str(path.parent), "") from error
+            time.sleep(0.1)
+        except OSError:  # a file system without locks: there nothing can be claimed
+            return
 
 
 def hold(path: Path) -> int:

@@ -23,6 +23,8 @@ MANIFEST = "manifest.json"
 GENERATIONS = "generations"
 """The folder with the manifest of every generation that can be opened, by its number."""
 SHARDS = "shards"
+PARTS = "parts"
+"""The folder with what several machines build of an index, each in a folder of its own."""
 PENDING = "pending.json"
 """Marks work in progress: new shards that no manifest names yet."""
 FileFacts = Mapping[str, Mapping[str, Any]]

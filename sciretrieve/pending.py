@@ -16,6 +16,7 @@ import numpy as np
 from .errors import CorruptData, IndexExists
 from .files import listed, read_array, read_sealed, remove, sync_file, write_array, write_sealed
 from .manifest import MANIFEST, PENDING, SHARDS, is_first_format, read_manifest
+from .sharding import Share
 from .types import Rows, Vectors
 
 DELETED = "pending.deleted.npy"
@@ -92,10 +93,7 @@ class Pending:
     @property
     def is_cut(self) -> bool:
         """Whether all that was cut is there still: a power failure may have taken it."""
-        cut = self.cut
-        return cut is None or all(
-            self.folder(place).is_dir() or (self.partial(place) / "ids.arrow").exists() for place in range(len(cut["shards"]))
-        )
+        return all(self.folder(place).is_dir() or (self.partial(place) / "ids.arrow").exists() for place in self.places)
 
     def write(self) -> Pending:
         """Write the mark."""
@@ -110,6 +108,16 @@ class Pending:
     def cut(self) -> Mapping[str, Any] | None:
         """What cutting the corpus gave: `shards`, how many papers each has, and what else was noted then."""
         return self.state.get("cut")
+
+    @property
+    def share(self) -> Share:
+        """Which of these shards are built here."""
+        return Share(*self.plan.get("share", (1, 1)))
+
+    @property
+    def places(self) -> list[int]:
+        """The numbers of the shards that are built here, counted from 0; none before the corpus is cut."""
+        return [place for place in range(len((self.cut or {"shards": ()})["shards"])) if self.share.has(place)]
 
     @property
     def rejected(self) -> Path:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -80,6 +81,21 @@ class Encoder(Protocol):
 
     def encode(self, tokens: Any, advance: Advance = unheard) -> Vectors:
         """The second half of `encode_papers`, on the result of the first. `advance` may be told of some papers before all are done."""
+
+
+Result = TypeVar("Result")
+Task: TypeAlias = Callable[[Advance], Result]
+"""Work on files of an index that can be done by any process that sees them, and be done again if that process ends too soon."""
+
+
+class Workers(Protocol):
+    """Other processes, on this machine or on many, that do tasks."""
+
+    def run(self, directory: Path, tasks: Sequence[Task[Result]], advance: Advance) -> Iterator[tuple[int, Result]]:
+        """Do all tasks on the index in `directory`: each one's number and its result, in the order in which they end.
+
+        Raises what a task raises; Unavailable if no process can do them.
+        """
 
 
 class Reranker(Protocol):

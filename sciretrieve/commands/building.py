@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,9 +16,11 @@ from .options import (
     BUILDING,
     AbstractColumn,
     Adapter,
+    Address,
     Corpus,
     Debug,
     DeviceOption,
+    Distributed,
     EncoderName,
     IdColumn,
     PrecisionOption,
@@ -27,7 +29,11 @@ from .options import (
     Resume,
     Strict,
     TitleColumn,
+    chosen_workers,
 )
+
+if TYPE_CHECKING:
+    from ..indexing.parts import Part
 
 BM25 = Bm25Parameters()
 
@@ -67,6 +73,12 @@ def index(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the index; the old one stays in use until the new one is complete.")
     ] = False,
+    distributed: Distributed = None,
+    address: Address = None,
+    part: Annotated[
+        str | None,
+        typer.Option("--part", metavar="I/N", help="Build only part I of N, on one of N machines; `merge` then makes the index."),
+    ] = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -77,7 +89,7 @@ def index(
     Interrupt it whenever you like: the same command resumes where it stopped.
     """
     from ..corpora import ColumnMap, open_corpus
-    from ..indexing import build
+    from ..indexing import build, build_part
 
     settings = BuildSettings(
         encoder=encoder,
@@ -95,10 +107,16 @@ def index(
     opened_corpus = open_corpus(corpus, columns)
     target = output or Path("indexes") / opened_corpus.name
     console = Console(quiet)
-    console.note(f"indexing {opened_corpus.name} into {target}")
+    which = f"part {part} of " if part else ""
+    console.note(f"indexing {which}{opened_corpus.name} into {target}")
     start = time.perf_counter()
     try:
-        built_index = build(opened_corpus, target, settings, strict=strict, resume=resume, overwrite=overwrite, progress=console)
+        with chosen_workers(distributed, address) as workers:
+            how: dict[str, Any] = {"strict": strict, "resume": resume, "overwrite": overwrite, "progress": console, "workers": workers}
+            if part is not None:
+                _tell_of_part(console, build_part(opened_corpus, target, part, settings, **how), target)
+                return
+            built_index = build(opened_corpus, target, settings, **how)
     except KeyboardInterrupt:
         console.close()
         console.note(f"stopped; finished work is kept in {target}, and the same command resumes it")
@@ -116,3 +134,10 @@ def index(
     if facts.rejected:
         console.note(f"rejected {counted(facts.rejected, 'row')}: see {target / 'rejected.jsonl'}")
     console.note(f"next: sciretrieve search 'your words' -i {shlex.quote(str(target))}")
+
+
+def _tell_of_part(console: Console, built_part: Part, target: Path) -> None:
+    console.close()
+    share = built_part.path.name.replace("-of-", "/")
+    console.note(f"part {share}: {counted(built_part.papers, 'paper')} in {counted(built_part.shards, 'shard')}, in {built_part.path}")
+    console.note(f"next, when all parts are in {target}: sciretrieve merge -i {shlex.quote(str(target))}")

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
 from ..choices import Device, FusionMethod, Mode, Precision
-from ..errors import NotFound
+from ..errors import InvalidRequest, NotFound
 from ..options import BuildSettings, SearchOptions
 
 if TYPE_CHECKING:
+    from ..distributed import RayWorkers
     from ..index import Index
 
 
@@ -101,6 +104,14 @@ Resume: TypeAlias = Annotated[bool, typer.Option("--resume/--no-resume", help="C
 Generation: TypeAlias = Annotated[
     int | None, typer.Option("--generation", metavar="N", min=1, help="An older generation, of those that `sciretrieve log` shows.")
 ]
+Distributed: TypeAlias = Annotated[
+    Literal["ray"] | None,
+    typer.Option("--distributed", help="Work on all nodes of a Ray cluster, which must share the index's file system."),
+]
+Address: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--address", metavar="HOST:PORT", help="The Ray cluster's head node; default: RAY_ADDRESS, else this machine alone."),
+]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress on stderr.")]
 Debug: TypeAlias = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
@@ -125,3 +136,17 @@ def chosen_index(path: Path | None) -> Path:
     if not manifests:
         raise NotFound("there is no index in ./indexes; build one with `sciretrieve index CORPUS`, or name one with --index DIR")
     return manifests[-1].parent
+
+
+@contextmanager
+def chosen_workers(distributed: Literal["ray"] | None, address: str | None) -> Iterator[RayWorkers | None]:
+    """The cluster that was asked for, if one was. Raises as `RayWorkers`, InvalidRequest for an address without a cluster."""
+    if distributed is None:
+        if address is not None:
+            raise InvalidRequest("--address is for --distributed ray")
+        yield None
+        return
+    from ..distributed import RayWorkers
+
+    with RayWorkers(address) as workers:
+        yield workers

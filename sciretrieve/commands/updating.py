@@ -186,7 +186,7 @@ def merge(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Join small shards, and free the space of deleted papers and of older generations.
+    """Join small shards, and free the space of deleted papers and of older generations; or make one index of the parts of one.
 
     Nothing is encoded. Searches go on meanwhile; a generation that somebody has open stays.
     """
@@ -196,6 +196,9 @@ def merge(
     result = _interruptible(console, "the index is as it was, and the same command resumes it", lambda: join(target, progress=console))
     if format == "json":
         say([json.dumps({"schema": 1, "index": str(target), **asdict(result)}, indent=1)])
+        return
+    if result.parts:
+        console.note(f"{target}: an index of {counted(result.parts, 'part')}, {counted(result.shards_after, 'shard')}")
         return
     shards = f"{counted(result.shards_before, 'shard')} before, {result.shards_after:,} now"
     console.note(f"{target}: {shards}; {in_bytes(max(result.freed, 0))} freed")

@@ -59,6 +59,11 @@ def papers(batches: Iterator[RawBatch], columns: ColumnMap, textless: bool) -> I
             elif not next(new_flags):
                 rejected.append(Rejected(batch.source, number, "duplicate id", id))
         rejected_rows = {item.row for item in rejected}
+        for name in table.column_names:
+            for place in _unreadable(table[name]):
+                if batch.rows[place] not in rejected_rows:
+                    rejected.append(Rejected(batch.source, batch.rows[place], f"a date or time in {name!r} is out of range", ids[place]))
+                    rejected_rows.add(batch.rows[place])
         mask = pa.array([number not in rejected_rows for number in batch.rows])
         yield Batch(batch.source, table.filter(mask), fields, sorted(rejected, key=lambda item: item.row))
 
@@ -128,10 +133,32 @@ def _is_object(table: pa.Table, name: str) -> bool:
 
 
 def _storable(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column as Parquet stores it: dictionaries (pandas's categories) decoded, views (Polars's texts) copied."""
+    """A column as Parquet stores it: dictionaries (pandas's categories) decoded, views (Polars's texts) copied, spans of months as texts."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
+    if pa.types.is_interval(column.type):
+        return pa.chunked_array([pa.array([None if value is None else str(value) for value in column.to_pylist()], pa.string())])
     return column.cast(pa.string()) if column.type in (pa.string_view(), pa.large_string()) else column
+
+
+def _unreadable(column: pa.ChunkedArray) -> list[int]:
+    """The rows with a date or time that Arrow can hold and Python, or a Parquet file, cannot: of the year 300,000, say."""
+    if not _has_times(column.type) or _is_readable(column):
+        return []
+    return [row for row in range(len(column)) if not _is_readable(column.slice(row, 1))]
+
+
+def _has_times(kind: pa.DataType) -> bool:
+    return pa.types.is_temporal(kind) or any(_has_times(kind.field(number).type) for number in range(kind.num_fields))
+
+
+def _is_readable(column: pa.ChunkedArray) -> bool:
+    try:
+        column.validate(full=True)
+        column.to_pylist()
+    except (OverflowError, ValueError, pa.ArrowException):
+        return False
+    return True
 
 
 def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -51,11 +51,14 @@ class OpenVinoRuntime:
     @once
     def _compiled(self) -> Any:
         # the latency hint gives each batch all cores
-        settings = {
+        settings: dict[str, str] = {
             "PERFORMANCE_HINT": "LATENCY",
             "INFERENCE_PRECISION_HINT": HINTS[self.precision],
             "CACHE_DIR": str(self._artifact.folder / "compiled"),
         }
+        # the one setting that NumPy, FAISS and torch heed by themselves
+        if (threads := os.environ.get("OMP_NUM_THREADS", "")).isdigit() and int(threads):
+            settings["INFERENCE_NUM_THREADS"] = threads
         return _core().compile_model(self._artifact.folder / "model.xml", "CPU", settings)
 
 

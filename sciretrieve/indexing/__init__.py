@@ -2,7 +2,8 @@
 
 from .building import build
 from .merging import merge
+from .parts import build_part, join_parts
 from .reindexing import refit, reindex
 from .updating import Update, add, delete, sync
 
-__all__ = ["Update", "add", "build", "delete", "merge", "refit", "reindex", "sync"]
+__all__ = ["Update", "add", "build", "build_part", "delete", "join_parts", "merge", "refit", "reindex", "sync"]

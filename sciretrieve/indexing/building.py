@@ -23,16 +23,22 @@ from ..errors import CorruptData, IndexExists, InvalidRequest, SciretrieveError
 from ..files import LOCK, listed, remove, remove_lock, write_lock
 from ..index import Index
 from ..lexical import Analyzer
-from ..manifest import FORMAT, MANIFEST, PENDING, SHARD_NAME, SHARDS, Manifest, Source, library_versions, read_manifest
-from ..options import BuildKeywords, BuildSettings, changed
+from ..manifest import FORMAT, MANIFEST, PARTS, PENDING, SHARD_NAME, SHARDS, Manifest, Source, library_versions, read_manifest
+from ..options import Bm25Parameters, BuildKeywords, BuildSettings, changed
 from ..pending import Pending
-from ..protocols import Encoder, Progress, Silent
+from ..protocols import Encoder, Progress, Silent, Workers
+from ..sharding import ALL, Share
+from ..shards import finished_facts
 from ..streams import checked_text
 from ..sweeping import sweep
-from .intake import Intake, encoder_facts, plain_json, probed, publish_rejections, why_none
+from .intake import Intake, encoder_facts, full, plain_json, probed, publish_rejections, why_none
 
 FLAT_BYTES = 2 << 30
 """`--dense auto` searches exactly up to this size of vectors (some 0.2 s per query on two cores), above it by HNSW."""
+SPANNING = ("metric", "dense", "lexical")
+"""The settings of what spans shards."""
+PLAN = ("command", "format", "settings", "encoder", "analyzer")
+"""What a manifest keeps of a build's plan."""
 LIBRARIES = ("adapters", "faiss-cpu", "numpy", "openvino", "pyarrow", "PyStemmer", "tokenizers", "torch", "transformers")
 
 
@@ -46,6 +52,7 @@ def build(
     resume: bool = True,
     overwrite: bool = False,
     progress: Progress | None = None,
+    workers: Workers | None = None,
     **changes: Unpack[BuildKeywords],
 ) -> Index:
     """Build an index of a corpus, or resume a build of the same corpus with the same settings.
@@ -59,6 +66,7 @@ def build(
         resume: continue a partial build; False starts over.
         overwrite: replace an index, or another partial build; the old index stays in use until the new one is complete.
         progress: is told how far the build is.
+        workers: other processes that fill the shards, such as `RayWorkers`, and see the same directory; the index is the same.
         changes: fields of `BuildSettings` that replace those of `settings`: `build("papers.bib", "indexes/papers", encoder="specter2")`.
 
     Returns:
@@ -72,7 +80,7 @@ def build(
     opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
     directory = Path(into)
     _check_place(directory)
-    work = _Build(opened_corpus, directory, changed(settings, changes), strict, progress or Silent())
+    work = Build(opened_corpus, directory, changed(settings, changes), strict, progress or Silent(), workers)
     with write_lock(directory):
         work.run(resume, overwrite)
     return Index(directory)
@@ -85,17 +93,19 @@ def _check_place(directory: Path) -> None:
         raise InvalidRequest(f"{directory} is a file; name a directory for the index")
     names = {path.name for path in directory.iterdir()} if directory.is_dir() else set()
     in_shards = [path.name.removesuffix(".partial") for path in listed(directory / SHARDS)]
-    has_others = names - {LOCK, SHARDS, f"{PENDING}.tmp"} or not all(map(SHARD_NAME.fullmatch, in_shards))
+    has_others = names - {LOCK, PARTS, SHARDS, f"{PENDING}.tmp"} or not all(map(SHARD_NAME.fullmatch, in_shards))
     if has_others and not names & {MANIFEST, PENDING}:
         raise InvalidRequest(f"{directory} holds other files and no index; name a new or empty directory")
 
 
-class _Build:
+class Build:
     """One build: what its steps share."""
 
-    def __init__(self, corpus: Corpus, directory: Path, settings: BuildSettings, strict: bool, progress: Progress) -> None:
+    def __init__(
+        self, corpus: Corpus, directory: Path, settings: BuildSettings, strict: bool, progress: Progress, workers: Workers | None
+    ) -> None:
         self.corpus, self.directory, self.settings = corpus, directory, settings
-        self.strict, self.progress = strict, progress
+        self.strict, self.progress, self.workers = strict, progress, workers
         self.encoder: Encoder | None = None
         if settings.encoder:
             self.encoder = load_encoder(
@@ -122,57 +132,40 @@ class _Build:
 
     def run(self, resume: bool, overwrite: bool) -> None:
         """Build what is missing, and commit."""
-        files, fingerprint = [str(file) for file in self.corpus.files], self.corpus.fingerprint()
+        if listed(self.directory / PARTS) and not overwrite:
+            raise InvalidRequest(
+                f"{self.directory} holds parts of a build; `sciretrieve merge -i {shlex.quote(str(self.directory))}` makes them the index"
+            )
+        fingerprint = self.corpus.fingerprint()
         old = self._current(overwrite)
         if old is not None and not overwrite:
-            if differences := _differences(old.build, self.plan, old.whole == fingerprint):
+            if differences := shard_differences(old.build, self.plan, old.whole == fingerprint):
                 raise IndexExists(str(self.directory), f"holds an index with another {differences}", self._offer(differences))
             self._respan(old)
             return
-        pending = self._pending({**self.plan, "corpus": files, "fingerprint": fingerprint}, resume, overwrite)
+        publish(self.filled(resume, overwrite), self.plan, self.metric, old, self.progress)
+        remove(self.directory / PARTS)
+
+    def filled(self, resume: bool, overwrite: bool, share: Share = ALL) -> Pending:
+        """Cut the corpus, and fill those of its shards that are to be filled here."""
+        facts = {"corpus": [str(file) for file in self.corpus.files], "fingerprint": self.corpus.fingerprint()}
+        plan = {**self.plan, **facts} if share == ALL else {**self.plan, **facts, "share": [share.number, share.of]}
+        pending = self._pending(plan, resume, overwrite)
+        if pending.state.get("is_full"):
+            return pending
         try:
             pending = probed(pending, self.encoder)
-            intake = Intake(pending, self.encoder, self.analyzer, self.settings.shard_size, self.progress)
+            intake = Intake(
+                pending, self.encoder, self.analyzer, self.settings.shard_size, self.progress, self.workers, self.settings.device
+            )
             intake = intake.cut(self.corpus, self.settings.limit, self.strict, lambda table: table)
             pending = intake.pending
             if not (pending.cut or {})["shards"]:
                 raise InvalidRequest(f"the corpus has no paper to index{why_none(pending)}")
-            shards = intake.fill(0)
+            return full(intake.fill(0).pending, self.encoder, self.metric)
         except SciretrieveError:
             self._forget(pending)
             raise
-        generation = next_generation(self.directory)
-        papers = sum(facts.papers for facts in shards)
-        manifest = Manifest(
-            format=FORMAT,
-            generation=generation,
-            previous=None,
-            created="",
-            papers=papers,
-            rejected=publish_rejections(pending),
-            metric=None,
-            dense="none",
-            encoder=encoder_facts(pending, self.encoder, generation),
-            lexical=None,
-            shards=tuple(shards),
-            sources=(Source(tuple(files), fingerprint, generation),),
-            whole=fingerprint,
-            replaced=(),
-            build=self.plan,
-            versions=library_versions(LIBRARIES),
-            log=(),
-        )
-        spanning = Spanning(**self._spanning(papers))
-        commit(
-            self.directory,
-            old,
-            manifest,
-            spanning,
-            Change("index", added=papers, deleted=old.papers if old else 0),
-            self.progress,
-            anew=True,
-        )
-        sweep(self.directory, keep=0)
 
     def _current(self, overwrite: bool) -> Manifest | None:
         """The index that is there. One that cannot be read can still be overwritten."""
@@ -194,7 +187,7 @@ class _Build:
         if pending is not None:
             same_corpus = pending.plan.get("fingerprint") == plan["fingerprint"]
             command = pending.plan.get("command")
-            differences = _differences(pending.plan, plan, same_corpus) if command == "index" else "command"
+            differences = shard_differences(pending.plan, plan, same_corpus) if command == "index" else "command"
             if not differences and pending.is_cut:
                 return pending
             if differences and not overwrite:
@@ -215,23 +208,15 @@ class _Build:
         """Rebuild what spans the shards of an index of the same papers where its settings differ."""
         # a setting that was not changed keeps its current value: `auto` as resolved, BM25 as tuned
         old_settings, new_settings = old.build["settings"], self.plan["settings"]
-        settings = replace(
-            Spanning.of(old),
-            **{name: value for name, value in self._spanning(old.papers).items() if old_settings[name] != new_settings[name]},
-        )
+        spanning = _spanning(self.plan, self.metric, old.papers)
+        changes = {name: getattr(spanning, name) for name in SPANNING if old_settings[name] != new_settings[name]}
+        settings = replace(Spanning.of(old), **changes)
         if settings == Spanning.of(old):
             self.progress.note(f"{self.directory} is up to date: the same corpus and settings")
         else:
             self.progress.note(f"{self.directory} has these papers already; none is encoded again")
             commit(self.directory, old, replace(old, build=self.plan), settings, Change("index"), self.progress)
         sweep(self.directory)
-
-    def _spanning(self, papers: int) -> dict[str, Any]:
-        """The settings of what spans the shards of so many papers: the fields of `Spanning`."""
-        dense = self.settings.dense if self.encoder else "none"
-        if self.encoder and dense == "auto":
-            dense = auto_dense(papers, self.encoder.dim)
-        return {"metric": self.metric, "dense": dense, "lexical": self.settings.lexical}
 
     def _forget(self, pending: Pending) -> None:
         """Remove a build that failed before it encoded anything; one that did can be resumed."""
@@ -244,12 +229,52 @@ class _Build:
             remove_lock(self.directory)
 
 
+def publish(pending: Pending, plan: Mapping[str, Any], metric: Metric | None, old: Manifest | None, progress: Progress) -> None:
+    """Commit a build whose shards are all full, in place of the generation `old`; a plan may be another than the one that it was begun
+    with where that makes no other shards."""
+    directory = pending.directory
+    generation = next_generation(directory)
+    shards = [finished_facts(pending.folder(place)) for place in pending.places]
+    papers = sum(facts.papers for facts in shards)
+    manifest = Manifest(
+        format=FORMAT,
+        generation=generation,
+        previous=None,
+        created="",
+        papers=papers,
+        rejected=publish_rejections(pending),
+        metric=None,
+        dense="none",
+        encoder=encoder_facts(pending, generation),
+        lexical=None,
+        shards=tuple(shards),
+        sources=(Source(tuple(pending.plan["corpus"]), pending.plan["fingerprint"], generation),),
+        whole=pending.plan["fingerprint"],
+        replaced=(),
+        build=plan,
+        versions=library_versions(LIBRARIES),
+        log=(),
+    )
+    change = Change("index", added=papers, deleted=old.papers if old else 0)
+    commit(directory, old, manifest, _spanning(plan, metric, papers), change, progress, anew=True)
+    sweep(directory, keep=0)
+
+
+def _spanning(plan: Mapping[str, Any], metric: Metric | None, papers: int) -> Spanning:
+    """The settings of what spans the shards of so many papers."""
+    settings, encoder = plan["settings"], plan["encoder"]
+    dense = settings["dense"] if encoder else "none"
+    if encoder and dense == "auto":
+        dense = auto_dense(papers, encoder["dim"])
+    return Spanning(metric, dense, settings["lexical"] and Bm25Parameters(**settings["lexical"]))
+
+
 def auto_dense(papers: int, dim: int) -> str:
     """The kind of dense index for so many papers."""
     return "flat" if papers * dim * 4 <= FLAT_BYTES else "hnsw"
 
 
-def _differences(build: Mapping[str, Any], plan: Mapping[str, Any], same_corpus: bool) -> str:
+def shard_differences(build: Mapping[str, Any], plan: Mapping[str, Any], same_corpus: bool) -> str:
     """Why a plan needs other shards than those of an unfinished or committed build; empty if they are the same.
 
     The vectors are comparable in every precision, so "auto" continues with any; a requested one must be the build's.

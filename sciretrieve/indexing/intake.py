@@ -6,20 +6,21 @@ Once a corpus is cut, its papers are on disk, and it is not read again.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
+from ..choices import Device, Metric
 from ..corpora import Corpus, Reading, Rejections
 from ..encoders import check_golden, golden_vectors
 from ..files import describe, remove, sync_file, write_vectors
 from ..lexical import Analyzer
 from ..manifest import ShardFacts
 from ..pending import Pending
-from ..protocols import Encoder, Progress
-from ..shards import Cutter, fill, finished_facts
+from ..protocols import Encoder, Progress, Workers
+from ..shards import Cutter, Filling, fill, finished_facts
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Intake:
         encoder, analyzer: what fills the shards; None for shards without vectors or without terms.
         shard_size: papers a shard.
         progress: is told how far it is.
+        workers: other processes that fill shards; None to fill them here.
+        device: where their encoders run.
     """
 
     pending: Pending
@@ -38,6 +41,8 @@ class Intake:
     analyzer: Analyzer | None
     shard_size: int
     progress: Progress
+    workers: Workers | None = None
+    device: Device = "auto"
 
     def cut(
         self,
@@ -64,7 +69,7 @@ class Intake:
             return self
         reading = Reading(self.progress.note if corpus.has_columns else lambda _: None)
         rejections = Rejections(self.pending.rejected, strict)
-        cutter = Cutter(self.pending.partial, self.shard_size)
+        cutter = Cutter(self.pending.partial, self.shard_size, self.pending.share)
         papers_read = 0
         count = corpus.count()
         self.progress.start(min(count, limit) if count is not None and limit is not None else count, unit="papers read")
@@ -93,21 +98,38 @@ class Intake:
         }
         return replace(self, pending=self.pending.noting(cut=cut))
 
-    def fill(self, source: int) -> list[ShardFacts]:
+    def fill(self, source: int) -> Intake:
         """Encode the papers of all shards and count their terms, unless that is done."""
         cut = self.pending.cut
         assert cut is not None
-        finished = [place for place in range(len(cut["shards"])) if self.pending.folder(place).is_dir()]
-        done = sum(cut["shards"][place] for place in finished)
+        unfilled = [place for place in self.pending.places if not self.pending.folder(place).is_dir()]
+        total = sum(cut["shards"][place] for place in self.pending.places)
+        done = total - sum(cut["shards"][place] for place in unfilled)
         if done:
             self.progress.note(f"resuming after the {done:,} papers of finished shards")
-        self.progress.start(sum(cut["shards"]), done, unit="papers")
-        return [
-            finished_facts(self.pending.folder(place))
-            if place in finished
-            else fill(self.pending.partial(place), source, self.encoder, self.analyzer, self.progress.advance)
-            for place in range(len(cut["shards"]))
+        self.progress.start(total, done, unit="papers")
+        if self.workers is not None:
+            return self._handed_out(self.workers, unfilled, source)
+        for place in unfilled:
+            fill(self.pending.partial(place), source, self.encoder, self.analyzer, self.progress.advance)
+        return self
+
+    @property
+    def shards(self) -> list[ShardFacts]:
+        """The facts on all shards, once these are full."""
+        return [finished_facts(self.pending.folder(place)) for place in self.pending.places]
+
+    def _handed_out(self, workers: Workers, places: Sequence[int], source: int) -> Intake:
+        """Have other processes fill these shards."""
+        pending = self.pending
+        identity = pending.plan["encoder"] and {**pending.plan["encoder"], "precision": self.encoder and self.encoder.precision}
+        tasks = [
+            Filling(pending.partial(place).absolute(), source, identity, self.device, pending.golden, self.analyzer is not None)
+            for place in places
         ]
+        for _, (_, runtimes) in workers.run(pending.directory, tasks, self.progress.advance):
+            pending = pending.noting(ran_in=list(dict.fromkeys([*pending.state.get("ran_in", ()), *runtimes])))
+        return replace(self, pending=pending)
 
 
 def probed(pending: Pending, encoder: Encoder | None, known: Any = None) -> Pending:
@@ -130,11 +152,23 @@ def ran_in(pending: Pending, encoder: Encoder | None, before: Iterable[str] = ()
     return list(dict.fromkeys([*before, *pending.state.get("ran_in", ()), *(encoder.ran_in if encoder else ())]))
 
 
-def encoder_facts(pending: Pending, encoder: Encoder | None, generation: int) -> dict[str, Any] | None:
-    """A new index's facts on its encoder; writes its golden vectors if it reads texts."""
+def full(pending: Pending, encoder: Encoder | None, metric: Metric | None) -> Pending:
+    """Note that all shards of a build are full, and what its manifest is to say of the encoder."""
     if encoder is None:
+        return pending.noting(is_full=True)
+    return pending.noting(is_full=True, precision=encoder.precision, ran_in=ran_in(pending, encoder), metric=metric)
+
+
+def encoder_facts(pending: Pending, generation: int) -> dict[str, Any] | None:
+    """A new index's facts on its encoder, as `full` noted them; writes its golden vectors if it reads texts."""
+    if pending.plan["encoder"] is None:
         return None
-    facts: dict[str, Any] = {**pending.plan["encoder"], "precision": encoder.precision, "ran_in": ran_in(pending, encoder), "golden": None}
+    facts: dict[str, Any] = {
+        **pending.plan["encoder"],
+        "precision": pending.state["precision"],
+        "ran_in": ran_in(pending, None),
+        "golden": None,
+    }
     if pending.golden is not None:
         path = pending.directory / "encoder" / f"golden-{generation:06d}.npy"
         path.parent.mkdir(exist_ok=True)

@@ -19,7 +19,7 @@ from ..commits import Change, Spanning, commit
 from ..dense import VectorShard
 from ..files import created, vectors_header, write_lock
 from ..lexical.postings import write_postings
-from ..manifest import FORMAT, ShardFacts
+from ..manifest import FORMAT, ShardFacts, read_manifest
 from ..pending import Pending
 from ..protocols import Progress, Silent
 from ..schema import booleans, concat, integers
@@ -29,6 +29,7 @@ from ..shards.filling import finish
 from ..snapshot import Snapshot
 from ..sweeping import sweep
 from ..types import Vectors
+from .parts import has_parts, join_parts
 
 BLOCK = 16_384
 """Vectors that are copied at a time."""
@@ -36,25 +37,31 @@ BLOCK = 16_384
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """What merging did: how many shards there were and are, and how many bytes less all generations take."""
+    """What merging did: how many shards there were and are, how many bytes less all generations take, and of how many parts it
+    made the index, if that was what it did."""
 
     shards_before: int
     shards_after: int
     freed: int
     generation: int
+    parts: int = 0
 
 
 def merge(index: str | Path, *, progress: Progress | None = None) -> Merge:
     """Rewrite small shards and shards with deleted papers, and remove generations before the current one that nobody has open.
 
-    An interrupted merge goes on with the shards that it has finished.
+    Of an index that was built in parts, see `build_part`, it makes one. An interrupted merge goes on with the shards that it has finished.
 
     Raises:
         NotFound: there is no such index.
+        InvalidRequest: parts are missing, unfinished, or of different corpora or settings.
         IndexExists: an add or a build was interrupted, and is to be finished first.
         IndexBusy: another process is writing the index.
     """
     directory, listener = Path(index), progress or Silent()
+    if has_parts(directory):
+        parts, manifest = join_parts(directory, progress=listener), read_manifest(directory)
+        return Merge(0, len(manifest.shards), 0, manifest.generation, parts)
     Snapshot(directory).close()
     with write_lock(directory):
         before = space(directory)

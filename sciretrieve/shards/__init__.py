@@ -11,7 +11,7 @@ Later generations may add files that belong to them: a FAISS index, and the rows
 """
 
 from .cutting import Cutter, cut_shard
-from .filling import fill, finished_facts
+from .filling import Filling, fill, finished_facts
 from .reading import Shard, read_deleted, write_deleted
 
-__all__ = ["Cutter", "Shard", "cut_shard", "fill", "finished_facts", "read_deleted", "write_deleted"]
+__all__ = ["Cutter", "Filling", "Shard", "cut_shard", "fill", "finished_facts", "read_deleted", "write_deleted"]

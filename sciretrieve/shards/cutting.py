@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from ..files import created, remove, sync_file
 from ..schema import concat
+from ..sharding import ALL, Share
 
 ROW_GROUP = 256
 """Papers per row group of papers.parquet; a whole group is read and decompressed to show one hit. Groups half as large show
@@ -29,9 +30,9 @@ class Cutter:
         shards: the shards so far: how many papers each has.
     """
 
-    def __init__(self, folder_of: Callable[[int], Path], shard_size: int) -> None:
-        """`folder_of` gives the folder for the shard of a number, counted from 0."""
-        self._folder_of, self._shard_size = folder_of, shard_size
+    def __init__(self, folder_of: Callable[[int], Path], shard_size: int, share: Share = ALL) -> None:
+        """`folder_of` gives the folder for the shard of a number, counted from 0; those of other shares are counted and not written."""
+        self._folder_of, self._shard_size, self._share = folder_of, shard_size, share
         self._tables: list[pa.Table] = []
         self._papers = self._bytes = 0
         self.shards: list[int] = []
@@ -53,8 +54,9 @@ class Cutter:
         return self.shards
 
     def _write(self) -> None:
-        table = concat(self._tables)
-        cut_shard(self._folder_of(len(self.shards)), table, contents(table))
+        if self._share.has(len(self.shards)):
+            table = concat(self._tables)
+            cut_shard(self._folder_of(len(self.shards)), table, contents(table))
         self.shards.append(self._papers)
         self._tables, self._papers, self._bytes = [], 0, 0
 

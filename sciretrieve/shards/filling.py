@@ -5,9 +5,11 @@ It can be interrupted anywhere and goes on where it stopped: vectors are on disk
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +17,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..choices import Device
+from ..encoders import check_golden, reopen_encoder
 from ..encoders.ahead import make_ahead
 from ..errors import CorruptData
-from ..files import HEADER, describe, read_sealed, sync_file, vectors_header, write_sealed
+from ..files import HEADER, claimed, describe, read_sealed, sync_file, vectors_header, write_sealed
 from ..lexical import Analyzer, PostingsBuilder
 from ..manifest import SHARD_FILES, ShardFacts, shard_facts
 from ..protocols import Advance, Counted, Encoder
 from ..schema import texts_of
+from ..types import Vectors
 
 WINDOW = 512
 """Papers per window without an encoder; each encoder has its own window size. Windows start at a shard's first row, so the
@@ -38,6 +43,11 @@ def fill(partial: Path, source: int, encoder: Encoder | None, analyzer: Analyzer
         encoder, analyzer: what makes vectors and terms; None for a shard without them. Vectors that are there already stay.
         advance: is told of papers that are done.
     """
+    with claimed(partial / "papers.parquet"):
+        return _filled(partial, source, encoder, analyzer, advance)
+
+
+def _filled(partial: Path, source: int, encoder: Encoder | None, analyzer: Analyzer | None, advance: Advance) -> ShardFacts:
     papers = _papers(partial / "papers.parquet")
     postings = PostingsBuilder(analyzer) if analyzer else None
     vectors = _Vectors(partial / "vectors.npy", encoder, papers)
@@ -61,6 +71,53 @@ def fill(partial: Path, source: int, encoder: Encoder | None, analyzer: Analyzer
         postings.write(partial)
     vectors.finish()
     return finish(partial, papers, truncated, (source,))
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """`fill` as a task for another process, which opens the encoder there.
+
+    Attributes:
+        partial, source: as in `fill`.
+        encoder: the encoder's identity and its precision; None for no vectors.
+        device: where it is to run.
+        golden: its vectors of the probe, which it must have there too; None for an encoder that reads no texts.
+        analyzed: whether terms are counted.
+    """
+
+    partial: Path
+    source: int
+    encoder: Mapping[str, Any] | None
+    device: Device
+    golden: Vectors | None
+    analyzed: bool
+
+    def __call__(self, advance: Advance) -> tuple[ShardFacts, tuple[str, ...]]:
+        """Fill the shard, unless another process did: its facts, and the runtimes that the encoder ran in.
+
+        Raises:
+            InvalidRequest: the encoder gives other vectors here.
+        """
+        folder = self.partial.with_name(self.partial.name.removesuffix(".partial"))
+        if folder.is_dir():
+            return finished_facts(folder), ()
+        encoder = _opened(json.dumps(dict(self.encoder), sort_keys=True), self.device) if self.encoder else None
+        if encoder is not None and self.golden is not None:
+            check_golden(self.golden, encoder, "paper")
+        try:
+            facts = fill(self.partial, self.source, encoder, Analyzer() if self.analyzed else None, advance)
+        except FileNotFoundError:
+            if not folder.is_dir():
+                raise
+            facts = finished_facts(folder)
+        return facts, encoder.ran_in if encoder is not None else ()
+
+
+@lru_cache(1)
+def _opened(facts: str, device: Device) -> Encoder:
+    """The encoder that these facts describe; it stays open for the next shard."""
+    identity = json.loads(facts)
+    return reopen_encoder(identity, identity["precision"], device)
 
 
 def finish(partial: Path, papers: int, truncated: int | None, sources: tuple[int, ...]) -> ShardFacts:

@@ -6,10 +6,12 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sciretrieve.corpora import open_corpus
 from sciretrieve.corpora.papers import author_names
 from sciretrieve.corpora.seen import SeenIds
 from tests.made_up import read_corpus, write_jsonl
@@ -271,3 +273,27 @@ def test_an_id_of_an_earlier_file_is_a_duplicate(tmp_path: Path) -> None:
         ("b.jsonl", 1, "1", "duplicate id"),
         ("b.jsonl", 2, "2", "duplicate id"),
     ]
+
+
+FAR = pa.array([5, 10**8], pa.int32()).view(pa.date32())
+"""A date of 1970, and one of the year 275,760, which Python's calendar does not have."""
+LONG = pa.array([5, 2**62], pa.int64())
+
+
+@pytest.mark.parametrize(
+    "column",
+    [FAR, LONG.view(pa.timestamp("ms")), LONG.view(pa.duration("s")), LONG.view(pa.time64("us"))]
+    + [pa.ListArray.from_arrays([0, 1, 2], FAR), pa.StructArray.from_arrays([FAR], ["day"])],
+    ids=["date", "timestamp", "duration", "time", "list", "object"],
+)
+def test_a_time_that_python_does_not_have_is_a_bad_row(column: pa.Array) -> None:
+    papers = pa.table({"id": ["now", "then"], "title": ["a", "b"], "when": column})
+    (batch,) = open_corpus(papers).batches()
+    assert batch.papers["id"].to_pylist() == ["now"]
+    assert [(item.row, item.reason) for item in batch.rejected] == [(2, "a date or time in 'when' is out of range")]
+
+
+def test_a_span_of_months_is_text() -> None:
+    papers = pa.table({"id": ["a"], "title": ["t"], "span": pa.array([pa.MonthDayNano([1, 2, 3])])})
+    (batch,) = open_corpus(papers).batches()
+    assert batch.papers["span"].to_pylist() == ["MonthDayNano(months=1, days=2, nanoseconds=3)"]

@@ -1,0 +1,153 @@
+"""Builds on a Ray cluster: the index is that of one machine, whatever dies meanwhile."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sciretrieve as sr
+from sciretrieve.distributed import RayWorkers
+from sciretrieve.distributed.cluster import Cluster
+from sciretrieve.errors import MissingExtra, NotFound, Unavailable
+from sciretrieve.options import BuildSettings
+from sciretrieve.protocols import Advance, Silent
+from tests.command_line import sciretrieve
+from tests.indexing.test_building import contents
+from tests.indexing.test_parts import manifest
+from tests.made_up import made_up_papers, write_jsonl
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
+SETTINGS = BuildSettings(shard_size=40)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_jsonl(tmp_path_factory.mktemp("corpus") / "corpus.jsonl", made_up_papers(200))
+
+
+@pytest.fixture(scope="module")
+def whole(corpus: Path) -> sr.Index:
+    return sr.build(corpus, corpus.parent / "whole", SETTINGS)
+
+
+class Told(Silent):
+    """Counts papers, and calls something when the first are in their shards."""
+
+    def __init__(self, then: Callable[[], None] = lambda: None) -> None:
+        self.papers, self.total, self._unit = 0, 0, ""
+        self._then = then
+
+    def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
+        self.total, self.papers, self._unit = total or 0, 0, unit
+
+    def advance(self, papers: int) -> None:
+        if not self.papers and self._unit == "papers":
+            self._then()
+        self.papers += papers
+
+
+def test_the_index_is_that_of_one_machine(corpus: Path, whole: sr.Index, workers: RayWorkers, tmp_path: Path) -> None:
+    told = Told()
+    index = sr.build(corpus, tmp_path / "index", SETTINGS, workers=workers, progress=told)
+    assert contents(index) == contents(whole)
+    assert manifest(index) == manifest(whole)
+    assert told.papers == told.total == 200
+
+
+def test_a_node_that_dies_in_mid_build_costs_nothing_else(
+    corpus: Path, whole: sr.Index, cluster: Any, workers: RayWorkers, tmp_path: Path
+) -> None:
+    doomed = cluster.add_node(num_cpus=1)
+    deaths: list[int] = []
+
+    def kill() -> None:
+        cluster.remove_node(doomed, allow_graceful=False)
+        deaths.append(told.papers)
+
+    told = Told(kill)
+    index = sr.build(corpus, tmp_path / "index", SETTINGS, workers=workers, progress=told)
+    assert deaths == [0]
+    assert told.papers == told.total == 200
+    assert contents(index) == contents(whole)
+
+
+def test_a_task_whose_worker_dies_is_done_by_another(workers: RayWorkers, tmp_path: Path) -> None:
+    (tmp_path / "pending.json").write_text("{}")
+
+    def dies_once(advance: Advance) -> int:
+        if not (tmp_path / "died").exists():
+            (tmp_path / "died").touch()
+            os._exit(1)
+        advance(3)
+        return os.getpid()
+
+    papers: list[int] = []
+    outcomes = list(workers.run(tmp_path, [dies_once, lambda advance: advance(4)], papers.append))
+    assert sorted(number for number, _ in outcomes) == [0, 1]
+    assert dict(outcomes)[0] not in (None, os.getpid())
+    assert sum(papers) == 7
+
+
+def test_a_task_that_kills_its_workers_ends_the_work(workers: RayWorkers, tmp_path: Path) -> None:
+    (tmp_path / "pending.json").write_text("{}")
+
+    def dies(_: Advance) -> None:
+        os._exit(1)
+
+    with pytest.raises(Unavailable, match="3 workers died"):
+        list(workers.run(tmp_path, [dies], lambda _: None))
+
+
+def test_what_a_task_raises_is_raised_here(workers: RayWorkers, tmp_path: Path) -> None:
+    (tmp_path / "pending.json").write_text("{}")
+
+    def fails(_: Advance) -> None:
+        raise NotFound("there is no such thing")
+
+    with pytest.raises(NotFound, match="no such thing"):
+        list(workers.run(tmp_path, [fails], lambda _: None))
+
+
+def test_a_file_that_nodes_see_otherwise(workers: RayWorkers) -> None:
+    # what a process reads here is about itself
+    with pytest.raises(Unavailable, match="does not see /proc/self as this machine does"):
+        workers.cluster.check(workers.cluster.nodes()[0], Path("/proc/self/environ"))
+
+
+def test_a_node_with_another_version(workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sciretrieve.distributed.cluster.version", lambda _: "99.0")
+    with pytest.raises(Unavailable, match=r"has sciretrieve .*; install version 99\.0 there"):
+        workers.cluster.check(workers.cluster.nodes()[0], tmp_path)
+
+
+def test_an_address_without_a_cluster() -> None:
+    start = time.monotonic()
+    with pytest.raises(Unavailable, match=r"no Ray cluster can be reached at 127\.0\.0\.1:1 "):
+        Cluster("127.0.0.1:1")
+    with pytest.raises(Unavailable, match="give HOST:PORT"):
+        Cluster("nonsense")
+    assert time.monotonic() - start < 30  # Ray itself waits for many minutes
+
+
+def test_without_ray(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'sciretrieve\[ray\]'"):
+        RayWorkers()
+
+
+def test_the_command(corpus: Path, whole: sr.Index, cluster: Any, tmp_path: Path) -> None:
+    options = ["-o", tmp_path / "index", "--shard-size", 40]
+    away = sciretrieve("index", corpus, *options, "--distributed", "ray", "--address", "127.0.0.1:1")
+    assert (away.returncode, away.stderr.count("\n")) == (4, 2)
+    lone = sciretrieve("index", corpus, *options, "--address", "127.0.0.1:1")
+    assert (lone.returncode, "--distributed ray" in lone.stderr) == (2, True)
+    assert not (tmp_path / "index").exists()
+    built = sciretrieve("index", corpus, *options, "--distributed", "ray", "--address", cluster.address)
+    assert built.returncode == 0, built.stderr
+    assert contents(sr.open(tmp_path / "index")) == contents(whole)
