@@ -133,7 +133,7 @@ def _is_object(table: pa.Table, name: str) -> bool:
 
 
 def _storable(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column as Parquet stores it: dictionaries (pandas's categories) decoded, views (Polars's texts) copied, spans of months as texts."""
+    """A column as Parquet stores it: dictionaries (pandas's categories) decoded, views (Polars's texts) copied, months as texts."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_interval(column.type):
