@@ -18,13 +18,17 @@ import numpy as np
 
 from .choices import Metric
 from .dense import build_ann, factory_string
+from .dense.measuring import try_out
+from .effort import knob
 from .errors import CorruptData
 from .files import created, describe, put_array, read_array, read_json, remove, sync_file
 from .fusion import Fusion
 from .lexical import Analyzer, Bm25Parameters
 from .lexical.statistics import frequencies, statistics
 from .manifest import LOGGED, MANIFEST, SHARDS, Manifest, Record, ShardFacts, generation_file, generations
+from .options import RECALL
 from .protocols import Progress
+from .scope import Scope
 from .shards import Shard, write_deleted
 from .types import Rows
 from .verified import Verified
@@ -32,16 +36,18 @@ from .verified import Verified
 
 @dataclass(frozen=True, slots=True)
 class Spanning:
-    """The settings of what spans shards: how vectors are compared, how they are searched, and BM25's parameters."""
+    """The settings of what spans shards: how vectors are compared, how they are searched, BM25's parameters, and the share of the
+    best papers that an approximate dense index should find."""
 
     metric: Metric | None
     dense: str
     lexical: Bm25Parameters | None
+    recall: float = RECALL
 
     @classmethod
     def of(cls, manifest: Manifest) -> Spanning:
         """The settings of a generation."""
-        return cls(manifest.metric, manifest.dense, manifest.bm25)
+        return cls(manifest.metric, manifest.dense, manifest.bm25, manifest.build["settings"].get("recall", RECALL))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +107,7 @@ def commit(
         replaced=tuple(facts.name for facts in old.shards if facts.name not in {new.name for new in shards}) if old else (),
         log=(*(old.log if old else ()), record)[-LOGGED:],
         fusion=asdict(fusion) if fusion is not None else None if anew else _fusion(old, settings, progress),
+        trial=_trial(directory, new.encoder, shards, old, settings, progress),
     )
     path = generation_file(directory, generation)
     path.parent.mkdir(exist_ok=True)
@@ -164,6 +171,39 @@ def _with_ann(
         progress.note(f"shard {facts.name} has too few papers for {settings.dense}, so it is searched exactly")
         return facts
     return replace(facts, files={**facts.files, path.name: describe(path)})
+
+
+def _trial(
+    directory: Path,
+    encoder: Mapping[str, Any] | None,
+    shards: tuple[ShardFacts, ...],
+    old: Manifest | None,
+    settings: Spanning,
+    progress: Progress,
+) -> Mapping[str, Any] | None:
+    """The manifest's facts on what the dense index is worth, measured where it or the recall that is wanted changed."""
+    ann_files = [(facts.name, facts.ann_file) for facts in shards if facts.ann_file]
+    if not ann_files or encoder is None or settings.metric is None:
+        return None
+    before = None if old is None else [(facts.name, facts.ann_file) for facts in old.shards if facts.ann_file]
+    if old is not None and before == ann_files and old.trial is not None and old.trial["target"] == settings.recall:
+        return old.trial
+    verified = Verified(directory)
+    opened_shards, first = [], 0
+    for facts in shards:
+        opened_shards.append(Shard(verified, facts, first))
+        first += facts.papers
+    vectors = [shard.vectors(int(encoder["dim"]), settings.metric) for shard in opened_shards]
+    scope = Scope(first)
+    if any(facts.deleted for facts in shards):
+        scope = Scope(first, np.concatenate([shard.scope.flags for shard in opened_shards]))
+    lists = max(shard.ann.lists for shard in vectors if shard.ann is not None)
+    size = sum(int(facts.files[facts.ann_file]["bytes"]) for facts in shards if facts.ann_file)
+    trial = try_out(vectors, scope, knob(settings.dense), settings.recall, lists, size)
+    if trial is None:
+        return None
+    progress.note(f"{settings.dense} {trial}")
+    return asdict(trial)
 
 
 def _lexical(

@@ -11,6 +11,7 @@ import numpy as np
 
 from .choices import MODES, Filter, FusionMethod, Mode, check_choice
 from .dense.vectors import vectors_at
+from .effort import EXACT, Effort, knob
 from .errors import InvalidRequest
 from .fusion import Fusion
 from .lexical.bm25 import weigh_terms
@@ -201,9 +202,10 @@ class Index(Snapshot):
             raise InvalidRequest(f"{self.path} has no vectors to tell papers' likeness by; leave out --diverse")
         works = DIVERSE * k if options.diversify else k
         depth = works + GROUPED if options.group else works
+        searcher = replace(self.searcher, effort=self.effort(options))
         while True:
             searched = max(depth, options.rerank_depth) if options.reranker else depth
-            run = Run(tuple(self.searcher.search(probes, searched, mode, fusion)), mode, self)
+            run = Run(tuple(searcher.search(probes, searched, mode, fusion)), mode, self)
             if options.reranker is not None:
                 run = reranked(run, options.reranker, depth, options.rerank_depth)
             if not options.group:
@@ -258,6 +260,22 @@ class Index(Snapshot):
         """How to join both halves: as the index was tuned, but for what the caller asks."""
         tuned = Fusion(**self.manifest.fusion) if self.manifest.fusion else Fusion()
         return replace(tuned, method=method or tuned.method, alpha=tuned.alpha if alpha is None else alpha)
+
+    def effort(self, options: SearchOptions) -> Effort:
+        """How hard the dense half is searched: as was measured to be enough, unless the options say more.
+
+        Raises InvalidRequest for a knob that the type of its dense index does not have.
+        """
+        has = knob(self.manifest.dense)
+        for name in ("ef", "nprobe"):
+            if getattr(options, name) is not None and name != has:
+                other = f"it has --{has}" if has else "leave it out"
+                raise InvalidRequest(f"{self.path} has the dense index {self.manifest.dense}, which has no --{name}; {other}")
+        if options.recall is not None:
+            return self.trial.reaching(options.recall) if self.trial else EXACT
+        if options.ef is None and options.nprobe is None:
+            return self.searcher.effort
+        return Effort(options.ef, options.nprobe, deepens=False)
 
     def _checked(self, k: int, mode: Mode | None) -> Mode:
         if k < 1:

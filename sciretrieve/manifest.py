@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .choices import METRICS, Metric
+from .effort import Trial
 from .errors import CorruptData, InvalidRequest, NotFound
 from .files import listed, read_json, read_sealed, write_sealed
 from .fusion import Fusion
@@ -112,6 +113,7 @@ class Manifest:
         build: the settings, encoder and analyzer that new shards are built with.
         log: the last commits, oldest first.
         fusion: the fields of `fusion.Fusion`, if hybrid search was tuned.
+        trial: the fields of `effort.Trial`, if the dense index is approximate.
     """
 
     format: int
@@ -132,6 +134,7 @@ class Manifest:
     versions: Mapping[str, str]
     log: tuple[Record, ...]
     fusion: Mapping[str, Any] | None = None
+    trial: Mapping[str, Any] | None = None
 
     def write(self, path: Path) -> None:
         """Write it to a file, atomically."""
@@ -311,3 +314,5 @@ def _check_values(manifest: Manifest) -> None:
         raise ValueError("statistics")
     if manifest.fusion is not None:
         Fusion(**manifest.fusion)
+    if manifest.trial is not None:
+        Trial.of(manifest.trial)

@@ -34,6 +34,9 @@ SHARD_SIZE = 100_000
 LARGEST_SHARD = 1_000_000
 """Papers that a shard may have: with 768 dimensions 3 GB of vectors."""
 
+RECALL = 0.98
+"""The share of the true best 10 papers that an approximate index should find."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bm25Parameters:
@@ -71,6 +74,8 @@ class BuildSettings:
         lexical: BM25's parameters; None for no BM25.
         shard_size: papers a shard.
         limit: stop after so many papers.
+        memory: bytes that "auto" may choose a dense index of, which a search should find in memory; None for no limit.
+        recall: the share of the true best 10 papers that an approximate dense index should find.
     """
 
     encoder: str | None = "minilm"
@@ -84,6 +89,8 @@ class BuildSettings:
     lexical: Bm25Parameters | None = Bm25Parameters()
     shard_size: int = SHARD_SIZE
     limit: int | None = None
+    memory: int | None = None
+    recall: float = RECALL
 
     def __post_init__(self) -> None:
         if self.dense == "none":
@@ -99,6 +106,9 @@ class BuildSettings:
             raise InvalidRequest(f"--shard-size must lie between 1 and {LARGEST_SHARD:,}, not {self.shard_size}")
         if self.limit is not None and self.limit < 1:
             raise InvalidRequest(f"--limit must be at least 1, not {self.limit}")
+        if self.memory is not None and self.dense != "auto":
+            raise InvalidRequest(f"--memory is what --dense auto goes by; leave it out with --dense {self.dense}")
+        check_recall(self.recall)
 
 
 class BuildKeywords(TypedDict, total=False):
@@ -115,6 +125,8 @@ class BuildKeywords(TypedDict, total=False):
     lexical: Bm25Parameters | None
     shard_size: int
     limit: int | None
+    memory: int | None
+    recall: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +144,9 @@ class SearchOptions:
         rerank_depth: how many papers it orders.
         group: whether papers of one title and first author are answered as one, see `sciretrieve.ranking.grouping`.
         diversify: whether papers that are like those before them are put off, see `sciretrieve.ranking.diversity`.
+        ef: candidates that an HNSW index keeps while it walks its graph; by default as was measured to be enough.
+        nprobe: lists of an IVF index that are searched; by default as was measured to be enough.
+        recall: the share of the true best 10 papers to find, in place of `ef` and `nprobe`; 1 scores every vector.
     """
 
     mode: Mode | None = None
@@ -143,6 +158,9 @@ class SearchOptions:
     rerank_depth: int = 100
     group: bool = True
     diversify: bool = False
+    ef: int | None = None
+    nprobe: int | None = None
+    recall: float | None = None
 
     def __post_init__(self) -> None:
         if self.mode is not None:
@@ -153,6 +171,13 @@ class SearchOptions:
             raise InvalidRequest(f"--alpha, the dense half's share, lies between 0 and 1, not {self.alpha}")
         if self.rerank_depth < 1:
             raise InvalidRequest(f"--rerank-depth must be at least 1, not {self.rerank_depth}")
+        for name, value in (("ef", self.ef), ("nprobe", self.nprobe)):
+            if value is not None and not 1 <= value < 1 << 31:
+                raise InvalidRequest(f"--{name} must be at least 1 and below 2^31, not {value}")
+            if value is not None and self.recall is not None:
+                raise InvalidRequest(f"--recall chooses --{name}; give one of them")
+        if self.recall is not None:
+            check_recall(self.recall)
 
     @property
     def filters(self) -> tuple[str, ...]:
@@ -173,6 +198,15 @@ class SearchKeywords(TypedDict, total=False):
     rerank_depth: int
     group: bool
     diversify: bool
+    ef: int | None
+    nprobe: int | None
+    recall: float | None
+
+
+def check_recall(recall: float) -> None:
+    """Raise InvalidRequest for what is no share of papers to find."""
+    if not 0 < recall <= 1:
+        raise InvalidRequest(f"--recall, the share of the best papers to find, lies above 0 and up to 1, not {recall}")
 
 
 Options = TypeVar("Options", BuildSettings, SearchOptions)

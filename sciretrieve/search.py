@@ -14,6 +14,7 @@ from .dense import VectorShard
 from .dense import vectors as dense
 from .dense.exact import RowScores
 from .dense.scale import Scale
+from .effort import USUAL, Effort
 from .fusion import Fusion
 from .lexical import Bm25
 from .lexical.spelling import Correction
@@ -62,13 +63,15 @@ class Candidates:
 
 @dataclass(frozen=True)
 class Searcher:
-    """What searching needs of an index: the halves that it has, the ids to break ties by, and which papers are not deleted."""
+    """What searching needs of an index: the halves that it has, the ids to break ties by, which papers are not deleted, and how
+    hard an approximate dense half is searched."""
 
     vectors: Sequence[VectorShard]
     bm25: Bm25 | None
     ids: Callable[[Rows], list[str]]
     scope: Scope
     scale: Callable[[], Scale | None] = lambda: None
+    effort: Effort = USUAL
 
     def search(self, probes: Sequence[Probe], k: int, mode: Mode, fusion: Fusion) -> list[Ranking]:
         """Rank the papers that may answer for each probe; see `Index.search` for what is promised."""
@@ -85,7 +88,7 @@ class Searcher:
 
     def _nearest(self, probes: Sequence[Probe], k: int) -> list[RowScores]:
         """The nearest vectors of probes that the same papers may answer."""
-        return dense.search(self.vectors, np.stack([_vector(probe) for probe in probes]), k, probes[0].scope)
+        return dense.search(self.vectors, np.stack([_vector(probe) for probe in probes]), k, probes[0].scope, self.effort)
 
     def _bm25(self, probe: Probe, k: int) -> Ranking:
         assert self.bm25 is not None
@@ -149,7 +152,7 @@ class Searcher:
         scale = self.scale()
         if not correction.doubted or scale is None or self.bm25 is None:
             return True
-        nearest = float(dense.search(self.vectors, vector[None], 1, self.scope)[0][1].max())
+        nearest = float(dense.search(self.vectors, vector[None], 1, self.scope, self.effort)[0][1].max())
         if scale.strength(nearest) < WEAK:
             return True
         rows = self.bm25.rows_with([correction.term])

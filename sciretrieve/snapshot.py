@@ -15,6 +15,7 @@ import pyarrow as pa
 from .choices import MODES, Mode
 from .dense import VectorShard
 from .dense.scale import Scale, scale
+from .effort import USUAL, Trial
 from .encoders import read_golden
 from .errors import CorruptData, InvalidRequest, NotFound
 from .files import hold, read_array
@@ -152,17 +153,7 @@ class Snapshot:
         if self.manifest.encoder is None or self.manifest.metric is None:
             return []
         dim, metric = int(self.manifest.encoder["dim"]), self.manifest.metric
-        return [
-            VectorShard(
-                shard.file("vectors.npy"),
-                shard.papers,
-                dim,
-                metric,
-                shard.first,
-                shard.file(shard.facts.ann_file) if shard.facts.ann_file else None,
-            )
-            for shard in self.shards
-        ]
+        return [shard.vectors(dim, metric) for shard in self.shards]
 
     @once
     def bm25(self) -> Bm25 | None:
@@ -209,10 +200,16 @@ class Snapshot:
         """What dense scores mean in this index; None where that cannot be told."""
         return scale(self.vectors, self.golden, self.scope) if self.golden is not None and self.vectors else None
 
+    @property
+    def trial(self) -> Trial | None:
+        """What its approximate dense index was found to be worth; None where all is exact, or where that was not measured."""
+        return Trial.of(self.manifest.trial) if self.manifest.trial else None
+
     @once
     def searcher(self) -> Searcher:
         """What the three ways to search work on."""
-        return Searcher(self.vectors, self.bm25, self.ids, self.scope, lambda: self.scale)
+        effort = self.trial.effort if self.trial else USUAL
+        return Searcher(self.vectors, self.bm25, self.ids, self.scope, lambda: self.scale, effort)
 
 
 def _live(shard: Shard) -> list[str]:

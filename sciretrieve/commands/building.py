@@ -23,13 +23,16 @@ from .options import (
     Distributed,
     EncoderName,
     IdColumn,
+    Memory,
     PrecisionOption,
     QueryAdapter,
     Quiet,
+    RecallBuilt,
     Resume,
     Strict,
     TitleColumn,
     chosen_workers,
+    parsed_size,
 )
 
 if TYPE_CHECKING:
@@ -50,8 +53,13 @@ def index(
         Metric | None, typer.Option("--metric", help="How vectors are compared; default: as the encoder was trained.")
     ] = None,
     dense: Annotated[
-        str, typer.Option("--dense", metavar="TYPE", help="auto, flat (exact), hnsw, ivf, a FAISS factory string, or none for BM25 only.")
+        str,
+        typer.Option(
+            "--dense", metavar="TYPE", help="auto, flat (exact), hnsw, ivf, rabitq, a FAISS factory string, or none for BM25 only."
+        ),
     ] = BUILDING.dense,
+    memory: Memory = None,
+    recall: RecallBuilt = BUILDING.recall,
     lexical: Annotated[bool, typer.Option("--lexical/--no-lexical", help="With or without BM25.")] = True,
     bm25: Annotated[Bm25Variant, typer.Option("--bm25", help="The variant of BM25.")] = BM25.variant,
     k1: Annotated[float, typer.Option("--k1", min=0.0, help="BM25's saturation of term frequency.")] = BM25.k1,
@@ -97,6 +105,8 @@ def index(
         query_adapter=query_adapter,
         metric=metric,
         dense=dense,
+        memory=parsed_size(memory),
+        recall=recall,
         precision=precision,
         device=device,
         lexical=Bm25Parameters(bm25, k1, b) if lexical else None,

@@ -52,6 +52,7 @@ def info(
         say([json.dumps(as_json, ensure_ascii=False, indent=2)])
         return
     encoder, lexical = facts.encoder, facts.lexical
+    found = f"; {opened_index.trial}" if opened_index.trial else ""
     rows = {
         "index": str(opened_index.path),
         "papers": f"{facts.papers:,} in {counted(len(facts.shards), 'shard')}; {counted(facts.rejected, 'row')} rejected",
@@ -60,7 +61,7 @@ def info(
         "modes": ", ".join(opened_index.modes),
         "encoder": f"{encoder['name']}, {encoder['dim']} dimensions, {_precision(encoder)}" if encoder else "none",
         "cut": f"{counted(facts.truncated, 'paper')} longer than the encoder reads" if facts.truncated is not None else "not known",
-        "dense": f"{facts.dense}, {facts.metric}" if encoder else "none",
+        "dense": f"{facts.dense}, {facts.metric}{found}" if encoder else "none",
         "BM25": f"{lexical['variant']}, k1 {lexical['k1']}, b {lexical['b']}" if lexical else "none",
         "columns": ", ".join(f"{name} ({kind})" for name, kind in columns.items()),
         "corpus": _corpora(facts),
@@ -163,7 +164,7 @@ def export(
     ],
     index: IndexPath = None,
     dense: Annotated[
-        str, typer.Option("--dense", metavar="TYPE", help="The FAISS index of a .faiss file: flat, hnsw, ivf or a factory string.")
+        str, typer.Option("--dense", metavar="TYPE", help="The FAISS index of a .faiss file: flat, hnsw, ivf, rabitq or a factory string.")
     ] = "flat",
     generation: Generation = None,
     quiet: Quiet = False,

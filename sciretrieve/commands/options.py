@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -90,6 +91,23 @@ Group: TypeAlias = Annotated[
     bool, typer.Option("--group/--no-group", help="Group papers with the same title and first author (preprint and journal).")
 ]
 Diverse: TypeAlias = Annotated[bool, typer.Option("--diverse", help="Rank papers lower that are similar to those before them.")]
+Ef: TypeAlias = Annotated[
+    int | None, typer.Option("--ef", metavar="N", min=1, help="Candidates that an HNSW index keeps; default: as many as the recall needs.")
+]
+Nprobe: TypeAlias = Annotated[
+    int | None, typer.Option("--nprobe", metavar="N", min=1, help="Lists of an IVF index to search; default: as many as the recall needs.")
+]
+RecallWanted: TypeAlias = Annotated[
+    float | None,
+    typer.Option("--recall", metavar="SHARE", help="Of the true best 10, what an approximate index should find; 1 scores every vector."),
+]
+RecallBuilt: TypeAlias = Annotated[
+    float, typer.Option("--recall", metavar="SHARE", help="Of the true best 10, what an approximate index should find.")
+]
+Memory: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--memory", metavar="SIZE", help="What the dense index that --dense auto chooses may take of memory, e.g. 2GB."),
+]
 Since: TypeAlias = Annotated[int | None, typer.Option("--since", metavar="YEAR", help="Only papers of that year or later.")]
 Facets: TypeAlias = Annotated[
     list[str] | None, typer.Option("--facets", metavar="COLUMNS", help="Count values among the first 1,000 papers, e.g. year,venue.")
@@ -126,6 +144,19 @@ def open_index(path: Path | None, encoder: str | None, generation: int | None = 
     from ..encoders import load_encoder
 
     return Index(index_path, encoder=load_encoder(encoder, device="cpu"), generation=generation)
+
+
+UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
+
+
+def parsed_size(text: str | None) -> int | None:
+    """A size such as 2GB, 1.5 GiB or 800000 in bytes. Raises InvalidRequest."""
+    if text is None:
+        return None
+    parts = re.fullmatch(r"(\d{1,15}(?:\.\d{1,15})?) *([A-Z]*)", text.strip().upper())
+    if parts is None or parts[2] not in UNITS:
+        raise InvalidRequest(f"{text!r} is no size; write bytes, or a number and a unit such as 800MB, 2GB or 1.5GiB")
+    return int(float(parts[1]) * UNITS[parts[2]])
 
 
 def chosen_index(path: Path | None) -> Path:

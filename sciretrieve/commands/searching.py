@@ -22,6 +22,7 @@ from .options import (
     Count,
     Debug,
     Diverse,
+    Ef,
     Explain,
     Facets,
     Filters,
@@ -32,8 +33,10 @@ from .options import (
     Group,
     IndexPath,
     ModeOption,
+    Nprobe,
     QueryEncoder,
     Quiet,
+    RecallWanted,
     Rerank,
     RerankDepth,
     Since,
@@ -66,6 +69,9 @@ def search(
     since: Since = None,
     fusion: Fusion = None,
     alpha: Alpha = None,
+    ef: Ef = None,
+    nprobe: Nprobe = None,
+    recall: RecallWanted = None,
     rerank: Rerank = None,
     rerank_depth: RerankDepth = SEARCHING.rerank_depth,
     group: Group = SEARCHING.group,
@@ -86,7 +92,7 @@ def search(
     start = time.perf_counter()
     opened_index, console = open_index(index, encoder, generation), Console(quiet)
     _check_views(format, explain, facets, cluster)
-    options = SearchOptions(mode, filter, since, fusion, alpha, _reranker(rerank), rerank_depth, group, diverse)
+    options = SearchOptions(mode, filter, since, fusion, alpha, _reranker(rerank), rerank_depth, group, diverse, ef, nprobe, recall)
 
     def ask(count: int, plain: bool) -> Run:
         return opened_index.search(text, count, _plain(options) if plain else options)
@@ -119,6 +125,9 @@ def similar(
     since: Since = None,
     fusion: Fusion = None,
     alpha: Alpha = None,
+    ef: Ef = None,
+    nprobe: Nprobe = None,
+    recall: RecallWanted = None,
     group: Group = SEARCHING.group,
     diverse: Diverse = False,
     facets: Facets = None,
@@ -137,7 +146,7 @@ def similar(
     start = time.perf_counter()
     opened_index = open_index(index, encoder, generation)
     _check_views(format, explain, facets, cluster)
-    options = SearchOptions(mode, filter, since, fusion, alpha, group=group, diversify=diverse)
+    options = SearchOptions(mode, filter, since, fusion, alpha, group=group, diversify=diverse, ef=ef, nprobe=nprobe, recall=recall)
 
     def ask(count: int, plain: bool) -> Run:
         return opened_index.similar(positives, count, _plain(options) if plain else options, text=text, negatives=negatives or [])
@@ -164,6 +173,9 @@ def batch(
     filter: Filters = None,
     fusion: Fusion = None,
     alpha: Alpha = None,
+    ef: Ef = None,
+    nprobe: Nprobe = None,
+    recall: RecallWanted = None,
     rerank: Rerank = None,
     rerank_depth: RerankDepth = SEARCHING.rerank_depth,
     quiet: Quiet = False,
@@ -177,7 +189,7 @@ def batch(
     query_list = read_queries(queries)
     opened_index = open_index(index, encoder, generation)
     console = Console(quiet)
-    options = SearchOptions(mode, filter, None, fusion, alpha, _reranker(rerank), rerank_depth, group=False)
+    options = SearchOptions(mode, filter, None, fusion, alpha, _reranker(rerank), rerank_depth, False, ef=ef, nprobe=nprobe, recall=recall)
     lines: list[str] = []
     encoded_ids = 0
     console.start(len(query_list), unit="queries")

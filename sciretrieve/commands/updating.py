@@ -23,6 +23,7 @@ from .options import (
     Filters,
     IdColumn,
     IndexPath,
+    Memory,
     PlainFormat,
     PlainFormatOption,
     Quiet,
@@ -31,6 +32,7 @@ from .options import (
     Strict,
     TitleColumn,
     chosen_index,
+    parsed_size,
 )
 
 if TYPE_CHECKING:
@@ -208,7 +210,12 @@ def reindex(
     index: IndexPath = None,
     dense: Annotated[
         str | None,
-        typer.Option("--dense", metavar="TYPE", help="auto, flat (exact), hnsw, ivf, a FAISS factory string; default: as it is."),
+        typer.Option("--dense", metavar="TYPE", help="auto, flat (exact), hnsw, ivf, rabitq, a FAISS factory string; default: as it is."),
+    ] = None,
+    memory: Memory = None,
+    recall: Annotated[
+        float | None,
+        typer.Option("--recall", metavar="SHARE", help="Of the true best 10, what an approximate index should find; default: as it is."),
     ] = None,
     metric: Annotated[Metric | None, typer.Option("--metric", help="How vectors are compared; default: as it is.")] = None,
     bm25: Annotated[Bm25Variant | None, typer.Option("--bm25", help="The variant of BM25; default: as it is.")] = None,
@@ -229,7 +236,9 @@ def reindex(
     manifest = _interruptible(
         console,
         "the index is as it was",
-        lambda: rebuild(target, dense=dense, metric=metric, lexical=changes or None, progress=console),
+        lambda: rebuild(
+            target, dense=dense, metric=metric, lexical=changes or None, memory=parsed_size(memory), recall=recall, progress=console
+        ),
     )
     vectors = f"{manifest.dense}, {manifest.metric}" if manifest.encoder else "none"
     parameters = f"{manifest.bm25.variant}, k1 {manifest.bm25.k1}, b {manifest.bm25.b}" if manifest.bm25 else "none"

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..choices import Metric
+from ..effort import USUAL, Effort
 from ..errors import CorruptData
 from ..files import read_array
 from ..once import once
@@ -65,18 +66,19 @@ class VectorShard:
         """The FAISS index, or None if the shard is searched exactly."""
         return None if self.ann_path is None else Ann(self.ann_path, self.papers, self.dim)
 
-    def search(self, query_vectors: Vectors, k: int, scope: Scope) -> list[RowScores]:
+    def search(self, query_vectors: Vectors, k: int, scope: Scope, effort: Effort = USUAL) -> list[RowScores]:
         """At least min(k, papers in the scope) rows for each query, counted within the shard, with exact scores."""
         if not len(scope):
             return [(np.empty(0, np.int64), np.empty(0))] * len(query_vectors)
-        if self.scans(k, scope) or self.ann is None:
+        if self.scans(k, scope, effort) or self.ann is None:
             return exact.search(self.vectors, self.norms, query_vectors, k, self.metric, scope.mask)
-        proposals = self.ann.candidates(query_vectors, _candidates(k), self.metric, scope.mask)
+        proposals = self.ann.candidates(query_vectors, _candidates(k), self.metric, scope.mask, effort)
         return [self._scored(query, rows, k, scope) for query, rows in zip(query_vectors, proposals, strict=True)]
 
-    def scans(self, k: int, scope: Scope) -> bool:
+    def scans(self, k: int, scope: Scope, effort: Effort) -> bool:
         """Whether a search for k papers of the scope scores them all."""
-        if len(scope) <= max(SCANS_PER_CANDIDATE * max(HNSW_SEARCH, _candidates(k)), SELECTIVE * self.papers):
+        kept = max(effort.ef or HNSW_SEARCH, _candidates(k))
+        if effort.exact or len(scope) <= max(SCANS_PER_CANDIDATE * kept, SELECTIVE * self.papers):
             return True  # without opening the index
         return self.ann is None or (scope.mask is not None and not self.ann.takes_masks)
 
@@ -94,7 +96,7 @@ def _candidates(k: int) -> int:
     return min(k * OVERSAMPLING, k + SURPLUS)
 
 
-def search(shards: Sequence[VectorShard], query_vectors: Vectors, k: int, scope: Scope) -> list[RowScores]:
+def search(shards: Sequence[VectorShard], query_vectors: Vectors, k: int, scope: Scope, effort: Effort = USUAL) -> list[RowScores]:
     """Search all shards and merge: rows counted over all shards, in no particular order, with every tie at the k-th score.
 
     A shard that is searched approximately is asked for its share of the answer and some more; only where all of these are
@@ -102,13 +104,13 @@ def search(shards: Sequence[VectorShard], query_vectors: Vectors, k: int, scope:
     """
     share = min(k, SHARE * -(-k // max(len(shards), 1)) + LEAST_SHARE)
     scopes = [scope.part(shard.first, shard.papers) for shard in shards]
-    asked = [k if shard.scans(share, shard_scope) else share for shard, shard_scope in zip(shards, scopes, strict=True)]
-    parts = [shard.search(query_vectors, count, part) for shard, count, part in zip(shards, asked, scopes, strict=True)]
+    asked = [k if shard.scans(share, shard_scope, effort) else share for shard, shard_scope in zip(shards, scopes, strict=True)]
+    parts = [shard.search(query_vectors, count, part, effort) for shard, count, part in zip(shards, asked, scopes, strict=True)]
     edges = [_edge(answers, k) for answers in zip(*parts, strict=True)]
     for shard, shard_scope, answers, count in zip(shards, scopes, parts, asked, strict=True):
         short = [number for number, (_, scores) in enumerate(answers) if count < k and scores.min(initial=np.inf) >= edges[number]]
         if short:
-            for number, answer in zip(short, shard.search(query_vectors[short], k, shard_scope), strict=True):
+            for number, answer in zip(short, shard.search(query_vectors[short], k, shard_scope, effort), strict=True):
                 answers[number] = answer
     merged = []
     for query_answers in zip(*parts, strict=True):

@@ -17,7 +17,8 @@ from typing import Any, Unpack
 from ..choices import Metric
 from ..commits import Change, Spanning, commit, next_generation
 from ..corpora import ColumnMap, Corpus, Sources, open_corpus
-from ..dense.ann import check_factory
+from ..dense.ann import NAMED, check_factory
+from ..dense.choosing import auto_dense
 from ..encoders import load_encoder
 from ..errors import CorruptData, IndexExists, InvalidRequest, SciretrieveError
 from ..files import LOCK, listed, remove, remove_lock, write_lock
@@ -33,9 +34,7 @@ from ..streams import checked_text
 from ..sweeping import sweep
 from .intake import Intake, encoder_facts, full, plain_json, probed, publish_rejections, why_none
 
-FLAT_BYTES = 2 << 30
-"""`--dense auto` searches exactly up to this size of vectors (some 0.2 s per query on two cores), above it by HNSW."""
-SPANNING = ("metric", "dense", "lexical")
+SPANNING = ("metric", "dense", "lexical", "recall")
 """The settings of what spans shards."""
 PLAN = ("command", "format", "settings", "encoder", "analyzer")
 """What a manifest keeps of a build's plan."""
@@ -118,7 +117,7 @@ class Build:
             )
         self.metric: Metric | None = (settings.metric or self.encoder.metric) if self.encoder else None
         self.analyzer = Analyzer() if settings.lexical else None
-        if self.encoder and self.metric and settings.dense not in ("auto", "flat", "hnsw", "ivf"):
+        if self.encoder and self.metric and settings.dense not in ("auto", *NAMED):
             check_factory(settings.dense, self.encoder.dim, self.metric)
         self.plan = plain_json(
             {
@@ -162,6 +161,7 @@ class Build:
             pending = intake.pending
             if not (pending.cut or {})["shards"]:
                 raise InvalidRequest(f"the corpus has no paper to index{why_none(pending)}")
+            _spanning(self.plan, self.metric, sum((pending.cut or {})["shards"]))  # what cannot be chosen, before papers are encoded
             return full(intake.fill(0).pending, self.encoder, self.metric)
         except SciretrieveError:
             self._forget(pending)
@@ -207,10 +207,12 @@ class Build:
     def _respan(self, old: Manifest) -> None:
         """Rebuild what spans the shards of an index of the same papers where its settings differ."""
         # a setting that was not changed keeps its current value: `auto` as resolved, BM25 as tuned
-        old_settings, new_settings = old.build["settings"], self.plan["settings"]
+        old_settings, new_settings = {**asdict(BuildSettings()), **old.build["settings"]}, self.plan["settings"]
+        changed_names = {name for name, value in new_settings.items() if old_settings[name] != value}
+        if "memory" in changed_names:
+            changed_names.add("dense")
         spanning = _spanning(self.plan, self.metric, old.papers)
-        changes = {name: getattr(spanning, name) for name in SPANNING if old_settings[name] != new_settings[name]}
-        settings = replace(Spanning.of(old), **changes)
+        settings = replace(Spanning.of(old), **{name: getattr(spanning, name) for name in SPANNING if name in changed_names})
         if settings == Spanning.of(old):
             self.progress.note(f"{self.directory} is up to date: the same corpus and settings")
         else:
@@ -265,13 +267,8 @@ def _spanning(plan: Mapping[str, Any], metric: Metric | None, papers: int) -> Sp
     settings, encoder = plan["settings"], plan["encoder"]
     dense = settings["dense"] if encoder else "none"
     if encoder and dense == "auto":
-        dense = auto_dense(papers, encoder["dim"])
-    return Spanning(metric, dense, settings["lexical"] and Bm25Parameters(**settings["lexical"]))
-
-
-def auto_dense(papers: int, dim: int) -> str:
-    """The kind of dense index for so many papers."""
-    return "flat" if papers * dim * 4 <= FLAT_BYTES else "hnsw"
+        dense = auto_dense(papers, encoder["dim"], settings["memory"])
+    return Spanning(metric, dense, settings["lexical"] and Bm25Parameters(**settings["lexical"]), settings["recall"])
 
 
 def shard_differences(build: Mapping[str, Any], plan: Mapping[str, Any], same_corpus: bool) -> str:

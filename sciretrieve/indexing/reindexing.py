@@ -11,20 +11,20 @@ import pyarrow.parquet as pq
 
 from ..choices import METRICS, Metric, check_choice
 from ..commits import Change, Spanning, commit
-from ..dense.ann import check_factory
+from ..dense.ann import NAMED, check_factory
+from ..dense.choosing import auto_dense
 from ..errors import CorruptData, InvalidRequest
 from ..files import copy, describe, read_json, remove, write_lock
 from ..fusion import Fusion
 from ..lexical import Analyzer, Bm25Parameters
 from ..manifest import FORMAT, MANIFEST, SHARD_NAME, SHARDS, Manifest, ShardFacts, Source, is_first_format, read_manifest
-from ..options import BuildSettings
+from ..options import BuildSettings, check_recall
 from ..pending import Pending
 from ..protocols import Progress, Silent
 from ..schema import concat
 from ..shards import cut_shard, fill, finished_facts
 from ..shards.cutting import contents
 from ..sweeping import sweep
-from .building import auto_dense
 from .intake import plain_json
 
 
@@ -34,15 +34,19 @@ def reindex(
     dense: str | None = None,
     metric: Metric | None = None,
     lexical: Bm25Parameters | Mapping[str, Any] | None = None,
+    memory: int | None = None,
+    recall: float | None = None,
     progress: Progress | None = None,
 ) -> Manifest:
     """Rebuild what spans an index's shards with other settings, as a new generation; and convert an index of format version 1.
 
     Args:
         index: the index's directory.
-        dense: "auto", "flat", "hnsw", "ivf" or any FAISS factory string; by default as it is.
+        dense: "auto", "flat", "hnsw", "ivf", "rabitq" or any FAISS factory string; by default as it is.
         metric: how vectors are compared; by default as it is.
         lexical: BM25's parameters, or those of them that change; by default as they are.
+        memory: bytes that "auto" may choose a dense index of; None for no limit.
+        recall: the share of the true best 10 papers that an approximate dense index should find; by default as it is.
         progress: is told what is built.
 
     Returns:
@@ -56,6 +60,10 @@ def reindex(
     directory, listener = Path(index), progress or Silent()
     if metric is not None:
         check_choice("metric", metric, METRICS)
+    if memory is not None and dense != "auto":
+        raise InvalidRequest("--memory is what --dense auto goes by; give both")
+    if recall is not None:
+        check_recall(recall)
     if not is_first_format(directory):
         read_manifest(directory)  # before there is a lock file in a directory that is no index
     with write_lock(directory):
@@ -68,22 +76,25 @@ def reindex(
                 check_choice("BM25 parameter", name, [field.name for field in fields(Bm25Parameters)])
             lexical = replace(old.bm25, **lexical)
         parameters = lexical if isinstance(lexical, Bm25Parameters) else old.bm25
-        settings = Spanning(metric or old.metric, old.dense if dense is None else dense, parameters)
+        settings = Spanning(metric or old.metric, old.dense if dense is None else dense, parameters, Spanning.of(old).recall)
+        if recall is not None:
+            settings = replace(settings, recall=recall)
         if old.encoder is None and (dense not in (None, "none") or metric is not None):
             raise InvalidRequest(f"{directory} has no vectors (it was built with --dense none); build it with an encoder")
         if old.encoder is not None:
             if settings.dense == "none":
                 raise InvalidRequest("--dense none would leave vectors that nothing searches; use `sciretrieve search --mode bm25`")
             if settings.dense == "auto":
-                settings = replace(settings, dense=auto_dense(old.papers, int(old.encoder["dim"])))
-            if dense not in (None, "auto", "flat", "hnsw", "ivf") and settings.metric is not None:
+                settings = replace(settings, dense=auto_dense(old.papers, int(old.encoder["dim"]), memory))
+            if dense not in (None, "auto", *NAMED) and settings.metric is not None:
                 check_factory(settings.dense, int(old.encoder["dim"]), settings.metric)
         if settings == Spanning.of(old):
             if not is_old_format:
                 listener.note(f"{directory} has these settings already")
             new = old
         else:
-            new = commit(directory, old, old, settings, Change("reindex"), listener)
+            build = {**old.build, "settings": {**old.build["settings"], "recall": settings.recall}}
+            new = commit(directory, old, replace(old, build=build), settings, Change("reindex"), listener)
         sweep(directory)
     return new
 

@@ -13,6 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from ..choices import Metric
+from ..dense import VectorShard
 from ..errors import CorruptData
 from ..files import read_array, write_array
 from ..lexical import Postings
@@ -64,6 +66,11 @@ class Shard:
         for name in ("postings.arrow", "lengths.arrow"):
             path = self.file(name)
         return Postings(path.parent, self.papers)
+
+    def vectors(self, dim: int, metric: Metric) -> VectorShard:
+        """Its vectors, with their FAISS index if there is one. Only for an index with vectors."""
+        ann_path = self.file(self.facts.ann_file) if self.facts.ann_file else None
+        return VectorShard(self.file("vectors.npy"), self.papers, dim, metric, self.first, ann_path)
 
     @once
     def _ids_table(self) -> dict[str, pa.Array]:

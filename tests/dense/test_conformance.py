@@ -82,9 +82,9 @@ DELETED = np.random.default_rng(3).random(PAPERS) < 0.1
 def brute_force(query: Vectors, metric: Metric) -> Scores:
     """All papers' scores, as textbooks write them."""
     q, x = query.astype(float), VECTORS.astype(float)
-    if metric == "l2":
-        return -np.linalg.norm(x - q, axis=1)
-    return x @ q if metric == "ip" else x @ q / (np.linalg.norm(x, axis=1) * np.linalg.norm(q))
+    cosines = x @ q / (np.linalg.norm(x, axis=1) * np.linalg.norm(q))
+    scores: dict[Metric, Scores] = {"l2": -np.linalg.norm(x - q, axis=1), "ip": x @ q, "cosine": cosines}
+    return scores[metric]
 
 
 def indexed(folder: Path, factory: str, metric: Metric) -> list[VectorShard]:

@@ -12,6 +12,7 @@ from sciretrieve.dense import VectorShard, build_ann, factory_string
 from sciretrieve.dense import vectors as dense_vectors
 from sciretrieve.dense.exact import RowScores
 from sciretrieve.dense.vectors import score_rows, search
+from sciretrieve.effort import Effort
 from sciretrieve.errors import CorruptData
 from sciretrieve.scope import Scope
 from sciretrieve.types import Vectors
@@ -89,9 +90,9 @@ def test_a_shard_that_has_most_of_the_best_is_asked_for_more(
     asked: list[int] = []
     search_shard = VectorShard.search
 
-    def noted(shard: VectorShard, queries: Vectors, k: int, scope: Scope) -> list[RowScores]:
+    def noted(shard: VectorShard, queries: Vectors, k: int, scope: Scope, effort: Effort) -> list[RowScores]:
         asked.append(k)
-        return search_shard(shard, queries, k, scope)
+        return search_shard(shard, queries, k, scope, effort)
 
     monkeypatch.setattr(VectorShard, "search", noted)
     ((rows, _),) = search(made, query, depth, Scope(len(vectors)))

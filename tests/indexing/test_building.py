@@ -19,6 +19,7 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.corpora import ColumnMap, open_corpus
+from sciretrieve.dense import choosing
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.errors import BadPaper, IndexBusy, IndexExists, InvalidRequest, NotFound, UnknownName
@@ -401,7 +402,7 @@ def test_faiss_indexes_are_built_beside_the_vectors(corpus: Path, tmp_path: Path
 
 
 def test_large_corpora_get_a_graph_by_default(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(building, "FLAT_BYTES", LetterEncoder.dim * 4 * 250)
+    monkeypatch.setattr(choosing, "FLAT_BYTES", LetterEncoder.dim * 4 * 250)
     assert sr.build(corpus, tmp_path / "big", encoder="letters", lexical=None).manifest.dense == "hnsw"
     assert sr.build(corpus, tmp_path / "small", encoder="letters", lexical=None, limit=250).manifest.dense == "flat"
 

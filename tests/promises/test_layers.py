@@ -14,7 +14,7 @@ LAYERS = [
     {"errors", "once", "cache"},
     {"choices"},
     {"types"},
-    {"files", "streams", "topk", "schema", "fusion", "scope", "sharding"},
+    {"files", "streams", "topk", "schema", "fusion", "effort", "scope", "sharding"},
     {"protocols", "verified"},
     {"options"},
     {"manifest", "lexical", "bibliographies"},
