@@ -19,7 +19,7 @@ import numpy as np
 from .choices import Metric
 from .dense import build_ann, factory_string
 from .dense.measuring import try_out
-from .effort import knob
+from .effort import Trial, knob
 from .errors import CorruptData
 from .files import created, describe, put_array, read_array, read_json, remove, sync_file
 from .fusion import Fusion
@@ -180,13 +180,13 @@ def _trial(
     old: Manifest | None,
     settings: Spanning,
     progress: Progress,
-) -> Mapping[str, Any] | None:
-    """The manifest's facts on what the dense index is worth, measured where it or the recall that is wanted changed."""
+) -> Trial | None:
+    """What the dense index is worth, measured where it or the recall that is wanted changed."""
     ann_files = [(facts.name, facts.ann_file) for facts in shards if facts.ann_file]
     if not ann_files or encoder is None or settings.metric is None:
         return None
     before = None if old is None else [(facts.name, facts.ann_file) for facts in old.shards if facts.ann_file]
-    if old is not None and before == ann_files and old.trial is not None and old.trial["target"] == settings.recall:
+    if old is not None and before == ann_files and old.trial is not None and old.trial.target == settings.recall:
         return old.trial
     verified = Verified(directory)
     opened_shards, first = [], 0
@@ -200,10 +200,9 @@ def _trial(
     lists = max(shard.ann.lists for shard in vectors if shard.ann is not None)
     size = sum(int(facts.files[facts.ann_file]["bytes"]) for facts in shards if facts.ann_file)
     trial = try_out(vectors, scope, knob(settings.dense), settings.recall, lists, size)
-    if trial is None:
-        return None
-    progress.note(f"{settings.dense} {trial}")
-    return asdict(trial)
+    if trial is not None:
+        progress.note(f"{settings.dense} {trial}")
+    return trial
 
 
 def _lexical(

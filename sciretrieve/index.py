@@ -272,7 +272,7 @@ class Index(Snapshot):
                 other = f"it has --{has}" if has else "leave it out"
                 raise InvalidRequest(f"{self.path} has the dense index {self.manifest.dense}, which has no --{name}; {other}")
         if options.recall is not None:
-            return self.trial.reaching(options.recall) if self.trial else EXACT
+            return self.manifest.trial.reaching(options.recall) if self.manifest.trial else EXACT
         if options.ef is None and options.nprobe is None:
             return self.searcher.effort
         return Effort(options.ef, options.nprobe, deepens=False)

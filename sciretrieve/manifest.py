@@ -113,7 +113,7 @@ class Manifest:
         build: the settings, encoder and analyzer that new shards are built with.
         log: the last commits, oldest first.
         fusion: the fields of `fusion.Fusion`, if hybrid search was tuned.
-        trial: the fields of `effort.Trial`, if the dense index is approximate.
+        trial: what the dense index was found to be worth, if it is approximate.
     """
 
     format: int
@@ -134,7 +134,7 @@ class Manifest:
     versions: Mapping[str, str]
     log: tuple[Record, ...]
     fusion: Mapping[str, Any] | None = None
-    trial: Mapping[str, Any] | None = None
+    trial: Trial | None = None
 
     def write(self, path: Path) -> None:
         """Write it to a file, atomically."""
@@ -264,7 +264,8 @@ def _manifest(value: dict[str, Any]) -> Manifest:
     shards = tuple(shard_facts(shard) for shard in value.pop("shards"))
     sources = tuple(Source(**{**source, "corpus": tuple(source["corpus"])}) for source in value.pop("sources"))
     log = tuple(Record(**record) for record in value.pop("log"))
-    manifest = Manifest(shards=shards, sources=sources, log=log, replaced=tuple(value.pop("replaced")), **value)
+    trial = None if (facts := value.pop("trial", None)) is None else Trial.of(facts)
+    manifest = Manifest(shards=shards, sources=sources, log=log, replaced=tuple(value.pop("replaced")), trial=trial, **value)
     if manifest.format != FORMAT:
         raise ValueError(f"format {manifest.format!r}")
     if sum(shard.papers - shard.deleted for shard in shards) != manifest.papers or manifest.metric not in (None, *METRICS):
@@ -314,5 +315,3 @@ def _check_values(manifest: Manifest) -> None:
         raise ValueError("statistics")
     if manifest.fusion is not None:
         Fusion(**manifest.fusion)
-    if manifest.trial is not None:
-        Trial.of(manifest.trial)

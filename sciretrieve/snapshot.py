@@ -15,7 +15,7 @@ import pyarrow as pa
 from .choices import MODES, Mode
 from .dense import VectorShard
 from .dense.scale import Scale, scale
-from .effort import USUAL, Trial
+from .effort import USUAL
 from .encoders import read_golden
 from .errors import CorruptData, InvalidRequest, NotFound
 from .files import hold, read_array
@@ -200,15 +200,10 @@ class Snapshot:
         """What dense scores mean in this index; None where that cannot be told."""
         return scale(self.vectors, self.golden, self.scope) if self.golden is not None and self.vectors else None
 
-    @property
-    def trial(self) -> Trial | None:
-        """What its approximate dense index was found to be worth; None where all is exact, or where that was not measured."""
-        return Trial.of(self.manifest.trial) if self.manifest.trial else None
-
     @once
     def searcher(self) -> Searcher:
         """What the three ways to search work on."""
-        effort = self.trial.effort if self.trial else USUAL
+        effort = self.manifest.trial.effort if self.manifest.trial else USUAL
         return Searcher(self.vectors, self.bm25, self.ids, self.scope, lambda: self.scale, effort)
 
 

@@ -52,7 +52,7 @@ def info(
         say([json.dumps(as_json, ensure_ascii=False, indent=2)])
         return
     encoder, lexical = facts.encoder, facts.lexical
-    found = f"; {opened_index.trial}" if opened_index.trial else ""
+    found = f"; {facts.trial}" if facts.trial else ""
     rows = {
         "index": str(opened_index.path),
         "papers": f"{facts.papers:,} in {counted(len(facts.shards), 'shard')}; {counted(facts.rejected, 'row')} rejected",
