@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .answers.explaining import explain, why_not
     from .corpora import ColumnMap, Corpus, open_corpus
-    from .distributed import RayWorkers
+    from .distributed import DistributedIndex, RayWorkers
     from .encoders import load_encoder
     from .errors import SciretrieveError
     from .evaluation import evaluate
@@ -42,6 +42,7 @@ __all__ = [
     "BuildSettings",
     "ColumnMap",
     "Corpus",
+    "DistributedIndex",
     "Fusion",
     "Hit",
     "Index",
@@ -78,6 +79,7 @@ _HOMES = {
     "BuildSettings": "options",
     "ColumnMap": "corpora",
     "Corpus": "corpora",
+    "DistributedIndex": "distributed",
     "Fusion": "fusion",
     "Hit": "types",
     "Index": "index",

@@ -25,6 +25,9 @@ class Scope:
     def __len__(self) -> int:
         return self._count
 
+    def __reduce__(self) -> tuple[type[Scope], tuple[int, Mask | None]]:
+        return Scope, (self.rows, self.mask)  # to another process without what was computed once, whose locks stay here
+
     @once
     def _count(self) -> int:
         return self.rows if self.mask is None else int(np.count_nonzero(self.mask))
@@ -62,3 +65,20 @@ class Scope:
         mask = np.ones(self.rows, bool)
         mask[rows] = False
         return self.passing(mask)
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """Papers that may answer where only those of a stretch of rows are asked for.
+
+    Attributes:
+        first: the stretch's first row.
+        scope: which of its rows may answer, counted from there.
+    """
+
+    first: int
+    scope: Scope
+
+    def part(self, first: int, count: int) -> Scope:
+        """The same for `count` rows from the row `first`, which are all in the stretch."""
+        return self.scope.part(first - self.first, count)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
@@ -17,6 +17,7 @@ from .dense.scale import Scale
 from .effort import USUAL, Effort
 from .fusion import Fusion
 from .lexical import Bm25
+from .lexical.bm25 import NO_ROWS, Weights
 from .lexical.spelling import Correction
 from .runs import WEAK, Ranking
 from .scope import Scope
@@ -78,7 +79,8 @@ class Searcher:
         rankings: list[Ranking] = []
         for batch in _batches(probes):
             if mode == "bm25":
-                rankings += [self._bm25(probe, k) for probe in batch]
+                bests = self.bests(batch, k, [NO_ROWS] * len(batch))
+                rankings += [self._bm25(probe, k, rows, scores) for probe, (rows, scores, _) in zip(batch, bests, strict=True)]
             elif mode == "dense":
                 nearest = zip(batch, self._nearest(batch, k), strict=True)
                 rankings += [self._ranked(probe, k, rows, scores, {"dense": scores}) for probe, (rows, scores) in nearest]
@@ -88,24 +90,34 @@ class Searcher:
 
     def _nearest(self, probes: Sequence[Probe], k: int) -> list[RowScores]:
         """The nearest vectors of probes that the same papers may answer."""
-        return dense.search(self.vectors, np.stack([_vector(probe) for probe in probes]), k, probes[0].scope, self.effort)
+        return self.near(np.stack([_vector(probe) for probe in probes]), k, probes[0].scope)
 
-    def _bm25(self, probe: Probe, k: int) -> Ranking:
+    def near(self, query_vectors: Vectors, k: int, scope: Scope) -> list[RowScores]:
+        """The nearest papers of a scope to each of the vectors, (n, dim); see `dense.vectors.search`."""
+        return dense.search(self.vectors, query_vectors, k, scope, self.effort)
+
+    def bests(self, probes: Sequence[Probe], k: int, others: Sequence[Rows]) -> Iterable[tuple[Rows, Weights, Weights]]:
+        """The best papers for the words of each of some probes that the same papers may answer; see `Bm25.best`."""
         assert self.bm25 is not None
-        rows, row_scores, _ = self.bm25.best(probe.terms, k, probe.scope)
+        for probe, other_rows in zip(probes, others, strict=True):
+            yield self.bm25.best(probe.terms, k, probe.scope, other_rows)
+
+    def _bm25(self, probe: Probe, k: int, rows: Rows, row_scores: Weights) -> Ranking:
         scores = row_scores.astype(np.float64)
         return self._ranked(probe, k, rows, scores, {"bm25": scores})
 
     def candidates(self, probes: Sequence[Probe], depth: int) -> Iterator[Candidates]:
         """What both halves propose for each probe, the first `depth` of each, scored by both."""
         for batch in _batches(probes):
-            for probe, nearest in zip(batch, self._nearest(batch, depth), strict=True):
-                yield self._candidates(probe, nearest, depth)
+            nearest = self._nearest(batch, depth)
+            bests = self.bests(batch, depth, [rows for rows, _ in nearest])
+            for probe, near, best in zip(batch, nearest, bests, strict=True):
+                yield self._candidates(probe, near, best)
 
-    def _candidates(self, probe: Probe, nearest: RowScores, depth: int) -> Candidates:
+    def _candidates(self, probe: Probe, nearest: RowScores, best: tuple[Rows, Weights, Weights]) -> Candidates:
         """Both halves score the union of what each proposes, so that fusion never guesses a score."""
         assert self.bm25 is not None
-        best_rows, best_scores, nearest_scores = self.bm25.best(probe.terms, depth, probe.scope, nearest[0])
+        best_rows, best_scores, nearest_scores = best
         rows = np.union1d(nearest[0], best_rows)
         meaning, words = np.empty(len(rows)), np.empty(len(rows))
         in_nearest, in_best = np.searchsorted(rows, nearest[0]), np.searchsorted(rows, best_rows)
@@ -152,7 +164,7 @@ class Searcher:
         scale = self.scale()
         if not correction.doubted or scale is None or self.bm25 is None:
             return True
-        nearest = float(dense.search(self.vectors, vector[None], 1, self.scope, self.effort)[0][1].max())
+        nearest = float(self.near(vector[None], 1, self.scope)[0][1].max())
         if scale.strength(nearest) < WEAK:
             return True
         rows = self.bm25.rows_with([correction.term])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -150,27 +150,35 @@ class Snapshot:
     @once
     def vectors(self) -> list[VectorShard]:
         """The shards' vectors; empty where the index has none."""
+        return self.vectors_of(self.shards)
+
+    def vectors_of(self, shards: Iterable[Shard]) -> list[VectorShard]:
+        """The vectors of some of the shards; empty where the index has none."""
         if self.manifest.encoder is None or self.manifest.metric is None:
             return []
         dim, metric = int(self.manifest.encoder["dim"]), self.manifest.metric
-        return [shard.vectors(dim, metric) for shard in self.shards]
+        return [shard.vectors(dim, metric) for shard in shards]
 
     @once
     def bm25(self) -> Bm25 | None:
         """The BM25 index, or None where there is none."""
+        return self.bm25_of(self.shards)
+
+    def bm25_of(self, shards: Iterable[Shard]) -> Bm25 | None:
+        """Some of the shards of the BM25 index, with the statistics of all; None where there is none."""
         facts, parameters = self.manifest.lexical, self.manifest.bm25
         if facts is None or parameters is None:
             return None
         statistics, remembered = Statistics(**facts["statistics"]), RememberedWeights()
-        shards = []
-        for shard in self.shards:
+        lexical_shards = []
+        for shard in shards:
             name = f"{shard.facts.name}.npy"
             path = self._verified.check(f"{facts['folder']}/{name}", facts["files"][name])
             frequencies = read_array(path)
             if frequencies.dtype != np.int32 or frequencies.shape != (len(shard.postings.terms),):
                 raise CorruptData(f"{path} does not fit its shard; try `sciretrieve verify --repair`")
-            shards.append(LexicalShard(shard.postings, frequencies, shard.scope, shard.first, statistics, parameters, remembered))
-        return Bm25(shards, statistics, parameters)
+            lexical_shards.append(LexicalShard(shard.postings, frequencies, shard.scope, shard.first, statistics, parameters, remembered))
+        return Bm25(lexical_shards, statistics, parameters)
 
     @once
     def analyzer(self) -> Analyzer:

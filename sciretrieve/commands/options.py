@@ -134,16 +134,21 @@ Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No notes 
 Debug: TypeAlias = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 
-def open_index(path: Path | None, encoder: str | None, generation: int | None = None) -> Index:
-    """Open the named index, or the one built last, with another encoder for its queries if one is named; or an older generation."""
+def open_index(path: Path | None, encoder: str | None, generation: int | None = None, workers: RayWorkers | None = None) -> Index:
+    """Open the named index, or the one built last, with another encoder for its queries if one is named; or an older generation; to be
+    searched here or by a cluster."""
+    index_path, given = chosen_index(path), None
+    if encoder is not None:
+        from ..encoders import load_encoder
+
+        given = load_encoder(encoder, device="cpu")
+    if workers is not None:
+        from ..distributed import DistributedIndex
+
+        return DistributedIndex(index_path, workers, encoder=given, generation=generation)
     from ..index import Index
 
-    index_path = chosen_index(path)
-    if encoder is None:
-        return Index(index_path, generation=generation)
-    from ..encoders import load_encoder
-
-    return Index(index_path, encoder=load_encoder(encoder, device="cpu"), generation=generation)
+    return Index(index_path, encoder=given, generation=generation)
 
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}

@@ -17,10 +17,12 @@ from ..options import SearchOptions
 from .console import Console, counted, in_words, say
 from .options import (
     SEARCHING,
+    Address,
     Alpha,
     ClusterOption,
     Count,
     Debug,
+    Distributed,
     Diverse,
     Ef,
     Explain,
@@ -40,6 +42,7 @@ from .options import (
     Rerank,
     RerankDepth,
     Since,
+    chosen_workers,
     open_index,
 )
 
@@ -80,6 +83,8 @@ def search(
     cluster: ClusterOption = False,
     explain: Explain = False,
     format: FormatOption = "table",
+    distributed: Distributed = None,
+    address: Address = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -90,20 +95,24 @@ def search(
     """
     text = sys.stdin.read().strip() if query == ["-"] else " ".join(query)
     start = time.perf_counter()
-    opened_index, console = open_index(index, encoder, generation), Console(quiet)
+    console = Console(quiet)
     _check_views(format, explain, facets, cluster)
-    options = SearchOptions(mode, filter, since, fusion, alpha, _reranker(rerank), rerank_depth, group, diverse, ef, nprobe, recall)
+    with chosen_workers(distributed, address) as workers:
+        opened_index = open_index(index, encoder, generation, workers)
+        options = SearchOptions(mode, filter, since, fusion, alpha, _reranker(rerank), rerank_depth, group, diverse, ef, nprobe, recall)
 
-    def ask(count: int, plain: bool) -> Run:
-        return opened_index.search(text, count, _plain(options) if plain else options)
+        def ask(count: int, plain: bool) -> Run:
+            return opened_index.search(text, count, _plain(options) if plain else options)
 
-    run = ask(k, False)
-    _note_reranking(options, start, console)
-    for word, correction in run.rankings[0].corrections.items():
-        console.note(f'no paper has "{word}", so "{correction}" was searched for; quote it to search for it unchanged')
-    if run.rankings[0].weak:
-        console.note("no paper matches well: the best of them are far from the query and have few of its words")
-    _print(run, text, start, format, console, _view(opened_index, run, ask, facets, cluster, text if explain else None, options.filters))
+        run = ask(k, False)
+        _note_reranking(options, start, console)
+        for word, correction in run.rankings[0].corrections.items():
+            console.note(f'no paper has "{word}", so "{correction}" was searched for; quote it to search for it unchanged')
+        if run.rankings[0].weak:
+            console.note("no paper matches well: the best of them are far from the query and have few of its words")
+        _print(
+            run, text, start, format, console, _view(opened_index, run, ask, facets, cluster, text if explain else None, options.filters)
+        )
 
 
 def similar(
@@ -178,6 +187,8 @@ def batch(
     recall: RecallWanted = None,
     rerank: Rerank = None,
     rerank_depth: RerankDepth = SEARCHING.rerank_depth,
+    distributed: Distributed = None,
+    address: Address = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -187,23 +198,24 @@ def batch(
     from ..outputs import count_encoded_ids
 
     query_list = read_queries(queries)
-    opened_index = open_index(index, encoder, generation)
     console = Console(quiet)
     options = SearchOptions(mode, filter, None, fusion, alpha, _reranker(rerank), rerank_depth, False, ef=ef, nprobe=nprobe, recall=recall)
     lines: list[str] = []
     encoded_ids = 0
-    console.start(len(query_list), unit="queries")
-    try:
-        for first in range(0, len(query_list), CHUNK):
-            chunk = query_list[first : first + CHUNK]
-            run = opened_index.search(chunk, k, options)
-            lines += run.to_trec(f"sciretrieve-{run.mode}")
-            encoded_ids += count_encoded_ids(run)
-            console.advance(len(chunk))
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None
-    finally:
-        console.close()
+    with chosen_workers(distributed, address) as workers:
+        opened_index = open_index(index, encoder, generation, workers)
+        console.start(len(query_list), unit="queries")
+        try:
+            for first in range(0, len(query_list), CHUNK):
+                chunk = query_list[first : first + CHUNK]
+                run = opened_index.search(chunk, k, options)
+                lines += run.to_trec(f"sciretrieve-{run.mode}")
+                encoded_ids += count_encoded_ids(run)
+                console.advance(len(chunk))
+        except KeyboardInterrupt:
+            raise typer.Exit(130) from None
+        finally:
+            console.close()
     if str(output) == "-":
         say(lines)
     else:

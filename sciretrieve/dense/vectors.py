@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -96,22 +97,54 @@ def _candidates(k: int) -> int:
     return min(k * OVERSAMPLING, k + SURPLUS)
 
 
-def search(shards: Sequence[VectorShard], query_vectors: Vectors, k: int, scope: Scope, effort: Effort = USUAL) -> list[RowScores]:
+@dataclass(frozen=True)
+class Request:
+    """What a shard is asked for: the k nearest papers of a scope of its rows for each of some vectors, (n, dim).
+
+    Attributes:
+        shard: the shard's number among those that are searched.
+    """
+
+    shard: int
+    query_vectors: Vectors
+    k: int
+    scope: Scope
+    effort: Effort
+
+
+def answered(shards: Sequence[VectorShard] | Mapping[int, VectorShard], requests: Sequence[Request]) -> list[list[RowScores]]:
+    """What shards answer to requests: for each request and each of its vectors, see `VectorShard.search`."""
+    return [shards[request.shard].search(request.query_vectors, request.k, request.scope, request.effort) for request in requests]
+
+
+def search(
+    shards: Sequence[VectorShard],
+    query_vectors: Vectors,
+    k: int,
+    scope: Scope,
+    effort: Effort = USUAL,
+    ask: Callable[[Sequence[Request]], list[list[RowScores]]] | None = None,
+) -> list[RowScores]:
     """Search all shards and merge: rows counted over all shards, in no particular order, with every tie at the k-th score.
 
     A shard that is searched approximately is asked for its share of the answer and some more; only where all of these are
-    among the k best of all shards, so that it may have more of them, is it asked for k.
+    among the k best of all shards, so that it may have more of them, is it asked for k. `ask` gives what `answered` gives
+    for these shards, which is the default.
     """
     share = min(k, SHARE * -(-k // max(len(shards), 1)) + LEAST_SHARE)
     scopes = [scope.part(shard.first, shard.papers) for shard in shards]
     asked = [k if shard.scans(share, shard_scope, effort) else share for shard, shard_scope in zip(shards, scopes, strict=True)]
-    parts = [shard.search(query_vectors, count, part, effort) for shard, count, part in zip(shards, asked, scopes, strict=True)]
+    ask = ask or partial(answered, shards)
+    parts = ask([Request(number, query_vectors, count, scopes[number], effort) for number, count in enumerate(asked)])
     edges = [_edge(answers, k) for answers in zip(*parts, strict=True)]
-    for shard, shard_scope, answers, count in zip(shards, scopes, parts, asked, strict=True):
-        short = [number for number, (_, scores) in enumerate(answers) if count < k and scores.min(initial=np.inf) >= edges[number]]
-        if short:
-            for number, answer in zip(short, shard.search(query_vectors[short], k, shard_scope, effort), strict=True):
-                answers[number] = answer
+    short_queries = [
+        [number for number, (_, scores) in enumerate(answers) if count < k and scores.min(initial=np.inf) >= edges[number]]
+        for answers, count in zip(parts, asked, strict=True)
+    ]
+    again = [Request(shard, query_vectors[queries], k, scopes[shard], effort) for shard, queries in enumerate(short_queries) if queries]
+    for request, answers in zip(again, ask(again), strict=True):
+        for number, answer in zip(short_queries[request.shard], answers, strict=True):
+            parts[request.shard][number] = answer
     merged = []
     for query_answers in zip(*parts, strict=True):
         rows = np.concatenate([rows + shard.first for shard, (rows, _) in zip(shards, query_answers, strict=True)])

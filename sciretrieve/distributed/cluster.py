@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ..errors import MissingExtra, Unavailable
+from ..errors import MissingExtra, SciretrieveError, Unavailable
 
 logger = logging.getLogger(__name__)
 
@@ -29,6 +29,11 @@ class Node:
     name: str
     cpus: float
     gpus: float
+
+
+def cause_of(error: Any) -> BaseException:
+    """What was raised on a node, of Ray's error about it: what people may read as it was raised, anything else with Ray's account."""
+    return error.cause if isinstance(error.cause, SciretrieveError | OSError) else error
 
 
 def _check_address(address: str) -> None:
@@ -89,11 +94,25 @@ class Cluster:
         ]
         return [node for node in nodes if node.cpus or node.gpus]
 
-    def on(self, node: Node) -> dict[str, Any]:
+    def _on(self, node: Node) -> dict[str, Any]:
         """The options with which something runs on a node and nowhere else."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         return {"scheduling_strategy": NodeAffinitySchedulingStrategy(node.id, soft=False)}
+
+    def started(self, kind: type, node: Node, *arguments: Any, reserves: bool, gpus: float = 0.0) -> Any:
+        """An actor with an object of this class on a node, with one of its GPUs and a share of its CPUs, or with all its CPUs.
+
+        One that `reserves` them waits until no other has them; one that does not shares them.
+        """
+        cpus = max(int(node.cpus / max(int(gpus and node.gpus), 1)), 1)
+        options = {
+            "num_cpus": min(cpus, node.cpus) if reserves else 0,
+            "num_gpus": gpus,
+            "max_concurrency": 2,  # one call works, another asks how far it is
+            "runtime_env": {"env_vars": {"OMP_NUM_THREADS": str(cpus)}},
+        }
+        return self.ray.remote(kind).options(**options, **self._on(node)).remote(*arguments)
 
     def check(self, node: Node, seen: Path) -> bool:
         """Whether a node answers; it must have this version of sciretrieve, and see a file as this machine does.
@@ -113,7 +132,7 @@ class Cluster:
                 package = None
             return package, Path(path).read_bytes() if Path(path).is_file() else None
 
-        looking = self.ray.remote(look).options(num_cpus=0, max_retries=0, **self.on(node)).remote(str(seen.absolute()))
+        looking = self.ray.remote(look).options(num_cpus=0, max_retries=0, **self._on(node)).remote(str(seen.absolute()))
         try:
             package, contents = self.ray.get(looking, timeout=LONGEST_START)
         except self.ray.exceptions.RayError as error:

@@ -13,15 +13,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ..errors import SciretrieveError, Unavailable
+from ..errors import Unavailable
 from ..manifest import PENDING
 from ..protocols import Advance, Result, Task
-from .cluster import Cluster, Node
+from .cluster import Cluster, Node, cause_of
 
 logger = logging.getLogger(__name__)
 
 INTERVAL = 1.0
 """Seconds between two questions how far a worker is, and after which is looked for new nodes."""
+LONG = 30.0
+"""Seconds after which it is said that no worker has begun."""
 MOST_DEATHS = 3
 """Workers that a task may outlive: one that more died of kills them."""
 
@@ -129,6 +131,8 @@ class _Crew:
     settled: int = 0
     told: int = 0
     looked: float = -INTERVAL
+    began: float = field(default_factory=time.monotonic)
+    has_waited: bool = False
 
     @property
     def busy(self) -> list[_Worker]:
@@ -152,19 +156,14 @@ class _Crew:
                 self.known.add(node.id)
                 if self.cluster.check(node, self.directory / PENDING):
                     self.workers += [self._started(node) for _ in range(max(int(node.gpus), 1))]
+        if not self.has_waited and time.monotonic() - self.began > LONG and not any(worker.is_ready for worker in self.workers):
+            self.has_waited = True
+            logger.warning("waiting for processors of the Ray cluster: others have them; `ray status` shows who")
         if not self.workers:
             raise Unavailable("the Ray cluster has no node left to work; what is finished is kept, and the same command resumes it")
 
     def _started(self, node: Node) -> _Worker:
-        cpus = max(int(node.cpus / max(int(node.gpus), 1)), 1)
-        options = {
-            "num_cpus": min(cpus, node.cpus),
-            "num_gpus": min(node.gpus, 1),
-            "max_concurrency": 2,  # one call works, another asks how far it is
-            "runtime_env": {"env_vars": {"OMP_NUM_THREADS": str(cpus)}},
-            **self.cluster.on(node),
-        }
-        actor = self.cluster.ray.remote(_Process).options(**options).remote(str(Path.cwd()))
+        actor = self.cluster.started(_Process, node, str(Path.cwd()), reserves=True, gpus=min(node.gpus, 1.0))
         return _Worker(node, actor, actor.papers.remote())
 
     def set_to_work(self, worker: _Worker, number: int, task: Task[Any]) -> None:
@@ -231,8 +230,5 @@ def _result(ray: Any, worker: _Worker) -> Any:
     try:
         return ray.get(worker.outcome)
     except ray.exceptions.RayTaskError as error:
-        cause = error.cause
-        if isinstance(cause, SciretrieveError | OSError):
-            logger.warning("the worker on node %s failed", worker.node.name)
-            raise cause from None
-        raise
+        logger.warning("the worker on node %s failed", worker.node.name)
+        raise cause_of(error) from None

@@ -15,7 +15,7 @@ from .. import topk
 from ..errors import CorruptData
 from ..once import once
 from ..options import Bm25Parameters
-from ..scope import Scope
+from ..scope import Scope, Stretch
 from ..sharding import by_shard
 from ..types import Mask, Rows
 from .postings import Postings
@@ -148,11 +148,16 @@ def absent_weight(parameters: Bm25Parameters) -> float:
 
 @dataclass(frozen=True)
 class Bm25:
-    """A BM25 index opened for searching: its shards, in order, and what they have in common."""
+    """A BM25 index opened for searching: its shards, in order, or some of them, and what they have in common.
+
+    Attributes:
+        frequencies: how many papers have each term that is asked for, where only some of the shards are here.
+    """
 
     shards: Sequence[LexicalShard]
     statistics: Statistics
     parameters: Bm25Parameters
+    frequencies: Mapping[str, int] | None = None
 
     def weighted(self, parameters: Bm25Parameters) -> Bm25:
         """The same index with other parameters."""
@@ -172,7 +177,7 @@ class Bm25:
             scores[span], matched[span] = shard_scores, shard_matched
         return scores, matched
 
-    def best(self, terms: Mapping[str, float], k: int, scope: Scope, others: Rows = NO_ROWS) -> tuple[Rows, Weights, Weights]:
+    def best(self, terms: Mapping[str, float], k: int, scope: Scope | Stretch, others: Rows = NO_ROWS) -> tuple[Rows, Weights, Weights]:
         """The k best papers of a scope for weighted query terms, a shard at a time.
 
         Returns:
@@ -221,6 +226,8 @@ class Bm25:
 
     def frequency(self, term: str) -> int:
         """How many papers have a term."""
+        if self.frequencies is not None:
+            return self.frequencies.get(term, 0)
         for shard in self.shards:
             if (number := shard.number(term)) is not None:
                 return shard.frequency(number)

@@ -142,7 +142,7 @@ def test_without_ray(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_command(corpus: Path, whole: sr.Index, cluster: Any, tmp_path: Path) -> None:
-    options = ["-o", tmp_path / "index", "--shard-size", 40]
+    options = ["-o", str(tmp_path / "index"), "--shard-size", "40"]
     away = sciretrieve("index", corpus, *options, "--distributed", "ray", "--address", "127.0.0.1:1")
     assert (away.returncode, away.stderr.count("\n")) == (4, 2)
     lone = sciretrieve("index", corpus, *options, "--address", "127.0.0.1:1")

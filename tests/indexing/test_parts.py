@@ -144,7 +144,7 @@ def test_a_corpus_without_papers_leaves_nothing(tmp_path: Path) -> None:
 
 def test_the_commands(corpus: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
-    options = ["--dense", "none", "--shard-size", 30, "-o", index]
+    options = ["--dense", "none", "--shard-size", "30", "-o", str(index)]
     first = sciretrieve("index", corpus, *options, "--part", "1/2")
     assert first.returncode == 0
     assert f"sciretrieve merge -i {index}" in first.stderr

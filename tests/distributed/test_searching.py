@@ -1,0 +1,105 @@
+"""Searches on a Ray cluster: the answers are those of one machine, whatever dies meanwhile."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sciretrieve as sr
+from sciretrieve.distributed import DistributedIndex, RayWorkers
+from sciretrieve.options import BuildSettings, SearchOptions
+from tests.command_line import sciretrieve
+from tests.made_up import made_up_papers, write_jsonl
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
+QUERIES = ["graph networks", "attention in trials", "neuron network of cells", "market", "grahp netwroks", "year:2015 star"]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
+    """Five shards; bm25l gives also the papers without a term something, approximate shards propose papers; some are deleted."""
+    folder = tmp_path_factory.mktemp("searched")
+    corpus = write_jsonl(folder / "corpus.jsonl", made_up_papers(400))
+    settings = BuildSettings(shard_size=90, dense="HNSW8,Flat", lexical=sr.Bm25Parameters("bm25l"))
+    sr.build(corpus, folder / "index", settings)
+    sr.delete(folder / "index", sr.open(folder / "index").live_ids()[50:60])
+    return sr.open(folder / "index")
+
+
+@pytest.fixture
+def distributed(index: sr.Index, workers: RayWorkers) -> Iterator[DistributedIndex]:
+    with DistributedIndex(index.path, workers) as opened:
+        yield opened
+
+
+def answers(index: sr.Index, options: SearchOptions, k: int = 20) -> list[tuple[list[str], list[float]]]:
+    run = index.search(QUERIES, k, options)
+    return [(list(ranking.ids), np.asarray(ranking.scores).tolist()) for ranking in run]
+
+
+OPTIONS = {
+    "hybrid": SearchOptions(),
+    "dense": SearchOptions("dense"),
+    "bm25": SearchOptions("bm25"),
+    "exact": SearchOptions(recall=1.0),
+    "filtered": SearchOptions(filter="year >= 2010"),
+    "few pass": SearchOptions(filter="year == 2012", group=False),
+    "filtered by words": SearchOptions("bm25", filter="year >= 2010"),
+}
+
+
+def test_answers_are_those_of_one_machine(index: sr.Index, distributed: DistributedIndex) -> None:
+    for name, options in OPTIONS.items():
+        assert answers(distributed, options) == answers(index, options), name
+    assert answers(distributed, SearchOptions(), 400) == answers(index, SearchOptions(), 400)
+    ids = index.live_ids()[:3]
+    assert distributed.similar(ids, 10).rankings[0].ids == index.similar(ids, 10).rankings[0].ids
+    query = sr.Query("q", "graph networks")
+    assert distributed.score(query, ids).tolist() == index.score(query, ids).tolist()
+
+
+def test_a_node_that_dies_in_mid_search_loses_no_answer(index: sr.Index, cluster: Any) -> None:
+    doomed = cluster.add_node(num_cpus=1)
+    with RayWorkers(cluster.address) as workers, DistributedIndex(index.path, workers) as distributed:
+        expected = answers(index, SearchOptions())
+        assert answers(distributed, SearchOptions()) == expected
+        cluster.remove_node(doomed, allow_graceful=False)
+        for _ in range(3):
+            assert answers(distributed, SearchOptions()) == expected
+
+
+def test_without_any_node_this_machine_answers(index: sr.Index, workers: RayWorkers) -> None:
+    with DistributedIndex(index.path, workers) as distributed:
+        for process in distributed._groups._processes:
+            workers.cluster.ray.kill(process)
+        assert answers(distributed, SearchOptions()) == answers(index, SearchOptions())
+
+
+def test_it_is_refreshed_on_the_same_nodes(workers: RayWorkers, tmp_path: Path) -> None:
+    corpus = write_jsonl(tmp_path / "corpus.jsonl", made_up_papers(60))
+    sr.build(corpus, tmp_path / "index", dense="none", shard_size=20)
+    with DistributedIndex(tmp_path / "index", workers) as before:
+        assert before.refreshed() is before
+        gone = before.search("graph networks", 1).rankings[0].ids[0]
+        sr.delete(tmp_path / "index", gone)
+        with before.refreshed() as after:
+            assert isinstance(after, DistributedIndex)
+            assert gone not in after.search("graph networks", 60).rankings[0].ids
+        assert before.search("graph networks", 1).rankings[0].ids[0] == gone
+
+
+def test_the_commands(index: sr.Index, cluster: Any, tmp_path: Path) -> None:
+    where = ["--distributed", "ray", "--address", cluster.address]
+    here = sciretrieve("search", "graph networks", "-i", index.path, "-f", "json")
+    there = sciretrieve("search", "graph networks", "-i", index.path, "-f", "json", *where)
+    assert there.returncode == 0, there.stderr
+    assert json.loads(there.stdout)["hits"] == json.loads(here.stdout)["hits"]
+    queries = tmp_path / "queries.txt"
+    queries.write_text("\n".join(QUERIES) + "\n")
+    runs = [sciretrieve("batch", queries, "-i", index.path, "-k", "30", *options).stdout for options in ([], where)]
+    assert runs[0] == runs[1] != ""
