@@ -63,7 +63,7 @@ class BuildSettings:
     """How to build an index. Two builds with equal settings over the same corpus give the same index.
 
     Attributes:
-        encoder: a name of the catalogue, a folder or a hub id with a model, or `vectors:FILE`; None for no vectors.
+        encoder: a name of the catalogue, a folder or a hub id with a model, `vectors:FILE` or `faiss:FILE`; None for no vectors.
         adapter: which of the encoder's adapters (experts, instructions) reads papers, or a folder or a hub id with one.
         query_adapter: the same for text queries.
         bare_titles: whether a paper without an abstract is its title alone to the encoder, see `load_encoder`.

@@ -7,7 +7,6 @@ import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,12 +14,12 @@ import numpy as np
 
 from ..choices import Metric
 from ..effort import USUAL, Effort
-from ..errors import CorruptData, InvalidRequest, Unavailable
+from ..errors import CorruptData, InvalidRequest
 from ..files import replaced
 from ..once import once
 from ..types import Mask, Rows, Vectors
+from .library import load_faiss
 
-FAISS_BUILDS = ("faiss-cpu", "faiss-gpu", "faiss-gpu-cu12")
 HNSW_SEARCH = 128
 """HNSW's efSearch where none was measured: the candidates that it keeps while it walks the graph."""
 IVF_PROBES = 1 / 16
@@ -83,7 +82,7 @@ def build_ann(path: Path, vectors: Matrix, factory: str, metric: Metric) -> bool
         check_factory(factory, vectors.shape[1], metric)
         return False
     with replaced(path) as file:
-        faiss = _faiss()
+        faiss = loadload_faiss()
         faiss.write_index(index, faiss.PyCallbackIOWriter(file.write))
     return True
 
@@ -106,7 +105,7 @@ def check_factory(factory: str, dim: int, metric: Metric) -> None:
 
 
 def _try_out(factory: str, dim: int, metric: Metric, count: int) -> None:
-    faiss = _faiss()
+    faiss = loadload_faiss()
 
     vectors = np.random.default_rng(0).standard_normal((count, dim), np.float32)
     with tempfile.TemporaryDirectory() as folder, _silenced():
@@ -117,7 +116,7 @@ def _try_out(factory: str, dim: int, metric: Metric, count: int) -> None:
 
 
 def _empty(factory: str, dim: int, metric: Metric) -> Any:
-    faiss = _faiss()
+    faiss = loadload_faiss()
 
     return faiss.index_factory(dim, factory, faiss.METRIC_L2 if metric == "l2" else faiss.METRIC_INNER_PRODUCT)
 
@@ -138,7 +137,7 @@ class Ann:
 
     def __init__(self, path: Path, papers: int, dim: int) -> None:
         """Open the index at `path`. Raises CorruptData if it does not hold `papers` vectors of `dim`."""
-        faiss = _faiss()
+        faiss = loadload_faiss()
 
         try:
             self._index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
@@ -158,7 +157,7 @@ class Ann:
 
     @once
     def _is_coarse(self) -> bool:
-        faiss = _faiss()
+        faiss = load_faiss()
 
         index = faiss.downcast_index(self._index)
         while isinstance(index, faiss.IndexPreTransform):
@@ -168,7 +167,7 @@ class Ann:
     @property
     def lists(self) -> int:
         """How many inverted lists it has; 0 if it is of another kind."""
-        ivf = _faiss().try_extract_index_ivf(self._index)
+        ivf = load_faiss().try_extract_index_ivf(self._index)
         return ivf.nlist if ivf else 0
 
     def is_of(self, vectors: Vectors, metric: Metric) -> bool:
@@ -179,7 +178,7 @@ class Ann:
             return True
         try:
             with suppress(RuntimeError):  # it is no IVF
-                _faiss().extract_index_ivf(self._index).make_direct_map()
+                loadload_faiss().extract_index_ivf(self._index).make_direct_map()
             stored = np.stack([self._index.reconstruct(int(row)) for row in rows])
         except RuntimeError:
             return True
@@ -192,7 +191,7 @@ class Ann:
 
         A mask needs an index that `takes_masks`.
         """
-        faiss = _faiss()
+        faiss = loadload_faiss()
 
         k *= COARSE if self._is_coarse else 1
         selector = None if mask is None else faiss.IDSelectorBitmap(np.packbits(mask, bitorder="little"))
@@ -202,7 +201,7 @@ class Ann:
 
 def _parameters(index: Any, k: int, selector: Any, effort: Effort) -> Any:
     """Search parameters for k rows that the selector accepts: FAISS wants them nested like the indexes."""
-    faiss = _faiss()
+    faiss = loadload_faiss()
 
     index = faiss.downcast_index(index)
     selection = {} if selector is None else {"sel": selector}
@@ -225,26 +224,6 @@ def _probes(index: Any, k: int, effort: Effort) -> int:
         return effort.nprobe
     least = max(8, int(index.nlist * IVF_PROBES)) if effort.nprobe is None else effort.nprobe
     return max(least, int(index.nlist * IVF_VECTORS * k / index.ntotal))
-
-
-@cache
-def _faiss() -> Any:
-    """FAISS. Raises Unavailable if several builds of it are installed: they overwrite each other's files."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    installed = []
-    for name in FAISS_BUILDS:
-        with suppress(PackageNotFoundError):
-            version(name)
-            installed.append(name)
-    if len(installed) > 1:
-        raise Unavailable(
-            f"{' and '.join(installed)} are installed and overwrite each other's files; search runs on the CPU, so: "
-            f"pip uninstall -y {' '.join(installed)} && pip install faiss-cpu"
-        )
-    import faiss
-
-    return faiss
 
 
 def _prepared(vectors: Vectors, metric: Metric) -> Vectors:

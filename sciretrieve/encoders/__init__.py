@@ -12,6 +12,7 @@ from ..protocols import Encoder
 from .catalogue import CATALOGUE
 from .cross_encoder import CrossEncoder, open_cross_encoder
 from .ensemble import Ensemble
+from .faiss_file import FAISS_PREFIX, FaissVectors
 from .golden import check_golden, golden_vectors, read_golden
 from .resolving import resolve
 from .specs import EncoderRequest, EncoderSpec
@@ -36,7 +37,7 @@ def load_encoder(
 
     Args:
         name: one from the catalogue; or a folder or a hub id with a transformers or sentence-transformers model; or
-            `vectors:FILE` for vectors made elsewhere.
+            `vectors:FILE` or `faiss:FILE` for vectors made elsewhere.
         adapter: which of its adapters (experts, instructions) reads papers; or a folder or a hub id with one.
         query_adapter: the same for text queries.
         bare_titles: whether a paper without an abstract is its title alone, as SciRepEval's code reads it, and not the title
@@ -51,6 +52,8 @@ def load_encoder(
     """
     if name.startswith(PREFIX):
         return StoredVectors(Path(name.removeprefix(PREFIX)).expanduser())
+    if name.startswith(FAISS_PREFIX):
+        return FaissVectors(Path(name.removeprefix(FAISS_PREFIX)).expanduser())
     request = EncoderRequest(name, adapter, query_adapter, bare_titles)
     spec = resolve(request)
     if spec.members:

@@ -20,6 +20,8 @@ from ..streams import json_lines
 from ..types import Paper, Query, Vectors
 
 PREFIX = "vectors:"
+IDS = ".ids.txt"
+"""The suffix of the file beside vectors that has their ids, one per line."""
 ID_NAMES = ("paper_id", "doc_id", "id", "_id", "corpus_id", "query_id")
 VECTOR_NAMES = ("embedding", "vector", "embeddings")
 WINDOW = 4096
@@ -34,19 +36,23 @@ class StoredVectors:
     ran_in = ()
     window = WINDOW
     symmetric = True
-    metric: Metric = "l2"
-    """SPECTER's family, whose published vectors are the usual ones, compares by Euclidean distance; --metric changes that."""
+    prefix = PREFIX
 
     def __init__(self, path: Path) -> None:
         """Raises NotFound if there is no file."""
         if not path.is_file():
-            raise NotFound(f"there are no vectors at {path}; name a .jsonl, .npy or .parquet file after {PREFIX}")
+            raise NotFound(f"there are no vectors at {path}; name the file that has them after {self.prefix}")
         self.path = path
 
     @property
     def name(self) -> str:
-        """`vectors:` and the path."""
-        return f"{PREFIX}{self.path}"
+        """The prefix and the path, as they were given."""
+        return f"{self.prefix}{self.path}"
+
+    @property
+    def metric(self) -> Metric:
+        """SPECTER's family, whose published vectors are the usual ones, compares by Euclidean distance; --metric changes that."""
+        return "l2"
 
     @property
     def rows(self) -> dict[str, int]:
@@ -75,8 +81,7 @@ class StoredVectors:
 
     def identity(self) -> dict[str, Any]:
         """See `protocols.Encoder`."""
-        files = {"base": {self.path.name: self._digest}}
-        return {"name": self.name, "layout": "vectors", "files": files, "metric": self.metric, "dim": self.dim}
+        return {"name": self.name, "layout": "vectors", "files": {"base": self._digests}, "metric": self.metric, "dim": self.dim}
 
     def tokenise(self, papers: Sequence[Paper]) -> list[str]:
         """The papers' ids."""
@@ -105,22 +110,37 @@ class StoredVectors:
         """The queries' vectors, by their ids. Raises InvalidRequest where one has none."""
         return self.encode([query.id for query in queries])
 
+    @property
+    def ids_file(self) -> Path | None:
+        """The file beside it that has its ids; None if it has them itself."""
+        if ".npy" not in _suffixes(self.path):
+            return None
+        names = [self.path.with_suffix(suffix) for suffix in (IDS, ".ids", ".txt", ".ids.json")]
+        return next((name for name in names if name.is_file()), None)
+
     @once
-    def _digest(self) -> str:
-        with self.path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+    def _digests(self) -> dict[str, str]:
+        """The SHA-256 of each file that says which paper has which vector."""
+        digests = {}
+        for path in filter(None, (self.path, self.ids_file)):
+            with path.open("rb") as file:
+                digests[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
+        return digests
 
     @once
     def _table(self) -> Table:
         """See `Table`; the vectors stay on disk."""
-        suffixes = [suffix.lower() for suffix in self.path.suffixes]
+        suffixes = _suffixes(self.path)
         if ".npy" in suffixes:
             return self._from_npy()
         if suffixes[-1:] == [".parquet"]:
             return _gather(self.path, _parquet(self.path))
         if {".jsonl", ".ndjson", ".json"} & set(suffixes):
             return _gather(self.path, _jsonl(self.path))
-        raise InvalidRequest(f"{self.path} is not in a format that vectors are read from (.jsonl, .npy with ids beside it, .parquet)")
+        raise InvalidRequest(
+            f"{self.path} is not in a format that vectors are read from (.jsonl, .npy with ids beside it, .parquet; "
+            "a FAISS index is named by --encoder faiss:FILE)"
+        )
 
     def _from_npy(self) -> Table:
         try:
@@ -129,30 +149,51 @@ class StoredVectors:
             raise InvalidRequest(f"{self.path} cannot be read as a .npy file ({error}); save it again") from error
         if not isinstance(vectors, np.ndarray):
             raise InvalidRequest(f"{self.path} holds several arrays; save the vectors alone with numpy.save")
-        names = [self.path.with_suffix(suffix) for suffix in (".ids.txt", ".ids", ".txt", ".ids.json")]
-        ids_file = next((name for name in names if name.is_file()), None)
-        if ids_file is None:
-            raise InvalidRequest(f"{self.path} needs its ids beside it: {names[0].name}, one per line, in the order of its rows")
-        try:
-            text = ids_file.read_text(encoding="utf-8")
-            # `splitlines` would also split at characters that ids may have
-            ids = [str(id) for id in json.loads(text)] if ids_file.suffix == ".json" else text.removesuffix("\n").split("\n")
-        except (RecursionError, TypeError, ValueError) as error:
-            raise InvalidRequest(f"{ids_file} cannot be read ({error}); it holds the ids of {self.path.name}, in order") from error
+        if self.ids_file is None:
+            raise InvalidRequest(
+                f"{self.path} needs its ids beside it: {self.path.with_suffix(IDS).name}, one per line, in the order of its rows"
+            )
+        ids = read_ids(self.ids_file, self.path)
         if vectors.ndim != 2 or len(ids) != len(vectors) or vectors.dtype.kind != "f":
             raise InvalidRequest(
-                f"{self.path} has shape {vectors.shape} of {vectors.dtype}, and {ids_file.name} {len(ids):,} ids; they must agree"
+                f"{self.path} has shape {vectors.shape} of {vectors.dtype}, and {self.ids_file.name} {len(ids):,} ids; they must agree"
             )
-        rows: dict[str, int] = {}
-        for row, id in enumerate(ids):
-            if rows.setdefault(id, row) != row:
-                raise InvalidRequest(f"{ids_file}, line {row + 1}: the id {id!r} is in line {rows[id] + 1} already")
-        for start in range(0, len(vectors), WINDOW):
-            block = vectors[start : start + WINDOW]
-            if not _finite(block).all():
-                bad_row = start + int(np.flatnonzero(~_finite(block).all(axis=1))[0])
-                raise InvalidRequest(f"{self.path}, row {bad_row}: the vector of {ids[bad_row]!r} has values that are not numbers")
+        rows = rows_of(ids, self.ids_file)
+        if (row := first_without_numbers(vectors)) is not None:
+            raise InvalidRequest(f"{self.path}, row {row}: the vector of {ids[row]!r} has values that are not numbers")
         return rows, vectors, set()
+
+
+def read_ids(ids_file: Path, vectors_file: Path) -> list[str]:
+    """The ids in a file, one per line, or in a list as JSON. Raises InvalidRequest if they cannot be read."""
+    try:
+        text = ids_file.read_text(encoding="utf-8")
+        # `splitlines` would also split at characters that ids may have
+        return [str(id) for id in json.loads(text)] if ids_file.suffix == ".json" else text.removesuffix("\n").split("\n")
+    except (RecursionError, TypeError, ValueError) as error:
+        raise InvalidRequest(f"{ids_file} cannot be read ({error}); it holds the ids of {vectors_file.name}, in order") from error
+
+
+def rows_of(ids: Sequence[str], ids_file: Path) -> dict[str, int]:
+    """The row of each id. Raises InvalidRequest for an id that comes twice."""
+    rows: dict[str, int] = {}
+    for row, id in enumerate(ids):
+        if rows.setdefault(id, row) != row:
+            raise InvalidRequest(f"{ids_file}, line {row + 1}: the id {id!r} is in line {rows[id] + 1} already")
+    return rows
+
+
+def first_without_numbers(vectors: npt.NDArray[np.floating]) -> int | None:
+    """The first row of (n, dim) vectors that has infinities or values that are no numbers; None if all are well."""
+    for start in range(0, len(vectors), WINDOW):
+        is_bad = ~_finite(vectors[start : start + WINDOW]).all(axis=1)
+        if is_bad.any():
+            return start + int(is_bad.argmax())
+    return None
+
+
+def _suffixes(path: Path) -> list[str]:
+    return [suffix.lower() for suffix in path.suffixes]
 
 
 def _gather(path: Path, lines: Iterator[tuple[int, str, Any]]) -> Table:

@@ -136,17 +136,23 @@ def test_a_text_without_a_vector_is_an_error(stored: tuple[sr.Index, Vectors]) -
 
 def test_vectors_are_read_once_for_their_identity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = StoredVectors(write(tmp_path / "v.npy"))
-    read: list[object] = []
+    read: list[str] = []
     digest = hashlib.file_digest
 
     def counted(file: Any, algorithm: str) -> Any:
-        read.append(file)
+        read.append(Path(file.name).name)
         return digest(file, algorithm)
 
     monkeypatch.setattr(hashlib, "file_digest", counted)
     assert encoder.identity() == encoder.identity()
     assert encoder.identity()["files"]["base"]["v.npy"] == hashlib.sha256((tmp_path / "v.npy").read_bytes()).hexdigest()
-    assert len(read) == 1
+    assert read == ["v.npy", "v.ids.txt"]
+
+
+def test_other_ids_make_other_vectors(tmp_path: Path) -> None:
+    before = StoredVectors(write(tmp_path / "v.npy")).identity()
+    (tmp_path / "v.ids.txt").write_text("\n".join(IDS[::-1]) + "\n")
+    assert StoredVectors(tmp_path / "v.npy").identity() != before
 
 
 def test_vectors_of_another_width_are_refused(stored: tuple[sr.Index, Vectors], tmp_path: Path) -> None:

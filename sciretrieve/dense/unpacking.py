@@ -1,0 +1,182 @@
+"""A process of its own, which reads a FAISS index of unknown origin and writes its vectors as plain numbers: see `given`.
+
+FAISS trusts what it reads: a damaged file can crash it, or make it ask for any amount of memory. Here that ends this process alone.
+It is run by its path, and so imports nothing of the package.
+
+    python -P unpacking.py FILE MEMORY DESCRIPTOR
+
+MEMORY is in bytes. To the open file DESCRIPTOR go n numbers (int64), then n vectors (float32, of one dimension); to standard output
+a line of JSON, of these or of the reason why not.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+BLOCK_BYTES = 64 << 20
+"""Vectors that are in memory at a time, beside the index."""
+
+Numbers = npt.NDArray[np.int64]
+Blocks = Iterator[npt.NDArray[np.float32]]
+
+
+class Refused(Exception):
+    """Why there are no vectors to be had, in words that follow the file's name."""
+
+
+def main() -> None:
+    """Read, write, and say what was written."""
+    path, memory, descriptor = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    for limit, most in ((resource.RLIMIT_DATA, memory), (resource.RLIMIT_CORE, 0)):
+        with suppress(OSError, ValueError):  # the system has a lower one, or knows none
+            resource.setrlimit(limit, (most, most))
+    try:
+        facts = _unpack(path, descriptor)
+    except Refused as refusal:
+        facts = {"refused": str(refusal)}
+    except MemoryError:
+        facts = {"refused": f"needs more than {memory / 1e9:.1f} GB of memory to be read, which a file of its size does not; it is damaged"}
+    except OSError as error:
+        facts = {"refused": f"has vectors that cannot be written to the folder for temporary files ({error.strerror}); set TMPDIR"}
+    except Exception as error:  # all else that a damaged index leads to, in FAISS or in what NumPy makes of it
+        facts = {"refused": f"gives no vectors ({_reason(error)}); write it again, or an index of another type"}
+    print(f"\n{json.dumps(facts)}", flush=True)  # noqa: T201
+    os._exit(0)  # what a damaged index destroys when it is freed need not be known
+
+
+def _reason(error: Exception) -> str:
+    """What FAISS says, without the place in its source."""
+    lines = str(error).splitlines() or [type(error).__name__]
+    return re.split(r" at \S+:\d+: ", lines[-1])[-1].rsplit("' failed: ", 1)[-1].removeprefix("Error: ").strip()
+
+
+def _unpack(path: str, descriptor: int) -> dict[str, Any]:
+    import faiss
+
+    whole = faiss.read_index(path, faiss.IO_FLAG_MMAP_IFC | faiss.IO_FLAG_READ_ONLY)
+    names, id_map, transforms, index = _peeled(whole)
+    is_ivf = isinstance(index, faiss.IndexIVF)
+    positions = _ivf_numbers(index) if is_ivf else np.arange(index.ntotal)
+    count, dim = len(positions), whole.d
+    if not count or dim < 1:
+        raise Refused("holds no vectors")
+    in_order = _are_all_below(positions, count)
+    if id_map is not None:
+        if len(id_map) != count or not in_order:
+            raise Refused(f"is damaged: it maps {len(id_map):,} ids to {count:,} vectors")
+        numbers = id_map[positions]
+    else:
+        numbers = positions
+    folder = os.fstatvfs(descriptor)
+    size, free = count * (8 + 4 * dim), folder.f_bavail * folder.f_frsize
+    if size > free:
+        sizes = f"{size / 1e9:,.1f} GB of vectors, and the folder for temporary files has {free / 1e9:,.1f} GB left"
+        raise Refused(f"gives {sizes}; set TMPDIR to another folder")
+    with os.fdopen(descriptor, "wb", closefd=False) as file:
+        file.write(np.ascontiguousarray(numbers, np.int64).tobytes())
+        for block in _reversed(transforms, _ivf_vectors(index) if is_ivf else _vectors(index)):
+            file.write(np.ascontiguousarray(block, np.float32).tobytes())
+    return {
+        "type": " of ".join(names),
+        "count": count,
+        "dim": dim,
+        "metric": {faiss.METRIC_L2: "l2", faiss.METRIC_INNER_PRODUCT: "ip"}.get(whole.metric_type),
+        "numbered": id_map is not None or not in_order,
+        "exact": not transforms and isinstance(index, faiss.IndexFlat | faiss.IndexIVFFlat),
+    }
+
+
+def _peeled(whole: Any) -> tuple[list[str], Numbers | None, list[Any], Any]:
+    """An index's types, its ids if it has any, the transforms before it, and inmost the part that holds the vectors."""
+    import faiss
+
+    names, transforms, id_map, index = [], [], None, whole
+    while True:
+        names.append(type(index).__name__)
+        if isinstance(index, faiss.IndexPreTransform):
+            transforms.append(index)
+            part = index.index
+        elif isinstance(index, faiss.IndexIDMap):
+            if id_map is not None:
+                raise Refused("maps ids to ids, so that a vector has several; write it with one IndexIDMap")
+            id_map, part = faiss.vector_to_array(index.id_map), index.index
+        elif isinstance(index, faiss.IndexRefine):
+            part = index.refine_index
+        elif isinstance(index, faiss.IndexHNSW | faiss.IndexNSG):
+            part = index.storage
+        else:
+            return names, id_map, transforms, index
+        index = faiss.downcast_index(part)
+
+
+def _are_all_below(numbers: Numbers, count: int) -> bool:
+    """Whether these are the numbers from 0 to count - 1, each once, in any order."""
+    return bool(np.array_equal(np.sort(numbers), np.arange(count)))
+
+
+def _lists(index: Any) -> Iterator[tuple[int, int]]:
+    """The number of each inverted list, and how many vectors it has."""
+    import faiss
+
+    if isinstance(faiss.downcast_InvertedLists(index.invlists), faiss.OnDiskInvertedLists):
+        raise Refused("keeps its vectors in another file; read it with FAISS, and write it as one: index.replace_invlists, write_index")
+    return ((number, index.invlists.list_size(number)) for number in range(index.nlist))
+
+
+def _ivf_numbers(index: Any) -> Numbers:
+    """The number of each vector, list by list. `ntotal` may say anything."""
+    import faiss
+
+    parts = [faiss.rev_swig_ptr(index.invlists.get_ids(number), size).copy() for number, size in _lists(index) if size]
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+
+def _ivf_vectors(index: Any) -> Blocks:
+    import faiss
+
+    for number, size in _lists(index):
+        for first in range(0, size, _rows_at_once(index)):
+            block = np.empty((min(size - first, _rows_at_once(index)), index.d), np.float32)
+            for place, row in enumerate(block, first):
+                index.reconstruct_from_offset(number, place, faiss.swig_ptr(row))
+            yield block
+
+
+def _vectors(index: Any) -> Blocks:
+    for first in range(0, index.ntotal, _rows_at_once(index)):
+        yield index.reconstruct_n(first, min(_rows_at_once(index), index.ntotal - first))
+
+
+def _rows_at_once(index: Any) -> int:
+    return max(1, BLOCK_BYTES // (4 * int(index.d)))
+
+
+def _reversed(transforms: list[Any], blocks: Blocks) -> Blocks:
+    """Vectors as they were before the transforms, as well as FAISS can tell."""
+    import faiss
+
+    def before(transform: Any) -> Callable[[npt.NDArray[np.float32]], npt.NDArray[np.float32]]:
+        def reverse(block: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+            result = np.empty((len(block), transform.d), np.float32)
+            transform.reverse_chain(len(block), faiss.swig_ptr(np.ascontiguousarray(block)), faiss.swig_ptr(result))
+            return result
+
+        return reverse
+
+    for transform in reversed(transforms):
+        blocks = map(before(transform), blocks)
+    return blocks
+
+
+if __name__ == "__main__":
+    main()

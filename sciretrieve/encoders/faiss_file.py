@@ -1,0 +1,84 @@
+"""Vectors in a FAISS index that was made elsewhere, looked up by id."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ..choices import Metric
+from ..dense.given import GivenIndex, read_given
+from ..errors import InvalidRequest
+from ..once import once
+from .stored import IDS, StoredVectors, Table, first_without_numbers, read_ids, rows_of
+
+FAISS_PREFIX = "faiss:"
+LOG = logging.getLogger(__name__)
+
+
+class FaissVectors(StoredVectors):
+    """Looks vectors up by the ids of papers and queries, in a FAISS index `faiss:FILE`.
+
+    With a file of ids beside it, FAISS's number n is the vector of the id in line n + 1, as `sciretrieve export` writes it. Without
+    one, the index must have numbers that somebody chose for its vectors: they are then the papers' ids.
+    """
+
+    prefix = FAISS_PREFIX
+
+    @property
+    def metric(self) -> Metric:
+        """The index's own."""
+        return self._given.metric
+
+    @property
+    def ids_file(self) -> Path | None:
+        """The file beside it that has its ids."""
+        path = self.path.with_suffix(IDS)
+        return path if path.is_file() else None
+
+    @once
+    def _given(self) -> GivenIndex:
+        given = read_given(self.path)
+        if not given.is_exact:
+            LOG.warning("%s is an %s, which gives back its vectors only approximately", self.path, given.kind)
+        return given
+
+    @once
+    def _table(self) -> Table:
+        given = self._given
+        rows = self._rows(given)
+        if (row := first_without_numbers(given.vectors)) is not None:
+            raise InvalidRequest(f"{self.path}: the vector of FAISS's number {given.numbers[row]} has values that are not numbers")
+        return rows, given.vectors, set()
+
+    def _rows(self, given: GivenIndex) -> dict[str, int]:
+        """The row of each id's vector. Whatever leaves a doubt which vector is whose is refused."""
+        row_of_number = dict(zip(given.numbers.tolist(), range(len(given.numbers)), strict=True))
+        if len(row_of_number) < len(given.numbers):
+            repeated = _first_repeated(given.numbers)
+            raise InvalidRequest(f"{self.path} has several vectors of the number {repeated}; add each paper once")
+        if self.ids_file is None:
+            if not given.is_numbered:
+                raise InvalidRequest(
+                    f"{self.path} does not say which paper has which vector; put {self.path.with_suffix(IDS).name} beside it, with a "
+                    "paper's id in each line: line n + 1 for FAISS's number n"
+                )
+            return {str(number): row for number, row in row_of_number.items()}
+        ids = read_ids(self.ids_file, self.path)
+        if len(ids) != len(given.numbers):
+            raise InvalidRequest(
+                f"{self.path} has {len(given.numbers):,} vectors, and {self.ids_file.name} {len(ids):,} ids; they must agree"
+            )
+        if unnamed := row_of_number.keys() - range(len(ids)):
+            raise InvalidRequest(
+                f"{self.path} has a vector of the number {min(unnamed)}, which is no line of {self.ids_file.name}; if its numbers are "
+                f"the papers' ids themselves, remove {self.ids_file.name}"
+            )
+        return {id: row_of_number[number] for id, number in rows_of(ids, self.ids_file).items()}
+
+
+def _first_repeated(numbers: npt.NDArray[np.int64]) -> int:
+    values, counts = np.unique(numbers, return_counts=True)
+    return int(values[counts.argmax()])
