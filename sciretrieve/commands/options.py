@@ -36,7 +36,9 @@ Corpus: TypeAlias = Annotated[
 EncoderName: TypeAlias = Annotated[
     str,
     typer.Option(
-        "--encoder", metavar="NAME", help="A name that `sciretrieve encoders` lists, a folder or hub id with a model, vectors:FILE or faiss:FILE."
+        "--encoder",
+        metavar="NAME",
+        help="A name that `sciretrieve encoders` lists, a folder or hub id with a model, vectors:FILE or faiss:FILE.",
     ),
 ]
 Adapter: TypeAlias = Annotated[

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..errors import InvalidRequest
+from .library import has_faiss
 
 FLAT_BYTES = 2 << 30
 """Up to this size of vectors, exact search takes some 0.2 s a query on two cores."""
@@ -23,8 +26,8 @@ def resident_bytes(dense: str, papers: int, dim: int) -> int:
     return int(papers * a_paper + lists)
 
 
-def auto_dense(papers: int, dim: int, memory: int | None) -> str:
-    """The type of dense index for so many papers, which fits into so many bytes.
+def auto_dense(papers: int, dim: int, memory: int | None, note: Callable[[str], None]) -> str:
+    """The type of dense index for so many papers, which fits into so many bytes. Without FAISS, exact search, and a note.
 
     Raises:
         InvalidRequest: none does.
@@ -32,7 +35,10 @@ def auto_dense(papers: int, dim: int, memory: int | None) -> str:
     quick = ["flat"] if resident_bytes("flat", papers, dim) <= FLAT_BYTES else []
     for dense in (*quick, "hnsw", "ivf", "rabitq"):
         if memory is None or resident_bytes(dense, papers, dim) <= memory:
-            return dense
+            if dense == "flat" or has_faiss():
+                return dense
+            note("FAISS is not installed, so all vectors are searched exactly; pip install faiss-cpu, then sciretrieve reindex --dense auto")
+            return "flat"
     least = resident_bytes("rabitq", papers, dim)
     raise InvalidRequest(
         f"no dense index of {papers:,} papers fits into {memory:,} bytes; the smallest needs about {least:,}: "

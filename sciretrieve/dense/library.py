@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import MissingExtra, Unavailable
 
 FAISS_BUILDS = ("faiss-cpu", "faiss-gpu", "faiss-gpu-cu12")
-"""Distributions that have the module `faiss`; any of them will do, alone."""
+"""Distributions that have the module `faiss`. Any of them will do, alone: nothing here asks FAISS for its GPU indexes."""
 
 
 def has_faiss() -> bool:
@@ -35,8 +35,8 @@ def load_faiss() -> Any:
             installed.append(name)
     if len(installed) > 1:
         raise Unavailable(
-            f"{' and '.join(installed)} are installed and overwrite each other's files; any one of them will do: "
-            f"pip uninstall -y {' '.join(installed)} && pip install {installed[-1]}"
+            f"{' and '.join(installed)} are installed and overwrite each other's files; one is enough, and none runs on the GPU here: "
+            f"pip uninstall -y {' '.join(installed)} && pip install faiss-cpu"
         )
     if not has_faiss():
         raise MissingExtra("faiss-cpu", "a FAISS index", "pip install faiss-cpu; exact search, --dense flat, does without")

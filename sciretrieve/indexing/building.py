@@ -19,6 +19,7 @@ from ..commits import Change, Spanning, commit, next_generation
 from ..corpora import ColumnMap, Corpus, Sources, open_corpus
 from ..dense.ann import NAMED, check_factory
 from ..dense.choosing import auto_dense
+from ..dense.library import load_faiss
 from ..encoders import load_encoder
 from ..errors import CorruptData, IndexExists, InvalidRequest, SciretrieveError
 from ..files import LOCK, listed, remove, remove_lock, write_lock
@@ -117,8 +118,10 @@ class Build:
             )
         self.metric: Metric | None = (settings.metric or self.encoder.metric) if self.encoder else None
         self.analyzer = Analyzer() if settings.lexical else None
-        if self.encoder and self.metric and settings.dense not in ("auto", *NAMED):
-            check_factory(settings.dense, self.encoder.dim, self.metric)
+        if self.encoder and self.metric and settings.dense not in ("auto", "flat"):
+            load_faiss()  # before hours of encoding
+            if settings.dense not in NAMED:
+                check_factory(settings.dense, self.encoder.dim, self.metric)
         self.plan = plain_json(
             {
                 "command": "index",
@@ -161,7 +164,8 @@ class Build:
             pending = intake.pending
             if not (pending.cut or {})["shards"]:
                 raise InvalidRequest(f"the corpus has no paper to index{why_none(pending)}")
-            _spanning(self.plan, self.metric, sum((pending.cut or {})["shards"]))  # what cannot be chosen, before papers are encoded
+            # what cannot be chosen is an error before papers are encoded
+            _spanning(self.plan, self.metric, sum((pending.cut or {})["shards"]), Silent())
             return full(intake.fill(0).pending, self.encoder, self.metric)
         except SciretrieveError:
             self._forget(pending)
@@ -211,7 +215,7 @@ class Build:
         changed_names = {name for name, value in new_settings.items() if old_settings[name] != value}
         if "memory" in changed_names:
             changed_names.add("dense")
-        spanning = _spanning(self.plan, self.metric, old.papers)
+        spanning = _spanning(self.plan, self.metric, old.papers, self.progress)
         settings = replace(Spanning.of(old), **{name: getattr(spanning, name) for name in SPANNING if name in changed_names})
         if settings == Spanning.of(old):
             self.progress.note(f"{self.directory} is up to date: the same corpus and settings")
@@ -258,16 +262,16 @@ def publish(pending: Pending, plan: Mapping[str, Any], metric: Metric | None, ol
         log=(),
     )
     change = Change("index", added=papers, deleted=old.papers if old else 0)
-    commit(directory, old, manifest, _spanning(plan, metric, papers), change, progress, anew=True)
+    commit(directory, old, manifest, _spanning(plan, metric, papers, progress), change, progress, anew=True)
     sweep(directory, keep=0)
 
 
-def _spanning(plan: Mapping[str, Any], metric: Metric | None, papers: int) -> Spanning:
+def _spanning(plan: Mapping[str, Any], metric: Metric | None, papers: int, progress: Progress) -> Spanning:
     """The settings of what spans the shards of so many papers."""
     settings, encoder = plan["settings"], plan["encoder"]
     dense = settings["dense"] if encoder else "none"
     if encoder and dense == "auto":
-        dense = auto_dense(papers, encoder["dim"], settings["memory"])
+        dense = auto_dense(papers, encoder["dim"], settings["memory"], progress.note)
     return Spanning(metric, dense, settings["lexical"] and Bm25Parameters(**settings["lexical"]), settings["recall"])
 
 
