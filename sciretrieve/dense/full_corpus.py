@@ -1,4 +1,4 @@
-"""Every query against every paper: matrix products in blocks with a running top k, in bounded memory.
+"""Every query against every paper: matrix products in blocks with a running top k, in bounded memory, on the CPU or a GPU.
 
 Products find the candidates; the k best, with a little slack, are scored again in float64 by `dense.exact.score`, so that
 equal vectors get equal scores for any blocks. If a query's k-th paper ties with more papers than were found, it is
@@ -17,6 +17,7 @@ from ..choices import Metric
 from ..topk import best
 from ..types import Rows, Vectors
 from . import exact
+from .products import greatest
 
 QUERIES = 2048
 PAPERS = 8192
@@ -28,7 +29,9 @@ SLACK = 8
 Floats = npt.NDArray[np.float32]
 
 
-def top(queries: Vectors, papers: Sequence[Vectors], k: int, metric: Metric) -> Iterator[tuple[Rows, npt.NDArray[np.float64]]]:
+def top(
+    queries: Vectors, papers: Sequence[Vectors], k: int, metric: Metric, device: str | None = None
+) -> Iterator[tuple[Rows, npt.NDArray[np.float64]]]:
     """The k best papers of each query, and all that tie with the last of them, in the queries' order: rows and scores, best
     first, equal scores by ascending row.
 
@@ -37,13 +40,15 @@ def top(queries: Vectors, papers: Sequence[Vectors], k: int, metric: Metric) -> 
         papers: matrices (n, dim) of one dim, which may be memory-mapped; rows are counted over all of them.
         k: how many to find.
         metric: "ip", "cosine", or "l2" (minus the Euclidean distance).
+        device: where torch multiplies, such as "cuda"; None for NumPy. The answer is the same.
     """
     count = sum(len(part) for part in papers)
     batch_size = max(1, min(QUERIES, CANDIDATES_HELD // max(k, 1)))
     lengths = cache(lambda: [_lengths(part) for part in papers])
     for start in range(0, len(queries), batch_size):
         batch = np.asarray(queries[start : start + batch_size], np.float32)
-        rows = _candidates(batch, papers, min(k + SLACK, count), metric)
+        width = min(k + SLACK, count)
+        rows = _candidates(batch, papers, width, metric) if device is None else greatest(batch, papers, width, metric, device)
         for query, candidate_rows in zip(batch, rows, strict=True):
             scores = exact.score(query, _gather(papers, candidate_rows), metric)
             best_places = best(scores, k)

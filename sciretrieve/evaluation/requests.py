@@ -16,6 +16,7 @@ from ..choices import check_choice
 from ..corpora import PaperCorpus
 from ..encoders import load_encoder
 from ..encoders.stored import StoredVectors
+from ..encoders.torch_runtime import check_device, has_cuda
 from ..errors import IndexExists, InvalidRequest, NotFound
 from ..files import describe, read_json, write_json
 from ..index import Index
@@ -175,7 +176,7 @@ def _system(request: Request, spec: Benchmark, material: Material, progress: Pro
         papers = StoredVectors(Path(request.embeddings))
         queries = StoredVectors(Path(request.query_embeddings)) if request.query_embeddings else None
         about = {"embeddings": str(papers.path), "dim": papers.dim} | ({"query_embeddings": str(queries.path)} if queries else {})
-        return Dense(papers.path.name, StoredSpace(papers, queries, material), about)
+        return Dense(papers.path.name, StoredSpace(papers, queries, material), about, _device(request))
     index = Index(request.index) if request.index is not None else _index(request, spec, material, progress)
     encoder = index.manifest.encoder
     if request.mode == "dense" and encoder is not None:
@@ -184,9 +185,15 @@ def _system(request: Request, spec: Benchmark, material: Material, progress: Pro
             "mode": request.mode,
             "encoder": {key: value for key, value in encoder.items() if key != "golden"},
         }
-        return Dense(str(encoder["name"]), IndexSpace(index), about)
+        return Dense(str(encoder["name"]), IndexSpace(index), about, _device(request))
     name = "BM25" if request.mode == "bm25" else f"{request.mode} with {encoder['name'] if encoder else 'no encoder'}"
     return IndexSearch(name, index, request.mode, request.fusion)
+
+
+def _device(request: Request) -> str | None:
+    """Where a whole corpus is ranked: on the first GPU, if there is one and the request lets it. Raises InvalidRequest."""
+    check_device(request.device)
+    return "cuda" if request.device != "cpu" and has_cuda() else None
 
 
 def _reranker(request: Request, spec: Benchmark) -> Reranker:

@@ -65,11 +65,12 @@ class System(Protocol):
 
 @dataclass(frozen=True)
 class Dense:
-    """Nearest vectors."""
+    """Nearest vectors; a whole corpus is ranked on torch's `device`, None for NumPy."""
 
     name: str
     space: Space
     about: Mapping[str, Any]
+    device: str | None = None
 
     def facts(self) -> dict[str, Any]:
         """See `System`."""
@@ -96,7 +97,8 @@ class Dense:
             ids, papers = self.space.ids(), self.space.matrices()
             if task.among is not None or task.standardise:
                 papers, vectors = _prepared(papers, vectors, task.among, task.standardise)
-            for query, (rows, scores) in zip(query_ids, full_corpus.top(vectors, papers, depth + 1, used_metric), strict=True):
+            answers = full_corpus.top(vectors, papers, depth + 1, used_metric, self.device)
+            for query, (rows, scores) in zip(query_ids, answers, strict=True):
                 yield _to_depth(query, [ids[row] for row in rows.tolist()], scores, depth)
             return
         for query, vector in zip(query_ids, vectors, strict=True):

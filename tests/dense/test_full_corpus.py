@@ -8,27 +8,30 @@ import numpy as np
 import pytest
 
 from sciretrieve.choices import Metric
-from sciretrieve.dense import full_corpus
+from sciretrieve.dense import full_corpus, products
 
 
+@pytest.mark.parametrize("device", [None, "cpu"], ids=["numpy", "torch"])
 @pytest.mark.parametrize("metric", ["ip", "l2", "cosine"])
 @pytest.mark.parametrize("k", [1, 10, 500, 5000])
-def test_it_is_the_ranking_of_all_scores(metric: Metric, k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_the_ranking_of_all_scores(metric: Metric, k: int, device: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(full_corpus, "QUERIES", 7)
     monkeypatch.setattr(full_corpus, "PAPERS", 64)
+    monkeypatch.setattr(products, "PAPERS", 64)
     chance = np.random.default_rng(k)
     papers, queries = chance.normal(size=(1500, 12)).astype(np.float32), chance.normal(size=(23, 12)).astype(np.float32)
     papers[700:720] = papers[:20]  # the same vectors again: the same scores
     papers[100:1400:7] = papers[3]  # and one far more often than there is slack
-    answers = list(full_corpus.top(queries, [papers[:333], papers[333:900], papers[900:]], k, metric))
+    papers.flags.writeable = False  # as a memory-mapped file
+    answers = list(full_corpus.top(queries, [papers[:333], papers[333:900], papers[900:]], k, metric, device))
     exact, query_vectors = papers.astype(np.float64), queries.astype(np.float64)
-    products = query_vectors @ exact.T
+    all_scores = query_vectors @ exact.T
     if metric == "l2":
-        products = -np.sqrt(((query_vectors[:, None] - exact[None]) ** 2).sum(-1))
+        all_scores = -np.sqrt(((query_vectors[:, None] - exact[None]) ** 2).sum(-1))
     elif metric == "cosine":
-        products /= np.linalg.norm(query_vectors, axis=1)[:, None] * np.linalg.norm(exact, axis=1)
+        all_scores /= np.linalg.norm(query_vectors, axis=1)[:, None] * np.linalg.norm(exact, axis=1)
     assert len(answers) == 23
-    for (rows, scores), row in zip(answers, products, strict=True):
+    for (rows, scores), row in zip(answers, all_scores, strict=True):
         row = np.round(row, 10)
         order = np.lexsort((np.arange(1500), -row))
         order = order[row[order] >= row[order[min(k, 1500) - 1]]]

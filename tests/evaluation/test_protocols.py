@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
+from sciretrieve.encoders import torch_runtime
 from sciretrieve.errors import InvalidRequest, NotFound
-from sciretrieve.evaluation import CATALOGUE, evaluate
+from sciretrieve.evaluation import CATALOGUE, evaluate, requests
 from sciretrieve.evaluation.material import Protocol
 from sciretrieve.evaluation.measures import parse_measure
 from sciretrieve.evaluation.readers.mdcr import FIELDS
@@ -83,8 +84,10 @@ def figures(report: Any) -> dict[str, float]:
     return rounded
 
 
+@pytest.mark.parametrize("device", [None, "cpu"], ids=["numpy", "torch"])
 @pytest.mark.parametrize(("name", "key"), [("scidocs-cite", "cite"), ("scidocs-cocite", "co-cite")])
-def test_scidocs_full_corpus(tmp_path: Path, name: str, key: str) -> None:
+def test_scidocs_full_corpus(tmp_path: Path, name: str, key: str, device: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requests, "_device", lambda request: device)  # torch, as on a GPU
     positives = {id: [str(other) for other in CHANCE.choice([*IDS, "gone"], CHANCE.integers(0, 9), replace=False)] for id in IDS}
     rows = [{**paper(id, "paper"), "cite": positives[id], "co-cite": positives[IDS[-1 - at]]} for at, id in enumerate(IDS)]
     write_lines(tmp_path / "data/link_prediction_retrieval/SciDocs_papers_test.json", rows)
@@ -100,6 +103,16 @@ def test_scidocs_full_corpus(tmp_path: Path, name: str, key: str) -> None:
     text = "\n".join(report.lines())
     assert "SciMult-MHAExpert" in text
     assert "SciMult, Table 5" in text
+
+
+def test_a_gpu_that_is_not_there_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch_runtime, "has_cuda", lambda: False)
+    write_lines(
+        tmp_path / "data/link_prediction_retrieval/SciDocs_papers_test.json", [{**paper(id, "paper"), "cite": IDS[:2]} for id in IDS]
+    )
+    vectors = write_vectors(tmp_path / "v.jsonl", VECTORS)
+    with pytest.raises(InvalidRequest, match="there is no CUDA device that torch can use"):
+        evaluate("scidocs-cite", tmp_path / "data", embeddings=str(vectors), device="cuda")
 
 
 def scidocs(folder: Path, tasks: Sequence[str]) -> dict[str, dict[str, dict[str, int]]]:

@@ -37,7 +37,7 @@ OWNED = {
     "faiss": {"dense"},
     "bm25s": set(),
     "Stemmer": {"lexical"},
-    "torch": {"encoders"},
+    "torch": {"encoders", "dense"},
     "transformers": {"encoders"},
     "openvino": {"encoders"},
     "adapters": {"encoders"},
