@@ -18,11 +18,13 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import faiss
 import numpy as np
 import pyarrow as pa
 from hypothesis import HealthCheck, given, settings
@@ -515,6 +517,33 @@ def files_of_vectors(data: bytes, name: str) -> None:
     survives(work)
 
 
+@cache
+def faiss_files() -> list[bytes]:
+    """FAISS indexes of the first three papers, under their ids as numbers, of several types."""
+    vectors = np.random.default_rng(0).standard_normal((len(FAISS_PAPERS), 8), np.float32)
+    files = []
+    for factory in ("IDMap,Flat", "IDMap,HNSW4,SQ8", "IVF1,Flat", "RR8,IDMap2,SQfp16"):
+        whole = faiss.index_factory(8, factory)
+        whole.train(vectors)
+        whole.add_with_ids(vectors, np.array([int(paper["id"]) for paper in FAISS_PAPERS]))
+        files.append(faiss.serialize_index(whole).tobytes())
+    return files
+
+
+FAISS_PAPERS = [{**paper, "id": str(7 * number)} for number, paper in enumerate(PAPERS[:3], 1)]
+
+
+@given(spoilt(st.deferred(lambda: st.sampled_from(faiss_files()))), st.booleans())
+def faiss_indexes(data: bytes, has_ids: bool) -> None:
+    def work(folder: Path) -> None:
+        (folder / "x.faiss").write_bytes(data)
+        if has_ids:
+            (folder / "x.ids.txt").write_text("7\n14\n21\n")
+        sr.build(FAISS_PAPERS, folder / "index", encoder=f"faiss:{folder / 'x.faiss'}", lexical=None)
+
+    survives(work)
+
+
 # what is small and has a great effect, or takes time that grows with its square
 
 
@@ -693,7 +722,7 @@ KINDS: dict[str, Any] = {
     function.__name__: function
     for function in (
         *(lists_of_dicts, json_lines, delimited, bibtex, ris, files_of_other_kinds, searches, filters_alone, command_lines, ids_of_papers),
-        *(judgements_and_runs, files_of_queries, files_of_vectors),
+        *(judgements_and_runs, files_of_queries, files_of_vectors, faiss_indexes),
     )
 }
 

@@ -36,6 +36,7 @@ EXAMPLES = {
         "judgements_and_runs": (5, 100),
         "files_of_queries": (10, 400),
         "files_of_vectors": (10, 300),
+        "faiss_indexes": (5, 300),
     },
     "long ones": {"long_ones": (0, 1)},
     "bombs": {"bombs": (300, 2048)},
