@@ -16,6 +16,8 @@ Qrels: TypeAlias = dict[str, dict[str, int]]
 """Query id -> document id -> grade."""
 RunScores: TypeAlias = dict[str, dict[str, float]]
 """Query id -> document id -> score, greater is better."""
+LARGEST_GRADE = 1_000_000
+"""pytrec_eval takes memory for each grade up to the largest, and crashes where there is none."""
 
 
 def read_qrels(path: Path) -> Qrels:
@@ -125,13 +127,15 @@ def _is_number(text: str) -> bool:
 
 
 def grade_of(path: Path, line: int, value: Any) -> int:
-    """A grade as a whole number. Raises InvalidRequest for anything else."""
+    """A grade as a whole number. Raises InvalidRequest for anything else, and beyond `LARGEST_GRADE`."""
     try:
         number = float(value)
         if number != int(number):
             raise ValueError
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidRequest(f"{path}, line {line}: the grade {value!r} is no whole number") from error
+    if abs(number) > LARGEST_GRADE:
+        raise InvalidRequest(f"{path}, line {line}: the grade {value!r} is no grade; the largest is {LARGEST_GRADE:,}")
     return int(number)
 
 

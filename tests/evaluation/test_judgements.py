@@ -50,6 +50,8 @@ def test_runs_in_two_forms(tmp_path: Path) -> None:
         (read_qrels, "q.tsv", "a\tb\n", "line 1: expected 3 columns"),
         (read_qrels, "q.tsv", "a\tb\t1\na\tc\thigh\n", "line 2: the grade 'high' is no whole number"),
         (read_qrels, "q.tsv", "a\tb\t0.5\n", "line 1: the grade '0.5' is no whole number"),
+        (read_qrels, "q.tsv", "a\tb\t1000001\n", "line 1: the grade '1000001' is no grade; the largest is 1,000,000"),
+        (read_qrels, "q.json", '{"a": {"b": 9223372036854775296}}', "the grade 9223372036854775296 is no grade"),
         (read_qrels, "q.tsv", "query\tdocument\tscore\n", "holds no judgements"),
         (read_qrels, "q.json", '{"a": {"b": 1', "is no whole JSON"),
         (read_qrels, "q.json", '{"a": 1}', "'a' holds no object"),
