@@ -312,8 +312,8 @@ class Index(Snapshot):
 
     def _paper_vectors(self, papers: Sequence[Paper]) -> Vectors:
         """Vectors of papers in place of queries, shape (n, dim)."""
-        if not papers:
-            return np.empty((0, self.encoder.dim), np.float32)
+        if not papers and self.vectors:  # without opening the encoder, whose dimension this is
+            return np.empty((0, self.vectors[0].dim), np.float32)
         return self.encode([Query(paper.id, paper=paper) for paper in papers])
 
 

@@ -150,11 +150,14 @@ def test_an_index_of_a_faiss_index(flat: Path, tmp_path: Path) -> None:
     corpus = write_jsonl(tmp_path / "p.jsonl", [{**paper, "id": name} for paper, name in zip(made_up_papers(COUNT), NAMES, strict=True)])
     result = sciretrieve("index", corpus, "-o", tmp_path / "index", "--encoder", f"faiss:{flat}")
     assert result.returncode == 0, result.stderr
-    index = sr.open(tmp_path / "index")
+    index, whole = sr.open(tmp_path / "index"), flat.read_bytes()
     assert index.manifest.metric == "l2"
     assert index.similar([NAMES[3]], 5, mode="dense").rankings[0].ids == [
         NAMES[row] for row in np.argsort(np.linalg.norm(VECTORS - VECTORS[3], axis=1))[1:6]
     ]
+    flat.write_bytes(b"")  # papers of the index are not looked up again
+    assert sr.open(tmp_path / "index").similar([NAMES[3]], 1, mode="dense").hits
+    flat.write_bytes(whole)
     with pytest.raises(InvalidRequest, match="has no vector of '1'; every paper and query needs one"):
         index.search("graph networks", mode="dense")
     queries = made("IDMap,Flat")
