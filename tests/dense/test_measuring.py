@@ -165,16 +165,16 @@ def test_a_trial_says_what_it_found() -> None:
     ],
 )
 def test_auto_takes_the_quickest_that_fits(papers: int, memory: int | None, dense: str) -> None:
-    assert auto_dense(papers, 384, memory) == dense
+    assert auto_dense(papers, 384, memory, print) == dense
 
 
 def test_auto_says_what_the_smallest_needs() -> None:
     with pytest.raises(
         InvalidRequest, match=r"^no dense index of 1,000,000 papers fits into 1,000,000 bytes; .*give --memory (\d+)MB or more"
     ) as caught:
-        auto_dense(1_000_000, 384, 10**6)
+        auto_dense(1_000_000, 384, 10**6, print)
     megabytes = int(str(caught.value).split("--memory ")[1].split("MB")[0])
-    assert auto_dense(1_000_000, 384, megabytes * 10**6) == "rabitq"
+    assert auto_dense(1_000_000, 384, megabytes * 10**6, print) == "rabitq"
 
 
 @pytest.mark.parametrize("dense", ["hnsw", "ivf", "rabitq"])
