@@ -197,9 +197,8 @@ def _trial(
     scope = Scope(first)
     if any(facts.deleted for facts in shards):
         scope = Scope(first, np.concatenate([shard.scope.flags for shard in opened_shards]))
-    lists = max(shard.ann.lists for shard in vectors if shard.ann is not None)
     size = sum(int(facts.files[facts.ann_file]["bytes"]) for facts in shards if facts.ann_file)
-    trial = try_out(vectors, scope, knob(settings.dense), settings.recall, lists, size)
+    trial = try_out(vectors, scope, knob(settings.dense), settings.recall, size)
     if trial is not None:
         progress.note(f"{settings.dense} {trial}")
     return trial

@@ -162,13 +162,16 @@ class Ann:
         index = faiss.downcast_index(self._index)
         while isinstance(index, faiss.IndexPreTransform):
             index = faiss.downcast_index(index.index)
-        return isinstance(index, faiss.IndexIVF | faiss.IndexFlatCodes) and 8 * index.code_size < COARSE_BITS * self._index.d
+        if not isinstance(index, faiss.IndexIVF | faiss.IndexFlatCodes):
+            return False
+        bits = index.rabitq.nb_bits if hasattr(index, "rabitq") else 8 * index.code_size / self._index.d
+        return bool(bits < COARSE_BITS)
 
-    @property
-    def lists(self) -> int:
-        """How many inverted lists it has; 0 if it is of another kind."""
+    def lists(self, k: int) -> tuple[int, int]:
+        """The least of its inverted lists that a search for k rows looks into, and how many it has; none if it is of another kind."""
         ivf = load_faiss().try_extract_index_ivf(self._index)
-        return ivf.nlist if ivf else 0
+        least = Effort(nprobe=1)
+        return (_probes(ivf, k * (COARSE if self._is_coarse else 1), least), ivf.nlist) if ivf else (0, 0)
 
     def is_of(self, vectors: Vectors, metric: Metric) -> bool:
         """Whether it was made of these vectors (n, dim), as a sample tells; also if FAISS cannot give back what it stores."""

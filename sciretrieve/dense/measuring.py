@@ -12,7 +12,7 @@ from ..effort import EXACT, USUAL, Effort, Knob, Step, Trial
 from ..scope import Scope
 from ..types import Rows, Vectors
 from .exact import RowScores
-from .vectors import VectorShard, search, vectors_at
+from .vectors import VectorShard, candidates, search, vectors_at
 
 K = 10
 """Of how many best papers recall is the share that is found."""
@@ -22,10 +22,11 @@ TIMED = 20
 """Queries whose time is taken where every vector is scored."""
 ENOUGH = 0.999
 """No more effort is tried when so much is found."""
-EFS = (16, 32, 64, 128, 256, 512)
+EFS = (48, 64, 96, 128, 192, 256, 384, 512)
+"""Values of `ef` that are tried; fewer than it is asked for, an index never keeps."""
 
 
-def try_out(shards: Sequence[VectorShard], scope: Scope, knob: Knob | None, target: float, lists: int, size: int) -> Trial | None:
+def try_out(shards: Sequence[VectorShard], scope: Scope, knob: Knob | None, target: float, size: int) -> Trial | None:
     """Search for the neighbours of papers, with rising effort, until enough of them are found.
 
     Args:
@@ -33,16 +34,15 @@ def try_out(shards: Sequence[VectorShard], scope: Scope, knob: Knob | None, targ
         scope: which papers are not deleted.
         knob: what says how hard this type of index is searched.
         target: the recall that is wanted.
-        lists: of the indexes' inverted lists, the most that one has.
         size: of the FAISS indexes, in bytes.
 
     Returns:
         What was found; None where the search for so few papers scores every vector anyway, so that there is nothing to measure.
     """
-    efforts = {value: Effort.at(knob, value) for value in _values(knob, lists)} if knob else {None: USUAL}
     parts = [(shard, scope.part(shard.first, shard.papers)) for shard in shards]
     if not len(scope) or all(shard.ann_path is None or shard.scans(K + 1, part, USUAL) for shard, part in parts):
         return None
+    efforts = {value: Effort.at(knob, value) for value in _values(knob, shards)} if knob else {None: USUAL}
     rows = scope.places[np.linspace(0, len(scope) - 1, min(len(scope), QUERIES)).astype(np.int64)]
     queries = vectors_at(shards, rows)
     exact = [_edge(answer, row) for answer, row in zip(search(shards, queries, K + 1, scope, EXACT), rows, strict=True)]
@@ -58,12 +58,13 @@ def try_out(shards: Sequence[VectorShard], scope: Scope, knob: Knob | None, targ
     return Trial(knob, target, chosen.value, tuple(steps), K, len(rows), exact_milliseconds, size)
 
 
-def _values(knob: Knob, lists: int) -> Iterator[int]:
+def _values(knob: Knob, shards: Sequence[VectorShard]) -> Iterator[int]:
     """The values that are tried, rising."""
     if knob == "ef":
         yield from EFS
         return
-    probes = 1
+    counts = [shard.ann.lists(candidates(K + 1)) for shard in shards if shard.ann is not None]
+    probes, lists = (max(column) for column in zip(*counts, strict=True))
     while probes < lists:
         yield probes
         probes *= 2

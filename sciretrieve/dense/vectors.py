@@ -73,12 +73,12 @@ class VectorShard:
             return [(np.empty(0, np.int64), np.empty(0))] * len(query_vectors)
         if self.scans(k, scope, effort) or self.ann is None:
             return exact.search(self.vectors, self.norms, query_vectors, k, self.metric, scope.mask)
-        proposals = self.ann.candidates(query_vectors, _candidates(k), self.metric, scope.mask, effort)
+        proposals = self.ann.candidates(query_vectors, candidates(k), self.metric, scope.mask, effort)
         return [self._scored(query, rows, k, scope) for query, rows in zip(query_vectors, proposals, strict=True)]
 
     def scans(self, k: int, scope: Scope, effort: Effort) -> bool:
         """Whether a search for k papers of the scope scores them all."""
-        kept = max(effort.ef or HNSW_SEARCH, _candidates(k))
+        kept = max(effort.ef or HNSW_SEARCH, candidates(k))
         if effort.exact or len(scope) <= max(SCANS_PER_CANDIDATE * kept, SELECTIVE * self.papers):
             return True  # without opening the index
         return self.ann is None or (scope.mask is not None and not self.ann.takes_masks)
@@ -92,7 +92,7 @@ class VectorShard:
         return rows[best_places], scores[best_places]
 
 
-def _candidates(k: int) -> int:
+def candidates(k: int) -> int:
     """How many candidates FAISS is asked for, to find k."""
     return min(k * OVERSAMPLING, k + SURPLUS)
 

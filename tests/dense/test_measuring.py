@@ -64,12 +64,12 @@ def recall_by_hand(shards: list[VectorShard], scope: Scope, effort: Effort) -> f
 
 
 @pytest.mark.usefixtures("_index_however_few")
-@pytest.mark.parametrize(("factory", "name", "lists"), [("HNSW4,SQ8", "ef", 0), ("IVF32,SQ8", "nprobe", 32), ("SQ4", None, 0)])
-def test_recall_is_what_brute_force_counts(tmp_path: Path, factory: str, name: Knob | None, lists: int) -> None:
+@pytest.mark.parametrize(("factory", "name"), [("HNSW4,SQ8", "ef"), ("IVF32,SQ8", "nprobe"), ("SQ4", None)])
+def test_recall_is_what_brute_force_counts(tmp_path: Path, factory: str, name: Knob | None) -> None:
     assert knob(factory) == name
     shards = indexed(tmp_path, factory)
     scope = Scope(PAPERS).without(np.arange(0, PAPERS, 7))
-    trial = try_out(shards, scope, name, 0.95, lists, 1234)
+    trial = try_out(shards, scope, name, 0.95, 1234)
     assert trial is not None
     assert (trial.knob, trial.target, trial.k, trial.queries, trial.bytes) == (name, 0.95, K, QUERIES, 1234)
     for step in trial.steps:
@@ -79,7 +79,7 @@ def test_recall_is_what_brute_force_counts(tmp_path: Path, factory: str, name: K
         assert [step.value for step in trial.steps] == [None]
         return
     values = [step.value for step in trial.steps]
-    assert values == ([*EFS] if name == "ef" else [1, 2, 4, 8, 16, 32])[: len(values)]
+    assert values == ([*EFS] if name == "ef" else [11, 22, 32])[: len(values)]
     assert trial.steps[0].recall < 0.95 <= trial.steps[-1].recall
     assert trial.value == next(step.value for step in trial.steps if step.recall >= 0.95)
     assert trial.effort == Effort.at(name, trial.value)
@@ -110,7 +110,7 @@ def test_an_exact_search_finds_all_that_an_index_misses(tmp_path: Path, metric: 
 def test_a_knob_that_is_named_is_what_faiss_gets_and_a_measured_one_deepens(tmp_path: Path) -> None:
     (shard, _) = indexed(tmp_path, "IVF32,Flat")
     assert shard.ann is not None
-    assert shard.ann.lists == 32
+    assert shard.ann.lists(44) == (7, 32)
     counts = []
     for effort in (Effort(nprobe=1, deepens=False), Effort(nprobe=1), Effort(nprobe=32, deepens=False), Effort(nprobe=1000)):
         (rows,) = shard.ann.candidates(VECTORS[:1], 1000, "ip", None, effort)
@@ -120,7 +120,7 @@ def test_a_knob_that_is_named_is_what_faiss_gets_and_a_measured_one_deepens(tmp_
 
 
 def test_where_every_vector_is_scored_there_is_nothing_to_measure(tmp_path: Path) -> None:
-    assert try_out(indexed(tmp_path, "IVF32,Flat"), Scope(PAPERS), "nprobe", 0.98, 32, 1) is None
+    assert try_out(indexed(tmp_path, "IVF32,Flat"), Scope(PAPERS), "nprobe", 0.98, 1) is None
 
 
 @pytest.mark.parametrize(
