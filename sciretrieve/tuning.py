@@ -134,7 +134,8 @@ def _values(
     deepest = max(answer_depth, *(setting.fusion.depth for setting in settings))
     progress.start(len(by_bm25) * len(queries))
     for parameters, numbers in by_bm25.items():
-        searcher = Searcher(index.vectors, index.bm25 and index.bm25.weighted(parameters), index.ids, index.scope)
+        weighted = index.bm25 and index.bm25.weighted(parameters)
+        searcher = Searcher(index.vectors, weighted, index.ids, index.scope, effort=index.searcher.effort)
         depths = {settings[number].fusion.depth for number in numbers}
         for place, candidates in enumerate(searcher.candidates(probes, deepest)):
             candidates_by_depth = {depth: _within(candidates, max(depth, answer_depth)) for depth in depths}
