@@ -82,7 +82,7 @@ def build_ann(path: Path, vectors: Matrix, factory: str, metric: Metric) -> bool
         check_factory(factory, vectors.shape[1], metric)
         return False
     with replaced(path) as file:
-        faiss = loadload_faiss()
+        faiss = load_faiss()
         faiss.write_index(index, faiss.PyCallbackIOWriter(file.write))
     return True
 
@@ -105,18 +105,18 @@ def check_factory(factory: str, dim: int, metric: Metric) -> None:
 
 
 def _try_out(factory: str, dim: int, metric: Metric, count: int) -> None:
-    faiss = loadload_faiss()
+    faiss = load_faiss()
 
     vectors = np.random.default_rng(0).standard_normal((count, dim), np.float32)
     with tempfile.TemporaryDirectory() as folder, _silenced():
         path = str(Path(folder) / "trial.faiss")
         faiss.write_index(_filled(vectors, factory, metric), path)
         index = faiss.read_index(path, faiss.IO_FLAG_MMAP_IFC)
-        index.search(vectors[:1], 1, params=_parameters(index, 1, None, USUAL))
+        index.search(vectors[:1], 1, params=_parameters(index, 1, 1, None, USUAL))
 
 
 def _empty(factory: str, dim: int, metric: Metric) -> Any:
-    faiss = loadload_faiss()
+    faiss = load_faiss()
 
     return faiss.index_factory(dim, factory, faiss.METRIC_L2 if metric == "l2" else faiss.METRIC_INNER_PRODUCT)
 
@@ -137,7 +137,7 @@ class Ann:
 
     def __init__(self, path: Path, papers: int, dim: int) -> None:
         """Open the index at `path`. Raises CorruptData if it does not hold `papers` vectors of `dim`."""
-        faiss = loadload_faiss()
+        faiss = load_faiss()
 
         try:
             self._index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
@@ -171,7 +171,7 @@ class Ann:
         """The least of its inverted lists that a search for k rows looks into, and how many it has; none if it is of another kind."""
         ivf = load_faiss().try_extract_index_ivf(self._index)
         least = Effort(nprobe=1)
-        return (_probes(ivf, k * (COARSE if self._is_coarse else 1), least), ivf.nlist) if ivf else (0, 0)
+        return (_probes(ivf, k, least), ivf.nlist) if ivf else (0, 0)
 
     def is_of(self, vectors: Vectors, metric: Metric) -> bool:
         """Whether it was made of these vectors (n, dim), as a sample tells; also if FAISS cannot give back what it stores."""
@@ -181,7 +181,7 @@ class Ann:
             return True
         try:
             with suppress(RuntimeError):  # it is no IVF
-                loadload_faiss().extract_index_ivf(self._index).make_direct_map()
+                load_faiss().extract_index_ivf(self._index).make_direct_map()
             stored = np.stack([self._index.reconstruct(int(row)) for row in rows])
         except RuntimeError:
             return True
@@ -194,39 +194,41 @@ class Ann:
 
         A mask needs an index that `takes_masks`.
         """
-        faiss = loadload_faiss()
+        faiss = load_faiss()
 
+        depth = k if mask is None else int(k / max(mask.mean(), 1 / len(mask)))
         k *= COARSE if self._is_coarse else 1
         selector = None if mask is None else faiss.IDSelectorBitmap(np.packbits(mask, bitorder="little"))
-        _, rows = self._index.search(_prepared(query_vectors, metric), k, params=_parameters(self._index, k, selector, effort))
+        _, rows = self._index.search(_prepared(query_vectors, metric), k, params=_parameters(self._index, k, depth, selector, effort))
         return [row[row >= 0] for row in rows]
 
 
-def _parameters(index: Any, k: int, selector: Any, effort: Effort) -> Any:
-    """Search parameters for k rows that the selector accepts: FAISS wants them nested like the indexes."""
-    faiss = loadload_faiss()
+def _parameters(index: Any, k: int, depth: int, selector: Any, effort: Effort) -> Any:
+    """Search parameters for k rows that the selector accepts: FAISS wants them nested like the indexes. Those that are looked for are
+    among the first `depth` of all, where about as many are accepted everywhere."""
+    faiss = load_faiss()
 
     index = faiss.downcast_index(index)
     selection = {} if selector is None else {"sel": selector}
     if isinstance(index, faiss.IndexPreTransform):
-        return faiss.SearchParametersPreTransform(index_params=_parameters(index.index, k, selector, effort))
+        return faiss.SearchParametersPreTransform(index_params=_parameters(index.index, k, depth, selector, effort))
     if isinstance(index, faiss.IndexRefine):
         return faiss.IndexRefineSearchParameters(
-            k_factor=index.k_factor, base_index_params=_parameters(index.base_index, int(k * index.k_factor), selector, effort)
+            k_factor=index.k_factor, base_index_params=_parameters(index.base_index, int(k * index.k_factor), depth, selector, effort)
         )
     if isinstance(index, faiss.IndexHNSW):
         return faiss.SearchParametersHNSW(efSearch=max(effort.ef or HNSW_SEARCH, k), **selection)
     if isinstance(index, faiss.IndexIVF):
-        return faiss.SearchParametersIVF(nprobe=min(index.nlist, _probes(index, k, effort)), **selection)
+        return faiss.SearchParametersIVF(nprobe=min(index.nlist, _probes(index, depth, effort)), **selection)
     return faiss.SearchParameters(**selection) if selection else None
 
 
-def _probes(index: Any, k: int, effort: Effort) -> int:
-    """How many lists of an IVF index are searched for k rows."""
+def _probes(index: Any, depth: int, effort: Effort) -> int:
+    """How many lists of an IVF index are searched for what is among the first `depth`."""
     if effort.nprobe is not None and not effort.deepens:
         return effort.nprobe
     least = max(8, int(index.nlist * IVF_PROBES)) if effort.nprobe is None else effort.nprobe
-    return max(least, int(index.nlist * IVF_VECTORS * k / index.ntotal))
+    return max(least, int(index.nlist * IVF_VECTORS * depth / index.ntotal))
 
 
 def _prepared(vectors: Vectors, metric: Metric) -> Vectors:

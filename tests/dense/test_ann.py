@@ -15,6 +15,7 @@ from sciretrieve.dense import VectorShard, build_ann, factory_string, search
 from sciretrieve.dense import vectors as dense_vectors
 from sciretrieve.dense.ann import check_factory
 from sciretrieve.dense.exact import score
+from sciretrieve.effort import Effort
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.scope import Scope
 from sciretrieve.types import Vectors
@@ -127,3 +128,19 @@ def test_on_a_full_disk_the_old_index_stays(tmp_path: Path, monkeypatch: pytest.
         build_ann(path, VECTORS, "HNSW4,SQ8", "l2")
     assert list(tmp_path.iterdir()) == [path]
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("dense", ["IVF80,Flat", "PCA24,IVF80,SQ8", "IVF80,PQ16x4fs,RFlat"])
+def test_lists_are_searched_as_deep_as_a_filter_makes_necessary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dense: str) -> None:
+    monkeypatch.setattr(dense_vectors, "SCANS_PER_CANDIDATE", 0)
+    shard = indexed(tmp_path, dense, "cosine")
+    recalls = []
+    for share in (1.0, 0.15):
+        scope = Scope(PAPERS, np.random.default_rng(4).random(PAPERS) < share)
+        hits = 0
+        for query, (rows, _) in zip(QUERIES, search([shard], QUERIES, K, scope, Effort(nprobe=1)), strict=True):
+            ranked = scope.places[np.argsort(-score(query, VECTORS[scope.places], "cosine"))]
+            hits += len(set(rows.tolist()) & set(ranked[:K].tolist()))
+        recalls.append(hits / (len(QUERIES) * K))
+    assert recalls[1] >= recalls[0]
+    assert recalls[1] >= 0.85
