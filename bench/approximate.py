@@ -84,7 +84,7 @@ def built(folder: Path, vectors: Vectors, shard_size: int, dense: str) -> tuple[
         np.save(path, part)
         indexed = dense != "flat" and build_ann(ann, part, factory_string(dense, len(part)), "cosine")
         size += ann.stat().st_size if indexed else part.nbytes
-        shards.append(VectorShard(path, *part.shape, "cosine", first, ann if indexed else None))
+        shards.append(VectorShard(path, len(part), part.shape[1], "cosine", first, ann if indexed else None))
     return shards, size
 
 

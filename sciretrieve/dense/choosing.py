@@ -1,4 +1,4 @@
-"""Which type of dense index `--dense auto` takes: exact search while that is quick, then the quickest that fits into memory."""
+"""Which type of dense index `--dense auto` takes: exact search while that is quick, else the quickest that fits into memory."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from .library import has_faiss
 
 FLAT_BYTES = 2 << 30
 """Up to this size of vectors, exact search takes some 0.2 s a query on two cores."""
+QUICKEST_FIRST = {False: ("hnsw", "ivf", "rabitq"), True: ("ivf", "rabitq")}
+"""Without BM25 and with it: for the first 10, HNSW is the quickest; for hybrid search's 1,000, IVF is, by far, and it is smaller. See
+docs/performance.md."""
 
 
 def resident_bytes(dense: str, papers: int, dim: int) -> int:
@@ -26,14 +29,15 @@ def resident_bytes(dense: str, papers: int, dim: int) -> int:
     return int(papers * a_paper + lists)
 
 
-def auto_dense(papers: int, dim: int, memory: int | None, note: Callable[[str], None]) -> str:
-    """The type of dense index for so many papers, which fits into so many bytes. Without FAISS, exact search, and a note.
+def auto_dense(papers: int, dim: int, memory: int | None, hybrid: bool, note: Callable[[str], None]) -> str:
+    """The type of dense index for so many papers, with BM25 beside it or not, which fits into so many bytes. Without FAISS, exact search,
+    and a note.
 
     Raises:
         InvalidRequest: none does.
     """
     quick = ["flat"] if resident_bytes("flat", papers, dim) <= FLAT_BYTES else []
-    for dense in (*quick, "hnsw", "ivf", "rabitq"):
+    for dense in (*quick, *QUICKEST_FIRST[hybrid]):
         if memory is None or resident_bytes(dense, papers, dim) <= memory:
             if dense == "flat" or has_faiss():
                 return dense

@@ -271,7 +271,7 @@ def _spanning(plan: Mapping[str, Any], metric: Metric | None, papers: int, progr
     settings, encoder = plan["settings"], plan["encoder"]
     dense = settings["dense"] if encoder else "none"
     if encoder and dense == "auto":
-        dense = auto_dense(papers, encoder["dim"], settings["memory"], progress.note)
+        dense = auto_dense(papers, encoder["dim"], settings["memory"], settings["lexical"] is not None, progress.note)
     return Spanning(metric, dense, settings["lexical"] and Bm25Parameters(**settings["lexical"]), settings["recall"])
 
 

@@ -85,7 +85,8 @@ def reindex(
             if settings.dense == "none":
                 raise InvalidRequest("--dense none would leave vectors that nothing searches; use `sciretrieve search --mode bm25`")
             if settings.dense == "auto":
-                settings = replace(settings, dense=auto_dense(old.papers, int(old.encoder["dim"]), memory, listener.note))
+                dim = int(old.encoder["dim"])
+                settings = replace(settings, dense=auto_dense(old.papers, dim, memory, parameters is not None, listener.note))
             if dense not in (None, "auto", *NAMED) and settings.metric is not None:
                 check_factory(settings.dense, int(old.encoder["dim"]), settings.metric)
         if settings == Spanning.of(old):

@@ -10,6 +10,7 @@ import pytest
 
 from sciretrieve.choices import METRICS, Metric
 from sciretrieve.dense import VectorShard, build_ann, search
+from sciretrieve.dense import ann as dense_ann
 from sciretrieve.dense import vectors as dense_vectors
 from sciretrieve.dense.choosing import auto_dense, resident_bytes
 from sciretrieve.dense.measuring import EFS, QUERIES, K, try_out
@@ -36,6 +37,7 @@ VECTORS = papers()
 @pytest.fixture
 def _index_however_few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dense_vectors, "SCANS_PER_CANDIDATE", 0)
+    monkeypatch.setattr(dense_ann, "IVF_VECTORS", 2)  # else so few lists are all searched
 
 
 def indexed(folder: Path, factory: str, metric: Metric = "ip") -> list[VectorShard]:
@@ -79,7 +81,7 @@ def test_recall_is_what_brute_force_counts(tmp_path: Path, factory: str, name: K
         assert [step.value for step in trial.steps] == [None]
         return
     values = [step.value for step in trial.steps]
-    assert values == ([*EFS] if name == "ef" else [11, 22, 32])[: len(values)]
+    assert values == ([*EFS] if name == "ef" else [2, 4, 8, 16, 32])[: len(values)]
     assert trial.steps[0].recall < 0.95 <= trial.steps[-1].recall
     assert trial.value == next(step.value for step in trial.steps if step.recall >= 0.95)
     assert trial.effort == Effort.at(name, trial.value)
@@ -110,7 +112,7 @@ def test_an_exact_search_finds_all_that_an_index_misses(tmp_path: Path, metric: 
 def test_a_knob_that_is_named_is_what_faiss_gets_and_a_measured_one_deepens(tmp_path: Path) -> None:
     (shard, _) = indexed(tmp_path, "IVF32,Flat")
     assert shard.ann is not None
-    assert shard.ann.lists(44) == (7, 32)
+    assert shard.ann.lists(44) == (1, 32)
     counts = []
     for effort in (Effort(nprobe=1, deepens=False), Effort(nprobe=1), Effort(nprobe=32, deepens=False), Effort(nprobe=1000)):
         (rows,) = shard.ann.candidates(VECTORS[:1], 1000, "ip", None, effort)
@@ -158,23 +160,28 @@ def test_a_trial_says_what_it_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("papers", "memory", "dense"),
+    ("papers", "memory", "dense", "hybrid"),
     [
-        *((1_000_000, None, "flat"), (10_000_000, None, "hnsw"), (1_000_000, 1_600_000_000, "flat"), (1_000_000, 10**9, "hnsw")),
-        *((1_000_000, 500_000_000, "ivf"), (1_000_000, 200_000_000, "rabitq"), (10, 10**6, "flat")),
+        *(
+            (1_000_000, None, "flat", "flat"),
+            (10_000_000, None, "hnsw", "ivf"),
+            (1_000_000, 1_600_000_000, "flat", "flat"),
+            (1_000_000, 10**9, "hnsw", "ivf"),
+        ),
+        *((1_000_000, 500_000_000, "ivf", "ivf"), (1_000_000, 200_000_000, "rabitq", "rabitq"), (10, 10**6, "flat", "flat")),
     ],
 )
-def test_auto_takes_the_quickest_that_fits(papers: int, memory: int | None, dense: str) -> None:
-    assert auto_dense(papers, 384, memory, print) == dense
+def test_auto_takes_the_quickest_that_fits(papers: int, memory: int | None, dense: str, hybrid: str) -> None:
+    assert (auto_dense(papers, 384, memory, False, print), auto_dense(papers, 384, memory, True, print)) == (dense, hybrid)
 
 
 def test_auto_says_what_the_smallest_needs() -> None:
     with pytest.raises(
         InvalidRequest, match=r"^no dense index of 1,000,000 papers fits into 1,000,000 bytes; .*give --memory (\d+)MB or more"
     ) as caught:
-        auto_dense(1_000_000, 384, 10**6, print)
+        auto_dense(1_000_000, 384, 10**6, True, print)
     megabytes = int(str(caught.value).split("--memory ")[1].split("MB")[0])
-    assert auto_dense(1_000_000, 384, megabytes * 10**6, print) == "rabitq"
+    assert auto_dense(1_000_000, 384, megabytes * 10**6, True, print) == "rabitq"
 
 
 @pytest.mark.parametrize("dense", ["hnsw", "ivf", "rabitq"])
