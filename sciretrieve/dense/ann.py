@@ -130,7 +130,7 @@ def _filled(vectors: Matrix, factory: str, metric: Metric) -> Any:
     """A FAISS index of the vectors. Raises RuntimeError as FAISS does."""
     index = _empty(factory, vectors.shape[1], metric)
     if not index.is_trained:
-        ivf = _faiss().try_extract_index_ivf(index)
+        ivf = load_faiss().try_extract_index_ivf(index)
         wanted = max(TRAINING_ROWS, LIST_ROWS * ivf.nlist) if ivf else TRAINING_ROWS
         sample_rows = np.random.default_rng(0).choice(len(vectors), min(len(vectors), wanted), replace=False)
         index.train(_prepared(vectors[np.sort(sample_rows)], metric))

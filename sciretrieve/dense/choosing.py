@@ -41,7 +41,9 @@ def auto_dense(papers: int, dim: int, memory: int | None, hybrid: bool, note: Ca
         if memory is None or resident_bytes(dense, papers, dim) <= memory:
             if dense == "flat" or has_faiss():
                 return dense
-            note("FAISS is not installed, so all vectors are searched exactly; pip install faiss-cpu, then sciretrieve reindex --dense auto")
+            note(
+                "FAISS is not installed, so all vectors are searched exactly; pip install faiss-cpu, then sciretrieve reindex --dense auto"
+            )
             return "flat"
     least = resident_bytes("rabitq", papers, dim)
     raise InvalidRequest(
