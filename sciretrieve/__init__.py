@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .fusion import Fusion
     from .index import Index
     from .index import Index as open  # noqa: A004, N813
-    from .indexing import add, build, build_part, delete, merge, reindex, sync
+    from .indexing import add, build, build_part, delete, estimate, merge, reindex, sync
     from .options import Bm25Parameters, BuildSettings, SearchOptions
     from .ranking.reranking import open_reranker
     from .repairing import repair
@@ -59,6 +59,7 @@ __all__ = [
     "build_part",
     "delete",
     "encode",
+    "estimate",
     "evaluate",
     "explain",
     "load_encoder",
@@ -95,6 +96,7 @@ _HOMES = {
     "build_part": "indexing",
     "delete": "indexing",
     "encode": "vector_files",
+    "estimate": "indexing",
     "evaluate": "evaluation",
     "explain": "answers.explaining",
     "load_encoder": "encoders",

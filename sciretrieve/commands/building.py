@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..choices import Bm25Variant, Metric
+from ..errors import InvalidRequest
 from ..options import LARGEST_SHARD, Bm25Parameters, BuildSettings
 from .console import Console, counted, in_bytes, in_words
+from .estimating import show_estimate
 from .options import (
     BUILDING,
     AbstractColumn,
@@ -24,6 +26,7 @@ from .options import (
     EncoderName,
     IdColumn,
     Memory,
+    PlainFormatOption,
     PrecisionOption,
     QueryAdapter,
     Quiet,
@@ -87,6 +90,10 @@ def index(
         str | None,
         typer.Option("--part", metavar="I/N", help="Build only part I of N, on one of N machines; `merge` then makes the index."),
     ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Build nothing; say what the index would cost, going by a sample: time, disk, memory.")
+    ] = False,
+    format: PlainFormatOption = "table",
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -115,6 +122,11 @@ def index(
     )
     columns = ColumnMap(id_column, title_column, abstract_column, year_column, venue_column, authors_column)
     opened_corpus = open_corpus(corpus, columns)
+    if dry_run:
+        show_estimate(opened_corpus, settings, format, quiet)
+        return
+    if format != "table":
+        raise InvalidRequest(f"--format {format} goes with --dry-run; `sciretrieve info -f {format}` describes an index")
     target = output or Path("indexes") / opened_corpus.name
     console = Console(quiet)
     which = f"part {part} of " if part else ""

@@ -80,9 +80,7 @@ class Corpus:
 
     def _raw(self) -> Iterator[RawBatch]:
         for file in self.files:
-            beir_file = file == beir.corpus_file(file.parent) and file.name.startswith("corpus.json")
-            reader = beir.read if beir_file else READERS[_suffix(file)]
-            yield from reader(file)
+            yield from reader_of(file)(file)
 
 
 @dataclass(frozen=True)
@@ -137,6 +135,12 @@ class TableCorpus(Corpus):
         for first in range(0, self.table.num_rows, BATCH_ROWS):
             rows = self.table.slice(first, BATCH_ROWS)
             yield RawBatch(self.name, rows, list(range(first + 1, first + 1 + rows.num_rows)))
+
+
+def reader_of(file: Path) -> Callable[[Path], Iterator[RawBatch]]:
+    """What reads a file's format."""
+    is_beir = file == beir.corpus_file(file.parent) and file.name.startswith("corpus.json")
+    return beir.read if is_beir else READERS[_suffix(file)]
 
 
 def open_corpus(sources: Sources, columns: ColumnMap | None = None) -> Corpus:

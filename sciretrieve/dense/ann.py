@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -37,16 +38,18 @@ TRAINING_ROWS = 50_000
 twice as long."""
 LIST_ROWS = 39
 """Vectors for each list that FAISS wants for training."""
+ADDED_ROWS = 65_536
+"""Vectors that FAISS is given at a time."""
 COMPARED = 64
 """Vectors that are compared with those that an index was made of."""
 TRIAL_ROWS = 640
 """Random vectors to try an index type out on: enough for codebooks of 8 bits."""
-QUICK_PARTS = {
-    r"IVF[1-9]\d+": "IVF16",
+QUICK_CODES = {
     r"OPQ\d+(?:_(\d+))?": r"RR\1",  # a learned rotation, a random one
     r"(PQ\d+(?:x\d+)?)(?=,|$)": r"\1np",  # without polysemous training
 }
-"""Parts of a factory string that take long to train, and quick substitutes for a trial."""
+QUICK_PARTS = {r"IVF[1-9]\d+": "IVF16", **QUICK_CODES}
+"""Parts of a factory string that take long to train, and quick substitutes for a trial; of codes, these are as large."""
 
 
 def factory_string(dense: str, papers: int) -> str:
@@ -128,15 +131,41 @@ def _empty(factory: str, dim: int, metric: Metric) -> Any:
 
 def _filled(vectors: Matrix, factory: str, metric: Metric) -> Any:
     """A FAISS index of the vectors. Raises RuntimeError as FAISS does."""
+    index = _trained(vectors, factory, metric)
+    for first in range(0, len(vectors), ADDED_ROWS):
+        index.add(_prepared(vectors[first : first + ADDED_ROWS], metric))
+    return index
+
+
+def _trained(vectors: Matrix, factory: str, metric: Metric) -> Any:
+    """An empty FAISS index, trained with some of the vectors. Raises RuntimeError as FAISS does."""
     index = _empty(factory, vectors.shape[1], metric)
     if not index.is_trained:
         ivf = load_faiss().try_extract_index_ivf(index)
         wanted = max(TRAINING_ROWS, LIST_ROWS * ivf.nlist) if ivf else TRAINING_ROWS
         sample_rows = np.random.default_rng(0).choice(len(vectors), min(len(vectors), wanted), replace=False)
         index.train(_prepared(vectors[np.sort(sample_rows)], metric))
-    for first in range(0, len(vectors), 65_536):
-        index.add(_prepared(vectors[first : first + 65_536], metric))
     return index
+
+
+def trial_ann(vectors: Vectors, factory: str, metric: Metric) -> tuple[float, int, int] | None:
+    """Train and fill a FAISS index of `vectors` (n, dim) in memory, for what that costs.
+
+    Returns:
+        The seconds it took, and the bytes of the index with half of the vectors and with all; None if they are too few to train it.
+    """
+    half = len(vectors) // 2
+    start = time.perf_counter()
+    try:
+        with _silenced():
+            index = _trained(vectors, factory, metric)
+            index.add(_prepared(vectors[:half], metric))
+            bytes_of_half = load_faiss().serialize_index(index).nbytes
+            index.add(_prepared(vectors[half:], metric))
+    except RuntimeError:
+        return None
+    seconds = time.perf_counter() - start
+    return seconds, bytes_of_half, load_faiss().serialize_index(index).nbytes
 
 
 class Ann:

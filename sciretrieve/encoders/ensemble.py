@@ -70,6 +70,10 @@ class Ensemble:
         """See `TextEncoder.truncated`: the count of the member that reads least."""
         return max(batches.truncated for batches in tokens)
 
+    def size(self, tokens: tuple[Tokens, ...]) -> int:
+        """See `TextEncoder.size`: the tokens of all members."""
+        return sum(member.size(part) for member, part in zip(self.members, tokens, strict=True))
+
     def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
         """Encode papers of a corpus, shape (n, dim) float32."""
         return self.encode(self.tokenise(papers))

@@ -1,9 +1,10 @@
 """The life of an index: built from a corpus, added to, made equal to a corpus, thinned, merged, rebuilt with other settings."""
 
 from .building import build
+from .estimating import Estimate, estimate
 from .merging import merge
 from .parts import build_part, join_parts
 from .reindexing import refit, reindex
 from .updating import Update, add, delete, sync
 
-__all__ = ["Update", "add", "build", "build_part", "delete", "join_parts", "merge", "refit", "reindex", "sync"]
+__all__ = ["Estimate", "Update", "add", "build", "build_part", "delete", "estimate", "join_parts", "merge", "refit", "reindex", "sync"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -98,6 +98,36 @@ def _check_place(directory: Path) -> None:
         raise InvalidRequest(f"{directory} holds other files and no index; name a new or empty directory")
 
 
+@dataclass(frozen=True)
+class Means:
+    """What the settings of a build ask for: what encodes papers, how vectors are compared, what makes terms; None for what is left out."""
+
+    encoder: Encoder | None
+    metric: Metric | None
+    analyzer: Analyzer | None
+
+    @classmethod
+    def of(cls, settings: BuildSettings) -> Means:
+        """Open it. Raises as `load_encoder`; InvalidRequest if FAISS has no index of that type."""
+        analyzer = Analyzer() if settings.lexical else None
+        if not settings.encoder:
+            return cls(None, None, analyzer)
+        encoder = load_encoder(
+            settings.encoder,
+            adapter=settings.adapter,
+            query_adapter=settings.query_adapter,
+            bare_titles=settings.bare_titles,
+            precision=settings.precision,
+            device=settings.device,
+        )
+        metric = settings.metric or encoder.metric
+        if settings.dense not in ("auto", "flat"):
+            load_faiss()  # before hours of encoding
+            if settings.dense not in NAMED:
+                check_factory(settings.dense, encoder.dim, metric)
+        return cls(encoder, metric, analyzer)
+
+
 class Build:
     """One build: what its steps share."""
 
@@ -106,22 +136,8 @@ class Build:
     ) -> None:
         self.corpus, self.directory, self.settings = corpus, directory, settings
         self.strict, self.progress, self.workers = strict, progress, workers
-        self.encoder: Encoder | None = None
-        if settings.encoder:
-            self.encoder = load_encoder(
-                settings.encoder,
-                adapter=settings.adapter,
-                query_adapter=settings.query_adapter,
-                bare_titles=settings.bare_titles,
-                precision=settings.precision,
-                device=settings.device,
-            )
-        self.metric: Metric | None = (settings.metric or self.encoder.metric) if self.encoder else None
-        self.analyzer = Analyzer() if settings.lexical else None
-        if self.encoder and self.metric and settings.dense not in ("auto", "flat"):
-            load_faiss()  # before hours of encoding
-            if settings.dense not in NAMED:
-                check_factory(settings.dense, self.encoder.dim, self.metric)
+        means = Means.of(settings)
+        self.encoder, self.metric, self.analyzer = means.encoder, means.metric, means.analyzer
         self.plan = plain_json(
             {
                 "command": "index",
@@ -269,10 +285,16 @@ def publish(pending: Pending, plan: Mapping[str, Any], metric: Metric | None, ol
 def _spanning(plan: Mapping[str, Any], metric: Metric | None, papers: int, progress: Progress) -> Spanning:
     """The settings of what spans the shards of so many papers."""
     settings, encoder = plan["settings"], plan["encoder"]
-    dense = settings["dense"] if encoder else "none"
-    if encoder and dense == "auto":
-        dense = auto_dense(papers, encoder["dim"], settings["memory"], settings["lexical"] is not None, progress.note)
+    hybrid = settings["lexical"] is not None
+    dense = chosen_dense(settings["dense"], encoder and encoder["dim"], papers, settings["memory"], hybrid, progress)
     return Spanning(metric, dense, settings["lexical"] and Bm25Parameters(**settings["lexical"]), settings["recall"])
+
+
+def chosen_dense(dense: str, dim: int | None, papers: int, memory: int | None, hybrid: bool, progress: Progress) -> str:
+    """The type of dense index for so many papers with vectors of `dim` dimensions, or none, where `--dense` says `dense`."""
+    if dim is None:
+        return "none"
+    return auto_dense(papers, dim, memory, hybrid, progress.note) if dense == "auto" else dense
 
 
 def shard_differences(build: Mapping[str, Any], plan: Mapping[str, Any], same_corpus: bool) -> str:

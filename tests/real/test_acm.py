@@ -21,6 +21,13 @@ sr.build(sys.argv[1], sys.argv[2], encoder=None, shard_size=10_000)
 print(next(int(line.split()[1]) // 1024 for line in open("/proc/self/status") if line.startswith("VmHWM")))
 """
 
+ESTIMATE = """
+import sys
+import sciretrieve as sr
+estimate = sr.estimate(sys.argv[1], encoder=None, shard_size=10_000)
+print(estimate.papers, estimate.bytes, estimate.memory >> 20)
+"""
+
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[sr.Index, int]:
@@ -35,6 +42,15 @@ def test_memory_is_bounded(built: tuple[sr.Index, int]) -> None:
     assert len(index) == 70_000
     assert len(index.shards) == 7
     assert peak < 600
+
+
+def test_an_estimate_is_near_what_was_built(built: tuple[sr.Index, int]) -> None:
+    index, peak = built
+    command = [sys.executable, "-c", ESTIMATE, str(shared("acm", "corpus.parquet"))]
+    papers, size, memory = map(int, subprocess.run(command, env=os.environ, capture_output=True, text=True, check=True).stdout.split())
+    assert papers == len(index)
+    assert size == pytest.approx(sum(path.stat().st_size for path in index.path.rglob("*") if path.is_file()), rel=0.25)
+    assert memory == pytest.approx(peak, rel=0.25)
 
 
 def test_the_sharding_changes_no_answer(built: tuple[sr.Index, int], tmp_path: Path) -> None:
