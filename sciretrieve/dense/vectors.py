@@ -29,7 +29,7 @@ OVERSAMPLING = 4
 SURPLUS = 256
 """The most candidates beyond the answers: quantisation displaces papers only near the k-th, for any k."""
 SCANS_PER_CANDIDATE = 32
-"""Vectors that are scanned in the time that a graph takes for one candidate: 28 to 42 of 384 dimensions, measured on 100,000. If
+"""Vectors that are scanned in the time that a graph takes for one candidate: 27 to 47 of 384 dimensions, measured on 100,000. If
 no more pass per candidate, the index is slower than the scan, and less reliable."""
 
 SHARE, LEAST_SHARE = 2, 64
