@@ -10,7 +10,8 @@ from .library import has_faiss
 FLAT_BYTES = 2 << 30
 """Up to this size of vectors, exact search takes some 0.2 s a query on two cores."""
 QUICKEST_FIRST = {False: ("hnsw", "ivf", "rabitq"), True: ("ivf", "rabitq")}
-"""Without BM25 and with it: for the first 10, HNSW is the quickest; for hybrid search's 1,000, IVF is, and it is smaller. See docs/performance.md."""
+"""Without BM25 and with it: for the first 10, HNSW is the quickest; for hybrid search's 1,000, IVF is, and it is smaller.
+See docs/performance.md."""
 
 
 def resident_bytes(dense: str, papers: int, dim: int) -> int:

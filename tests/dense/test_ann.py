@@ -12,6 +12,7 @@ import pytest
 
 from sciretrieve.choices import Metric
 from sciretrieve.dense import VectorShard, build_ann, factory_string, search
+from sciretrieve.dense import ann as dense_ann
 from sciretrieve.dense import vectors as dense_vectors
 from sciretrieve.dense.ann import check_factory
 from sciretrieve.dense.exact import score
@@ -133,6 +134,7 @@ def test_on_a_full_disk_the_old_index_stays(tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.parametrize("dense", ["IVF80,Flat", "PCA24,IVF80,SQ8", "IVF80,PQ16x4fs,RFlat"])
 def test_lists_are_searched_as_deep_as_a_filter_makes_necessary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dense: str) -> None:
     monkeypatch.setattr(dense_vectors, "SCANS_PER_CANDIDATE", 0)
+    monkeypatch.setattr(dense_ann, "IVF_VECTORS", 8)  # else so few lists are all searched
     shard = indexed(tmp_path, dense, "cosine")
     recalls = []
     for share in (1.0, 0.15):

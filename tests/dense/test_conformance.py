@@ -10,6 +10,7 @@ import pytest
 
 from sciretrieve.choices import METRICS, Metric
 from sciretrieve.dense import VectorShard, build_ann, search
+from sciretrieve.dense import ann as dense_ann
 from sciretrieve.dense import vectors as dense_vectors
 from sciretrieve.scope import Scope
 from sciretrieve.types import Mask, Scores, Vectors
@@ -108,6 +109,7 @@ def test_every_type_answers_as_brute_force_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, factory: str, metric: Metric, floor: float
 ) -> None:
     monkeypatch.setattr(dense_vectors, "SCANS_PER_CANDIDATE", 0)  # else so few vectors are scanned
+    monkeypatch.setattr(dense_ann, "IVF_VECTORS", 8)  # else so few lists are all searched
     shards = indexed(tmp_path, factory, metric)
     chance = np.random.default_rng(4)
     rest = Scope(PAPERS, ~DELETED)
