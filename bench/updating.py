@@ -11,15 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
+from made_papers import made_papers
 from reporting import arguments, report
 
 import sciretrieve as sr
 from sciretrieve.demo import CORPUS
-
-DIM = 384
 
 
 def main() -> None:
@@ -27,8 +23,8 @@ def main() -> None:
     chosen = arguments(__doc__, corpus=str(CORPUS), papers=1_000, added=100, queries=20, folder="")
     with tempfile.TemporaryDirectory(dir=chosen.folder or None) as scratch:
         folder = Path(scratch)
-        large = _papers(folder / "large", chosen.corpus, chosen.papers, "p", 0)
-        small = _papers(folder / "small", chosen.corpus, chosen.added, "new", 1)
+        large = made_papers(folder / "large", chosen.corpus, chosen.papers, "p", 0)
+        small = made_papers(folder / "small", chosen.corpus, chosen.added, "new", 1)
         index = folder / "index"
         rows: list[dict[str, Any]] = []
 
@@ -50,24 +46,6 @@ def main() -> None:
         timed("verify", lambda: sr.verify(index))
         timed("merge", lambda: sr.merge(index))
         report(rows, chosen.json)
-
-
-def _papers(path: Path, corpus: str, count: int, prefix: str, seed: int) -> Path:
-    """Write so many papers and their vectors to PATH.parquet, .npy and .ids.txt."""
-    source = pa.concat_tables([batch.papers.select(["title", "abstract", "year", "venue"]) for batch in sr.open_corpus(corpus).batches()])
-    ids = [f"{prefix}{row}" for row in range(count)]
-    with pq.ParquetWriter(path.with_suffix(".parquet"), source.schema.insert(0, pa.field("id", pa.string()))) as writer:
-        for first in range(0, count, len(source)):
-            part = source.slice(0, min(len(source), count - first))
-            writer.write_table(part.add_column(0, "id", pa.array(ids[first : first + len(part)])))
-    chance = np.random.default_rng(seed)
-    vectors = np.lib.format.open_memmap(path.with_suffix(".npy"), "w+", np.float32, (count, DIM))
-    for first in range(0, count, 65_536):
-        block = chance.standard_normal((min(65_536, count - first), DIM), np.float32)
-        vectors[first : first + len(block)] = block / np.linalg.norm(block, axis=1, keepdims=True)
-    vectors.flush()
-    path.with_suffix(".ids.txt").write_text("".join(f"{id}\n" for id in ids))
-    return path
 
 
 def _search(index: Path, vectors: Path, queries: int, rows: list[dict[str, Any]], when: str) -> None:

@@ -174,7 +174,14 @@ class Build:
         try:
             pending = probed(pending, self.encoder)
             intake = Intake(
-                pending, self.encoder, self.analyzer, self.settings.shard_size, self.progress, self.workers, self.settings.device
+                pending,
+                self.encoder,
+                self.analyzer,
+                self.settings.shard_size,
+                self.progress,
+                self.workers,
+                self.settings.precision,
+                self.settings.device,
             )
             intake = intake.cut(self.corpus, self.settings.limit, self.strict, lambda table: table)
             pending = intake.pending

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..choices import Device, Metric
+from ..choices import Device, Metric, Precision
 from ..corpora import Corpus, Reading, Rejections
 from ..encoders import check_golden, golden_vectors
 from ..files import describe, remove, sync_file, write_vectors
@@ -33,7 +33,7 @@ class Intake:
         shard_size: papers a shard.
         progress: is told how far it is.
         workers: other processes that fill shards; None to fill them here.
-        device: where their encoders run.
+        precision, device: in what arithmetic and where their encoders run.
     """
 
     pending: Pending
@@ -42,6 +42,7 @@ class Intake:
     shard_size: int
     progress: Progress
     workers: Workers | None = None
+    precision: Precision = "auto"
     device: Device = "auto"
 
     def cut(
@@ -122,13 +123,15 @@ class Intake:
     def _handed_out(self, workers: Workers, places: Sequence[int], source: int) -> Intake:
         """Have other processes fill these shards."""
         pending = self.pending
-        identity = pending.plan["encoder"] and {**pending.plan["encoder"], "precision": self.encoder and self.encoder.precision}
+        identity, analyzed = pending.plan["encoder"], self.analyzer is not None
         tasks = [
-            Filling(pending.partial(place).absolute(), source, identity, self.device, pending.golden, self.analyzer is not None)
+            Filling(pending.partial(place).absolute(), source, identity, self.precision, self.device, pending.golden, analyzed)
             for place in places
         ]
-        for _, (_, runtimes) in workers.run(pending.directory, tasks, self.progress.advance):
-            pending = pending.noting(ran_in=list(dict.fromkeys([*pending.state.get("ran_in", ()), *runtimes])))
+        for _, (precision, runtimes) in workers.run(pending.directory, tasks, self.progress.advance):
+            if precision is not None:
+                all_runtimes = dict.fromkeys([*pending.state.get("ran_in", ()), *runtimes])
+                pending = pending.noting(ran_in=list(all_runtimes), precision=precision)
         return replace(self, pending=pending)
 
 
@@ -156,7 +159,8 @@ def full(pending: Pending, encoder: Encoder | None, metric: Metric | None) -> Pe
     """Note that all shards of a build are full, and what its manifest is to say of the encoder."""
     if encoder is None:
         return pending.noting(is_full=True)
-    return pending.noting(is_full=True, precision=encoder.precision, ran_in=ran_in(pending, encoder), metric=metric)
+    precision = pending.state.get("precision", encoder.precision)
+    return pending.noting(is_full=True, precision=precision, ran_in=ran_in(pending, encoder), metric=metric)
 
 
 def encoder_facts(pending: Pending, generation: int) -> dict[str, Any] | None:

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..choices import Device
+from ..choices import Device, Precision
 from ..encoders import check_golden, reopen_encoder
 from ..encoders.ahead import make_ahead
 from ..errors import CorruptData
@@ -79,8 +79,8 @@ class Filling:
 
     Attributes:
         partial, source: as in `fill`.
-        encoder: the encoder's identity and its precision; None for no vectors.
-        device: where it is to run.
+        encoder: the encoder's identity; None for no vectors.
+        precision, device: in what arithmetic and where it is to run; "auto" is decided there.
         golden: its vectors of the probe, which it must have there too; None for an encoder that reads no texts.
         analyzed: whether terms are counted.
     """
@@ -88,36 +88,35 @@ class Filling:
     partial: Path
     source: int
     encoder: Mapping[str, Any] | None
+    precision: Precision
     device: Device
     golden: Vectors | None
     analyzed: bool
 
-    def __call__(self, advance: Advance) -> tuple[ShardFacts, tuple[str, ...]]:
-        """Fill the shard, unless another process did: its facts, and the runtimes that the encoder ran in.
+    def __call__(self, advance: Advance) -> tuple[str | None, tuple[str, ...]]:
+        """Fill the shard, unless another process did. The precision of its vectors, and the runtimes that the encoder ran in.
 
         Raises:
             InvalidRequest: the encoder gives other vectors here.
         """
         folder = self.partial.with_name(self.partial.name.removesuffix(".partial"))
         if folder.is_dir():
-            return finished_facts(folder), ()
-        encoder = _opened(json.dumps(dict(self.encoder), sort_keys=True), self.device) if self.encoder else None
+            return None, ()
+        encoder = _opened(json.dumps(dict(self.encoder), sort_keys=True), self.precision, self.device) if self.encoder else None
         if encoder is not None and self.golden is not None:
             check_golden(self.golden, encoder, "paper")
         try:
-            facts = fill(self.partial, self.source, encoder, Analyzer() if self.analyzed else None, advance)
+            fill(self.partial, self.source, encoder, Analyzer() if self.analyzed else None, advance)
         except FileNotFoundError:
-            if not folder.is_dir():
+            if not folder.is_dir():  # else another process was just finishing it
                 raise
-            facts = finished_facts(folder)
-        return facts, encoder.ran_in if encoder is not None else ()
+        return (None, ()) if encoder is None else (encoder.precision, encoder.ran_in)
 
 
 @lru_cache(1)
-def _opened(facts: str, device: Device) -> Encoder:
-    """The encoder that these facts describe; it stays open for the next shard."""
-    identity = json.loads(facts)
-    return reopen_encoder(identity, identity["precision"], device)
+def _opened(identity: str, precision: Precision, device: Device) -> Encoder:
+    """The encoder of this identity; it stays open for the next shard."""
+    return reopen_encoder(json.loads(identity), precision, device)
 
 
 def finish(partial: Path, papers: int, truncated: int | None, sources: tuple[int, ...]) -> ShardFacts:
