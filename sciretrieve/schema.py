@@ -96,6 +96,8 @@ def column_from(values: Sequence[Any]) -> pa.Array:
     """
     try:
         column = None if _has_many_fields(values) else pa.array(values)
+        if column is not None:
+            column.validate(full=True)  # in a list, Arrow takes bytes for text
     except UnicodeEncodeError:
         raise
     except (pa.ArrowException, ArithmeticError, TypeError, ValueError):

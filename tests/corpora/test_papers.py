@@ -297,3 +297,11 @@ def test_a_span_of_months_is_text() -> None:
     papers = pa.table({"id": ["a"], "title": ["t"], "span": pa.array([pa.MonthDayNano([1, 2, 3])])})
     (batch,) = open_corpus(papers).batches()
     assert batch.papers["span"].to_pylist() == ["MonthDayNano(months=1, days=2, nanoseconds=3)"]
+
+
+@pytest.mark.parametrize("value", [("", b"\xbc"), {"name": ("a", b"\xbc")}])
+def test_bytes_among_texts_become_text(value: Any) -> None:
+    papers = [{"id": "a", "title": "t", "notes": None}, {"id": "b", "title": "t", "notes": value}]
+    (batch,) = open_corpus(papers).batches()
+    assert batch.papers["id"].to_pylist() == ["a", "b"]
+    assert r"\xbc" in batch.papers["notes"].to_pylist()[1]
