@@ -19,11 +19,10 @@ MISSING = "sciretrieve: a FAISS index needs the package faiss-cpu, which is not 
 PROGRAM = """
 import json, sys
 {start}
-from sciretrieve.dense import vectors
-from sciretrieve.indexing import building
+from sciretrieve.dense import choosing, vectors
 from tests.command_line import sciretrieve
 vectors.SCANS_PER_CANDIDATE = vectors.SELECTIVE = 0
-building.FLAT_BYTES = 0
+choosing.FLAT_BYTES = 0
 results = [sciretrieve(*words) for words in json.loads(sys.argv[1])]
 print(json.dumps([[result.returncode, result.stdout, result.stderr] for result in results]))
 """
@@ -54,7 +53,7 @@ def test_without_faiss_search_is_exact_and_all_else_says_what_to_install(papers:
     similar = ["similar", "p0003", "--mode", "dense", "-k", "5", "-f", "json", "-i"]
     with_it = results("", [*index, "hnsw", "--dense", "hnsw"], [*similar, "hnsw"], [*index, "auto"])
     assert [code for code, _, _ in with_it] == [0, 0, 0]
-    assert "building the hnsw index" in with_it[2][2]
+    assert "building the ivf index" in with_it[2][2]
     (tmp_path / "x.faiss").write_bytes(b"")
     auto, flat, answer, again, *refused = results(
         WITHOUT_FAISS,
