@@ -149,18 +149,28 @@ class _Crew:
         if time.monotonic() - self.looked < INTERVAL:
             return
         self.looked = time.monotonic()
-        nodes = self.cluster.nodes()
+        nodes, is_first = self.cluster.nodes(), not self.known
         has_gpus = any(node.gpus for node in nodes)
         for node in nodes:
             if node.id not in self.known and (node.gpus or not has_gpus):
                 self.known.add(node.id)
-                if self.cluster.check(node, self.directory / PENDING):
+                if self._is_fit(node, is_first):
                     self.workers += [self._started(node) for _ in range(max(int(node.gpus), 1))]
         if not self.has_waited and time.monotonic() - self.began > LONG and not any(worker.is_ready for worker in self.workers):
             self.has_waited = True
             logger.warning("waiting for processors of the Ray cluster: others have them; `ray status` shows who")
         if not self.workers:
             raise Unavailable("the Ray cluster has no node left to work; what is finished is kept, and the same command resumes it")
+
+    def _is_fit(self, node: Node, is_first: bool) -> bool:
+        """Whether a node can work. One that joins while others do, and cannot, is left out; one of the first is an error."""
+        try:
+            return self.cluster.check(node, self.directory / PENDING)
+        except Unavailable as error:
+            if is_first:
+                raise
+            logger.warning("%s; it is left out", error)
+            return False
 
     def _started(self, node: Node) -> _Worker:
         actor = self.cluster.started(_Process, node, str(Path.cwd()), reserves=True, gpus=min(node.gpus, 1.0))
@@ -176,7 +186,10 @@ class _Crew:
         for worker in self.busy:
             worker.count = worker.count or worker.actor.papers.remote()
         awaited = [worker.outcome or worker.greeting for worker in self.workers if worker.outcome or not worker.is_ready]
-        ray.wait(awaited, num_returns=1, timeout=INTERVAL)
+        if awaited:
+            ray.wait(awaited, num_returns=1, timeout=INTERVAL)
+        else:
+            time.sleep(INTERVAL)  # until it is asked again who is there
         ended: list[tuple[int, tuple[Any] | None]] = []
         for worker in list(self.workers):
             try:
