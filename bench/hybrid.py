@@ -1,0 +1,63 @@
+"""Where does the time of a warm hybrid search go, beside the matrix product and the postings that it cannot do without?
+
+    python bench/hybrid.py --index indexes/NAME
+
+Each row is the whole of the work up to that point, taken in turns with the others in the same run; queries are titles of the index's own
+papers, whose vectors are encoded before.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from reporting import arguments, report, taking_turns
+
+import sciretrieve as sr
+from sciretrieve.dense.vectors import vectors_at
+from sciretrieve.search import Probe
+
+
+def main() -> None:
+    """Measure, and print."""
+    chosen = arguments(__doc__, index="indexes/demo", queries=10, rounds=5)
+    index = sr.open(chosen.index)
+    rows = np.array(random.Random(0).sample(range(len(index)), min(chosen.queries, len(index))))
+    titles = [paper.title.replace('"', " ").replace(":", " ") for paper in index.papers_at(rows)]
+    vectors = vectors_at(index.vectors, rows)
+    fusion, searcher, bm25 = index.fusion(None, None), index.searcher, index.bm25
+    assert bm25 is not None
+    probes = [
+        Probe(sr.Query(str(number), title), vector, index.speller.terms(title, ()), index.scope)
+        for number, (title, vector) in enumerate(zip(titles, vectors, strict=True))
+    ]
+
+    def each(work: Callable[[Probe], Any]) -> Callable[[], Any]:
+        return lambda: [work(probe) for probe in probes]
+
+    seconds = taking_turns(
+        {
+            "the bare product": lambda: [shard.vectors @ vector for vector in vectors for shard in index.vectors],
+            "dense, the first 10": each(lambda probe: searcher.search([probe], 10, "dense", fusion)),
+            "dense, the first 1,000": each(lambda probe: searcher.search([probe], fusion.depth, "dense", fusion)),
+            "BM25, the first 10": each(lambda probe: searcher.search([probe], 10, "bm25", fusion)),
+            "both halves, scored by both": each(lambda probe: list(searcher.candidates([probe], fusion.depth))),
+            "and fused": each(lambda probe: searcher.search([probe], 10, "hybrid", fusion)),
+            "and the query read and encoded": lambda: [index.search(title, 10, group=False) for title in titles],
+            "and near-duplicates grouped": lambda: [index.search(title, 10) for title in titles],
+            "and the papers read": lambda: [index.search(title, 10).hits for title in titles],
+        },
+        chosen.rounds,
+    )
+    base = seconds["the bare product"]
+    report(
+        [{"work": name, "ms a query": 1000 * time / len(titles), "ratio to the product": time / base} for name, time in seconds.items()],
+        chosen.json,
+    )
+    print(f"{len(index):,} papers, {vectors.shape[1]} dimensions, {index.manifest.dense}")
+
+
+if __name__ == "__main__":
+    main()
