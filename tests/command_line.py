@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import logging
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -45,6 +46,12 @@ def process(*arguments: str | Path, **environment: str) -> Result:
     """Run a command to its end in a process of its own."""
     command = [sys.executable, "-m", "sciretrieve", *map(str, arguments)]
     return subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False, timeout=300)
+
+
+def hear_interrupts() -> None:
+    """Let the process that is about to start be interrupted: a shell that runs the tests in the background has them, and their children,
+    ignore SIGINT."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _stream(text: str = "") -> io.TextIOWrapper:

@@ -107,8 +107,8 @@ def sync(
             console.note(f"{error}; waiting for the next change")  # a file may be half written just now
         if not watch:
             return
-        console.note("watching; Ctrl-C ends it")
         try:
+            console.note("watching; Ctrl-C ends it")
             while _state(corpus) == seen:
                 time.sleep(WATCHING)
         except KeyboardInterrupt:

@@ -26,6 +26,7 @@ from sciretrieve.errors import BadPaper, IndexBusy, IndexExists, InvalidRequest,
 from sciretrieve.files import describe, write_lock
 from sciretrieve.indexing import building
 from sciretrieve.protocols import Encoder, Silent
+from tests.command_line import hear_interrupts
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import LetterEncoder
 
@@ -236,14 +237,8 @@ def test_where_nothing_reads_papers_none_is_cut(corpus: Path, tmp_path: Path) ->
     assert sr.build(corpus, tmp_path / "read", limit=10).manifest.truncated == 0
 
 
-def hear_interrupts() -> None:
-    """Let the process that is about to start be interrupted."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 def test_ctrl_c_on_the_command_line_keeps_what_was_done(big: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "sciretrieve", "index", str(big), "-o", str(tmp_path / "index"), "--precision", "fp32"]
-    # a shell that runs the tests in the background has them ignore SIGINT, and their children too
     process = subprocess.Popen(command, env=os.environ, stderr=subprocess.PIPE, text=True, preexec_fn=hear_interrupts)
     until = time.monotonic() + 60
     while not list(tmp_path.glob("index/shards/*.partial/vectors.npy")) and time.monotonic() < until:

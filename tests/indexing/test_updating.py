@@ -27,7 +27,7 @@ from sciretrieve.files import write_lock
 from sciretrieve.indexing import Update, building, updating
 from sciretrieve.protocols import Silent
 from sciretrieve.sweeping import sweep
-from tests.command_line import answer, sciretrieve
+from tests.command_line import answer, hear_interrupts, sciretrieve
 from tests.every_answer import every_answer, quick_answers
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import LetterEncoder
@@ -678,7 +678,7 @@ class Watch:
         self.folder, self.notes = folder, notes
         command = [sys.executable, "-m", "sciretrieve", "sync", str(corpus), "-i", str(folder), "--watch"]
         with notes.open("w") as stderr:
-            self.process = subprocess.Popen(command, stderr=stderr, cwd=ROOT)
+            self.process = subprocess.Popen(command, stderr=stderr, cwd=ROOT, preexec_fn=hear_interrupts)
 
     def until(self, condition: Any) -> None:
         """Wait until it is as expected."""
