@@ -28,8 +28,7 @@ from .lexical.statistics import frequencies, statistics
 from .manifest import LOGGED, MANIFEST, SHARDS, Manifest, Record, ShardFacts, generation_file, generations
 from .options import RECALL
 from .protocols import Progress
-from .scope import Scope
-from .shards import Shard, write_deleted
+from .shards import Shard, open_shards, scope_of, write_deleted
 from .types import Rows
 from .verified import Verified
 
@@ -188,17 +187,10 @@ def _trial(
     before = None if old is None else [(facts.name, facts.ann_file) for facts in old.shards if facts.ann_file]
     if old is not None and before == ann_files and old.trial is not None and old.trial.target == settings.recall:
         return old.trial
-    verified = Verified(directory)
-    opened_shards, first = [], 0
-    for facts in shards:
-        opened_shards.append(Shard(verified, facts, first))
-        first += facts.papers
+    opened_shards = open_shards(Verified(directory), shards)
     vectors = [shard.vectors(int(encoder["dim"]), settings.metric) for shard in opened_shards]
-    scope = Scope(first)
-    if any(facts.deleted for facts in shards):
-        scope = Scope(first, np.concatenate([shard.scope.flags for shard in opened_shards]))
     size = sum(int(facts.files[facts.ann_file]["bytes"]) for facts in shards if facts.ann_file)
-    trial = try_out(vectors, scope, knob(settings.dense), settings.recall, size)
+    trial = try_out(vectors, scope_of(opened_shards), knob(settings.dense), settings.recall, size)
     if trial is not None:
         progress.note(f"{settings.dense} {trial}")
     return trial

@@ -24,7 +24,7 @@ def export(index: Index, target: Path, dense: str = "flat") -> list[Path]:
 
     `.parquet`: all columns of the papers, and their vectors as `vector` (a fixed-size list of float32) if there are
     any. `.npy`: the vectors, shape (papers, dim) float32, and beside them a `.ids.txt` with the ids in the same order.
-    `.faiss`: one FAISS index of all vectors, of the type `dense` ("flat", "hnsw", "ivf" or a factory string), and the ids as with
+    `.faiss`: one FAISS index of all vectors, of the type `dense` ("flat", "hnsw", "ivf", "rabitq" or a factory string), and the ids as with
     `.npy`: FAISS's number n is line n + 1. For the metric `cosine` its vectors have length 1, as queries must. It is made in memory.
 
     Raises:

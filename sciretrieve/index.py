@@ -75,6 +75,9 @@ class Index(Snapshot):
         """
         if read_manifest(self.path).generation == self.manifest.generation:
             return self
+        return self._reopened()
+
+    def _reopened(self) -> Index:
         return Index(self.path, encoder=self._given, query_encoder=self.query_encoder)
 
     @once

@@ -28,7 +28,7 @@ from .schema import booleans, common_schema
 from .scope import Scope
 from .search import Searcher
 from .sharding import by_shard
-from .shards import Shard
+from .shards import Shard, open_shards, scope_of
 from .streams import checked_text
 from .types import Paper, Rows, Vectors
 from .verified import Verified
@@ -56,14 +56,8 @@ class Snapshot:
         self.path = Path(path)
         self.manifest, held = _open(self.path, generation)
         self._release = weakref.finalize(self, os.close, held)
-        verified = Verified(self.path)
-        self.shards: list[Shard] = []
-        first = 0
-        for facts in self.manifest.shards:
-            self.shards.append(Shard(verified, facts, first))
-            first += facts.papers
-        self._verified = verified
-        self._rows = first
+        self._verified = Verified(self.path)
+        self.shards = open_shards(self._verified, self.manifest.shards)
 
     def close(self) -> None:
         """Let go of the generation: from then on a writer may remove its files. Closing twice does nothing."""
@@ -91,9 +85,7 @@ class Snapshot:
     @once
     def scope(self) -> Scope:
         """Which rows' papers are not deleted."""
-        if not any(shard.facts.deleted for shard in self.shards):
-            return Scope(self._rows)
-        return Scope(self._rows, np.concatenate([shard.scope.flags for shard in self.shards]))
+        return scope_of(self.shards)
 
     @once
     def columns(self) -> pa.Schema:

@@ -123,6 +123,8 @@ def index(
     columns = ColumnMap(id_column, title_column, abstract_column, year_column, venue_column, authors_column)
     opened_corpus = open_corpus(corpus, columns)
     if dry_run:
+        if part is not None or distributed is not None:
+            raise InvalidRequest("--dry-run estimates the whole build on this machine; leave out --part and --distributed")
         show_estimate(opened_corpus, settings, format, quiet)
         return
     if format != "table":
@@ -136,7 +138,7 @@ def index(
         with chosen_workers(distributed, address) as workers:
             how: dict[str, Any] = {"strict": strict, "resume": resume, "overwrite": overwrite, "progress": console, "workers": workers}
             if part is not None:
-                _tell_of_part(console, build_part(opened_corpus, target, part, settings, **how), target)
+                _tell_of_part(console, part, build_part(opened_corpus, target, part, settings, **how), target)
                 return
             built_index = build(opened_corpus, target, settings, **how)
     except KeyboardInterrupt:
@@ -158,8 +160,7 @@ def index(
     console.note(f"next: sciretrieve search 'your words' -i {shlex.quote(str(target))}")
 
 
-def _tell_of_part(console: Console, built_part: Part, target: Path) -> None:
+def _tell_of_part(console: Console, part: str, built_part: Part, target: Path) -> None:
     console.close()
-    share = built_part.path.name.replace("-of-", "/")
-    console.note(f"part {share}: {counted(built_part.papers, 'paper')} in {counted(built_part.shards, 'shard')}, in {built_part.path}")
+    console.note(f"part {part}: {counted(built_part.papers, 'paper')} in {counted(built_part.shards, 'shard')}, in {built_part.path}")
     console.note(f"next, when all parts are in {target}: sciretrieve merge -i {shlex.quote(str(target))}")

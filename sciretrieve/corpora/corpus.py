@@ -64,10 +64,10 @@ class Corpus:
         """How many rows there are, or None if that needs reading everything."""
         total = 0
         for file in self.files:
-            suffix = _suffix(file)
-            if file.suffix.lower() in COMPRESSIONS or suffix in (".bib", ".ris"):
+            rows = count_rows(file)
+            if rows is None:
                 return None
-            total += parquet.count(file) if suffix == ".parquet" else _lines(file) - (suffix in (".csv", ".tsv"))
+            total += rows
         return total
 
     def fingerprint(self) -> str:
@@ -135,6 +135,14 @@ class TableCorpus(Corpus):
         for first in range(0, self.table.num_rows, BATCH_ROWS):
             rows = self.table.slice(first, BATCH_ROWS)
             yield RawBatch(self.name, rows, list(range(first + 1, first + 1 + rows.num_rows)))
+
+
+def count_rows(file: Path) -> int | None:
+    """How many rows a file has, or None if that needs reading all of it."""
+    suffix = _suffix(file)
+    if file.suffix.lower() in COMPRESSIONS or suffix in (".bib", ".ris"):
+        return None
+    return parquet.count(file) if suffix == ".parquet" else _lines(file) - (suffix in (".csv", ".tsv"))
 
 
 def reader_of(file: Path) -> Callable[[Path], Iterator[RawBatch]]:

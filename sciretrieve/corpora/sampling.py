@@ -20,7 +20,7 @@ import pyarrow as pa
 from ..schema import concat, integers
 from ..streams import STDIN
 from . import parquet
-from .corpus import Corpus, reader_of
+from .corpus import Corpus, count_rows, reader_of
 from .papers import Batch, papers
 from .raw import BATCH_ROWS, RawBatch, Rejected
 
@@ -154,7 +154,7 @@ class _Counted:
         others = [file for file in self._files if file.suffix.lower() not in COUNTED]
         read = [file for file in others if file in self._rows]
         rows_per_byte = sum(self._rows[file] for file in read) / max(sum(map(_bytes, read)), 1)
-        return sum(map(_count, counted)) + round(rows_per_byte * sum(map(_bytes, others)))
+        return sum(count_rows(file) or 0 for file in counted) + round(rows_per_byte * sum(map(_bytes, others)))
 
 
 def _lines_at(file: Path, places: int) -> Iterator[RawBatch]:
@@ -167,13 +167,6 @@ def _lines_at(file: Path, places: int) -> Iterator[RawBatch]:
                 source.readline()  # it begins before the place
             block.write_bytes(b"".join(source.readlines(PLACE_BYTES)))
             yield from reader_of(file)(block)
-
-
-def _count(file: Path) -> int:
-    if file.suffix.lower() == ".parquet":
-        return parquet.count(file)
-    with file.open("rb") as source:
-        return sum(block.count(b"\n") for block in iter(lambda: source.read(1 << 20), b""))
 
 
 def _bytes(file: Path) -> int:

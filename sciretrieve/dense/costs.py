@@ -9,7 +9,7 @@ import numpy as np
 
 from ..choices import Metric
 from ..types import Vectors
-from .ann import QUICK_CODES, TRAINING_ROWS, factory_string, trial_ann
+from .ann import LIST_ROWS, QUICK_CODES, factory_string, training_rows, trial_ann
 
 TRIAL = 10_240
 """Vectors of which a trial is made: enough for codebooks of 8 bits."""
@@ -51,7 +51,7 @@ def ann_costs(sample: Vectors, dense: str, papers: int, metric: Metric) -> AnnCo
     count = min(papers, TRIAL)
     factory = factory_string(dense, papers)
     lists = _lists(factory)
-    trial_lists = lists if count == papers else min(lists, count // 39)  # FAISS needs 39 training points per list
+    trial_lists = lists if count == papers else min(lists, count // LIST_ROWS)
     trial_factory = re.sub(r"(?<=IVF)\d+", str(trial_lists), factory)
     for slow, quick in QUICK_CODES.items():
         trial_factory = re.sub(slow, quick, trial_factory)
@@ -87,7 +87,7 @@ def _lists(factory: str) -> int:
 def _work(factory: str, papers: int) -> float:
     """To what the time of making an index is proportional."""
     if lists := _lists(factory):
-        return lists * (ROUNDS * min(papers, TRAINING_ROWS, TRAINED_PER_LIST * lists) + papers)
+        return lists * (ROUNDS * min(training_rows(papers, lists), TRAINED_PER_LIST * lists) + papers)
     return papers**GRAPH_POWER if _is_graph(factory) else papers
 
 

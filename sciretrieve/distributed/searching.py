@@ -68,11 +68,7 @@ class DistributedIndex(Index):
         self._workers = workers
         self._groups = _Groups(workers, self)
 
-    def refreshed(self) -> Index:
-        """The index as it is now, see `Index.refreshed`; on the same nodes."""
-        index = super().refreshed()
-        if index is self:
-            return self
+    def _reopened(self) -> Index:
         return DistributedIndex(self.path, self._workers, encoder=self._given, query_encoder=self.query_encoder)
 
     def close(self) -> None:
@@ -87,18 +83,16 @@ class DistributedIndex(Index):
         return _Scattered(**{field.name: getattr(here, field.name) for field in fields(Searcher)}, groups=self._groups)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Scattered(Searcher):
     """A `Searcher` whose shards are asked where they are."""
 
-    groups: _Groups | None = None
+    groups: _Groups
 
     def near(self, query_vectors: Vectors, k: int, scope: Scope) -> list[RowScores]:
-        assert self.groups is not None
         return search_vectors(self.vectors, query_vectors, k, scope, self.effort, self.groups.nearest)
 
     def bests(self, probes: Sequence[Probe], k: int, others: Sequence[Rows]) -> Iterable[Best]:
-        assert self.groups is not None
         assert self.bm25 is not None
         frequencies = [{term: self.bm25.frequency(term) for term in probe.terms} for probe in probes]
         return self.groups.bests(probes, k, others, frequencies)

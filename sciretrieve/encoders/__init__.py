@@ -13,7 +13,7 @@ from .catalogue import CATALOGUE
 from .cross_encoder import CrossEncoder, open_cross_encoder
 from .ensemble import Ensemble
 from .faiss_file import FAISS_PREFIX, FaissVectors
-from .golden import check_golden, golden_vectors, read_golden
+from .golden import check_golden, compared, golden_vectors, read_golden
 from .resolving import resolve
 from .specs import EncoderRequest, EncoderSpec
 from .stored import PREFIX, StoredVectors
@@ -80,6 +80,7 @@ __all__ = [
     "CrossEncoder",
     "EncoderSpec",
     "check_golden",
+    "compared",
     "golden_vectors",
     "load_encoder",
     "open_cross_encoder",

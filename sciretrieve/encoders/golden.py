@@ -45,13 +45,20 @@ def check_golden(golden: Vectors, encoder: Encoder, side: SideName) -> None:
     Raises:
         InvalidRequest: they differ.
     """
-    saved_vector, vector = golden[SIDES.index(side)].astype(np.float64), _probe_vector(encoder, side).astype(np.float64)
-    cosine = float(saved_vector @ vector / max(np.linalg.norm(saved_vector) * np.linalg.norm(vector), 1e-30))
-    if not cosine >= LEAST_COSINE or not np.isclose(np.linalg.norm(saved_vector), np.linalg.norm(vector), rtol=0.02):
+    agree, cosine = compared(golden[SIDES.index(side)], _probe_vector(encoder, side))
+    if not agree:
         raise InvalidRequest(
             f"the encoder {encoder.name} gives other vectors today than when the index was built (cosine {cosine:.4f} for the same text); "
             "a library may have changed: install the versions that `sciretrieve info` shows, or rebuild the index with --overwrite"
         )
+
+
+def compared(one: Vectors, other: Vectors) -> tuple[bool, float]:
+    """Whether one encoder may have made both of these vectors of one text, (dim,), and their cosine."""
+    first, second = one.astype(np.float64), other.astype(np.float64)
+    lengths = float(np.linalg.norm(first)), float(np.linalg.norm(second))
+    cosine = float(first @ second / max(lengths[0] * lengths[1], 1e-30))
+    return bool(cosine >= LEAST_COSINE and np.isclose(*lengths, rtol=0.02)), cosine
 
 
 def _probe_vector(encoder: Encoder, side: SideName) -> Vectors:

@@ -26,14 +26,14 @@ from ..files import LOCK, listed, remove, remove_lock, write_lock
 from ..index import Index
 from ..lexical import Analyzer
 from ..manifest import FORMAT, MANIFEST, PARTS, PENDING, SHARD_NAME, SHARDS, Manifest, Source, library_versions, read_manifest
+from ..once import once
 from ..options import Bm25Parameters, BuildKeywords, BuildSettings, changed
 from ..pending import Pending
 from ..protocols import Encoder, Progress, Silent, Workers
 from ..sharding import ALL, Share
-from ..shards import finished_facts
 from ..streams import checked_text
 from ..sweeping import sweep
-from .intake import Intake, encoder_facts, full, plain_json, probed, publish_rejections, why_none
+from .intake import Intake, encoder_facts, full, plain_json, probed, publish_rejections, shards_of, why_none
 
 SPANNING = ("metric", "dense", "lexical", "recall")
 """The settings of what spans shards."""
@@ -79,14 +79,14 @@ def build(
     """
     opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
     directory = Path(into)
-    _check_place(directory)
+    check_place(directory)
     work = Build(opened_corpus, directory, changed(settings, changes), strict, progress or Silent(), workers)
     with write_lock(directory):
         work.run(resume, overwrite)
     return Index(directory)
 
 
-def _check_place(directory: Path) -> None:
+def check_place(directory: Path) -> None:
     """Refuse to build into a file, or into a directory with other files."""
     checked_text(str(directory), "name of the index's directory")
     if directory.exists() and not directory.is_dir():
@@ -148,16 +148,20 @@ class Build:
             }
         )
 
+    @once
+    def fingerprint(self) -> str:
+        """The corpus's."""
+        return self.corpus.fingerprint()
+
     def run(self, resume: bool, overwrite: bool) -> None:
         """Build what is missing, and commit."""
         if listed(self.directory / PARTS) and not overwrite:
             raise InvalidRequest(
                 f"{self.directory} holds parts of a build; `sciretrieve merge -i {shlex.quote(str(self.directory))}` makes them the index"
             )
-        fingerprint = self.corpus.fingerprint()
         old = self._current(overwrite)
         if old is not None and not overwrite:
-            if differences := shard_differences(old.build, self.plan, old.whole == fingerprint):
+            if differences := shard_differences(old.build, self.plan, old.whole == self.fingerprint):
                 raise IndexExists(str(self.directory), f"holds an index with another {differences}", self._offer(differences))
             self._respan(old)
             return
@@ -166,7 +170,7 @@ class Build:
 
     def filled(self, resume: bool, overwrite: bool, share: Share = ALL) -> Pending:
         """Cut the corpus, and fill those of its shards that are to be filled here."""
-        facts = {"corpus": [str(file) for file in self.corpus.files], "fingerprint": self.corpus.fingerprint()}
+        facts = {"corpus": [str(file) for file in self.corpus.files], "fingerprint": self.fingerprint}
         plan = {**self.plan, **facts} if share == ALL else {**self.plan, **facts, "share": [share.number, share.of]}
         pending = self._pending(plan, resume, overwrite)
         if pending.state.get("is_full"):
@@ -189,7 +193,7 @@ class Build:
                 raise InvalidRequest(f"the corpus has no paper to index{why_none(pending)}")
             # what cannot be chosen is an error before papers are encoded
             _spanning(self.plan, self.metric, sum((pending.cut or {})["shards"]), Silent())
-            return full(intake.fill(0).pending, self.encoder, self.metric)
+            return full(intake.fill(0), self.encoder, self.metric)
         except SciretrieveError:
             self._forget(pending)
             raise
@@ -263,7 +267,7 @@ def publish(pending: Pending, plan: Mapping[str, Any], metric: Metric | None, ol
     with where that makes no other shards."""
     directory = pending.directory
     generation = next_generation(directory)
-    shards = [finished_facts(pending.folder(place)) for place in pending.places]
+    shards = shards_of(pending)
     papers = sum(facts.papers for facts in shards)
     manifest = Manifest(
         format=FORMAT,

@@ -99,8 +99,8 @@ class Intake:
         }
         return replace(self, pending=self.pending.noting(cut=cut))
 
-    def fill(self, source: int) -> Intake:
-        """Encode the papers of all shards and count their terms, unless that is done."""
+    def fill(self, source: int) -> Pending:
+        """Encode the papers of all shards and count their terms, unless that is done. Returns the work's mark, see `shards_of`."""
         cut = self.pending.cut
         assert cut is not None
         unfilled = [place for place in self.pending.places if not self.pending.folder(place).is_dir()]
@@ -113,14 +113,9 @@ class Intake:
             return self._handed_out(self.workers, unfilled, source)
         for place in unfilled:
             fill(self.pending.partial(place), source, self.encoder, self.analyzer, self.progress.advance)
-        return self
+        return self.pending
 
-    @property
-    def shards(self) -> list[ShardFacts]:
-        """The facts on all shards, once these are full."""
-        return [finished_facts(self.pending.folder(place)) for place in self.pending.places]
-
-    def _handed_out(self, workers: Workers, places: Sequence[int], source: int) -> Intake:
+    def _handed_out(self, workers: Workers, places: Sequence[int], source: int) -> Pending:
         """Have other processes fill these shards."""
         pending = self.pending
         identity, analyzed = pending.plan["encoder"], self.analyzer is not None
@@ -132,7 +127,12 @@ class Intake:
             if precision is not None:
                 all_runtimes = dict.fromkeys([*pending.state.get("ran_in", ()), *runtimes])
                 pending = pending.noting(ran_in=list(all_runtimes), precision=precision)
-        return replace(self, pending=pending)
+        return pending
+
+
+def shards_of(pending: Pending) -> list[ShardFacts]:
+    """The facts on all shards of work, once these are full."""
+    return [finished_facts(pending.folder(place)) for place in pending.places]
 
 
 def probed(pending: Pending, encoder: Encoder | None, known: Any = None) -> Pending:

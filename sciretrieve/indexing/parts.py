@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack
 
-import numpy as np
-
 from ..corpora import ColumnMap, Corpus, Sources, open_corpus
+from ..encoders import compared
 from ..errors import InvalidRequest
 from ..files import listed, remove, sync_file, write_lock
 from ..manifest import MANIFEST, PARTS
@@ -20,10 +19,7 @@ from ..options import BuildKeywords, BuildSettings, changed
 from ..pending import Pending
 from ..protocols import Progress, Silent, Workers
 from ..sharding import Share
-from .building import PLAN, Build, publish, shard_differences
-
-LEAST_COSINE = 0.9995
-"""Of the vectors that two machines make of one text; see `encoders.golden`."""
+from .building import PLAN, Build, check_place, publish, shard_differences
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +51,7 @@ def build_part(
     """
     share, directory = Share.parse(part), Path(into)
     opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
+    check_place(directory)
     if (directory / MANIFEST).exists():
         raise InvalidRequest(f"{directory} holds an index already; choose another --output for the parts of a new one")
     folder = directory / PARTS / f"{share.number}-of-{share.of}"
@@ -139,9 +136,8 @@ def _unlike(one: Pending, other: Pending) -> str:
     """What keeps two parts from being of one index; empty if nothing does."""
     # paths and times of the corpus's files may differ between machines, what was read must not
     unlike = shard_differences(one.plan, other.plan, one.cut == other.cut)
-    golden, others = one.golden, other.golden
-    if not unlike and golden is not None and others is not None:
-        norms = np.linalg.norm(golden, axis=1) * np.linalg.norm(others, axis=1)
-        if not (np.einsum("ij,ij->i", golden, others) >= LEAST_COSINE * norms).all():
-            return "vector for the same text, though their encoder has one name; were versions of libraries different? the part"
-    return unlike
+    if unlike or one.golden is None or other.golden is None:
+        return unlike
+    if not all(agree for agree, _ in map(compared, one.golden, other.golden)):
+        return "vector for the same text, though their encoder has one name; were versions of libraries different? the part"
+    return ""

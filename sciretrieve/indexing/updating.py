@@ -36,7 +36,7 @@ from ..sweeping import sweep
 from ..types import Mask, Rows
 from ..verified import Verified
 from .building import LIBRARIES
-from .intake import Intake, probed, publish_rejections, ran_in
+from .intake import Intake, probed, publish_rejections, ran_in, shards_of
 
 MANY_SHARDS = 10
 """Small shards from which on a merge is proposed."""
@@ -235,7 +235,7 @@ class _Update:
         if pending.cut is None or not pending.is_cut or not pending.is_worth_keeping or pending.plan["encoder"] != self.plan["encoder"]:
             return
         self.progress.note(f"first finishing the interrupted {pending.plan['command']} of {', '.join(pending.plan['corpus'][:3])}")
-        shards = self._intake(probed(pending, self.encoder, self.snapshot.golden)).fill(len(self.old.sources)).shards
+        shards = shards_of(self._intake(probed(pending, self.encoder, self.snapshot.golden)).fill(len(self.old.sources)))
         verified = Verified(self.directory)
         rows = self.snapshot.find([id for facts in shards for id in Shard(verified, facts, 0).ids.to_pylist()])
         cut = {**pending.cut, "replaced": len(rows), "deleted": 0, "unchanged": 0, "is_whole": False}
@@ -260,7 +260,7 @@ class _Update:
             cut = pending.cut or {}
             if not cut["papers"] and self.command == "sync":
                 raise InvalidRequest("the corpus has no paper, so the index is left as it is")
-            shards = intake.fill(len(self.old.sources)).shards
+            shards = shards_of(intake.fill(len(self.old.sources)))
         except SciretrieveError:
             pending = Pending.read(self.directory) or pending
             if not pending.is_worth_keeping:

@@ -12,6 +12,6 @@ Later generations may add files that belong to them: a FAISS index, and the rows
 
 from .cutting import Cutter, cut_shard
 from .filling import Filling, fill, finished_facts
-from .reading import Shard, read_deleted, write_deleted
+from .reading import Shard, open_shards, read_deleted, scope_of, write_deleted
 
-__all__ = ["Cutter", "Filling", "Shard", "cut_shard", "fill", "finished_facts", "read_deleted", "write_deleted"]
+__all__ = ["Cutter", "Filling", "Shard", "cut_shard", "fill", "finished_facts", "open_shards", "read_deleted", "scope_of", "write_deleted"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -172,6 +172,24 @@ class Shard:
                 table = table.take(integers(places))
             table.validate(full=True)
             return table
+
+
+def open_shards(verified: Verified, all_facts: Iterable[ShardFacts]) -> list[Shard]:
+    """The shards of a generation, in order, their rows counted over all."""
+    shards: list[Shard] = []
+    first = 0
+    for facts in all_facts:
+        shards.append(Shard(verified, facts, first))
+        first += facts.papers
+    return shards
+
+
+def scope_of(shards: Sequence[Shard]) -> Scope:
+    """Which papers of these shards are not deleted."""
+    rows = sum(shard.papers for shard in shards)
+    if not any(shard.facts.deleted for shard in shards):
+        return Scope(rows)
+    return Scope(rows, np.concatenate([shard.scope.flags for shard in shards]))
 
 
 @contextmanager

@@ -133,6 +133,13 @@ def test_a_part_that_is_none(corpus: Path, tmp_path: Path, part: str) -> None:
     assert not (tmp_path / "index").exists()
 
 
+def test_a_place_with_other_files_is_refused(corpus: Path, tmp_path: Path) -> None:
+    with pytest.raises(InvalidRequest, match="is a file"):
+        sr.build_part(corpus, corpus, "1/2", SETTINGS)
+    with pytest.raises(InvalidRequest, match="holds other files"):
+        sr.build_part(corpus, tmp_path, "1/2", SETTINGS)
+
+
 def test_a_corpus_without_papers_leaves_nothing(tmp_path: Path) -> None:
     empty = tmp_path / "empty.jsonl"
     empty.write_text('{"id": "", "title": "no id"}\n')
@@ -148,6 +155,8 @@ def test_the_commands(corpus: Path, tmp_path: Path) -> None:
     first = sciretrieve("index", corpus, *options, "--part", "1/2")
     assert first.returncode == 0
     assert f"sciretrieve merge -i {index}" in first.stderr
+    estimated = sciretrieve("index", corpus, *options, "--part", "1/2", "--dry-run")
+    assert (estimated.returncode, "leave out --part" in estimated.stderr) == (2, True)
     early = sciretrieve("merge", "-i", index)
     assert early.returncode == 2
     assert "part 2/2" in early.stderr
