@@ -1,4 +1,7 @@
-"""Large corpora for benchmarks: the papers of a real one again and again, under other ids, with vectors made at random."""
+"""Large corpora for benchmarks, made from a real one: papers with the halves of two papers' titles and abstracts, and vectors.
+
+A real corpus meets new words for as long as it is read, so every third paper gets a word of its own.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +9,67 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import sciretrieve as sr
+from sciretrieve.types import Vectors
 
 DIM = 384
+BLOCK = 65_536
+NEIGHBOURS = 16
 
 
-def made_papers(path: Path, corpus: str, count: int, prefix: str, seed: int) -> Path:
-    """Write so many papers and their vectors to PATH.parquet, .npy and .ids.txt."""
+def made_papers(path: Path, corpus: str, count: int, prefix: str, seed: int, vectors: str = "") -> Path:
+    """Write so many papers and their vectors to PATH.parquet, .npy and .ids.txt.
+
+    The vectors are random, or lie between neighbours among those of the .npy file `vectors`.
+    """
     source = pa.concat_tables([batch.papers.select(["title", "abstract", "year", "venue"]) for batch in sr.open_corpus(corpus).batches()])
-    ids = [f"{prefix}{row}" for row in range(count)]
-    with pq.ParquetWriter(path.with_suffix(".parquet"), source.schema.insert(0, pa.field("id", pa.string()))) as writer:
-        for first in range(0, count, len(source)):
-            part = source.slice(0, min(len(source), count - first))
-            writer.write_table(part.add_column(0, "id", pa.array(ids[first : first + len(part)])))
+    halves = {name: _halves(source[name].to_pylist()) for name in ("title", "abstract")}
     chance = np.random.default_rng(seed)
-    vectors = np.lib.format.open_memmap(path.with_suffix(".npy"), "w+", np.float32, (count, DIM))
-    for first in range(0, count, 65_536):
-        block = chance.standard_normal((min(65_536, count - first), DIM), np.float32)
-        vectors[first : first + len(block)] = block / np.linalg.norm(block, axis=1, keepdims=True)
-    vectors.flush()
-    path.with_suffix(".ids.txt").write_text("".join(f"{id}\n" for id in ids))
+    blocks = [np.arange(first, min(first + BLOCK, count)) for first in range(0, count, BLOCK)]
+    with pq.ParquetWriter(path.with_suffix(".parquet"), source.schema.insert(0, pa.field("id", pa.string()))) as writer:
+        for rows in blocks:
+            first, second = chance.integers(len(source), size=(2, len(rows)))
+            part = source.take(first)
+            for name, (beginnings, ends) in halves.items():
+                texts = pc.binary_join_element_wise(beginnings.take(first), ends.take(second), " ")
+                if name == "abstract":
+                    words = pa.array([f"w{prefix}{row}x" if row % 3 == 0 else "" for row in rows])
+                    texts = pc.binary_join_element_wise(texts, words, " ")
+                part = part.set_column(part.column_names.index(name), name, pc.utf8_trim_whitespace(texts))
+            writer.write_table(part.add_column(0, "id", pa.array([f"{prefix}{row}" for row in rows])).cast(writer.schema))
+    target = np.lib.format.open_memmap(path.with_suffix(".npy"), "w+", np.float16, (count, DIM))
+    between = _Between(np.load(vectors)) if vectors else None
+    for rows in blocks:
+        block = between.draw(len(rows), chance) if between else chance.standard_normal((len(rows), DIM), np.float32)
+        target[rows[0] : rows[-1] + 1] = block / np.linalg.norm(block, axis=1, keepdims=True)
+    target.flush()
+    path.with_suffix(".ids.txt").write_text("".join(f"{prefix}{row}\n" for row in range(count)))
     return path
+
+
+def _halves(texts: list[str]) -> tuple[pa.Array, pa.Array]:
+    words = [text.split() for text in texts]
+    return pa.array([" ".join(text[: len(text) // 2]) for text in words]), pa.array([" ".join(text[len(text) // 2 :]) for text in words])
+
+
+class _Between:
+    """Vectors drawn between a real one and two of its neighbours, a little beside the plane that these span."""
+
+    def __init__(self, vectors: Vectors) -> None:
+        self.vectors = vectors
+        blocks = (vectors[first : first + 1024] @ vectors.T for first in range(0, len(vectors), 1024))
+        self.neighbours = np.concatenate([np.argpartition(-block, NEIGHBOURS, axis=1)[:, :NEIGHBOURS].copy() for block in blocks])
+
+    def draw(self, count: int, chance: np.random.Generator) -> Vectors:
+        """So many vectors, shape (count, DIM) float32."""
+        rows = chance.integers(len(self.vectors), size=count)
+        weights = chance.dirichlet(np.ones(3), count).astype(np.float32)
+        drawn: Vectors = weights[:, :1] * self.vectors[rows]
+        for corner in (1, 2):
+            others = self.neighbours[rows, chance.integers(NEIGHBOURS, size=count)]
+            drawn += weights[:, corner : corner + 1] * self.vectors[others]
+        drawn += 0.2 / DIM**0.5 * chance.standard_normal((count, DIM), np.float32)
+        return drawn

@@ -1,12 +1,14 @@
 """How do time, memory and disk grow with the number of papers, in building and in searching?
 
-Papers are copies of a corpus with vectors made at random, see `made_papers`. Each size is built and searched in processes of its own, so
-that their peaks are known; the last rows say how each figure grows: by which power of the number of papers.
+Papers are made from a corpus, and vectors from those of `--vectors`, or at random; see `made_papers`. Each size is built and searched in
+processes of its own, so that their peaks are known; the last column says how each figure grows: by which power of the number of papers.
+What stands in `--folder` is not made again, so that a large index, built once, can be searched when the machine is quiet.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,31 +16,31 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 from made_papers import made_papers
 from reporting import arguments, report
 
 from sciretrieve.demo import CORPUS
 
 BUILD = """
-import json, resource, sys, time
+import json, sys, time
 import sciretrieve as sr
 corpus, vectors, index, dense, shard_size = sys.argv[1:]
 start = time.perf_counter()
 built = sr.build(corpus, index, encoder=f"vectors:{vectors}", dense=dense, shard_size=int(shard_size))
 seconds = time.perf_counter() - start
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))  # a process that was forked counts its parent's peak in ru_maxrss
+peak = int(status["VmHWM"].split()[0]) / 1000
 print(json.dumps({"build s": seconds, "build peak MB": peak, "bytes a paper": built.manifest.bytes / len(built)}))
 """
-SEARCH = """
+SEARCH = r"""
 import json, statistics, sys, time
-start = time.perf_counter()
 import sciretrieve as sr
-index, vectors, queries = sys.argv[1:]
-opened = sr.open(index, encoder=sr.load_encoder(f"vectors:{vectors}"))
+index, queries = sys.argv[1:]
+start = time.perf_counter()
+opened = sr.open(index, encoder=sr.load_encoder(f"vectors:{queries}"))
 facts = {"open s": time.perf_counter() - start}
-papers = opened.papers([f"p{row}" for row in range(1, int(queries) + 1)])
-asked = [sr.Query(paper.id, paper.title) for paper in papers]
-opened.encode(asked)
+asked = [sr.Query(*line.rstrip().split("\t")) for line in open(queries.replace(".npy", ".tsv"), encoding="utf-8")]
 start = time.perf_counter()
 opened.search(asked[0], 10)
 facts["first search s"] = time.perf_counter() - start
@@ -50,30 +52,60 @@ for mode in reversed(opened.modes):
         opened.search(query, 10, mode=mode)
         times.append(time.perf_counter() - start)
     facts[f"{mode} ms"] = 1000 * statistics.median(times)
-fields = dict(line.split(":", 1) for line in open("/proc/self/status"))
-facts["resident MB"] = int(fields["VmRSS"].split()[0]) / 1000
-facts["of which files MB"] = int(fields["RssFile"].split()[0]) / 1000
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+facts["resident MB"] = int(status["VmRSS"].split()[0]) / 1000
+facts["of which files MB"] = int(status["RssFile"].split()[0]) / 1000
 print(json.dumps(facts))
 """
 
 
 def main() -> None:
     """Measure, and print."""
-    chosen = arguments(__doc__, corpus=str(CORPUS), sizes="500,1000", dense="auto", shard_size=100_000, queries=20, folder="")
+    chosen = arguments(
+        __doc__, corpus=str(CORPUS), vectors="", sizes="500,1000", dense="auto", shard_size=100_000, queries=20, folder="", build_only=0
+    )
     sizes = [int(size) for size in chosen.sizes.split(",")]
-    with tempfile.TemporaryDirectory(dir=chosen.folder or None) as scratch:
-        figures = [_measured(Path(scratch), size, chosen) for size in sizes]
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(chosen.folder or scratch)
+        folder.mkdir(exist_ok=True)
+        figures = [_measured(folder, size, chosen) for size in sizes]
     rows = [{"figure": name, **{f"{size:,}": facts[name] for size, facts in zip(sizes, figures, strict=True)}} for name in figures[0]]
     if len(sizes) > 1:
         rows = [{**row, "grows as n^": _power(sizes, [facts[str(row["figure"])] for facts in figures])} for row in rows]
     report(rows, chosen.json)
 
 
-def _measured(scratch: Path, size: int, chosen: Any) -> dict[str, float]:
-    papers, index = made_papers(scratch / f"papers{size}", chosen.corpus, size, "p", 0), scratch / f"index{size}"
-    corpus, vectors = papers.with_suffix(".parquet"), papers.with_suffix(".npy")
-    facts = _run(BUILD, corpus, vectors, index, chosen.dense, chosen.shard_size)
-    return facts | _run(SEARCH, index, vectors, chosen.queries)
+def _measured(folder: Path, size: int, chosen: Any) -> dict[str, float]:
+    papers, index, built = folder / f"papers{size}", folder / f"index{size}", folder / f"built{size}.json"
+    if not built.exists():
+        made_papers(papers, chosen.corpus, size, "p", 0, chosen.vectors)
+        _take_queries(papers, chosen.queries)
+        corpus, vectors = papers.with_suffix(".parquet"), papers.with_suffix(".npy")
+        built.write_text(json.dumps(_run(BUILD, corpus, vectors, index, chosen.dense, chosen.shard_size)))
+        corpus.unlink()
+        vectors.unlink()
+    facts: dict[str, float] = json.loads(built.read_text())
+    return facts if chosen.build_only else facts | _run(SEARCH, index, _queries(papers))
+
+
+def _queries(papers: Path) -> Path:
+    return papers.with_name(f"{papers.name}-queries.npy")
+
+
+def _take_queries(papers: Path, count: int) -> None:
+    """Write five words of papers from all over, and their vectors, as queries; so searching needs neither corpus nor vectors."""
+    file = pq.ParquetFile(papers.with_suffix(".parquet"))
+    vectors = np.load(papers.with_suffix(".npy"), mmap_mode="r")
+    rows = np.linspace(0, len(vectors) - 1, count).astype(int)
+    groups = np.searchsorted(np.cumsum([file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]), rows, "right")
+    texts = {}
+    for group in np.unique(groups).tolist():
+        table = file.read_row_group(group, columns=["id", "title"]).to_pydict()
+        texts.update(zip(table["id"], table["title"], strict=True))
+    np.save(_queries(papers), np.array(vectors[rows], np.float32))
+    _queries(papers).with_suffix(".ids.txt").write_text("".join(f"p{row}\n" for row in rows))
+    words = {id: " ".join(re.findall(r"\w+", title)[:5]) for id, title in texts.items()}
+    _queries(papers).with_suffix(".tsv").write_text("".join(f"p{row}\t{words[f'p{row}']}\n" for row in rows), encoding="utf-8")
 
 
 def _run(program: str, *arguments: object) -> dict[str, float]:
