@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -167,8 +168,11 @@ def main() -> None:
         os.environ["SCIRETRIEVE_MODELS"] = tempfile.mkdtemp(prefix="bert-base-")
         make_bert_base(Path(os.environ["SCIRETRIEVE_MODELS"]))
         name = "specter2"
-    ours: dict[str, Any] = {precision: load_encoder(name, precision=precision, device="cpu") for precision in ("fp32", "auto")}
-    first = ours["fp32"]
+    first: Any = load_encoder(name, precision="fp32", device="cpu")
+    ours = {"fp32, as few": first}
+    for precision in ("fp32", "bf16") if load_encoder(name, device="cpu").precision == "bf16" else ("fp32",):
+        ours[precision] = load_encoder(name, precision=precision, device="cpu")
+        ours[precision].expect(1_000_000)
     template = first.spec.sides.paper.text
     texts = [template.format(title=paper.title, abstract=paper.abstract, sep="[SEP]") for paper in papers]
     plain = Plain(first)
@@ -176,10 +180,8 @@ def main() -> None:
     contenders: dict[str, Any] = {
         "transformers fp32": lambda: plain.run(texts),
         f"sentence-transformers {theirs.version} fp32": theirs.run,
-        "sciretrieve fp32": lambda: first.encode_papers(papers),
+        **{f"sciretrieve {kind}": partial(encoder.encode_papers, papers) for kind, encoder in ours.items()},
     }
-    if ours["auto"].precision == "bf16":
-        contenders["sciretrieve bf16"] = lambda: ours["auto"].encode_papers(papers)
     reference = plain.run(texts)
     seconds = taking_turns(contenders, chosen.rounds)
     peaks = {"fp32": matrix_peak(torch.float32), "bf16": matrix_peak(torch.bfloat16)}
@@ -206,6 +208,8 @@ def main() -> None:
     report(rows, chosen.json)
     print(f"{len(texts)} papers of {lengths.mean():.0f} tokens; padding {1 - lengths.sum() / padded:.1%}; matrix peak ", end="")
     print(", ".join(f"{name} {peak / 1e9:,.0f} GFLOP/s" for name, peak in peaks.items()))
+    for way, rate in first.rates().items():
+        print(f"measured before: {way}: {rate:,.0f} tokens/s")
 
 
 if __name__ == "__main__":

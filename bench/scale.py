@@ -98,7 +98,7 @@ def _take_queries(papers: Path, count: int) -> None:
     vectors = np.load(papers.with_suffix(".npy"), mmap_mode="r")
     rows = np.linspace(0, len(vectors) - 1, count).astype(int)
     groups = np.searchsorted(np.cumsum([file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]), rows, "right")
-    texts = {}
+    texts: dict[str, str] = {}
     for group in np.unique(groups).tolist():
         table = file.read_row_group(group, columns=["id", "title"]).to_pydict()
         texts.update(zip(table["id"], table["title"], strict=True))

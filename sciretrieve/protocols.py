@@ -64,6 +64,9 @@ class Encoder(Protocol):
     def symmetric(self) -> bool:
         """Whether a paper as query is encoded like a paper of the corpus."""
 
+    def expect(self, papers: int) -> None:
+        """Say how many papers are to be encoded in all: for many, it may take seconds to find out how that is quickest here."""
+
     def identity(self) -> dict[str, Any]:
         """All that determines the vectors, as plain JSON values: equal identities give comparable vectors."""
 

@@ -88,6 +88,8 @@ def encode(
         }
         run = _Run(work_folder, model, json.loads(json.dumps(plan)), overwrite)
         listener = progress or Silent()
+        if side == "paper" and total is not None:
+            model.expect(min(total, limit or total))
         listener.start(total if limit is None or total is None else min(total, limit), run.done)
         try:
             count = run.encode(islice(items, limit), listener)

@@ -118,8 +118,9 @@ def show(
     from ..encoders.availability import part_status, status
 
     spec = _spec(name, adapter, query_adapter)
+    rates = _rates(name, adapter, query_adapter) if status(spec) == "ready" else {}
     if format == "json":
-        say([json.dumps(spec.facts() | {"here": status(spec)}, ensure_ascii=False, indent=2)])
+        say([json.dumps(spec.facts() | {"here": status(spec), "tokens_per_second": rates}, ensure_ascii=False, indent=2)])
         return
     rows: list[tuple[str, str]] = [("name", spec.name), ("about", spec.about), ("here", status(spec))]
     if spec.members:
@@ -131,6 +132,7 @@ def show(
         pooling = {"mean": "mean of all token states", "cls": "the state of the first token", "second": "the state of the second token"}
         rows.append(("vector", pooling[spec.pooling] + (", scaled to unit length" if spec.normalise else "")))
         rows.append(("reads", f"{spec.max_length} tokens"))
+        rows += [("measured here", f"{way}: {rate:,.0f} tokens a second") for way, rate in rates.items()]
         if spec.tasks:
             rows.append(("adapters", ", ".join(spec.tasks)))
     rows += [("metric", spec.metric), ("source", spec.citation)]
@@ -176,6 +178,15 @@ def cache(
         say([f"{in_bytes(entry.bytes):>9}  last used {day}  {entry.folder.name}"])
     location = "removed from" if clear else "in"
     say([f"{in_bytes(total)} {location} {encoder_cache.graphs_directory()}; it is kept below {in_bytes(encoder_cache.LIMIT)}"])
+
+
+def _rates(name: str, adapter: str | None, query_adapter: str | None) -> dict[str, float]:
+    """Tokens a second in which papers were encoded on this machine, in each way that was measured."""
+    from ..encoders import load_encoder
+    from ..encoders.text_encoder import TextEncoder
+
+    encoder = load_encoder(name, adapter=adapter, query_adapter=query_adapter, device="cpu")
+    return dict(encoder.rates()) if isinstance(encoder, TextEncoder) else {}
 
 
 def _spec(name: str, adapter: str | None, query_adapter: str | None) -> EncoderSpec:

@@ -51,6 +51,11 @@ class Ensemble:
         """Whether every member encodes a paper used as a query just like a paper of the corpus."""
         return all(member.symmetric for member in self.members)
 
+    def expect(self, papers: int) -> None:
+        """See `protocols.Encoder`."""
+        for member in self.members:
+            member.expect(papers)
+
     def identity(self) -> dict[str, Any]:
         """See `protocols.Encoder`."""
         members = [member.identity() for member in self.members]

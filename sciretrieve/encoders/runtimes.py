@@ -18,7 +18,8 @@ from ..protocols import Advance, unheard
 from ..types import Vectors
 from .artifact import Arithmetic, Artifact, probes
 from .openvino_runtime import OpenVinoRuntime, has_bf16
-from .tokens import Tokens
+from .quickest import quickest_first, streams
+from .tokens import BUDGET, Tokens
 from .torch_runtime import ManyDevices, TorchRuntime, Weights, cuda_devices, cuda_has_bf16
 
 LOG = logging.getLogger(__name__)
@@ -33,7 +34,15 @@ class Runtime(Protocol):
 
     @property
     def name(self) -> str:
-        """The library and the arithmetic, as in "OpenVINO bf16"."""
+        """The library and the arithmetic, which determine the vectors, as in "OpenVINO bf16"."""
+
+    @property
+    def way(self) -> str:
+        """The name, and how it uses the cores, as in "OpenVINO bf16 in 2 streams"."""
+
+    @property
+    def budget(self) -> int:
+        """Tokens a batch, padding included."""
 
     @property
     def precision(self) -> Arithmetic:
@@ -70,6 +79,11 @@ class Runtimes:
     def precision(self) -> Arithmetic:
         """The arithmetic in use. Raises as `run`."""
         return self._current().precision
+
+    @property
+    def budget(self) -> int:
+        """Tokens a batch of the runtime in use. Raises as `run`."""
+        return self._current().budget
 
     @property
     def ran_in(self) -> tuple[str, ...]:
@@ -129,7 +143,7 @@ class Runtimes:
         with self._lock:
             if runtime is self._usable:
                 facts = {"raised": _in_one_line(error)}
-                self._advance(runtime, f"{runtime.name} failed ({facts['raised']})", warn=True)
+                self._advance(runtime, f"{runtime.way} failed ({facts['raised']})", warn=True)
                 self._usable = None
                 self._save_check(runtime, facts)
 
@@ -141,7 +155,7 @@ class Runtimes:
         self._faults.append(fault)
         del self._remaining[0]
         if warn:
-            LOG.warning("%s: %s; continuing in %s", self._encoder, fault, self._remaining[0].name)
+            LOG.warning("%s: %s; continuing in %s", self._encoder, fault, self._remaining[0].way)
 
     def _check(self, runtime: Runtime) -> tuple[Mapping[str, Any], bool]:
         """The result of a runtime's check, and whether it was known before."""
@@ -149,7 +163,7 @@ class Runtimes:
         if known_facts is not None:
             return known_facts, True
         expected = np.load(self.artifact.folder / "probe.npy", allow_pickle=False)
-        tokens = self.artifact.tokenise(probes(self.artifact.dim), 2048)
+        tokens = self.artifact.tokenise(probes(self.artifact.dim), BUDGET)
         facts: dict[str, Any]
         try:
             facts = _comparison(runtime.run(tokens), expected)
@@ -158,7 +172,7 @@ class Runtimes:
         except SciretrieveError as error:
             if not self._faults:
                 raise
-            raise Unavailable(f"{self._encoder}: {'; '.join(self._faults)}; {runtime.name} would be next, but {error}") from error
+            raise Unavailable(f"{self._encoder}: {'; '.join(self._faults)}; {runtime.way} would be next, but {error}") from error
         except Exception as error:  # OpenVINO and torch raise many classes
             facts = {"raised": _in_one_line(error)}
             if len(self._remaining) == 1:  # it is the last one, so it is tried again next time
@@ -169,7 +183,7 @@ class Runtimes:
     def _fault(self, runtime: Runtime, facts: Mapping[str, Any]) -> str | None:
         """Why a runtime cannot be used. Raises InvalidRequest if bf16 was requested and changes the vectors."""
         if "raised" in facts:
-            return f"{runtime.name} failed ({facts['raised']})"
+            return f"{runtime.way} failed ({facts['raised']})"
         cosine, difference = facts["cosine"], facts["difference"]
         if cosine >= LEAST_COSINE if runtime.precision == "bf16" else difference <= LARGEST_DIFFERENCE:
             return None
@@ -179,7 +193,7 @@ class Runtimes:
             raise InvalidRequest(
                 f"bf16 does not keep this encoder's {outputs} on this machine ({distance} to plain torch); use --precision fp32"
             )
-        return f"{runtime.name} changes the {outputs} ({distance} to plain torch)"
+        return f"{runtime.way} changes the {outputs} ({distance} to plain torch)"
 
     def _saved_checks(self) -> dict[str, Any]:
         path = self.artifact.folder / "checked.json"
@@ -206,6 +220,27 @@ def on_cpu(artifact: Artifact, requested: Precision, weights: Callable[[], Weigh
     return [*bf16_runtimes, OpenVinoRuntime(artifact, "fp32"), torch_runtime]
 
 
+def for_many(
+    encoder: str, artifact: Artifact, requested: Precision, precision: Arithmetic, weights: Callable[[], Weights]
+) -> list[Runtime]:
+    """The runtimes of a CPU for thousands of texts: all ways in a precision that works, the quickest first, then those of `on_cpu`.
+
+    Args:
+        encoder: its name, for messages.
+        artifact, requested, weights: as in `on_cpu`.
+        precision: the precision that works.
+    """
+
+    def ways() -> list[Runtime]:
+        # in fp32 torch was nowhere quicker, and its vectors differ in their last bits
+        in_torch = [TorchRuntime(weights, artifact, "cpu", "bf16")] if precision == "bf16" else []
+        return [*(OpenVinoRuntime(artifact, precision, count) for count in streams()), *in_torch]
+
+    by_way = {runtime.way: runtime for runtime in ways()}
+    ordered = [by_way[way] for way in quickest_first(artifact, encoder, ways)]
+    return [*ordered, *(runtime for runtime in on_cpu(artifact, requested, weights) if runtime.way not in by_way)]
+
+
 def on_gpu(artifact: Artifact, requested: Precision, weights: Callable[[], Weights]) -> list[Runtime]:
     """The runtimes of GPUs: torch in bf16 where they support it, and in fp32.
 
@@ -223,7 +258,7 @@ def on_gpu(artifact: Artifact, requested: Precision, weights: Callable[[], Weigh
 
 
 def _key(runtime: Runtime) -> str:
-    return f"{runtime.precision} on {runtime.machine}"
+    return f"{runtime.way} on {runtime.machine}"
 
 
 def _comparison(actual: Vectors, expected: Vectors) -> dict[str, float]:

@@ -79,6 +79,9 @@ class StoredVectors:
         """The vectors' dimension."""
         return int(self._table[1].shape[1])
 
+    def expect(self, papers: int) -> None:
+        """Nothing: looking up is quick."""
+
     def identity(self) -> dict[str, Any]:
         """See `protocols.Encoder`."""
         return {"name": self.name, "layout": "vectors", "files": {"base": self._digests}, "metric": self.metric, "dim": self.dim}

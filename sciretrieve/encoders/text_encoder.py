@@ -16,17 +16,18 @@ from ..once import once
 from ..protocols import Advance, unheard
 from ..types import Paper, Query, Vectors
 from .artifact import Artifact, folder_for
+from .quickest import rates
 from .resolving import resolve
-from .runtimes import Runtimes, on_cpu, on_gpu
+from .runtimes import Runtimes, for_many, on_cpu, on_gpu
 from .sources import Hashes, hashes_of, obtain
 from .specs import EncoderRequest, EncoderSpec, Part, Side, sides_from
 from .tokens import BUDGET, Tokens
-from .torch_runtime import WINDOW, Weights, check_device, cuda_devices, has_cuda
+from .torch_runtime import GPU_BUDGET, WINDOW, Weights, check_device, cuda_devices, has_cuda
 
-GPU_BUDGET = 65_536
-"""Tokens per batch on a GPU."""
 CPU_WINDOW = 512
 """Texts encoded together on a CPU."""
+MANY = 2000
+"""So many papers are worth the seconds that it takes to measure in which way they are encoded quickest, once a machine."""
 
 
 class TextEncoder:
@@ -48,8 +49,9 @@ class TextEncoder:
         self.spec = spec
         self.request = request
         self._precision, self._device, self._known_hashes = precision, device, known_hashes
-        self._models: dict[str, Runtimes] = {}
+        self._models: dict[tuple[str, bool], Runtimes] = {}
         self._opening = Lock()
+        self._many = False
 
     @property
     def name(self) -> str:
@@ -75,6 +77,10 @@ class TextEncoder:
     def ran_in(self) -> tuple[str, ...]:
         """The runtimes that have encoded papers, in order; see `protocols.Encoder`."""
         return self._paper_model.ran_in
+
+    def expect(self, papers: int) -> None:
+        """See `protocols.Encoder`."""
+        self._many = papers >= MANY and not self._on_gpu
 
     @once
     def window(self) -> int:
@@ -105,7 +111,8 @@ class TextEncoder:
 
     def tokenise(self, papers: Sequence[Paper]) -> Tokens:
         """The first half of `encode_papers`: it needs no model, and may run ahead in another thread."""
-        return self._tokenise(self.spec.sides.paper, [_fields(paper) for paper in papers])
+        budget = self._paper_model.budget if self._many else self._budget
+        return self._tokenise(self.spec.sides.paper, [_fields(paper) for paper in papers], budget)
 
     def encode(self, tokens: Tokens, advance: Advance = unheard) -> Vectors:
         """The second half of `encode_papers`."""
@@ -131,13 +138,18 @@ class TextEncoder:
             if places:
                 values = [_fields(queries[place].paper or Paper("", queries[place].text)) for place in places]
                 side = self.spec.sides.side(name)
-                vectors[places] = self._model(side.task).run(self._tokenise(side, values))
+                vectors[places] = self._model(side.task).run(self._tokenise(side, values, self._budget))
         return vectors
 
     def encode_pairs(self, pairs: Sequence[tuple[str, str]]) -> Vectors:
         """Encode pairs of texts read together, with a cross-encoder: scores, shape (n, 1) float32."""
-        model = self._paper_model
+        model = self._model(self.spec.sides.paper.task)
         return model.run(model.artifact.tokenise(pairs, self._budget))
+
+    def rates(self) -> Mapping[str, float]:
+        """Tokens a second of the ways to encode many papers, as far as they were measured on this machine; its files must be here."""
+        folder = self._folder(self.spec.sides.paper.task)
+        return rates(Artifact(folder)) if Artifact.exists(folder) else {}
 
     @once
     def folders(self) -> dict[str, Path]:
@@ -154,12 +166,12 @@ class TextEncoder:
 
     @property
     def _paper_model(self) -> Runtimes:
-        return self._model(self.spec.sides.paper.task)
+        return self._model(self.spec.sides.paper.task, self._many)
 
-    def _tokenise(self, side: Side, values: list[dict[str, str]]) -> Tokens:
+    def _tokenise(self, side: Side, values: list[dict[str, str]], budget: int) -> Tokens:
         artifact = self._model(side.task).artifact
         texts = [side.template(value["title"], value["abstract"]).format(sep=artifact.separator, **value).strip() for value in values]
-        return artifact.tokenise(texts, self._budget)
+        return artifact.tokenise(texts, budget)
 
     @property
     def _budget(self) -> int:
@@ -169,16 +181,19 @@ class TextEncoder:
     def _on_gpu(self) -> bool:
         return self._device == "cuda" or (self._device == "auto" and has_cuda())
 
-    def _model(self, task: str) -> Runtimes:
+    def _model(self, task: str, many: bool = False) -> Runtimes:
         with self._opening:
-            if task not in self._models:
-                self._models[task] = self._open_model(task)
-            return self._models[task]
+            if (task, many) not in self._models:
+                self._models[task, many] = self._open_model(task, many)
+            return self._models[task, many]
 
-    def _open_model(self, task: str) -> Runtimes:
+    def _folder(self, task: str) -> Path:
         spec = self.spec
         hashes = {role: self.hashes[role] for role in spec.roles(task)}
-        folder = folder_for(spec.name, spec.layout, hashes, task, spec.pooling, spec.normalise, spec.max_length)
+        return folder_for(spec.name, spec.layout, hashes, task, spec.pooling, spec.normalise, spec.max_length)
+
+    def _open_model(self, task: str, many: bool) -> Runtimes:
+        folder = self._folder(task)
 
         def weights() -> Weights:
             source = self._with_weights()
@@ -190,7 +205,12 @@ class TextEncoder:
             source = weights()
             convert(source.spec, task, source.folders, folder)
         artifact, list_runtimes = Artifact(folder), on_gpu if self._on_gpu else on_cpu
-        return Runtimes(self.name, artifact, self._precision, lambda: list_runtimes(artifact, self._precision, weights))
+        for_few = Runtimes(self.name, artifact, self._precision, lambda: list_runtimes(artifact, self._precision, weights))
+        if not many or not artifact.has_graph:
+            return for_few
+        return Runtimes(
+            self.name, artifact, self._precision, lambda: for_many(self.name, artifact, self._precision, for_few.precision, weights)
+        )
 
     def _with_weights(self) -> TextEncoder:
         """This encoder with its files on this machine, which must be those that an index was built with.

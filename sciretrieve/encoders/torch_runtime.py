@@ -21,6 +21,10 @@ from .artifact import Arithmetic, Artifact
 from .specs import EncoderSpec
 from .tokens import Batch, Tokens
 
+CPU_BUDGET = 4096
+"""Tokens a batch on a CPU, padding included, measured with AMX."""
+GPU_BUDGET = 65_536
+"""Tokens a batch on a GPU."""
 WINDOW = 8192
 """Texts encoded together on each GPU, where batches are large: sorting over so many keeps padding under 5 %."""
 
@@ -72,7 +76,8 @@ class TorchRuntime:
     def __init__(self, weights: Callable[[], Weights], artifact: Artifact, device: str, precision: Arithmetic) -> None:
         self._weights, self._artifact, self._device = weights, artifact, device
         self.precision = precision
-        self.name = f"torch {precision}" if device == "cpu" else f"torch {precision} on {device}"
+        self.name = self.way = f"torch {precision}" if device == "cpu" else f"torch {precision} on {device}"
+        self.budget = CPU_BUDGET if device == "cpu" else GPU_BUDGET
         self._lock = Lock()
 
     @property
@@ -154,7 +159,8 @@ class ManyDevices:
         self._weights, self._artifact, self._devices = weights, artifact, devices
         self._first_runtime = TorchRuntime(weights, artifact, devices[0], precision)
         self.precision = precision
-        self.name = f"torch {precision} on {len(devices)} x {devices[0].partition(':')[0]}"
+        self.budget = GPU_BUDGET
+        self.name = self.way = f"torch {precision} on {len(devices)} x {devices[0].partition(':')[0]}"
 
     @property
     def machine(self) -> str:

@@ -230,6 +230,7 @@ class _Estimation:
     def _encode(self, encoder: Encoder) -> Vectors:
         """Tokenise the sample, and encode enough of it to know the encoder's speed. Returns the vectors of that."""
         sizes, too_long = [], []
+        encoder.expect(self.papers)
         for first in range(0, self.count, encoder.window):
             tokens = encoder.tokenise(texts_of(self.sample.papers.slice(first, encoder.window)))
             sizes.append(encoder.size(tokens))

@@ -109,6 +109,8 @@ class Intake:
         if done:
             self.progress.note(f"resuming after the {done:,} papers of finished shards")
         self.progress.start(total, done, unit="papers")
+        if self.encoder is not None:
+            self.encoder.expect(sum(cut["shards"]))
         if self.workers is not None:
             return self._handed_out(self.workers, unfilled, source)
         for place in unfilled:
@@ -117,10 +119,21 @@ class Intake:
 
     def _handed_out(self, workers: Workers, places: Sequence[int], source: int) -> Pending:
         """Have other processes fill these shards."""
+        cut = self.pending.cut
+        assert cut is not None
         pending = self.pending
         identity, analyzed = pending.plan["encoder"], self.analyzer is not None
         tasks = [
-            Filling(pending.partial(place).absolute(), source, identity, self.precision, self.device, pending.golden, analyzed)
+            Filling(
+                pending.partial(place).absolute(),
+                source,
+                identity,
+                self.precision,
+                self.device,
+                pending.golden,
+                analyzed,
+                sum(cut["shards"]),
+            )
             for place in places
         ]
         for _, (precision, runtimes) in workers.run(pending.directory, tasks, self.progress.advance):

@@ -83,6 +83,7 @@ class Filling:
         precision, device: in what arithmetic and where it is to run; "auto" is decided there.
         golden: its vectors of the probe, which it must have there too; None for an encoder that reads no texts.
         analyzed: whether terms are counted.
+        papers: how many papers all shards of the index have.
     """
 
     partial: Path
@@ -92,6 +93,7 @@ class Filling:
     device: Device
     golden: Vectors | None
     analyzed: bool
+    papers: int
 
     def __call__(self, advance: Advance) -> tuple[str | None, tuple[str, ...]]:
         """Fill the shard, unless another process did. The precision of its vectors, and the runtimes that the encoder ran in.
@@ -105,6 +107,8 @@ class Filling:
         encoder = _opened(json.dumps(dict(self.encoder), sort_keys=True), self.precision, self.device) if self.encoder else None
         if encoder is not None and self.golden is not None:
             check_golden(self.golden, encoder, "paper")
+        if encoder is not None:
+            encoder.expect(self.papers)
         try:
             fill(self.partial, self.source, encoder, Analyzer() if self.analyzed else None, advance)
         except FileNotFoundError:

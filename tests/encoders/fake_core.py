@@ -18,16 +18,20 @@ class FakeCore:
         compiled: the precisions ("bf16", "f32") that were compiled, in order.
         batches: how many batches each precision has been given.
         before_batch: called with the precision and the batch's number, from 0; may raise.
+        streams: into how many streams the cores were split for each, in order.
         before_compiling: called with the precision; may raise.
+        before_compiling_with: called with all settings; may raise.
         disturb: called with the precision and the vectors; gives those that are answered.
     """
 
     def __init__(self, capabilities: Sequence[str] = ("FP32", "BF16")) -> None:
         self._core, self._capabilities = openvino.Core(), list(capabilities)
         self.compiled: list[str] = []
+        self.streams: list[int] = []
         self.batches: Counter[str] = Counter()
         self.before_batch: Callable[[str, int], None] = lambda precision, number: None
         self.before_compiling: Callable[[str], None] = lambda precision: None
+        self.before_compiling_with: Callable[[dict[str, str]], None] = lambda settings: None
         self.disturb: Callable[[str, Any], Any] = lambda precision, vectors: vectors
 
     def get_property(self, device: str, name: str) -> Any:
@@ -36,7 +40,9 @@ class FakeCore:
     def compile_model(self, graph: Any, device: str, settings: dict[str, str]) -> Any:
         precision = settings["INFERENCE_PRECISION_HINT"]
         self.compiled.append(precision)
+        self.streams.append(int(settings.get("NUM_STREAMS", 1)))
         self.before_compiling(precision)
+        self.before_compiling_with(settings)
         return _Compiled(self, self._core.compile_model(graph, device, settings | {"INFERENCE_PRECISION_HINT": "f32"}), precision)
 
 
