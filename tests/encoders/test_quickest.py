@@ -151,7 +151,7 @@ class Timed:
 
 def test_the_quickest_is_the_first(artifact: Artifact, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
-    monkeypatch.setattr(quickest.time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr("sciretrieve.encoders.quickest.time.perf_counter", lambda: clock[0])
     seconds = {"one stream": 2.0, "two streams": 1.0, "broken": -1.0, "another library": 1.5}
     order = quickest_first(artifact, "toy", lambda: [Timed(way, time, clock) for way, time in seconds.items()])
     assert order == ["two streams", "another library", "one stream", "broken"]
