@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from statistics import median
 
 import numpy as np
@@ -26,6 +27,53 @@ EFS = (48, 64, 96, 128, 192, 256, 384, 512)
 """Values of `ef` that are tried; fewer than it is asked for, an index never keeps."""
 
 
+class Questions:
+    """Queries, with what an exact search finds for each: the scores of the K best papers other than itself.
+
+    Attributes:
+        vectors: the queries', shape (n, dim).
+        k: for how many papers a search is asked: K, and one more where each query is among the papers.
+    """
+
+    def __init__(self, shards: Sequence[VectorShard], scope: Scope, vectors: Vectors, rows: Rows | None = None) -> None:
+        """Search exactly.
+
+        Args:
+            shards: all papers.
+            scope: which of them may answer.
+            vectors: the queries', shape (n, dim).
+            rows: where the queries are among the papers, shape (n,); None where they are not.
+        """
+        self.vectors, self.k = vectors, K if rows is None else K + 1
+        self._scope = scope
+        self._rows = np.full(len(vectors), -1) if rows is None else rows
+        answers = search(shards, vectors, self.k, scope, EXACT)
+        self._edges = [_edge(answer, row) for answer, row in zip(answers, self._rows, strict=True)]
+
+    def ask(self, shards: Sequence[VectorShard], effort: Effort, most: int | None = None) -> tuple[float, list[RowScores]]:
+        """The answers to the queries, or to the first of them, one at a time, and the median of their milliseconds."""
+        answers, seconds = [], []
+        for query in self.vectors[:most]:
+            start = time.perf_counter()
+            answers += search(shards, query[None], self.k, self._scope, effort)
+            seconds.append(time.perf_counter() - start)
+        return round(1000 * median(seconds), 3), answers
+
+    def recall(self, answers: Sequence[RowScores]) -> float:
+        """The mean share of the best papers that answers have. Of papers with equal scores, any will do."""
+        shares = [_found(answer, row, *edge) for answer, row, edge in zip(answers, self._rows, self._edges, strict=True)]
+        return round(float(np.mean(shares)), 4)
+
+    def steps(self, shards: Sequence[VectorShard], knob: Knob | None, enough: float = ENOUGH, always: bool = False) -> Iterator[Step]:
+        """What rising effort gives, until it is enough; `always` is as in `Effort`."""
+        for value, effort in efforts(shards, knob, self.k).items():
+            milliseconds, answers = self.ask(shards, replace(effort, always=always))
+            step = Step(value, self.recall(answers), milliseconds)
+            yield step
+            if step.recall >= enough:
+                break
+
+
 def try_out(shards: Sequence[VectorShard], scope: Scope, knob: Knob | None, target: float, size: int) -> Trial | None:
     """Search for the neighbours of papers, with rising effort, until enough of them are found.
 
@@ -42,43 +90,35 @@ def try_out(shards: Sequence[VectorShard], scope: Scope, knob: Knob | None, targ
     parts = [(shard, scope.part(shard.first, shard.papers)) for shard in shards]
     if not len(scope) or all(shard.ann_path is None or shard.scans(K + 1, part, USUAL) for shard, part in parts):
         return None
-    efforts = {value: Effort.at(knob, value) for value in _values(knob, shards)} if knob else {None: USUAL}
-    rows = scope.places[np.linspace(0, len(scope) - 1, min(len(scope), QUERIES)).astype(np.int64)]
-    queries = vectors_at(shards, rows)
-    exact = [_edge(answer, row) for answer, row in zip(search(shards, queries, K + 1, scope, EXACT), rows, strict=True)]
-    exact_milliseconds, _ = _timed(shards, queries[:TIMED], scope, EXACT)
-    steps: list[Step] = []
-    for value, effort in efforts.items():
-        milliseconds, answers = _timed(shards, queries, scope, effort)
-        recalls = [_found(answer, row, edge, wanted) for answer, row, (edge, wanted) in zip(answers, rows, exact, strict=True)]
-        steps.append(Step(value, round(float(np.mean(recalls)), 4), milliseconds))
-        if steps[-1].recall >= max(ENOUGH, target):
-            break
+    rows = scope.places[spread(len(scope), QUERIES)]
+    questions = Questions(shards, scope, vectors_at(shards, rows), rows)
+    exact_milliseconds, _ = questions.ask(shards, EXACT, TIMED)
+    steps = tuple(questions.steps(shards, knob, max(ENOUGH, target)))
     chosen = next((step for step in steps if step.recall >= target), steps[-1])
-    return Trial(knob, target, chosen.value, tuple(steps), K, len(rows), exact_milliseconds, size)
+    return Trial(knob, target, chosen.value, steps, K, len(rows), exact_milliseconds, size)
 
 
-def _values(knob: Knob, shards: Sequence[VectorShard]) -> Iterator[int]:
-    """The values that are tried, rising."""
+def spread(count: int, most: int) -> Rows:
+    """Places among so many, ascending and evenly spread: so many at most."""
+    places: Rows = np.linspace(0, count - 1, min(count, most)).astype(np.int64)
+    return places
+
+
+def efforts(shards: Sequence[VectorShard], knob: Knob | None, k: int) -> dict[int | None, Effort]:
+    """How hard a search for k papers is tried, by the knob's values, rising: from the least that it ever is to all lists of an IVF."""
+    return {value: Effort.at(knob, value) for value in _values(knob, shards, k)} if knob else {None: USUAL}
+
+
+def _values(knob: Knob, shards: Sequence[VectorShard], k: int) -> Iterator[int]:
     if knob == "ef":
         yield from EFS
         return
-    counts = [shard.ann.lists(candidates(K + 1)) for shard in shards if shard.ann is not None]
+    counts = [shard.ann.lists(candidates(k)) for shard in shards if shard.ann is not None]
     probes, lists = (max(column) for column in zip(*counts, strict=True))
     while probes < lists:
         yield probes
         probes *= 2
     yield lists
-
-
-def _timed(shards: Sequence[VectorShard], queries: Vectors, scope: Scope, effort: Effort) -> tuple[float, list[RowScores]]:
-    """The answers to queries that come one at a time, and the median of their milliseconds."""
-    answers, seconds = [], []
-    for query in queries:
-        start = time.perf_counter()
-        answers += search(shards, query[None], K + 1, scope, effort)
-        seconds.append(time.perf_counter() - start)
-    return round(1000 * median(seconds), 3), answers
 
 
 def _others(answer: RowScores, row: int) -> tuple[Rows, np.ndarray[tuple[int], np.dtype[np.float64]]]:
