@@ -14,12 +14,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 from ..choices import Metric
 from ..dense import VectorShard, build_ann, factory_string
 from ..dense.ann import ADDED_ROWS, NAMED, check_factory
-from ..dense.measuring import QUERIES, TIMED, K, Questions, spread
+from ..dense.measuring import TIMED, K, Questions, held_out, spread
 from ..dense.vectors import Gathered
 from ..effort import EXACT, Knob, Step, knob
 from ..errors import InvalidRequest
@@ -37,8 +35,6 @@ LIMIT = SHARD_SIZE
 FEWEST = 100
 """Papers that are enough to measure anything."""
 CHOICES = "name flat, hnsw, ivf, rabitq or FAISS factory strings, such as IVF256,PQ48x4fsr"
-HELD_OUT = 10
-"""Of so many papers, at most one is a query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +96,7 @@ class Bench:
 def bench(index: Snapshot, types: Sequence[str] = TYPES, *, limit: int = LIMIT, progress: Progress | None = None) -> Bench:
     """Measure types of dense index on an index's own vectors, on this machine as busy as it is now; nothing in the index changes.
 
-    Each type is built in a temporary folder, in shards of the index's shard size, and asked by `QUERIES` papers that are held out of it,
+    Each type is built in a temporary folder, in shards of the index's shard size, and asked by 200 papers that are held out of it,
     with rising effort. FAISS is asked even where `search` would score every vector, because it has so few papers.
 
     Args:
@@ -129,8 +125,7 @@ def benches(index: Snapshot, types: Sequence[str] = TYPES, *, limit: int = LIMIT
     if len(index) < FEWEST or limit < FEWEST:
         raise InvalidRequest(f"{min(len(index), limit):,} papers are too few to measure; at least {FEWEST} are needed")
     rows = index.scope.places[spread(len(index), limit)]
-    is_query = np.zeros(len(rows), bool)
-    is_query[spread(len(rows), min(QUERIES, len(rows) // HELD_OUT))] = True
+    is_query = held_out(len(rows))
     papers = Gathered(index.vectors, rows[~is_query])
     count, dim = papers.shape
     shard_size = math.ceil(count / math.ceil(count / index.manifest.build["settings"]["shard_size"]))

@@ -67,7 +67,7 @@ def _figure(bench: Bench) -> Any:
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    figure = Figure(figsize=(8, 5), layout="constrained")
+    figure = Figure(figsize=(10, 5), layout="constrained")
     axes = figure.add_subplot()
     front = bench.front
     axes.plot(
@@ -99,5 +99,5 @@ def _figure(bench: Bench) -> Any:
     axes.set_xlabel("milliseconds a query, one at a time")
     axes.set_ylabel(f"recall@{bench.k} against exact search")
     axes.set_title(f"{bench.measured:,} papers, {bench.queries} others as queries, {bench.dim} dimensions, {bench.metric}", fontsize=10)
-    axes.legend(loc="best", frameon=True, framealpha=0.9)
+    figure.legend(loc="outside right upper", frameon=False)
     return figure

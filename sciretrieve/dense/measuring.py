@@ -11,7 +11,7 @@ import numpy as np
 
 from ..effort import EXACT, USUAL, Effort, Knob, Step, Trial
 from ..scope import Scope
-from ..types import Rows, Vectors
+from ..types import Mask, Rows, Vectors
 from .exact import RowScores
 from .vectors import VectorShard, candidates, search, vectors_at
 
@@ -19,6 +19,8 @@ K = 10
 """Of how many best papers recall is the share that is found."""
 QUERIES = 200
 """Papers that are queries: recall of 0.98 is then known to within some 0.01."""
+HELD_OUT = 10
+"""Of so many papers, at most one is a query that is held out of what is built."""
 TIMED = 20
 """Queries whose time is taken where every vector is scored."""
 ENOUGH = 0.999
@@ -28,14 +30,14 @@ EFS = (48, 64, 96, 128, 192, 256, 384, 512)
 
 
 class Questions:
-    """Queries, with what an exact search finds for each: the scores of the K best papers other than itself.
+    """Queries, with what an exact search finds for each: the scores of the best papers other than itself.
 
     Attributes:
         vectors: the queries', shape (n, dim).
-        k: for how many papers a search is asked: K, and one more where each query is among the papers.
+        asked: for how many papers a search is asked: k, and one more where each query is among the papers.
     """
 
-    def __init__(self, shards: Sequence[VectorShard], scope: Scope, vectors: Vectors, rows: Rows | None = None) -> None:
+    def __init__(self, shards: Sequence[VectorShard], scope: Scope, vectors: Vectors, rows: Rows | None = None, k: int = K) -> None:
         """Search exactly.
 
         Args:
@@ -43,19 +45,20 @@ class Questions:
             scope: which of them may answer.
             vectors: the queries', shape (n, dim).
             rows: where the queries are among the papers, shape (n,); None where they are not.
+            k: of how many best papers recall is the share that is found.
         """
-        self.vectors, self.k = vectors, K if rows is None else K + 1
+        self.vectors, self.asked = vectors, k if rows is None else k + 1
         self._scope = scope
         self._rows = np.full(len(vectors), -1) if rows is None else rows
-        answers = search(shards, vectors, self.k, scope, EXACT)
-        self._edges = [_edge(answer, row) for answer, row in zip(answers, self._rows, strict=True)]
+        answers = search(shards, vectors, self.asked, scope, EXACT)
+        self._edges = [_edge(answer, row, k) for answer, row in zip(answers, self._rows, strict=True)]
 
     def ask(self, shards: Sequence[VectorShard], effort: Effort, most: int | None = None) -> tuple[float, list[RowScores]]:
         """The answers to the queries, or to the first of them, one at a time, and the median of their milliseconds."""
         answers, seconds = [], []
         for query in self.vectors[:most]:
             start = time.perf_counter()
-            answers += search(shards, query[None], self.k, self._scope, effort)
+            answers += search(shards, query[None], self.asked, self._scope, effort)
             seconds.append(time.perf_counter() - start)
         return round(1000 * median(seconds), 3), answers
 
@@ -66,7 +69,7 @@ class Questions:
 
     def steps(self, shards: Sequence[VectorShard], knob: Knob | None, enough: float = ENOUGH, always: bool = False) -> Iterator[Step]:
         """What rising effort gives, until it is enough; `always` is as in `Effort`."""
-        for value, effort in efforts(shards, knob, self.k).items():
+        for value, effort in efforts(shards, knob, self.asked).items():
             milliseconds, answers = self.ask(shards, replace(effort, always=always))
             step = Step(value, self.recall(answers), milliseconds)
             yield step
@@ -104,6 +107,13 @@ def spread(count: int, most: int) -> Rows:
     return places
 
 
+def held_out(count: int) -> Mask:
+    """Which of so many papers are queries, and so not in what is built: a tenth of them, `QUERIES` at most, evenly spread, (count,)."""
+    is_query = np.zeros(count, bool)
+    is_query[spread(count, min(QUERIES, count // HELD_OUT))] = True
+    return is_query
+
+
 def efforts(shards: Sequence[VectorShard], knob: Knob | None, k: int) -> dict[int | None, Effort]:
     """How hard a search for k papers is tried, by the knob's values, rising: from the least that it ever is to all lists of an IVF."""
     return {value: Effort.at(knob, value) for value in _values(knob, shards, k)} if knob else {None: USUAL}
@@ -127,10 +137,10 @@ def _others(answer: RowScores, row: int) -> tuple[Rows, np.ndarray[tuple[int], n
     return rows[rows != row], scores[rows != row]
 
 
-def _edge(answer: RowScores, row: int) -> tuple[float, int]:
+def _edge(answer: RowScores, row: int, k: int) -> tuple[float, int]:
     """The score of the last of the best papers, and how many these are."""
     _, scores = _others(answer, row)
-    wanted = min(K, len(scores))
+    wanted = min(k, len(scores))
     return (float(np.sort(scores)[-wanted]) if wanted else 0.0), wanted
 
 

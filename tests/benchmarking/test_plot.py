@@ -61,7 +61,7 @@ def test_the_same_figures_are_the_same_bytes_however_matplotlib_is_set_up(tmp_pa
 
 def test_a_png_is_an_image_and_no_display_is_asked_for(tmp_path: Path) -> None:
     plot(BENCH, tmp_path / "types.png")
-    assert matplotlib.image.imread(tmp_path / "types.png").shape == (750, 1200, 4)
+    assert matplotlib.image.imread(tmp_path / "types.png").shape == (750, 1500, 4)
     assert "matplotlib.pyplot" not in sys.modules
 
 
