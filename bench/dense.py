@@ -24,8 +24,9 @@ import numpy as np
 from peers import Peer
 from reporting import arguments, report, taking_turns
 
-from sciretrieve.benchmarking import TYPES, Bench, Row, plot
+from sciretrieve.benchmarking import Bench, Row, plot
 from sciretrieve.dense import VectorShard, build_ann, factory_string
+from sciretrieve.dense.ann import NAMED
 from sciretrieve.dense.measuring import EFS, Questions, efforts, held_out, spread
 from sciretrieve.dense.vectors import score_rows
 from sciretrieve.effort import EXACT, Effort, Knob, knob
@@ -61,11 +62,11 @@ class Contender:
 
 def main() -> None:
     """Measure, and print."""
-    options = arguments(__doc__, papers=100_000, dim=384, rounds=3, vectors="", types=" ".join(TYPES), depth=10, plot="")
+    options = arguments(__doc__, papers=100_000, dim=384, rounds=3, vectors="", types=" ".join(NAMED), depth=10, plot="")
     faiss.omp_set_num_threads(1)
     everything = np.load(options.vectors, mmap_mode="r") if options.vectors else hidden(options.papers, options.dim)
     vectors = np.array(everything[spread(len(everything), options.papers)])
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     is_query = held_out(len(vectors))
     with tempfile.TemporaryDirectory() as folder:
         sides = Sides(Path(folder), vectors[~is_query], vectors[is_query], options.depth)
@@ -188,7 +189,7 @@ class Sides:
 
 
 def hidden(count: int, dim: int) -> Vectors:
-    """Unit vectors (count, dim) that vary in 32 directions, and a little in all."""
+    """Vectors (count, dim) that vary in 32 directions, and a little in all."""
     chance = np.random.default_rng(0)
     vectors: Vectors = chance.standard_normal((count, 32), np.float32) @ chance.standard_normal((32, dim), np.float32)
     vectors += chance.standard_normal((count, dim), np.float32)

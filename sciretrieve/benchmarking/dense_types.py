@@ -28,10 +28,6 @@ from ..scope import Scope
 from ..snapshot import Snapshot
 from ..types import Rows
 
-TYPES = ("flat", "hnsw", "ivf", "rabitq")
-"""The types that are measured where none are named."""
-LIMIT = SHARD_SIZE
-"""Papers that are measured, at most, unless more are asked for: a whole shard, which takes minutes."""
 FEWEST = 100
 """Papers that are enough to measure anything."""
 CHOICES = "name flat, hnsw, ivf, rabitq or FAISS factory strings, such as IVF256,PQ48x4fsr"
@@ -93,7 +89,7 @@ class Bench:
         return front
 
 
-def bench(index: Snapshot, types: Sequence[str] = TYPES, *, limit: int = LIMIT, progress: Progress | None = None) -> Bench:
+def bench(index: Snapshot, types: Sequence[str] = NAMED, *, limit: int = SHARD_SIZE, progress: Progress | None = None) -> Bench:
     """Measure types of dense index on an index's own vectors, on this machine as busy as it is now; nothing in the index changes.
 
     Each type is built in a temporary folder, in shards of the index's shard size, and asked by 200 papers that are held out of it,
@@ -101,8 +97,8 @@ def bench(index: Snapshot, types: Sequence[str] = TYPES, *, limit: int = LIMIT, 
 
     Args:
         index: an open index with vectors.
-        types: "flat", "hnsw", "ivf", "rabitq" or FAISS factory strings.
-        limit: how many papers are taken, at most, evenly from all over the index.
+        types: "flat", "hnsw", "ivf", "rabitq" or FAISS factory strings; by default these four.
+        limit: how many papers are taken, at most, evenly from all over the index; by default as many as a shard has, which take minutes.
         progress: is told how far it is.
 
     Raises:
@@ -113,7 +109,7 @@ def bench(index: Snapshot, types: Sequence[str] = TYPES, *, limit: int = LIMIT, 
     return whole
 
 
-def benches(index: Snapshot, types: Sequence[str] = TYPES, *, limit: int = LIMIT, progress: Progress | None = None) -> Iterator[Bench]:
+def benches(index: Snapshot, types: Sequence[str] = NAMED, *, limit: int = SHARD_SIZE, progress: Progress | None = None) -> Iterator[Bench]:
     """The same as `bench`, as far as it has come when each type is done, so that whoever stops it has what was measured before."""
     listener = progress or Silent()
     names = list(dict.fromkeys(types))

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 def bench(
     index: IndexPath = None,
     types: Annotated[
-        str, typer.Option("--types", metavar="TYPES", help="What to measure, as --dense takes it, with blanks between.")
-    ] = "flat hnsw ivf rabitq",
+        str | None,
+        typer.Option("--types", metavar="TYPES", help="As --dense takes them, blanks between; default: flat hnsw ivf rabitq."),
+    ] = None,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Take N papers at most, evenly from all.")] = SHARD_SIZE,
     output: Annotated[
         list[Path] | None, typer.Option("--output", "-o", metavar="FILE", help="Draw a plot, .svg or .png; may be given more than once.")
@@ -37,6 +38,7 @@ def bench(
     and what it takes of memory. The index stays as it is.
     """
     from ..benchmarking import benches, check_plot, plot
+    from ..dense.ann import NAMED
     from ..index import Index
 
     for target in output or ():
@@ -45,7 +47,7 @@ def bench(
     done: Bench | None = None
     opened_index = Index(chosen_index(index), generation=generation)
     try:
-        for measured in benches(opened_index, types.split(), limit=limit, progress=console):
+        for measured in benches(opened_index, NAMED if types is None else types.split(), limit=limit, progress=console):
             done = measured
     except KeyboardInterrupt:
         console.close()
