@@ -31,7 +31,7 @@ lint: $(READY)
 bench: $(READY)
 	$(BIN)/python bench/encode.py
 	$(BIN)/python bench/cold_search.py
-	$(BIN)/python bench/dense.py
+	$(BIN)/python bench/exact.py
 
 docs: $(READY)
 	$(BIN)/python docs/generate.py

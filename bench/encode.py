@@ -10,8 +10,6 @@ its own, without the adapter, which it has no notion of.
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import tempfile
 import time
 from functools import partial
@@ -23,6 +21,7 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
 import numpy as np
 import numpy.typing as npt
 import torch
+from peers import Peer
 from reporting import arguments, report, taking_turns
 
 from sciretrieve import Paper, open_corpus
@@ -33,8 +32,6 @@ from sciretrieve.encoders.sources import obtain
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.types import Vectors
 
-HERE = Path(__file__).parent
-ENVIRONMENT = HERE / ".sentence-transformers"
 SIZES = {"minilm": (6, 384, 0), "bert-base": (12, 768, 48)}
 """Layers, width, width of the adapter."""
 
@@ -114,48 +111,24 @@ class Plain:
 
 
 class SentenceTransformers:
-    """sentence-transformers' `encode`, in a process of an environment of its own that waits for its turns."""
+    """sentence-transformers' `encode`, in an environment of its own."""
 
     def __init__(self, folder: Path, texts: list[str], max_length: int, pooling: str) -> None:
-        python = ENVIRONMENT / "bin" / "python"
-        if not python.exists():
-            print("making an environment for sentence-transformers, once …", file=sys.stderr)
-            subprocess.run([sys.executable, "-m", "venv", str(ENVIRONMENT)], check=True)
-            pinned = [f"torch=={torch.__version__.split('+')[0]}", "sentence-transformers>=5,<6"]
-            subprocess.run([str(python), "-m", "pip", "install", "--quiet", *pinned], check=True)
         self.work = Path(tempfile.mkdtemp(prefix="sentence-transformers-"))
         (self.work / "texts.txt").write_text("\n".join(" ".join(text.split()) for text in texts), encoding="utf-8")
-        command = [
-            str(python),
-            "-W",
-            "ignore",
-            str(HERE / "sentence_transformers_turns.py"),
-            str(folder),
-            str(self.work),
-            str(max_length),
-            pooling,
-        ]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.version = self._answer()
+        requirements = [f"torch=={torch.__version__.split('+')[0]}", "sentence-transformers>=5,<6"]
+        script = "turns_of_sentence_transformers.py"
+        self.peer = Peer("sentence-transformers", requirements, script, folder, self.work, max_length, pooling)
+        self.version = self.peer.greeting
 
     def run(self) -> None:
         """One turn."""
-        assert self.process.stdin is not None
-        self.process.stdin.write("go\n")
-        self.process.stdin.flush()
-        self._answer()
+        self.peer.ask("go")
 
     def vectors(self) -> Vectors:
         """What the last turn gave."""
         found: Vectors = np.load(self.work / "vectors.npy")
         return found
-
-    def _answer(self) -> str:
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        if not line:
-            raise SystemExit("sentence-transformers ended; its message stands above")
-        return line.strip()
 
 
 def main() -> None:

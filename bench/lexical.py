@@ -1,15 +1,23 @@
-"""How fast is BM25 over memory-mapped postings beside bm25s and rank_bm25, on the same terms?
+"""How fast is BM25 over memory-mapped postings beside bm25s, tantivy and rank_bm25, on the same terms?
 
-Ours weighs the postings of a query's terms when it is asked; bm25s did so when it was built, for this corpus as it was.
+Queries are titles, two or three words of a title that stand beside each other, and whole papers. Ours weighs the postings of a query's
+terms when it is asked; bm25s did so when it was built, for this corpus as it was; tantivy, in Rust, skips what cannot be among the best
+10. `our best 10` says how much of our answer the others have: they weigh a term that comes twice in a query as they do, tantivy rounds
+the lengths of papers, and rank_bm25 has another formula.
 """
 
 from __future__ import annotations
 
+import json
 import tempfile
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import bm25s
 import numpy as np
+from peers import Peer
 from rank_bm25 import BM25Okapi
 from reporting import arguments, report, taking_turns
 
@@ -18,45 +26,99 @@ from sciretrieve.demo import CORPUS
 from sciretrieve.lexical import Analyzer
 from sciretrieve.lexical.bm25 import weigh_terms
 
+K = 10
+OKAPI_TERMS = 100
+"""About how many terms rank_bm25 is asked for in a turn: it looks at every paper for each."""
+
 
 def main() -> None:
     """Measure, and print."""
-    chosen = arguments(__doc__, corpus=str(CORPUS), queries=100, rounds=3)
-    with tempfile.TemporaryDirectory() as folder:
-        index = sr.build(chosen.corpus, Path(folder) / "index", encoder=None)
+    chosen = arguments(__doc__, corpus=str(CORPUS), papers=1_000_000, queries=100, rounds=3)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        index = sr.build(chosen.corpus, folder / "index", encoder=None, limit=chosen.papers)
         papers = [
             paper for first in range(0, len(index), 4096) for paper in index.papers_at(np.arange(first, min(first + 4096, len(index))))
         ]
         analyzer = Analyzer()
         # a term in a title counts twice
         terms = [analyzer.terms(f"{paper.title}\n{paper.title}\n{paper.abstract}") for paper in papers]
-        asked = [analyzer.terms(paper.title) for paper in papers[:: max(len(papers) // chosen.queries, 1)] if paper.title][: chosen.queries]
-        ours = index.bm25
-        assert ours is not None
-        built = bm25s.BM25(k1=ours.parameters.k1, b=ours.parameters.b, method="lucene")
+        queries = queries_of(papers[:: max(len(papers) // chosen.queries, 1)], analyzer, chosen.queries)
+        sides = Sides(folder, index, terms, queries)
+        rows = [row for kind in queries for row in sides.compared(kind, chosen.rounds)]
+        report(rows, chosen.json)
+        print(f"{len(index):,} papers; bm25s {bm25s.__version__}, {sides.tantivy.greeting}")
+        for kind, asked in queries.items():
+            print(f"{kind}: {len(asked)} queries of {np.mean([len(query) for query in asked]):.1f} terms")
+
+
+def queries_of(papers: Sequence[sr.Paper], analyzer: Analyzer, most: int) -> dict[str, list[list[str]]]:
+    """Sets of queries, each a list of terms."""
+    chance = np.random.default_rng(0)
+    titles = [found for paper in papers if len(found := analyzer.terms(paper.title)) >= 3][:most]
+    short = []
+    for title in titles:
+        length = int(chance.integers(2, 4))
+        first = int(chance.integers(0, len(title) - length + 1))
+        short.append(title[first : first + length])
+    whole = [analyzer.terms(f"{paper.title} {paper.abstract}") for paper in papers if paper.abstract][:most]
+    return {"titles": titles, "2 or 3 words": short, "whole papers": whole}
+
+
+class Sides:
+    """Ours and the others, over the same terms of the same papers."""
+
+    def __init__(self, folder: Path, index: sr.Index, terms: list[list[str]], queries: dict[str, list[list[str]]]) -> None:
+        self.folder, self.index, self.queries = folder, index, queries
+        assert index.bm25 is not None
+        self.ours = index.bm25
+        built = bm25s.BM25(k1=self.ours.parameters.k1, b=self.ours.parameters.b, method="lucene")
         built.index(terms, show_progress=False)
-        built.save(Path(folder) / "bm25s")
-        theirs = bm25s.BM25.load(Path(folder) / "bm25s", mmap=True)
-        okapi = BM25Okapi(terms)
+        built.save(folder / "bm25s")
+        self.bm25s = bm25s.BM25.load(folder / "bm25s", mmap=True)
+        self.okapi = BM25Okapi(terms)
+        (folder / "papers.json").write_text(json.dumps(terms), encoding="utf-8")
+        weighted = {kind: [weigh_terms(query) for query in asked] for kind, asked in queries.items()}
+        (folder / "queries.json").write_text(json.dumps(weighted), encoding="utf-8")
+        self.tantivy = Peer("tantivy", ["tantivy>=0.25"], "turns_of_tantivy.py", folder)
 
-        def search() -> None:
-            for query in asked:
-                ours.best(weigh_terms(query), 10, index.scope)
-
-        seconds = taking_turns(
+    def compared(self, kind: str, rounds: int) -> list[dict[str, Any]]:
+        """A row for each engine."""
+        asked = self.queries[kind]
+        few = asked[: max(1, OKAPI_TERMS // round(np.mean([len(query) for query in asked])))]
+        turns: dict[str, Callable[[], Any]] = {
+            "sciretrieve": partial(self._ask_ours, asked),
+            "bm25s": lambda: self.bm25s.retrieve(asked, k=K, show_progress=False),
+            "tantivy": partial(self.tantivy.ask, kind),
+            "rank_bm25": lambda: [self.okapi.get_scores(query) for query in few],
+        }
+        seconds = {name: value / len(few if name == "rank_bm25" else asked) for name, value in taking_turns(turns, rounds).items()}
+        ours = turns["sciretrieve"]()
+        turns["tantivy"]()
+        self.tantivy.ask("rows")
+        found = {
+            "sciretrieve": ours,
+            "bm25s": turns["bm25s"]()[0].tolist(),
+            "tantivy": json.loads((self.folder / "rows.json").read_text(encoding="utf-8")),
+            "rank_bm25": [np.argsort(-scores)[:K].tolist() for scores in turns["rank_bm25"]()],
+        }
+        return [
             {
-                "sciretrieve": search,
-                "bm25s": lambda: theirs.retrieve(asked, k=10, show_progress=False),
-                "rank_bm25": lambda: [okapi.get_scores(query) for query in asked[:5]],
-            },
-            chosen.rounds,
-        )
-        per_query = {name: value / (5 if name == "rank_bm25" else len(asked)) for name, value in seconds.items()}
-        report(
-            [{"engine": name, "queries/s": 1 / value, "ours / it": per_query["sciretrieve"] / value} for name, value in per_query.items()],
-            chosen.json,
-        )
-        print(f"{len(index):,} papers, {len(asked)} titles as queries")
+                "queries": kind,
+                "engine": name,
+                "queries/s": 1 / value,
+                "ours / it": seconds["sciretrieve"] / value,
+                "our best 10": float(np.mean([len({*one} & {*other}) / len(one) for one, other in zip(ours, found[name], strict=False)])),
+            }
+            for name, value in seconds.items()
+        ]
+
+    def _ask_ours(self, asked: list[list[str]]) -> list[list[int]]:
+        answers = []
+        for query in asked:
+            rows, scores, _ = self.ours.best(weigh_terms(query), K, self.index.scope)
+            answers.append(rows[np.argsort(-scores)[:K]].tolist())
+        return answers
 
 
 if __name__ == "__main__":

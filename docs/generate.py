@@ -11,7 +11,7 @@ from sciretrieve.commands.app import app
 COMMANDS = (
     *("index", "search", "similar", "batch", "encode", "encoders", "encoders show", "encoders fetch", "encoders cache"),
     *("evaluate", "compare", "benchmarks", "benchmarks show", "benchmarks fetch"),
-    *("why-not", "duplicates", "tune", "add", "sync", "delete", "merge", "reindex", "log", "verify", "info", "export", "demo"),
+    *("why-not", "duplicates", "tune", "add", "sync", "delete", "merge", "reindex", "bench", "log", "verify", "info", "export", "demo"),
 )
 WIDTH = 78
 TARGET = Path(__file__).parent / "cli.md"

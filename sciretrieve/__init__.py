@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .answers.explaining import explain, why_not
+    from .benchmarking import bench
     from .corpora import ColumnMap, Corpus, open_corpus
     from .distributed import DistributedIndex, RayWorkers
     from .encoders import load_encoder
@@ -55,6 +56,7 @@ __all__ = [
     "SearchOptions",
     "__version__",
     "add",
+    "bench",
     "build",
     "build_part",
     "delete",
@@ -92,6 +94,7 @@ _HOMES = {
     "SciretrieveError": "errors",
     "SearchOptions": "options",
     "add": "indexing",
+    "bench": "benchmarking",
     "build": "indexing",
     "build_part": "indexing",
     "delete": "indexing",

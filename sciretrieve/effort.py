@@ -19,12 +19,14 @@ class Effort:
         nprobe: lists of IVF that are searched.
         deepens: whether a deep search looks into more lists than `nprobe`, as many as hold what it asks for.
         exact: whether every vector is scored.
+        always: whether the index is asked even where scoring every vector is thought to be quicker.
     """
 
     ef: int | None = None
     nprobe: int | None = None
     deepens: bool = True
     exact: bool = False
+    always: bool = False
 
     @classmethod
     def at(cls, knob: Knob, value: int | None) -> Effort:

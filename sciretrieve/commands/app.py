@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from . import building, demonstrating, encoding, evaluating, managing, searching, studying, updating
+from . import benching, building, demonstrating, encoding, evaluating, managing, searching, studying, updating
 from .command import Command
 
 app = typer.Typer(
@@ -56,6 +56,7 @@ COMMANDS = (
     (managing.verify, "verify", "-i indexes/papers --repair"),
     (updating.merge, "merge", "-i indexes/papers"),
     (updating.reindex, "reindex", "-i indexes/papers --dense hnsw"),
+    (benching.bench, "bench", "-i indexes/arxiv -o dense-types.svg"),
     (managing.export, "export", "-i indexes/arxiv -o arxiv-with-vectors.parquet"),
     (demonstrating.demo, "demo", ""),
 )

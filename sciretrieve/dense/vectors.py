@@ -79,7 +79,8 @@ class VectorShard:
     def scans(self, k: int, scope: Scope, effort: Effort) -> bool:
         """Whether a search for k papers of the scope scores them all."""
         kept = max(effort.ef or HNSW_SEARCH, candidates(k))
-        if effort.exact or len(scope) <= max(SCANS_PER_CANDIDATE * kept, SELECTIVE * self.papers):
+        is_quicker = not effort.always and len(scope) <= max(SCANS_PER_CANDIDATE * kept, SELECTIVE * self.papers)
+        if effort.exact or is_quicker:
             return True  # without opening the index
         return self.ann is None or (scope.mask is not None and not self.ann.takes_masks)
 

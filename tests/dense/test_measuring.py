@@ -13,7 +13,7 @@ from sciretrieve.dense import VectorShard, build_ann, search
 from sciretrieve.dense import ann as dense_ann
 from sciretrieve.dense import vectors as dense_vectors
 from sciretrieve.dense.choosing import auto_dense, resident_bytes
-from sciretrieve.dense.measuring import EFS, QUERIES, K, try_out
+from sciretrieve.dense.measuring import EFS, QUERIES, K, Questions, try_out
 from sciretrieve.effort import EXACT, USUAL, Effort, Knob, Step, Trial, knob
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.scope import Scope
@@ -119,6 +119,21 @@ def test_a_knob_that_is_named_is_what_faiss_gets_and_a_measured_one_deepens(tmp_
         counts.append(len(rows))
     assert counts[0] < 300  # one list
     assert counts[1:] == [1000, 1000, 1000]
+
+
+@pytest.mark.parametrize("k", [1, 25])
+def test_queries_that_are_no_papers_are_asked_of_an_index_however_few_its_papers(tmp_path: Path, k: int) -> None:
+    shards, queries = indexed(tmp_path, "IVF32,PQ4x4np"), np.random.default_rng(6).standard_normal((30, DIM)).astype(np.float32)
+    questions = Questions(shards, Scope(PAPERS), queries, k=k)
+    forced = Effort(nprobe=1, deepens=False, always=True)
+    _, answers = questions.ask(shards, forced)
+    _, exact_answers = questions.ask(shards, replace(forced, always=False))  # every vector is scored where papers are so few
+    scores = queries.astype(float) @ VECTORS.T.astype(float)
+    edges = np.sort(scores)[:, -k]
+    found = [(row_scores[rows] >= edge - 1e-12).sum() for (rows, _), row_scores, edge in zip(answers, scores, edges, strict=True)]
+    assert questions.recall(answers) == pytest.approx(np.mean(np.minimum(found, k)) / k, abs=6e-5)
+    assert questions.recall(answers) < 0.9
+    assert questions.recall(exact_answers) == 1
 
 
 def test_where_every_vector_is_scored_there_is_nothing_to_measure(tmp_path: Path) -> None:
