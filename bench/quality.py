@@ -67,6 +67,19 @@ def drawn(task: Task, most: int) -> list[Query]:
     return [query for query in cleaned if query.words.strip()]
 
 
+def scores(
+    index: sr.Index, queries: list[Query], evaluator: Evaluator, mode: Mode, fusion: FusionMethod | None
+) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
+    """Every measure's value for each query."""
+    found = {}
+    # a query that is a paper of the corpus finds itself first, which nobody asked for
+    for ranking in index.search(queries, 101, mode=mode, fusion=fusion, group=False):
+        ids = [id for id in ranking.ids if id != ranking.query.id][:100]
+        found[ranking.query.id] = {id: float(-rank) for rank, id in enumerate(ids)}
+    scored = evaluator.per_query(found)
+    return {measure: np.array([scored.get(query.id, {}).get(measure, 0.0) for query in queries]) for measure in MEASURES}
+
+
 def main() -> None:
     """Measure, and print."""
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
@@ -86,13 +99,7 @@ def main() -> None:
         evaluator = Evaluator({query.id: task.qrels[query.id] for query in queries}, wanted)
         values: dict[str, dict[str, np.ndarray[Any, np.dtype[np.float64]]]] = {}
         for way, (mode, fusion) in WAYS.items():
-            found = {}
-            # a query that is a paper of the corpus finds itself first, which nobody asked for
-            for ranking in index.search(queries, 101, mode=mode, fusion=fusion, group=False):
-                ids = [id for id in ranking.ids if id != ranking.query.id][:100]
-                found[ranking.query.id] = {id: float(-rank) for rank, id in enumerate(ids)}
-            scored = evaluator.per_query(found)
-            values[way] = {measure: np.array([scored.get(query.id, {}).get(measure, 0.0) for query in queries]) for measure in MEASURES}
+            values[way] = scores(index, queries, evaluator, mode, fusion)
         main_values = {way: measured["nDCG@10"] for way, measured in values.items()}
         low, high = interval(main_values["blend"])
         best = max(main_values["BM25"].mean(), main_values["dense"].mean())

@@ -12,6 +12,8 @@ Metric: TypeAlias = Literal["l2", "ip", "cosine"]
 FusionMethod: TypeAlias = Literal["blend", "convex", "rrf"]
 Bm25Variant: TypeAlias = Literal["lucene", "robertson", "atire", "okapi", "bm25l", "bm25+"]
 Precision: TypeAlias = Literal["auto", "bf16", "fp32"]
+BuildPrecision: TypeAlias = Literal["auto", "bf16", "fp32", "int8"]
+"""In int8 only the papers of an index can be encoded, since it takes papers to quantise an encoder."""
 Device: TypeAlias = Literal["auto", "cpu", "cuda"]
 SideName: TypeAlias = Literal["paper", "query", "paper_as_query"]
 """What an encoder reads: a paper of the corpus, a text query, or a paper in place of a query."""
@@ -23,6 +25,7 @@ METRICS: tuple[Metric, ...] = get_args(Metric)
 FUSION_METHODS: tuple[FusionMethod, ...] = get_args(FusionMethod)
 BM25_VARIANTS: tuple[Bm25Variant, ...] = get_args(Bm25Variant)
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)
+BUILD_PRECISIONS: tuple[BuildPrecision, ...] = get_args(BuildPrecision)
 DEVICES: tuple[Device, ...] = get_args(Device)
 SIDES: tuple[SideName, ...] = get_args(SideName)
 

@@ -20,6 +20,7 @@ from .sharding import Share
 from .types import Rows, Vectors
 
 DELETED = "pending.deleted.npy"
+INT8 = "pending.int8"
 REJECTED = "pending.rejected.jsonl"
 """The corpus's rejected rows, until the commit."""
 
@@ -123,6 +124,11 @@ class Pending:
     def rejected(self) -> Path:
         """The file of rejected rows."""
         return self.directory / REJECTED
+
+    @property
+    def int8(self) -> Path:
+        """The folder of the encoder's graph in int8, if papers are encoded in that."""
+        return self.directory / INT8
 
     def folder(self, place: int) -> Path:
         """The folder of its shard of this number, counted from 0, once it is full."""

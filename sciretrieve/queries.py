@@ -15,7 +15,7 @@ from .once import once
 from .protocols import Encoder
 from .types import Query, Vectors
 
-UNDECIDING = {"name", "asked", "precision", "ran_in", "golden"}
+UNDECIDING = {"name", "asked", "precision", "ran_in", "golden", "receipt"}
 """Facts of an encoder in a manifest that do not determine its vectors."""
 
 

@@ -19,6 +19,7 @@ from .options import (
     AbstractColumn,
     Adapter,
     Address,
+    BuildPrecisionOption,
     Corpus,
     Debug,
     DeviceOption,
@@ -27,7 +28,6 @@ from .options import (
     IdColumn,
     Memory,
     PlainFormatOption,
-    PrecisionOption,
     QueryAdapter,
     Quiet,
     RecallBuilt,
@@ -70,7 +70,7 @@ def index(
     shard_size: Annotated[
         int, typer.Option("--shard-size", metavar="N", min=1, max=LARGEST_SHARD, help="Papers per shard.")
     ] = BUILDING.shard_size,
-    precision: PrecisionOption = BUILDING.precision,
+    precision: BuildPrecisionOption = BUILDING.precision,
     device: DeviceOption = BUILDING.device,
     id_column: IdColumn = None,
     title_column: TitleColumn = None,

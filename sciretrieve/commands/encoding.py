@@ -44,7 +44,7 @@ def encode(
         Literal["scidocs", "scirepeval"],
         typer.Option("--format-like", help="The form of JSON Lines: SciDocs' paper_id, or SciRepEval's doc_id."),
     ] = "scidocs",
-    precision: PrecisionOption = BUILDING.precision,
+    precision: PrecisionOption = "auto",
     device: DeviceOption = BUILDING.device,
     id_column: IdColumn = None,
     title_column: TitleColumn = None,

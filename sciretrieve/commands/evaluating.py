@@ -83,7 +83,7 @@ def evaluate(
         typer.Option("--matrix", metavar="FILE", help="A TOML file of systems and benchmarks; runs those missing in -o."),
     ] = None,
     cache: Annotated[Path, typer.Option("--cache", metavar="DIR", help="Where benchmarks' indexes are kept.")] = Path("indexes/benchmarks"),
-    precision: PrecisionOption = BUILDING.precision,
+    precision: PrecisionOption = "auto",
     device: DeviceOption = BUILDING.device,
     format: PlainFormatOption = "table",
     quiet: Quiet = False,

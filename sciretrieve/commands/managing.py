@@ -78,8 +78,11 @@ def _corpora(manifest: Manifest) -> str:
 
 def _precision(encoder: Mapping[str, Any]) -> str:
     """The precision in which papers were encoded, and the runtimes if known."""
+    from ..encoders import Receipt
+
     ran_in = ", then ".join(encoder.get("ran_in", ()))
-    return f"{encoder['precision']} ({ran_in})" if ran_in else str(encoder["precision"])
+    precision = f"{encoder['precision']} ({ran_in})" if ran_in else str(encoder["precision"])
+    return f"{precision}; {Receipt(**encoder['receipt'])}" if "receipt" in encoder else precision
 
 
 def log(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from ..choices import Device, FusionMethod, Mode, Precision
+from ..choices import BuildPrecision, Device, FusionMethod, Mode, Precision
 from ..errors import InvalidRequest, NotFound
 from ..options import BuildSettings, SearchOptions
 
@@ -47,6 +47,10 @@ Adapter: TypeAlias = Annotated[
 ]
 QueryAdapter: TypeAlias = Annotated[str | None, typer.Option("--query-adapter", metavar="NAME", help="The same for text queries.")]
 PrecisionOption: TypeAlias = Annotated[Precision, typer.Option("--precision", help="The encoder's arithmetic; auto: bf16 where supported.")]
+BuildPrecisionOption: TypeAlias = Annotated[
+    BuildPrecision,
+    typer.Option("--precision", help="The encoder's arithmetic; auto: bf16 where supported; int8: quantised with papers of the corpus."),
+]
 DeviceOption: TypeAlias = Annotated[Device, typer.Option("--device", help="Where the encoder runs; auto: on the GPUs, if there are any.")]
 IdColumn: TypeAlias = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="The column with the papers' ids.")]
 TitleColumn: TypeAlias = Annotated[str | None, typer.Option("--title", metavar="COLUMN", help="The column with the titles.")]

@@ -14,6 +14,7 @@ from .cross_encoder import CrossEncoder, open_cross_encoder
 from .ensemble import Ensemble
 from .faiss_file import FAISS_PREFIX, FaissVectors
 from .golden import check_golden, compared, golden_vectors, read_golden
+from .quantising import SAMPLE, Receipt, check_int8, in_int8, quantise
 from .resolving import resolve
 from .specs import EncoderRequest, EncoderSpec
 from .stored import PREFIX, StoredVectors
@@ -77,13 +78,18 @@ def reopen_encoder(identity: Mapping[str, Any], precision: Precision = "auto", d
 
 __all__ = [
     "CATALOGUE",
+    "SAMPLE",
     "CrossEncoder",
     "EncoderSpec",
+    "Receipt",
     "check_golden",
+    "check_int8",
     "compared",
     "golden_vectors",
+    "in_int8",
     "load_encoder",
     "open_cross_encoder",
+    "quantise",
     "read_golden",
     "reopen_encoder",
 ]

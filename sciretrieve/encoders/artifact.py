@@ -16,7 +16,7 @@ from . import cache
 from .specs import Layout, Pooling
 from .tokens import Text, Tokens, open_tokenizer, tokenise
 
-Arithmetic = Literal["bf16", "fp32"]
+Arithmetic = Literal["bf16", "fp32", "int8"]
 """The number format that a runtime computes in."""
 FORM = 3
 """Version of what `conversion` writes; it changes with the format, so that older folders are not used."""

@@ -6,18 +6,21 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from pathlib import Path
 from threading import local
 from typing import Any
 
 import numpy as np
 
+from ..files import describe
 from ..once import once
 from ..protocols import Advance, unheard
 from ..types import Vectors
 from .artifact import Arithmetic, Artifact
 from .tokens import BUDGET, Batch, Tokens
 
-HINTS: dict[Arithmetic, str] = {"bf16": "bf16", "fp32": "f32"}
+HINTS: dict[Arithmetic, str] = {"bf16": "bf16", "fp32": "f32", "int8": "f32"}
+"""What is not quantised in an int8 graph is computed in fp32."""
 
 
 class OpenVinoRuntime:
@@ -29,19 +32,22 @@ class OpenVinoRuntime:
 
     budget = BUDGET
 
-    def __init__(self, artifact: Artifact, precision: Arithmetic, streams: int = 1) -> None:
+    def __init__(self, artifact: Artifact, precision: Arithmetic, streams: int = 1, folder: Path | None = None) -> None:
+        """`folder` has the graph, if it is not the artifact's own."""
         self._artifact, self._streams = artifact, streams
+        self._folder = folder or artifact.folder
         self.precision = precision
         self.name = f"OpenVINO {precision}"
         self.way = self.name if streams == 1 else f"{self.name} in {streams} streams"
 
     @property
     def machine(self) -> str:
-        """The processor, the number formats it supports, and the library's version."""
+        """The processor, the number formats it supports, and the library's version; and which graph, if not the artifact's own."""
         import openvino
 
         capabilities = " ".join(sorted(_core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")))
-        return f"{_core().get_property('CPU', 'FULL_DEVICE_NAME')} ({capabilities}), OpenVINO {openvino.__version__}"
+        graph = "" if self._folder == self._artifact.folder else f", {describe(self._folder / 'model.bin')['sha256']}"
+        return f"{_core().get_property('CPU', 'FULL_DEVICE_NAME')} ({capabilities}), OpenVINO {openvino.__version__}{graph}"
 
     def run(self, tokens: Tokens, advance: Advance = unheard) -> Vectors:
         """Encode: (texts, dim) float32.
@@ -79,13 +85,15 @@ class OpenVinoRuntime:
     def _compiled(self) -> Any:
         settings: dict[str, str] = {"INFERENCE_PRECISION_HINT": HINTS[self.precision]}
         if self._streams == 1:
-            # a search opens this one, so it is kept in the form that opens quickest
-            settings |= {"PERFORMANCE_HINT": "LATENCY", "CACHE_DIR": str(self._artifact.folder / "compiled")}
+            settings["PERFORMANCE_HINT"] = "LATENCY"
         else:
             settings |= {"PERFORMANCE_HINT": "THROUGHPUT", "NUM_STREAMS": str(self._streams)}
+        if self._streams == 1 and self._folder == self._artifact.folder:
+            # a search opens this one, so it is kept in the form that opens quickest
+            settings["CACHE_DIR"] = str(self._folder / "compiled")
         if limit := thread_limit():
             settings["INFERENCE_NUM_THREADS"] = str(limit)
-        return _core().compile_model(self._artifact.folder / "model.xml", "CPU", settings)
+        return _core().compile_model(self._folder / "model.xml", "CPU", settings)
 
 
 def thread_limit() -> int | None:

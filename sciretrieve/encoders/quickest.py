@@ -67,10 +67,10 @@ def quickest_first(artifact: Artifact, name: str, make_ways: Callable[[], Sequen
         make_ways: gives the ways; what they load while they are measured is dropped.
     """
     ways = make_ways()
-    known = rates(artifact)
+    known = dict(rates(artifact))
     if len(ways) > 1 and not known.keys() >= {way.way for way in ways}:
         LOG.info("measuring in which way %s runs quickest on this machine, once", name)
-        known = _measured(artifact, ways)
+        known |= _measured(artifact, ways)
         path = artifact.folder / "rates.json"
         with suppress(OSError):  # if the cache cannot be written, it is measured again next time
             write_json(path, (read_json(path) if path.exists() else {}) | {_here(artifact): known})

@@ -34,7 +34,7 @@ class TextEncoder:
     """An encoder that reads text. Files are looked for, and models loaded, when first needed.
 
     `known_hashes` are the hashes of its files, if an index has them: then the weights themselves are not needed, as long as
-    the cache has the converted model.
+    the cache has the converted model. `int8` is the folder of a quantised graph that papers go through, see `quantised`.
     """
 
     def __init__(
@@ -44,6 +44,7 @@ class TextEncoder:
         precision: Precision = "auto",
         device: Device = "auto",
         known_hashes: Mapping[str, Hashes] | None = None,
+        int8: Path | None = None,
     ) -> None:
         check_device(device)
         self.spec = spec
@@ -51,7 +52,7 @@ class TextEncoder:
         self._precision, self._device, self._known_hashes = precision, device, known_hashes
         self._models: dict[tuple[str, bool], Runtimes] = {}
         self._opening = Lock()
-        self._many = False
+        self._many, self._int8 = False, int8
 
     @property
     def name(self) -> str:
@@ -66,7 +67,7 @@ class TextEncoder:
     @property
     def dim(self) -> int:
         """The vectors' dimension."""
-        return self._paper_model.artifact.dim
+        return self.artifact.dim
 
     @property
     def precision(self) -> str:
@@ -146,6 +147,20 @@ class TextEncoder:
         model = self._model(self.spec.sides.paper.task)
         return model.run(model.artifact.tokenise(pairs, self._budget))
 
+    @property
+    def runs_in_openvino(self) -> bool:
+        """Whether it runs on the CPU, and OpenVINO has its graph."""
+        return not self._on_gpu and self.artifact.has_graph
+
+    @property
+    def artifact(self) -> Artifact:
+        """What reads papers, in the cache."""
+        return self._model(self.spec.sides.paper.task).artifact
+
+    def quantised(self, int8: Path) -> TextEncoder:
+        """The same encoder, whose papers go through the int8 graph in a folder."""
+        return TextEncoder(self.spec, self.request, self._precision, self._device, self._known_hashes, int8)
+
     def rates(self) -> Mapping[str, float]:
         """Tokens a second of the ways to encode many papers, as far as they were measured on this machine; its files must be here."""
         folder = self._folder(self.spec.sides.paper.task)
@@ -166,7 +181,7 @@ class TextEncoder:
 
     @property
     def _paper_model(self) -> Runtimes:
-        return self._model(self.spec.sides.paper.task, self._many)
+        return self._model(self.spec.sides.paper.task, self._many or self._int8 is not None)
 
     def _tokenise(self, side: Side, values: list[dict[str, str]], budget: int) -> Tokens:
         artifact = self._model(side.task).artifact
@@ -209,7 +224,10 @@ class TextEncoder:
         if not many or not artifact.has_graph:
             return for_few
         return Runtimes(
-            self.name, artifact, self._precision, lambda: for_many(self.name, artifact, self._precision, for_few.precision, weights)
+            self.name,
+            artifact,
+            self._precision,
+            lambda: for_many(self.name, artifact, self._precision, for_few.precision, weights, self._int8),
         )
 
     def _with_weights(self) -> TextEncoder:

@@ -14,13 +14,13 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from ..choices import Metric
+from ..choices import Metric, Precision
 from ..commits import Change, Spanning, commit, next_generation
 from ..corpora import ColumnMap, Corpus, Sources, open_corpus
 from ..dense.ann import NAMED, check_factory
 from ..dense.choosing import auto_dense
 from ..dense.library import load_faiss
-from ..encoders import load_encoder
+from ..encoders import check_int8, in_int8, load_encoder
 from ..errors import CorruptData, IndexExists, InvalidRequest, SciretrieveError
 from ..files import LOCK, listed, remove, remove_lock, write_lock
 from ..index import Index
@@ -34,6 +34,7 @@ from ..sharding import ALL, Share
 from ..streams import checked_text
 from ..sweeping import sweep
 from .intake import Intake, encoder_facts, full, plain_json, probed, publish_rejections, shards_of, why_none
+from .quantising import quantised
 
 SPANNING = ("metric", "dense", "lexical", "recall")
 """The settings of what spans shards."""
@@ -117,15 +118,22 @@ class Means:
             adapter=settings.adapter,
             query_adapter=settings.query_adapter,
             bare_titles=settings.bare_titles,
-            precision=settings.precision,
+            precision=plain_precision(settings),
             device=settings.device,
         )
+        if settings.precision == "int8":
+            check_int8(encoder)
         metric = settings.metric or encoder.metric
         if settings.dense not in ("auto", "flat"):
             load_faiss()  # before hours of encoding
             if settings.dense not in NAMED:
                 check_factory(settings.dense, encoder.dim, metric)
         return cls(encoder, metric, analyzer)
+
+
+def plain_precision(settings: BuildSettings) -> Precision:
+    """The precision of all that is not encoded in int8."""
+    return "auto" if settings.precision == "int8" else settings.precision
 
 
 class Build:
@@ -184,7 +192,7 @@ class Build:
                 self.settings.shard_size,
                 self.progress,
                 self.workers,
-                self.settings.precision,
+                plain_precision(self.settings),
                 self.settings.device,
             )
             intake = intake.cut(self.corpus, self.settings.limit, self.strict, lambda table: table)
@@ -193,7 +201,10 @@ class Build:
                 raise InvalidRequest(f"the corpus has no paper to index{why_none(pending)}")
             # what cannot be chosen is an error before papers are encoded
             _spanning(self.plan, self.metric, sum((pending.cut or {})["shards"]), Silent())
-            return full(intake.fill(0), self.encoder, self.metric)
+            if self.encoder is not None and self.settings.precision == "int8":
+                pending = quantised(pending, self.encoder, self.progress)
+                intake = replace(intake, pending=pending, encoder=in_int8(self.encoder, pending.int8))
+            return full(intake.fill(0), intake.encoder, self.metric)
         except SciretrieveError:
             self._forget(pending)
             raise

@@ -26,6 +26,7 @@ from ..corpora import ColumnMap, Corpus, Reading, Sources, open_corpus
 from ..corpora.papers import Batch
 from ..corpora.sampling import Sample, sampled
 from ..dense import ADDED_ROWS, ann_costs
+from ..encoders import in_int8, quantise
 from ..errors import InvalidRequest
 from ..files import HEADER, read_array
 from ..lexical import Analyzer, Postings
@@ -36,6 +37,7 @@ from ..shards import cut_shard, fill
 from ..shards.cutting import SHARD_BYTES, contents
 from ..types import Vectors
 from .building import Means, chosen_dense
+from .quantising import spread
 
 SAMPLE = 4096
 """Papers of a sample, at most, unless the encoder encodes more at once; at least half as many, if there are so many."""
@@ -152,7 +154,7 @@ class _Estimation:
 
     def __init__(self, sample: Sample, papers: int, settings: BuildSettings, means: Means, folder: Path, progress: Progress) -> None:
         self.sample, self.papers, self.means = sample, papers, means
-        self.folder, self.progress = folder, progress
+        self.folder, self.progress, self.in_int8 = folder, progress, settings.precision == "int8"
         self.count = len(sample.papers)
         self.scale = papers / self.count
         self.paper_memory = sample.bytes / sample.accepted
@@ -169,6 +171,9 @@ class _Estimation:
     def run(self) -> Estimate:
         """Try each step on the sample, and scale what it took."""
         encoder, metric, analyzer = self.means.encoder, self.means.metric, self.means.analyzer
+        if encoder is not None and self.in_int8:
+            quantise(encoder, spread(self.sample.papers), self.folder / "int8")
+            encoder = in_int8(encoder, self.folder / "int8")
         growth = self._cut_papers()
         if analyzer is not None:
             growth = max(growth, self._count_terms(analyzer))

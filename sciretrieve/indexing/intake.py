@@ -133,6 +133,7 @@ class Intake:
                 pending.golden,
                 analyzed,
                 sum(cut["shards"]),
+                pending.int8.absolute() if "receipt" in pending.state else None,
             )
             for place in places
         ]
@@ -160,7 +161,9 @@ def probed(pending: Pending, encoder: Encoder | None, known: Any = None) -> Pend
         golden = golden_vectors(encoder)
     else:
         check_golden(golden, encoder, "paper")
-    return pending.noting(golden=golden.tolist(), ran_in=ran_in(pending, encoder))
+    pending = pending.noting(golden=golden.tolist())
+    # in int8, what encodes the probe encodes no papers
+    return pending if "receipt" in pending.state else pending.noting(ran_in=ran_in(pending, encoder))
 
 
 def ran_in(pending: Pending, encoder: Encoder | None, before: Iterable[str] = ()) -> list[str]:
@@ -186,6 +189,8 @@ def encoder_facts(pending: Pending, generation: int) -> dict[str, Any] | None:
         "ran_in": ran_in(pending, None),
         "golden": None,
     }
+    if "receipt" in pending.state:
+        facts["receipt"] = pending.state["receipt"]
     if pending.golden is not None:
         path = pending.directory / "encoder" / f"golden-{generation:06d}.npy"
         path.parent.mkdir(exist_ok=True)

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..choices import Device, Precision
-from ..encoders import check_golden, reopen_encoder
+from ..encoders import check_golden, in_int8, reopen_encoder
 from ..encoders.ahead import make_ahead
 from ..errors import CorruptData
 from ..files import HEADER, claimed, describe, read_sealed, sync_file, vectors_header, write_sealed
@@ -84,6 +84,7 @@ class Filling:
         golden: its vectors of the probe, which it must have there too; None for an encoder that reads no texts.
         analyzed: whether terms are counted.
         papers: how many papers all shards of the index have.
+        int8: the folder of the encoder's quantised graph, if its papers go through that.
     """
 
     partial: Path
@@ -94,6 +95,7 @@ class Filling:
     golden: Vectors | None
     analyzed: bool
     papers: int
+    int8: Path | None
 
     def __call__(self, advance: Advance) -> tuple[str | None, tuple[str, ...]]:
         """Fill the shard, unless another process did. The precision of its vectors, and the runtimes that the encoder ran in.
@@ -104,9 +106,12 @@ class Filling:
         folder = self.partial.with_name(self.partial.name.removesuffix(".partial"))
         if folder.is_dir():
             return None, ()
-        encoder = _opened(json.dumps(dict(self.encoder), sort_keys=True), self.precision, self.device) if self.encoder else None
+        known = (json.dumps(dict(self.encoder), sort_keys=True), self.precision, self.device) if self.encoder else None
+        encoder = _opened(*known) if known else None
         if encoder is not None and self.golden is not None:
             check_golden(self.golden, encoder, "paper")
+        if known and self.int8 is not None:
+            encoder = _in_int8(*known, self.int8)
         if encoder is not None:
             encoder.expect(self.papers)
         try:
@@ -121,6 +126,12 @@ class Filling:
 def _opened(identity: str, precision: Precision, device: Device) -> Encoder:
     """The encoder of this identity; it stays open for the next shard."""
     return reopen_encoder(json.loads(identity), precision, device)
+
+
+@lru_cache(1)
+def _in_int8(identity: str, precision: Precision, device: Device, folder: Path) -> Encoder:
+    """The same in int8."""
+    return in_int8(_opened(identity, precision, device), folder)
 
 
 def finish(partial: Path, papers: int, truncated: int | None, sources: tuple[int, ...]) -> ShardFacts:

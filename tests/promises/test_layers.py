@@ -40,6 +40,7 @@ OWNED = {
     "torch": {"encoders", "dense"},
     "transformers": {"encoders"},
     "openvino": {"encoders"},
+    "nncf": {"encoders"},
     "adapters": {"encoders"},
     "huggingface_hub": {"encoders"},
     "safetensors": {"encoders"},
