@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..choices import Metric
 from ..topk import best
-from ..types import Rows, Vectors
+from ..types import Rows, Scores, Vectors
 from . import exact
 from .products import greatest
 
@@ -43,10 +43,8 @@ def top(
         device: where torch multiplies, such as "cuda"; None for NumPy. The answer is the same.
     """
     count = sum(len(part) for part in papers)
-    batch_size = max(1, min(QUERIES, CANDIDATES_HELD // max(k, 1)))
     lengths = cache(lambda: [_lengths(part) for part in papers])
-    for start in range(0, len(queries), batch_size):
-        batch = np.asarray(queries[start : start + batch_size], np.float32)
+    for batch in batches(queries, k):
         width = min(k + SLACK, count)
         rows = _candidates(batch, papers, width, metric) if device is None else greatest(batch, papers, width, metric, device)
         for query, candidate_rows in zip(batch, rows, strict=True):
@@ -55,8 +53,20 @@ def top(
             if len(candidate_rows) < count and len(best_places) == len(candidate_rows):
                 candidate_rows, scores = _with_all_ties(query, papers, lengths(), k, metric)
                 best_places = best(scores, k)
-            best_places = best_places[np.lexsort((candidate_rows[best_places], -scores[best_places]))]
-            yield candidate_rows[best_places], scores[best_places]
+            yield ordered(candidate_rows[best_places], scores[best_places])
+
+
+def batches(queries: Vectors, k: int) -> Iterator[Floats]:
+    """Queries, (m, dim), as many at a time as may hold k candidates each."""
+    size = max(1, min(QUERIES, CANDIDATES_HELD // max(k, 1)))
+    for start in range(0, len(queries), size):
+        yield np.asarray(queries[start : start + size], np.float32)
+
+
+def ordered(rows: Rows, scores: Scores) -> exact.RowScores:
+    """Rows and their scores, best first, equal scores by ascending row."""
+    order = np.lexsort((rows, -scores))
+    return rows[order], scores[order]
 
 
 def _lengths(papers: Vectors) -> Floats:
