@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,18 @@ def test_the_index_is_that_of_one_machine(corpus: Path, whole: sr.Index, workers
     assert contents(index) == contents(whole)
     assert manifest(index) == manifest(whole)
     assert told.papers == told.total == 200
+
+
+def test_workers_build_the_faiss_indexes(corpus: Path, workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    approximate = replace(SETTINGS, dense="IVF4,SQ8")
+    here = sr.build(corpus, tmp_path / "here", approximate)
+    monkeypatch.setattr("sciretrieve.commits.build_ann", None)  # in this process
+    there = sr.build(corpus, tmp_path / "there", approximate, workers=workers)
+    assert any(name.endswith(".faiss") for name in contents(here))
+    assert contents(there) == contents(here)
+    assert manifest(there) == manifest(here)
+    again = sr.build(corpus, there.path, replace(SETTINGS, dense="IVF2,Flat"), workers=workers)
+    assert [facts.ann_file for facts in again.manifest.shards] == ["dense-000002.faiss"] * 5
 
 
 def test_a_node_that_dies_in_mid_build_costs_nothing_else(
