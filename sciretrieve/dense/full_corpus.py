@@ -8,7 +8,6 @@ searched again by `dense.exact.search`, which finds all of them: the measure dec
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +42,7 @@ def top(
         device: where torch multiplies, such as "cuda"; None for NumPy. The answer is the same.
     """
     count = sum(len(part) for part in papers)
-    lengths = cache(lambda: [_lengths(part) for part in papers])
+    norms = [exact.unknown_norms(len(part)) for part in papers]
     for batch in batches(queries, k):
         width = min(k + SLACK, count)
         rows = _candidates(batch, papers, width, metric) if device is None else greatest(batch, papers, width, metric, device)
@@ -51,7 +50,7 @@ def top(
             scores = exact.score(query, _gather(papers, candidate_rows), metric)
             best_places = best(scores, k)
             if len(candidate_rows) < count and len(best_places) == len(candidate_rows):
-                candidate_rows, scores = _with_all_ties(query, papers, lengths(), k, metric)
+                candidate_rows, scores = _with_all_ties(query, papers, norms, k, metric)
                 best_places = best(scores, k)
             yield ordered(candidate_rows[best_places], scores[best_places])
 
@@ -69,16 +68,12 @@ def ordered(rows: Rows, scores: Scores) -> exact.RowScores:
     return rows[order], scores[order]
 
 
-def _lengths(papers: Vectors) -> Floats:
-    blocks = [np.linalg.norm(papers[start : start + PAPERS], axis=1) for start in range(0, len(papers), PAPERS)]
-    return np.concatenate([np.empty(0), *blocks]).astype(np.float32)
-
-
-def _with_all_ties(query: Floats, papers: Sequence[Vectors], lengths: Sequence[Floats], k: int, metric: Metric) -> exact.RowScores:
-    """The k best of each matrix, whose vectors have these lengths, and all ties: rows and scores, in no particular order."""
+def _with_all_ties(query: Floats, papers: Sequence[Vectors], norms: Sequence[Floats], k: int, metric: Metric) -> exact.RowScores:
+    """The k best of each matrix, whose norms are known as far as `exact.search` says, and all ties: rows and scores, in no particular
+    order."""
     rows, scores, first_row = [], [], 0
-    for part, part_lengths in zip(papers, lengths, strict=True):
-        part_rows, part_scores = exact.search(part, part_lengths, query[None, :], k, metric, None)[0]
+    for part, part_norms in zip(papers, norms, strict=True):
+        part_rows, part_scores = exact.search(part, part_norms, query[None, :], k, metric, None)[0]
         rows.append(part_rows + first_row)
         scores.append(part_scores)
         first_row += len(part)
