@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,7 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.distributed import RayWorkers
-from sciretrieve.distributed.cluster import Cluster
+from sciretrieve.distributed.cluster import Cluster, check_address
 from sciretrieve.errors import MissingExtra, NotFound, Unavailable
 from sciretrieve.options import BuildSettings
 from sciretrieve.protocols import Advance, Silent
@@ -146,6 +149,32 @@ def test_an_address_without_a_cluster() -> None:
     with pytest.raises(Unavailable, match="give HOST:PORT"):
         Cluster("nonsense")
     assert time.monotonic() - start < 30  # Ray itself waits for many minutes
+
+
+def test_an_address_of_a_web_server() -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"127.0.0.1:{server.server_port}"
+        result = sciretrieve("search", "star", "-i", "anywhere", "--distributed", "ray", "--address", address)
+        server.shutdown()
+    assert result.returncode == 4
+    error = (
+        f"sciretrieve: what listens at {address} is not a Ray cluster's head node; give the address that `ray start` shows there, or auto"
+    )
+    assert result.stderr.splitlines()[2:] == [error]  # after two lines of the server's
+
+
+def test_an_address_of_something_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sciretrieve.distributed.cluster.LONGEST_CONNECTION", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
+        with pytest.raises(Unavailable, match="is not a Ray cluster's head node"):
+            Cluster(address)
+        monkeypatch.setenv("RAY_ADDRESS", address)
+        with pytest.raises(Unavailable, match=f"listens at {address} is not"):
+            Cluster(None)
+        monkeypatch.setenv("RAY_USE_TLS", "1")  # whose greeting would be another
+        check_address(address)
 
 
 def test_without_ray(monkeypatch: pytest.MonkeyPatch) -> None:
