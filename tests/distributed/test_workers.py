@@ -41,56 +41,44 @@ def whole(corpus: Path) -> sr.Index:
 
 
 class Told(Silent):
-    """Counts papers, and calls something when the first are in their shards."""
+    """Keeps of each stage how many papers it has and how many were done, and calls something when the first are in their shards."""
 
-    def __init__(self, then: Callable[[], None] = lambda: None) -> None:
-        self.papers, self.total, self._unit = 0, 0, ""
+    def __init__(self, then: Callable[[], None]) -> None:
+        self.stages: list[tuple[str, int | None, int]] = []
         self._then = then
 
     def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
-        self.total, self.papers, self._unit = total or 0, 0, unit
+        self.stages.append((unit, total, done))
 
     def advance(self, papers: int) -> None:
-        if not self.papers and self._unit == "papers":
+        unit, total, done = self.stages[-1]
+        if not done and unit == "papers":
             self._then()
-        self.papers += papers
+        self.stages[-1] = unit, total, done + papers
 
 
-def test_the_index_is_that_of_one_machine(corpus: Path, whole: sr.Index, workers: RayWorkers, tmp_path: Path) -> None:
-    told = Told()
-    index = sr.build(corpus, tmp_path / "index", SETTINGS, workers=workers, progress=told)
-    assert contents(index) == contents(whole)
-    assert manifest(index) == manifest(whole)
-    assert told.papers == told.total == 200
-
-
-def test_workers_build_the_faiss_indexes(corpus: Path, workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_index_is_that_of_one_machine_also_where_a_node_dies_in_mid_build(
+    corpus: Path, cluster: Any, workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     approximate = replace(SETTINGS, dense="IVF4,SQ8")
     here = sr.build(corpus, tmp_path / "here", approximate)
-    monkeypatch.setattr("sciretrieve.commits.build_ann", None)  # in this process
-    there = sr.build(corpus, tmp_path / "there", approximate, workers=workers)
-    assert any(name.endswith(".faiss") for name in contents(here))
-    assert contents(there) == contents(here)
-    assert manifest(there) == manifest(here)
-    again = sr.build(corpus, there.path, replace(SETTINGS, dense="IVF2,Flat"), workers=workers)
-    assert [facts.ann_file for facts in again.manifest.shards] == ["dense-000002.faiss"] * 5
-
-
-def test_a_node_that_dies_in_mid_build_costs_nothing_else(
-    corpus: Path, whole: sr.Index, cluster: Any, workers: RayWorkers, tmp_path: Path
-) -> None:
+    assert [facts.ann_file for facts in here.manifest.shards] == ["dense-000001.faiss"] * 5
+    monkeypatch.setattr("sciretrieve.indexing.intake.fill", None)  # in this process
+    monkeypatch.setattr("sciretrieve.commits.build_ann", None)
     doomed = cluster.add_node(num_cpus=1)
-    deaths: list[int] = []
+    deaths: list[str] = []
 
     def kill() -> None:
-        cluster.remove_node(doomed, allow_graceful=False)
-        deaths.append(told.papers)
+        if not deaths:
+            cluster.remove_node(doomed, allow_graceful=False)
+            deaths.append("in mid-build")
 
     told = Told(kill)
-    index = sr.build(corpus, tmp_path / "index", SETTINGS, workers=workers, progress=told)
-    assert deaths == [0]
-    assert told.papers == told.total == 200
-    assert contents(index) == contents(whole)
+    index = sr.build(corpus, tmp_path / "index", approximate, workers=workers, progress=told)
+    assert deaths
+    assert told.stages == [("papers read", 200, 200), ("papers", 200, 200), ("papers", 200, 200)]  # read, filled, indexed
+    assert contents(index) == contents(here)
+    assert manifest(index) == manifest(here)
 
 
 def test_a_task_whose_worker_dies_is_done_by_another(workers: RayWorkers, tmp_path: Path) -> None:
@@ -110,18 +98,19 @@ def test_a_task_whose_worker_dies_is_done_by_another(workers: RayWorkers, tmp_pa
     assert sum(papers) == 7
 
 
-def test_a_task_that_kills_its_workers_ends_the_work(workers: RayWorkers, tmp_path: Path) -> None:
+def test_a_task_that_kills_its_workers_ends_the_work(workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sciretrieve.distributed.workers.MOST_DEATHS", 2)
     (tmp_path / "pending.json").write_text("{}")
 
     def dies(_: Advance) -> None:
         os._exit(1)
 
-    with pytest.raises(Unavailable, match="3 workers died"):
+    with pytest.raises(Unavailable, match="2 workers died"):
         list(workers.run(tmp_path, [dies], lambda _: None))
 
 
 def test_what_a_task_raises_is_raised_here(workers: RayWorkers, tmp_path: Path) -> None:
-    (tmp_path / "pending.json").write_text("{}")
+    (tmp_path / "manifest.json").write_text("{}")  # a finished index
 
     def fails(_: Advance) -> None:
         raise NotFound("there is no such thing")
@@ -171,6 +160,7 @@ def test_an_address_of_something_silent(monkeypatch: pytest.MonkeyPatch) -> None
         with pytest.raises(Unavailable, match="is not a Ray cluster's head node"):
             Cluster(address)
         monkeypatch.setenv("RAY_ADDRESS", address)
+        monkeypatch.setattr("ray.is_initialized", lambda: False)  # by another test
         with pytest.raises(Unavailable, match=f"listens at {address} is not"):
             Cluster(None)
         monkeypatch.setenv("RAY_USE_TLS", "1")  # whose greeting would be another
