@@ -7,7 +7,7 @@ postings at once. Nothing is removed here, see `sweeping`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -21,13 +21,13 @@ from .dense import build_ann, factory_string
 from .dense.measuring import try_out
 from .effort import Trial, knob
 from .errors import CorruptData
-from .files import created, describe, put_array, read_array, read_json, remove, sync_file
+from .files import claimed, created, describe, put_array, read_array, read_json, remove, sync_file
 from .fusion import Fusion
 from .lexical import Analyzer, Bm25Parameters
 from .lexical.statistics import frequencies, statistics
 from .manifest import LOGGED, MANIFEST, SHARDS, Manifest, Record, ShardFacts, generation_file, generations
 from .options import RECALL
-from .protocols import Progress
+from .protocols import Advance, Progress, Workers, unheard
 from .shards import Shard, open_shards, scope_of, write_deleted
 from .types import Rows
 from .verified import Verified
@@ -69,6 +69,7 @@ def commit(
     *,
     anew: bool = False,
     fusion: Fusion | None = None,
+    workers: Workers | None = None,
 ) -> Manifest:
     """Make a new generation current.
 
@@ -81,13 +82,14 @@ def commit(
         progress: is told what takes long.
         anew: whether it is another index, of which nothing was tuned.
         fusion: how hybrid search is to join its halves; by default as before, if that was tuned for the same settings.
+        workers: other processes that build FAISS indexes; None to build them here.
 
     Returns:
         The new generation's manifest.
     """
     generation = next_generation(directory)
     created_at = datetime.now(UTC).isoformat(timespec="seconds")
-    shards = tuple(_with_ann(directory, facts, generation, old, settings, progress) for facts in new.shards)
+    shards = _with_anns(directory, new.shards, generation, old, settings, progress, workers)
     dense = settings.dense
     if dense != "none" and all(facts.ann_file is None for facts in shards):
         dense = "flat"
@@ -150,26 +152,81 @@ def with_deleted(directory: Path, facts: ShardFacts, rows: Rows, generation: int
     return replace(facts, files={**files, path.name: describe(path)}, deleted=facts.papers - len(scope))
 
 
-def _with_ann(
-    directory: Path, facts: ShardFacts, generation: int, old: Manifest | None, settings: Spanning, progress: Progress
-) -> ShardFacts:
-    """A shard with its FAISS index, which is built beside its vectors if it is not there. A shard with too few papers for that
-    type is searched exactly."""
-    same_settings = old is not None and (old.metric, old.dense) == (settings.metric, settings.dense)
-    if same_settings and facts.ann_file is not None:
-        return facts
-    facts = replace(facts, files={name: file for name, file in facts.files.items() if name != facts.ann_file})
+@dataclass(frozen=True, slots=True)
+class _Indexing:
+    """Building a shard's FAISS index beside its vectors, as a task for any process.
+
+    Attributes:
+        directory, shard: where the vectors are.
+        name: the file's.
+        factory, metric: see `build_ann`.
+    """
+
+    directory: Path
+    shard: ShardFacts
+    name: str
+    factory: str
+    metric: Metric
+
+    def __call__(self, advance: Advance) -> Mapping[str, Any] | None:
+        """What `describe` says of the file; None if the shard has too few papers for this type."""
+        path = self.directory / SHARDS / self.shard.name / self.name
+        vectors = Shard(Verified(self.directory), self.shard, 0).file("vectors.npy")
+        with claimed(vectors):  # a worker that was given up may still be at it
+            is_built = build_ann(path, read_array(vectors), self.factory, self.metric)
+        advance(self.shard.papers)
+        return describe(path) if is_built else None
+
+
+def _with_anns(
+    directory: Path,
+    shards: Sequence[ShardFacts],
+    generation: int,
+    old: Manifest | None,
+    settings: Spanning,
+    progress: Progress,
+    workers: Workers | None,
+) -> tuple[ShardFacts, ...]:
+    """The shards, each with its FAISS index, which is built if it is not there. One with too few papers for that type is searched
+    exactly."""
+    done = [_without_other_ann(facts, old, settings) for facts in shards]
     if settings.dense in ("none", "flat") or settings.metric is None:
-        return facts
-    progress.note(f"building the {settings.dense} index of shard {facts.name}")
-    shard = Shard(Verified(directory), facts, 0)
+        return tuple(done)
     # named by its generation: the old file is in use until the new generation is committed
-    path = directory / SHARDS / facts.name / f"dense-{generation:06d}.faiss"
-    vectors = read_array(shard.file("vectors.npy"))
-    if not build_ann(path, vectors, factory_string(settings.dense, facts.papers), settings.metric):
-        progress.note(f"shard {facts.name} has too few papers for {settings.dense}, so it is searched exactly")
+    name = f"dense-{generation:06d}.faiss"
+    places = [place for place, facts in enumerate(done) if facts.ann_file is None]
+    tasks = [
+        _Indexing(directory.absolute(), done[place], name, factory_string(settings.dense, done[place].papers), settings.metric)
+        for place in places
+    ]
+    for number, file in _built(directory, tasks, settings.dense, progress, workers):
+        facts = tasks[number].shard
+        if file is None:
+            progress.note(f"shard {facts.name} has too few papers for {settings.dense}, so it is searched exactly")
+        else:
+            done[places[number]] = replace(facts, files={**facts.files, name: file})
+    return tuple(done)
+
+
+def _without_other_ann(facts: ShardFacts, old: Manifest | None, settings: Spanning) -> ShardFacts:
+    """A shard without its FAISS index if that is of other settings."""
+    if old is not None and (old.metric, old.dense) == (settings.metric, settings.dense):
         return facts
-    return replace(facts, files={**facts.files, path.name: describe(path)})
+    return replace(facts, files={name: file for name, file in facts.files.items() if name != facts.ann_file})
+
+
+def _built(
+    directory: Path, tasks: Sequence[_Indexing], dense: str, progress: Progress, workers: Workers | None
+) -> Iterator[tuple[int, Mapping[str, Any] | None]]:
+    """Do the tasks here or have them done: each one's number and its result."""
+    if workers is not None and tasks:
+        progress.note(f"building the {dense} indexes of {len(tasks):,} shards")
+        progress.start(sum(task.shard.papers for task in tasks))
+        yield from workers.run(directory, tasks, progress.advance)
+        return
+    for number, task in enumerate(tasks):
+        progress.note(f"building the {dense} index of shard {task.shard.name}")
+        yield number, task(unheard)
 
 
 def _trial(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
 import numpy as np
 
-from .choices import MODES, Filter, FusionMethod, Mode, check_choice
+from .choices import MODES, Filter, FusionMethod, Metric, Mode, check_choice
+from .dense import full_corpus
+from .dense.exact import RowScores
 from .dense.vectors import vectors_at
 from .effort import EXACT, Effort, knob
 from .errors import InvalidRequest
@@ -192,6 +194,13 @@ class Index(Snapshot):
         score_of = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
         least = min(score_of.values(), default=0.0)
         return np.array([score_of.get(row, 0.0 if least >= 0 else least - 1) for row in rows.tolist()])
+
+    def top(self, vectors: Vectors, k: int, metric: Metric, device: str | None = None) -> Iterator[RowScores]:
+        """The k best of all papers for each of the vectors, (n, dim), where every paper is scored by `metric`.
+
+        Rows are counted over the papers that are not deleted; order, ties and `device` are those of `full_corpus.top`.
+        """
+        return full_corpus.top(vectors, self.live_vectors(self.vectors), k, metric, device)
 
     @once
     def speller(self) -> Speller:

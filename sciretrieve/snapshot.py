@@ -151,6 +151,12 @@ class Snapshot:
         dim, metric = int(self.manifest.encoder["dim"]), self.manifest.metric
         return [shard.vectors(dim, metric) for shard in shards]
 
+    def live_vectors(self, shards: Iterable[VectorShard]) -> list[Vectors]:
+        """The vectors of the papers that are not deleted, (n, dim) for each of the shards."""
+        if self.scope.mask is None:
+            return [shard.vectors for shard in shards]
+        return [shard.vectors[self.scope.part(shard.first, shard.papers).flags] for shard in shards]
+
     @once
     def bm25(self) -> Bm25 | None:
         """The BM25 index, or None where there is none."""

@@ -16,17 +16,23 @@ from .options import (
     BUILDING,
     SEARCHING,
     Adapter,
+    Address,
     Debug,
     DeviceOption,
+    Distributed,
+    Ef,
     Fusion,
     IndexPath,
+    Nprobe,
     PlainFormat,
     PlainFormatOption,
     PrecisionOption,
     QueryAdapter,
     Quiet,
+    RecallWanted,
     Rerank,
     RerankDepth,
+    chosen_workers,
 )
 
 if TYPE_CHECKING:
@@ -58,6 +64,9 @@ def evaluate(
         typer.Option("--mode", help="How it searches: dense, the encoder alone, as in papers; hybrid, as `search`; or bm25."),
     ] = "dense",
     fusion: Fusion = None,
+    ef: Ef = None,
+    nprobe: Nprobe = None,
+    recall: RecallWanted = None,
     embeddings: Annotated[
         Path | None, typer.Option("--embeddings", metavar="FILE", help="Papers' vectors made elsewhere: .jsonl, .npy or .parquet.")
     ] = None,
@@ -85,6 +94,8 @@ def evaluate(
     cache: Annotated[Path, typer.Option("--cache", metavar="DIR", help="Where benchmarks' indexes are kept.")] = Path("indexes/benchmarks"),
     precision: PrecisionOption = "auto",
     device: DeviceOption = BUILDING.device,
+    distributed: Distributed = None,
+    address: Address = None,
     format: PlainFormatOption = "table",
     quiet: Quiet = False,
     debug: Debug = False,
@@ -98,6 +109,8 @@ def evaluate(
     from .. import evaluation
 
     console = Console(quiet)
+    if distributed is not None and (index is None if replay is None else index is not None):
+        raise InvalidRequest("a cluster searches one index: name it with --index, or a receipt of it with --replay")
     try:
         if run is not None or qrels is not None:
             if run is None or qrels is None:
@@ -108,7 +121,8 @@ def evaluate(
             _matrix(matrix, output, cache, console)
             return
         if replay is not None:
-            report, differences = evaluation.replay(replay, console)
+            with chosen_workers(distributed, address) as workers:
+                report, differences = evaluation.replay(replay, console, workers)
             console.close()
             say([json.dumps(report.as_json(), ensure_ascii=False, indent=1)] if format == "json" else report.lines())
             for line in differences:
@@ -119,30 +133,35 @@ def evaluate(
             return
         if benchmark is None:
             raise InvalidRequest("name a benchmark (`sciretrieve benchmarks` lists them), or give --run and --qrels, or --replay")
-        report = evaluation.evaluate(
-            benchmark,
-            data,
-            output=output,
-            progress=console,
-            split=split,
-            task=task,
-            encoder=encoder,
-            adapter=adapter,
-            query_adapter=query_adapter,
-            index=index,
-            mode=mode,
-            fusion=fusion,
-            embeddings=embeddings,
-            query_embeddings=query_embeddings,
-            scores=scores,
-            rerank=rerank,
-            rerank_depth=rerank_depth,
-            metric=metric,
-            measures=tuple(measures or ()),
-            precision=precision,
-            device=device,
-            cache=cache,
-        )
+        with chosen_workers(distributed, address) as workers:
+            report = evaluation.evaluate(
+                benchmark,
+                data,
+                output=output,
+                progress=console,
+                workers=workers,
+                split=split,
+                task=task,
+                encoder=encoder,
+                adapter=adapter,
+                query_adapter=query_adapter,
+                index=index,
+                mode=mode,
+                fusion=fusion,
+                ef=ef,
+                nprobe=nprobe,
+                recall=recall,
+                embeddings=embeddings,
+                query_embeddings=query_embeddings,
+                scores=scores,
+                rerank=rerank,
+                rerank_depth=rerank_depth,
+                metric=metric,
+                measures=tuple(measures or ()),
+                precision=precision,
+                device=device,
+                cache=cache,
+            )
         console.close()
         say([json.dumps(report.as_json(), ensure_ascii=False, indent=1)] if format == "json" else report.lines())
         if output is not None:

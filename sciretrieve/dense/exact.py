@@ -37,12 +37,17 @@ def score(query: Vectors, vectors: Vectors, metric: Metric) -> Scores:
     return product
 
 
+def unknown_norms(count: int) -> Vectors:
+    """Lengths of so many vectors before any of these is read, shape (count,); see `search`."""
+    return np.full(count, np.nan, np.float32)
+
+
 def search(vectors: Vectors, norms: Vectors, queries: Vectors, k: int, metric: Metric, mask: Mask | None) -> list[RowScores]:
     """Find at least the k best rows of `vectors` for each query, with all ties at the edge.
 
     Args:
         vectors: shape (n, dim), may be memory-mapped.
-        norms: the vectors' Euclidean lengths, shape (n,).
+        norms: the vectors' Euclidean lengths, shape (n,), as far as they are known; NaN becomes the length when the vector is read.
         queries: shape (m, dim), float32.
         k: how many to find; fewer come back only if fewer rows pass.
         metric: see `score`.
@@ -51,20 +56,25 @@ def search(vectors: Vectors, norms: Vectors, queries: Vectors, k: int, metric: M
     # where few rows pass, only these are read; else all are, in one piece, which is several times as fast a row
     passing_rows = None if mask is None or mask.mean() > GATHERED else np.flatnonzero(mask)
     count = len(vectors) if passing_rows is None else len(passing_rows)
-    longest = float(norms.max(initial=0.0))
-    slacks = [_slack(query, longest, metric) for query in queries]
+    query_lengths = np.linalg.norm(queries, axis=1).astype(np.float64)
+    longest, slacks = 0.0, np.zeros(len(queries))
     candidates: list[list[RowScores]] = [[] for _ in queries]
     for first in range(0, count, BLOCK_ROWS):
         stop = min(first + BLOCK_ROWS, count)
         block_rows = np.arange(first, stop) if passing_rows is None else passing_rows[first:stop]
-        block = np.asarray(vectors[first:stop] if passing_rows is None else vectors[block_rows])
-        lengths = norms[block_rows]
+        places = slice(first, stop) if passing_rows is None else block_rows
+        block = np.asarray(vectors[places])
+        lengths = norms[places]
+        if np.isnan(lengths).any():
+            norms[places] = lengths = np.sqrt(np.einsum("ij,ij->i", block, block))
+        if (longest_here := float(lengths.max())) > longest:
+            longest, slacks = longest_here, _slacks(query_lengths, longest_here, metric)
         for start in range(0, len(queries), BLOCK_QUERIES):
             products = _approximate(queries[start : start + BLOCK_QUERIES], block, lengths, metric)
             if mask is not None and passing_rows is None:
                 products[:, ~mask[first:stop]] = -np.inf
             for number, scores in enumerate(products, start):
-                _merge(candidates[number], block_rows, scores, k, slacks[number])
+                _merge(candidates[number], block_rows, scores, k, float(slacks[number]))
     return [_rescored(vectors, query, proposed, k, metric) for query, proposed in zip(queries, candidates, strict=True)]
 
 
@@ -78,11 +88,9 @@ def _approximate(queries: Vectors, block: Vectors, lengths: Vectors, metric: Met
     return product
 
 
-def _slack(query: Vectors, longest: float, metric: Metric) -> float:
-    """More than the error of float32 products of a query and vectors of at most the length `longest`."""
-    length = float(np.linalg.norm(query))
-    size = {"ip": length * longest, "cosine": length, "l2": (length + longest) * longest}[metric]
-    return 1e-5 * size
+def _slacks(lengths: Scores, longest: float, metric: Metric) -> Scores:
+    """More than the errors of float32 products of queries of these lengths, (m,), and vectors of at most the length `longest`."""
+    return 1e-5 * {"ip": lengths * longest, "cosine": lengths, "l2": (lengths + longest) * longest}[metric]
 
 
 def _merge(candidates: list[RowScores], rows: Rows, scores: Vectors, k: int, slack: float) -> None:

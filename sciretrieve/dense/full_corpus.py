@@ -8,14 +8,13 @@ searched again by `dense.exact.search`, which finds all of them: the measure dec
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
 from ..choices import Metric
 from ..topk import best
-from ..types import Rows, Vectors
+from ..types import Rows, Scores, Vectors
 from . import exact
 from .products import greatest
 
@@ -43,32 +42,38 @@ def top(
         device: where torch multiplies, such as "cuda"; None for NumPy. The answer is the same.
     """
     count = sum(len(part) for part in papers)
-    batch_size = max(1, min(QUERIES, CANDIDATES_HELD // max(k, 1)))
-    lengths = cache(lambda: [_lengths(part) for part in papers])
-    for start in range(0, len(queries), batch_size):
-        batch = np.asarray(queries[start : start + batch_size], np.float32)
+    norms = [exact.unknown_norms(len(part)) for part in papers]
+    for batch in batches(queries, k):
         width = min(k + SLACK, count)
         rows = _candidates(batch, papers, width, metric) if device is None else greatest(batch, papers, width, metric, device)
         for query, candidate_rows in zip(batch, rows, strict=True):
             scores = exact.score(query, _gather(papers, candidate_rows), metric)
             best_places = best(scores, k)
             if len(candidate_rows) < count and len(best_places) == len(candidate_rows):
-                candidate_rows, scores = _with_all_ties(query, papers, lengths(), k, metric)
+                candidate_rows, scores = _with_all_ties(query, papers, norms, k, metric)
                 best_places = best(scores, k)
-            best_places = best_places[np.lexsort((candidate_rows[best_places], -scores[best_places]))]
-            yield candidate_rows[best_places], scores[best_places]
+            yield ordered(candidate_rows[best_places], scores[best_places])
 
 
-def _lengths(papers: Vectors) -> Floats:
-    blocks = [np.linalg.norm(papers[start : start + PAPERS], axis=1) for start in range(0, len(papers), PAPERS)]
-    return np.concatenate([np.empty(0), *blocks]).astype(np.float32)
+def batches(queries: Vectors, k: int) -> Iterator[Floats]:
+    """Queries, (m, dim), as many at a time as may hold k candidates each."""
+    size = max(1, min(QUERIES, CANDIDATES_HELD // max(k, 1)))
+    for start in range(0, len(queries), size):
+        yield np.asarray(queries[start : start + size], np.float32)
 
 
-def _with_all_ties(query: Floats, papers: Sequence[Vectors], lengths: Sequence[Floats], k: int, metric: Metric) -> exact.RowScores:
-    """The k best of each matrix, whose vectors have these lengths, and all ties: rows and scores, in no particular order."""
+def ordered(rows: Rows, scores: Scores) -> exact.RowScores:
+    """Rows and their scores, best first, equal scores by ascending row."""
+    order = np.lexsort((rows, -scores))
+    return rows[order], scores[order]
+
+
+def _with_all_ties(query: Floats, papers: Sequence[Vectors], norms: Sequence[Floats], k: int, metric: Metric) -> exact.RowScores:
+    """The k best of each matrix, whose norms are known as far as `exact.search` says, and all ties: rows and scores, in no particular
+    order."""
     rows, scores, first_row = [], [], 0
-    for part, part_lengths in zip(papers, lengths, strict=True):
-        part_rows, part_scores = exact.search(part, part_lengths, query[None, :], k, metric, None)[0]
+    for part, part_norms in zip(papers, norms, strict=True):
+        part_rows, part_scores = exact.search(part, part_norms, query[None, :], k, metric, None)[0]
         rows.append(part_rows + first_row)
         scores.append(part_scores)
         first_row += len(part)

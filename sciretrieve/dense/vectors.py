@@ -58,9 +58,8 @@ class VectorShard:
 
     @once
     def norms(self) -> Vectors:
-        """Each vector's Euclidean length, shape (papers,), float32."""
-        norms: Vectors = np.sqrt(np.einsum("ij,ij->i", self.vectors, self.vectors))
-        return norms
+        """Each vector's Euclidean length, shape (papers,), float32; NaN until an exact search has read the vector."""
+        return exact.unknown_norms(self.papers)
 
     @once
     def ann(self) -> Ann | None:

@@ -16,7 +16,10 @@ from ..errors import MissingExtra, SciretrieveError, Unavailable
 logger = logging.getLogger(__name__)
 
 LONGEST_CONNECTION = 10
-"""Seconds until a head node must have been reached."""
+"""Seconds until a head node must have been reached, and until it must have greeted."""
+GREETING, SETTINGS = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]), 4
+"""What a client says first over HTTP/2, which gRPC and so Ray's head nodes speak, and the kind of frame that a server answers with:
+its settings, after three bytes of their length (RFC 9113, sections 3.4 and 4.1)."""
 LONGEST_START = 60
 """Seconds until a node must have answered a first time."""
 
@@ -36,15 +39,33 @@ def cause_of(error: Any) -> BaseException:
     return error.cause if isinstance(error.cause, SciretrieveError | OSError) else error
 
 
-def _check_address(address: str) -> None:
-    """Check that somebody listens at an address, for which Ray itself would wait for many minutes. Raises Unavailable."""
+def check_address(address: str) -> None:
+    """Check that a head node listens at an address, for which Ray itself would wait for many minutes. Raises Unavailable."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit() or "/" in host:
         raise Unavailable(f"{address} is not the address of a Ray cluster's head node; give HOST:PORT, as `ray start` shows it, or auto")
     try:
-        socket.create_connection((host, int(port)), LONGEST_CONNECTION).close()
+        with socket.create_connection((host, int(port)), LONGEST_CONNECTION) as connection:
+            greets = _greets(connection)
     except (OSError, OverflowError) as error:
         raise Unavailable(f"no Ray cluster can be reached at {address} ({error}); check --address and that its head node runs") from error
+    if not greets:
+        raise Unavailable(
+            f"what listens at {address} is not a Ray cluster's head node; give the address that `ray start` shows there, or auto"
+        )
+
+
+def _greets(connection: socket.socket) -> bool:
+    """Whether what listens speaks as a head node does. One that speaks TLS is taken at its word."""
+    if os.environ.get("RAY_USE_TLS", "0").lower() in ("1", "true"):
+        return True
+    try:
+        connection.sendall(GREETING)
+        with connection.makefile("rb") as answers:
+            answer = answers.read(4)
+    except OSError:  # it says nothing, or hangs up
+        return False
+    return len(answer) == 4 and answer[3] == SETTINGS
 
 
 class Cluster:
@@ -63,10 +84,11 @@ class Cluster:
             import ray
         except ImportError as error:
             raise MissingExtra("ray", "--distributed ray", "pip install 'sciretrieve[ray]'") from error
-        if address not in (None, "auto", "local"):
-            _check_address(address)
         self.ray: Any = ray
         self._is_ours = not ray.is_initialized()
+        named = address or (os.environ.get("RAY_ADDRESS") if self._is_ours else None)
+        if named not in (None, "", "auto", "local"):
+            check_address(named)
         if self._is_ours:
             try:
                 ray.init(address=address, log_to_driver=False, logging_level="ERROR", include_dashboard=None if address else False)

@@ -17,7 +17,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .. import topk
-from ..dense import VectorShard
+from ..choices import Metric
+from ..dense import VectorShard, full_corpus
 from ..dense.exact import RowScores
 from ..dense.vectors import Request, answered
 from ..dense.vectors import search as search_vectors
@@ -71,6 +72,10 @@ class DistributedIndex(Index):
     def _reopened(self) -> Index:
         return DistributedIndex(self.path, self._workers, encoder=self._given, query_encoder=self.query_encoder)
 
+    def top(self, vectors: Vectors, k: int, metric: Metric, device: str | None = None) -> Iterator[RowScores]:  # noqa: ARG002
+        """See `Index.top`; the nodes multiply on their CPUs, whatever the device."""
+        return self._groups.top(vectors, k, metric)
+
     def close(self) -> None:
         """Let go of the generation, here and on the nodes."""
         self._groups.close()
@@ -114,11 +119,17 @@ class _Process:
         self._vectors: dict[int, VectorShard] = {}
         self._bm25: dict[_Group, Bm25 | None] = {}
 
+    def _shard(self, number: int) -> VectorShard:
+        if number not in self._vectors:
+            (self._vectors[number],) = self._snapshot.vectors_of([self._snapshot.shards[number]])
+        return self._vectors[number]
+
     def nearest(self, requests: Sequence[Request]) -> list[list[RowScores]]:
-        for request in requests:
-            if request.shard not in self._vectors:
-                (self._vectors[request.shard],) = self._snapshot.vectors_of([self._snapshot.shards[request.shard]])
-        return answered(self._vectors, requests)
+        return answered({request.shard: self._shard(request.shard) for request in requests}, requests)
+
+    def top(self, group: _Group, query_vectors: Vectors, k: int, metric: Metric) -> list[RowScores]:
+        shards = [self._shard(number) for number in range(*group.shards)]
+        return list(full_corpus.top(query_vectors, self._snapshot.live_vectors(shards), k, metric))
 
     def bests(self, group: _Group, words: Sequence[_Words]) -> list[Best]:
         if group not in self._bm25:
@@ -155,6 +166,7 @@ class _Groups:
         count = max(min(len(nodes), len(index.shards)), 1)
         edges = [round(place * len(index.shards) / count) for place in range(count + 1)]
         self._groups = [_Group((first, end), (firsts[first], firsts[end])) for first, end in pairwise(edges)]
+        self._live_before = [len(index.scope.part(0, group.rows[0])) for group in self._groups]
 
     def nearest(self, requests: Sequence[Request]) -> list[list[RowScores]]:
         """What the shards answer, see `dense.vectors.answered`."""
@@ -166,6 +178,16 @@ class _Groups:
             for request, answer in zip(mine, given or (), strict=True)
         }
         return [answer_of[id(request)] for request in requests]
+
+    def top(self, query_vectors: Vectors, k: int, metric: Metric) -> Iterator[RowScores]:
+        """See `Index.top`."""
+        for batch in full_corpus.batches(query_vectors, k * len(self._groups)):
+            answers = self._asked([("top", (group, batch, k, metric)) for group in self._groups])
+            for parts in zip(*answers, strict=True):
+                rows = np.concatenate([part_rows + first for (part_rows, _), first in zip(parts, self._live_before, strict=True)])
+                scores = np.concatenate([part_scores for _, part_scores in parts])
+                best_places = topk.best(scores, k)
+                yield full_corpus.ordered(rows[best_places], scores[best_places])
 
     def bests(self, probes: Sequence[Probe], k: int, others: Sequence[Rows], frequencies: Sequence[Mapping[str, int]]) -> Iterator[Best]:
         """The best papers for the words of each probe, see `Bm25.best`."""

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from ..errors import Unavailable
-from ..manifest import PENDING
+from ..manifest import MANIFEST, PENDING
 from ..protocols import Advance, Result, Task
 from .cluster import Cluster, Node, cause_of
 
@@ -135,6 +135,12 @@ class _Crew:
     has_waited: bool = False
 
     @property
+    def seen(self) -> Path:
+        """The file by which a node shows that it sees the index as this machine does: that of work in progress, or of a finished index."""
+        pending = self.directory / PENDING
+        return pending if pending.exists() else self.directory / MANIFEST
+
+    @property
     def busy(self) -> list[_Worker]:
         """Those that do a task."""
         return [worker for worker in self.workers if worker.number is not None]
@@ -165,7 +171,7 @@ class _Crew:
     def _is_fit(self, node: Node, is_first: bool) -> bool:
         """Whether a node can work. One that joins while others do, and cannot, is left out; one of the first is an error."""
         try:
-            return self.cluster.check(node, self.directory / PENDING)
+            return self.cluster.check(node, self.seen)
         except Unavailable as error:
             if is_first:
                 raise

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
-from ..choices import DEVICES, FUSION_METHODS, METRICS, MODES, PRECISIONS, Device, FusionMethod, Metric, Mode, Precision, check_choice
+from ..choices import DEVICES, METRICS, MODES, PRECISIONS, Device, FusionMethod, Metric, Mode, Precision, check_choice
 from ..errors import InvalidRequest
 from ..options import SearchOptions
 
 CACHE = "indexes/benchmarks"
+KNOBS = ("ef", "nprobe", "recall")
 PATHS = ("data", "index", "embeddings", "query_embeddings", "scores", "cache")
 
 
@@ -30,6 +31,10 @@ class Request:
         mode: how an encoder or an index is searched: "dense", which measures the encoder alone, as in papers; "hybrid",
             which measures what `search` answers; or "bm25".
         fusion: how hybrid combines its halves, see `SearchOptions`.
+        ef: how hard `index` is searched, see `SearchOptions`; in mode "dense", which else scores every vector by the protocol's
+            metric, with any of these three the index is searched as users search it.
+        nprobe: as `ef`.
+        recall: as `ef`.
         embeddings: the system is this file of papers' vectors made elsewhere.
         query_embeddings: the queries' vectors, if they are not among the papers'.
         scores: the system is this file of scores made elsewhere.
@@ -55,6 +60,9 @@ class Request:
     index: str | Path | None = None
     mode: Mode = "dense"
     fusion: FusionMethod | None = None
+    ef: int | None = None
+    nprobe: int | None = None
+    recall: float | None = None
     embeddings: str | Path | None = None
     query_embeddings: str | Path | None = None
     scores: str | Path | None = None
@@ -72,10 +80,9 @@ class Request:
                 object.__setattr__(self, name, str(getattr(self, name)))
         object.__setattr__(self, "measures", tuple(self.measures))
         check_choice("mode", self.mode, MODES)
+        self.searching()
         check_choice("precision", self.precision, PRECISIONS)
         check_choice("device", self.device, DEVICES)
-        if self.fusion is not None:
-            check_choice("fusion", self.fusion, FUSION_METHODS)
         if self.metric is not None:
             check_choice("metric", self.metric, METRICS)
         systems = [name for name in ("index", "embeddings", "scores", "encoder") if getattr(self, name) is not None]
@@ -85,8 +92,22 @@ class Request:
             raise InvalidRequest("--query-embeddings needs --embeddings, the papers' vectors")
         if self.rerank_depth < 1:
             raise InvalidRequest(f"--rerank-depth must be at least 1, not {self.rerank_depth}")
+        knob = self.knob
+        if knob is not None and (self.index is None or self.mode == "bm25"):
+            raise InvalidRequest(f"--{knob} says how hard an index's vectors are searched; it goes with --index, in mode dense or hybrid")
+        if knob is not None and self.metric is not None:
+            raise InvalidRequest(f"--{knob} has the index searched by its own metric; leave out --metric")
         if self.metric is not None and (self.scores or self.mode != "dense"):
             raise InvalidRequest("--metric compares vectors, so it goes with --mode dense or --embeddings only")
+
+    @property
+    def knob(self) -> str | None:
+        """The option that says how hard the index is searched, if one does."""
+        return next((name for name in KNOBS if getattr(self, name) is not None), None)
+
+    def searching(self) -> SearchOptions:
+        """How an index is searched. Raises UnknownName, InvalidRequest."""
+        return SearchOptions(mode=self.mode, fusion=self.fusion, group=False, ef=self.ef, nprobe=self.nprobe, recall=self.recall)
 
     @property
     def reads_texts(self) -> bool:
@@ -105,6 +126,9 @@ class RequestKeywords(TypedDict, total=False):
     index: str | Path | None
     mode: Mode
     fusion: FusionMethod | None
+    ef: int | None
+    nprobe: int | None
+    recall: float | None
     embeddings: str | Path | None
     query_embeddings: str | Path | None
     scores: str | Path | None

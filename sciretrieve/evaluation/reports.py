@@ -117,7 +117,7 @@ class Report:
         self_match_text = f"dropped ({sum(task.self_matches for task in result.tasks):,})" if benchmark.protocol.drop_self else "kept"
         unscored_candidates = sum(task.missing_candidates for task in result.tasks)
         out.append(f"the query itself, where it is a candidate: {self_match_text}; candidates without a score: {unscored_candidates:,}")
-        if self.facts.get("mode") == "dense":
+        if self.facts.get("mode") == "dense" and "effort" not in self.facts:
             out.append("mode: dense, the encoder alone; --mode hybrid measures what `search` answers")
         out += sides.lines(self.facts.get("reads", []))
         if any(task.judged_share for task in result.tasks):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -14,6 +15,7 @@ import pyarrow.parquet as pq
 
 from ..choices import check_choice
 from ..corpora import PaperCorpus
+from ..distributed import DistributedIndex, RayWorkers
 from ..encoders import load_encoder
 from ..encoders.stored import StoredVectors
 from ..encoders.torch_runtime import check_device, has_cuda
@@ -45,6 +47,7 @@ def evaluate(
     *,
     output: str | Path | None = None,
     progress: Progress | None = None,
+    workers: RayWorkers | None = None,
     **options: Unpack[RequestKeywords],
 ) -> Report:
     """Evaluate a system on a benchmark by its authors' protocol.
@@ -54,19 +57,22 @@ def evaluate(
         data: the folder with the benchmark's files.
         output: a folder for the run, per-query scores, the report and a receipt.
         progress: is told how far it is.
+        workers: a cluster whose nodes search the `index`; the figures are those of one machine.
         options: the system (an `encoder`, an `index`, or a file of `embeddings` or `scores`), how it is run, and what is
             measured: the other fields of `sciretrieve.evaluation.options.Request`, which has their defaults.
 
     Raises:
         UnknownName, InvalidRequest, NotFound: there is no such benchmark, option, system or file, or a file is invalid.
+        Unavailable: a node lacks this version of sciretrieve, or does not see the index.
     """
     names = [field.name for field in fields(Request)]
     for name in options:
         check_choice("option", name, names)
-    return evaluate_request(Request(benchmark, data, **options), Path(output) if output is not None else None, progress or Silent())
+    request = Request(benchmark, data, **options)
+    return evaluate_request(request, Path(output) if output is not None else None, progress or Silent(), workers)
 
 
-def replay(receipt: Path, progress: Progress | None = None) -> tuple[Report, list[str]]:
+def replay(receipt: Path, progress: Progress | None = None, workers: RayWorkers | None = None) -> tuple[Report, list[str]]:
     """Repeat the evaluation of a receipt. Returns the report, and what differs from the receipt.
 
     Raises: as `evaluate`.
@@ -77,7 +83,7 @@ def replay(receipt: Path, progress: Progress | None = None) -> tuple[Report, lis
         request, figures = Request(**options), receipt_facts["measures"]
     except (KeyError, TypeError) as error:
         raise InvalidRequest(f"{receipt} is not a receipt of an evaluation ({error})") from error
-    report = evaluate_request(request, None, progress or Silent())
+    report = evaluate_request(request, None, progress or Silent(), workers)
     measures_now = all_measures(report.as_json())
     differences = [
         f"{name} was {figures[name]!r} and is {measures_now.get(name)!r}" for name in figures if figures[name] != measures_now.get(name)
@@ -103,14 +109,40 @@ def _digest(file_facts: str | dict[str, Any]) -> str:
     return file_facts if isinstance(file_facts, str) else str(file_facts["sha256"])
 
 
-def evaluate_request(request: Request, output: Path | None, progress: Progress) -> Report:
+def evaluate_request(request: Request, output: Path | None, progress: Progress, workers: RayWorkers | None = None) -> Report:
     """Carry out a request; see `evaluate`."""
+    if workers is not None and request.index is None:
+        raise InvalidRequest("a cluster searches an index that is there already; name it with --index, or leave out --distributed")
     spec = find_benchmark(request.benchmark)
     split = request.split or spec.splits[0]
     materials = read(spec, request.data, split, request.task)
     if request.reads_texts and (lack := next((material.textless for material in materials if material.textless), "")):
         raise NotFound(lack)
-    systems: dict[str, System] = {material.name: _system(request, spec, material, progress) for material in materials}
+    with _opened(request.index, workers) as index:
+        report = _measured(request, spec, split, materials, index, output, progress)
+    if output is not None:
+        _keep(output, request, report)
+    return report
+
+
+def _opened(path: str | Path | None, workers: RayWorkers | None) -> AbstractContextManager[Index | None]:
+    """The index that is to be evaluated, if it is one, searched here or by a cluster."""
+    if path is None:
+        return nullcontext()
+    return Index(path) if workers is None else DistributedIndex(path, workers)
+
+
+def _measured(
+    request: Request,
+    spec: Benchmark,
+    split: str,
+    materials: list[Material],
+    opened_index: Index | None,
+    output: Path | None,
+    progress: Progress,
+) -> Report:
+    """The report of a system on sets that have been read."""
+    systems: dict[str, System] = {material.name: _system(request, spec, material, opened_index, progress) for material in materials}
     first_system = next(iter(systems.values()))
     notes = [note for material in materials for note in material.notes]
     if not isinstance(first_system, Dense) and any(task.standardise for material in materials for task in material.tasks):
@@ -144,10 +176,7 @@ def evaluate_request(request: Request, output: Path | None, progress: Progress) 
     if system is not first_system:
         score_name += f", then the reranker's for the first {request.rerank_depth}"
     is_overridden = request.metric is not None and request.metric != spec.protocol.metric
-    report = Report(spec, split, score_name, is_overridden, system.name, {**system.facts(), "reads": sides_read}, result, notes)
-    if output is not None:
-        _keep(output, request, report)
-    return report
+    return Report(spec, split, score_name, is_overridden, system.name, {**system.facts(), "reads": sides_read}, result, notes)
 
 
 def read(spec: Benchmark, data: str | Path | None, split: str, task: str | None = None) -> list[Material]:
@@ -167,7 +196,7 @@ def read(spec: Benchmark, data: str | Path | None, split: str, task: str | None 
     return [material for material in with_task if material.tasks]
 
 
-def _system(request: Request, spec: Benchmark, material: Material, progress: Progress) -> System:
+def _system(request: Request, spec: Benchmark, material: Material, opened_index: Index | None, progress: Progress) -> System:
     if request.scores is not None:
         path = Path(request.scores)
         is_pair_file = spec.name == "mdcr" and path.is_file() and is_json(path)
@@ -177,9 +206,9 @@ def _system(request: Request, spec: Benchmark, material: Material, progress: Pro
         queries = StoredVectors(Path(request.query_embeddings)) if request.query_embeddings else None
         about = {"embeddings": str(papers.path), "dim": papers.dim} | ({"query_embeddings": str(queries.path)} if queries else {})
         return Dense(papers.path.name, StoredSpace(papers, queries, material), about, _device(request))
-    index = Index(request.index) if request.index is not None else _index(request, spec, material, progress)
+    index = opened_index if opened_index is not None else _index(request, spec, material, progress)
     encoder = index.manifest.encoder
-    if request.mode == "dense" and encoder is not None:
+    if request.mode == "dense" and encoder is not None and request.knob is None:
         about = {
             "index": str(index.path),
             "mode": request.mode,
@@ -187,7 +216,10 @@ def _system(request: Request, spec: Benchmark, material: Material, progress: Pro
         }
         return Dense(str(encoder["name"]), IndexSpace(index), about, _device(request))
     name = "BM25" if request.mode == "bm25" else f"{request.mode} with {encoder['name'] if encoder else 'no encoder'}"
-    return IndexSearch(name, index, request.mode, request.fusion)
+    if request.knob is not None:
+        name += f", {request.knob} {getattr(request, request.knob):g}"
+    index.effort(request.searching())  # what the index does not have is refused before queries are encoded
+    return IndexSearch(name, index, request.searching())
 
 
 def _device(request: Request) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..choices import Metric
+from ..dense import full_corpus
+from ..dense.exact import RowScores
 from ..dense.vectors import vectors_at
 from ..encoders.stored import StoredVectors
 from ..errors import InvalidRequest
@@ -44,6 +46,9 @@ class Space(Protocol):
 
     def matrices(self) -> Sequence[Vectors]:
         """All papers' vectors, (n, dim) each."""
+
+    def top(self, vectors: Vectors, k: int, metric: Metric, device: str | None) -> Iterator[RowScores]:
+        """The k best of all papers for each of the vectors, see `full_corpus.top`; rows are counted as in `ids`."""
 
     def papers(self, ids: Sequence[str]) -> tuple[list[str], npt.NDArray[Any]]:
         """The papers among these that have a vector, and the vectors."""
@@ -107,6 +112,10 @@ class StoredSpace:
         rows = self._papers.rows
         return [_MatrixRows(self._papers.matrix, np.array([rows[id] for id in self._pool], np.int64))]  # type: ignore[list-item]
 
+    def top(self, vectors: Vectors, k: int, metric: Metric, device: str | None) -> Iterator[RowScores]:
+        """See `Space`."""
+        return full_corpus.top(vectors, self.matrices(), k, metric, device)
+
     def papers(self, ids: Sequence[str]) -> tuple[list[str], npt.NDArray[Any]]:
         """See `Space`."""
         paper_ids = [id for id in ids if id in self._papers.rows]
@@ -154,10 +163,11 @@ class IndexSpace:
 
     def matrices(self) -> Sequence[Vectors]:
         """See `Space`."""
-        scope = self.index.scope
-        if scope.mask is None:
-            return [shard.vectors for shard in self.index.vectors]
-        return [shard.vectors[scope.part(shard.first, shard.papers).flags] for shard in self.index.vectors]
+        return self.index.live_vectors(self.index.vectors)
+
+    def top(self, vectors: Vectors, k: int, metric: Metric, device: str | None) -> Iterator[RowScores]:
+        """See `Space`."""
+        return self.index.top(vectors, k, metric, device)
 
     def papers(self, ids: Sequence[str]) -> tuple[list[str], npt.NDArray[Any]]:
         """See `Space`."""

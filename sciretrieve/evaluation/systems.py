@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import topk
-from ..choices import FusionMethod, Metric, Mode
+from ..choices import Metric
 from ..dense import full_corpus
 from ..dense.exact import score
 from ..errors import InvalidRequest
@@ -26,6 +26,7 @@ from ..ranking.reranking import stacked_scores
 from ..types import Paper, Query, Vectors
 from .judgements import RunScores, read_pair_scores, read_scores
 from .material import Material, Task
+from .options import KNOBS
 from .spaces import Space
 
 Answer: TypeAlias = tuple[str, Sequence[str], npt.NDArray[np.float64]]
@@ -94,10 +95,12 @@ class Dense:
         used_metric = metric or self.space.metric
         query_ids, vectors = self.space.queries(task)
         if task.candidates is None:
-            ids, papers = self.space.ids(), self.space.matrices()
+            ids = self.space.ids()
             if task.among is not None or task.standardise:
-                papers, vectors = _prepared(papers, vectors, task.among, task.standardise)
-            answers = full_corpus.top(vectors, papers, depth + 1, used_metric, self.device)
+                papers, vectors = _prepared(self.space.matrices(), vectors, task.among, task.standardise)
+                answers = full_corpus.top(vectors, papers, depth + 1, used_metric, self.device)
+            else:
+                answers = self.space.top(vectors, depth + 1, used_metric, self.device)
             for query, (rows, scores) in zip(query_ids, answers, strict=True):
                 yield _to_depth(query, [ids[row] for row in rows.tolist()], scores, depth)
             return
@@ -153,12 +156,11 @@ def _prepared(papers: Sequence[Vectors], queries: Vectors, among: int | None, st
 
 @dataclass(frozen=True)
 class IndexSearch:
-    """An index's own search in some mode."""
+    """An index's own search. The options name its mode."""
 
     name: str
     index: Index
-    mode: Mode
-    fusion: FusionMethod | None
+    options: SearchOptions
 
     @cached_property
     def _known(self) -> set[str]:
@@ -179,26 +181,28 @@ class IndexSearch:
 
     def facts(self) -> dict[str, Any]:
         """See `System`."""
-        return {"index": str(self.index.path), "mode": self.mode, "fusion": self.fusion if self.mode == "hybrid" else None}
+        options = self.options
+        effort = {name: value for name in KNOBS if (value := getattr(options, name)) is not None}
+        facts = {"index": str(self.index.path), "mode": options.mode, "fusion": options.fusion if options.mode == "hybrid" else None}
+        return facts | ({"effort": effort} if effort else {})
 
     def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
         """See `System`. Its scores are the search's own. A candidate that shares no word with the query is below all that do."""
         if task.groups is not None:
-            raise InvalidRequest(f"sets of papers are scored by their vectors, so mode {self.mode} cannot rank them")
+            raise InvalidRequest(f"sets of papers are scored by their vectors, so mode {self.options.mode} cannot rank them")
         queries = [query for query in task.queries.values() if self.has_query(query)]
         if task.candidates is None:
             last_row = self.index.scope.rows if task.among is None else task.among
             k = depth + 1 + self.index.scope.rows - last_row  # papers outside the candidates may come first
             batch_size = max(1, BATCH * (depth + 1) // k)
-            options = SearchOptions(mode=self.mode, fusion=self.fusion, group=False)
             for start in range(0, len(queries), batch_size):
-                for ranking in self.index.search(queries[start : start + batch_size], k, options):
+                for ranking in self.index.search(queries[start : start + batch_size], k, self.options):
                     positions = np.flatnonzero(ranking.rows < last_row)[: depth + 1]
                     yield _to_depth(ranking.query.id, [ranking.ids[place] for place in positions], ranking.scores[positions], depth)
             return
         for query in queries:
             ids = [other for other in task.candidates.get(query.id, ()) if other in self._known]
-            yield query.id, ids, self.index.score(query, ids, mode=self.mode, fusion=self.fusion)
+            yield query.id, ids, self.index.score(query, ids, mode=self.options.mode, fusion=self.options.fusion)
 
 
 @dataclass(frozen=True)

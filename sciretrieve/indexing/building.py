@@ -67,7 +67,8 @@ def build(
         resume: continue a partial build; False starts over.
         overwrite: replace an index, or another partial build; the old index stays in use until the new one is complete.
         progress: is told how far the build is.
-        workers: other processes that fill the shards, such as `RayWorkers`, and see the same directory; the index is the same.
+        workers: other processes that fill the shards and build their FAISS indexes, such as `RayWorkers`, and see the same directory; the
+            index is the same.
         changes: fields of `BuildSettings` that replace those of `settings`: `build("papers.bib", "indexes/papers", encoder="specter2")`.
 
     Returns:
@@ -173,7 +174,7 @@ class Build:
                 raise IndexExists(str(self.directory), f"holds an index with another {differences}", self._offer(differences))
             self._respan(old)
             return
-        publish(self.filled(resume, overwrite), self.plan, self.metric, old, self.progress)
+        publish(self.filled(resume, overwrite), self.plan, self.metric, old, self.progress, self.workers)
         remove(self.directory / PARTS)
 
     def filled(self, resume: bool, overwrite: bool, share: Share = ALL) -> Pending:
@@ -259,7 +260,7 @@ class Build:
             self.progress.note(f"{self.directory} is up to date: the same corpus and settings")
         else:
             self.progress.note(f"{self.directory} has these papers already; none is encoded again")
-            commit(self.directory, old, replace(old, build=self.plan), settings, Change("index"), self.progress)
+            commit(self.directory, old, replace(old, build=self.plan), settings, Change("index"), self.progress, workers=self.workers)
         sweep(self.directory)
 
     def _forget(self, pending: Pending) -> None:
@@ -273,7 +274,14 @@ class Build:
             remove_lock(self.directory)
 
 
-def publish(pending: Pending, plan: Mapping[str, Any], metric: Metric | None, old: Manifest | None, progress: Progress) -> None:
+def publish(
+    pending: Pending,
+    plan: Mapping[str, Any],
+    metric: Metric | None,
+    old: Manifest | None,
+    progress: Progress,
+    workers: Workers | None = None,
+) -> None:
     """Commit a build whose shards are all full, in place of the generation `old`; a plan may be another than the one that it was begun
     with where that makes no other shards."""
     directory = pending.directory
@@ -300,7 +308,7 @@ def publish(pending: Pending, plan: Mapping[str, Any], metric: Metric | None, ol
         log=(),
     )
     change = Change("index", added=papers, deleted=old.papers if old else 0)
-    commit(directory, old, manifest, _spanning(plan, metric, papers, progress), change, progress, anew=True)
+    commit(directory, old, manifest, _spanning(plan, metric, papers, progress), change, progress, anew=True, workers=workers)
     sweep(directory, keep=0)
 
 

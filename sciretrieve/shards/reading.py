@@ -26,6 +26,8 @@ from ..types import Paper, Rows
 from ..verified import Verified
 
 ID_COLUMNS = {"id": pa.string(), "content": pa.binary(16)}
+COMPARED = 4
+"""Ids that are each compared with all; more are looked up together, in the time that some four of these take."""
 GROUPS_AT_ONCE = 32
 """Row groups in memory at a time, about 500 kB each."""
 
@@ -127,9 +129,14 @@ class Shard:
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:
         """The rows of the given ids among its papers that are not deleted; ids that it lacks are left out."""
-        places = pc.index_in(pa.array(ids, pa.string()), value_set=self.ids) if len(ids) > 16 else [pc.index(self.ids, id) for id in ids]
-        rows = {id: place.as_py() for id, place in zip(ids, places, strict=True)}
-        return {id: row for id, row in rows.items() if row is not None and row >= 0 and self.scope.has(np.array([row]))[0]}
+        if len(ids) <= COMPARED:
+            rows = np.array([pc.index(self.ids, id).as_py() for id in ids], np.int64)
+            rows = rows[rows >= 0]
+        else:  # with a table of the ids that are asked for: one of all the shard's takes some ten times as long
+            asked = pc.is_in(self.ids, value_set=pa.array(ids, pa.string()))
+            rows = pc.indices_nonzero(asked).to_numpy().astype(np.int64)
+        rows = rows[self.scope.has(rows)]
+        return dict(zip(self.ids_at(rows), rows.tolist(), strict=True))
 
     def papers_at(self, rows: Rows) -> list[Paper]:
         """The papers at the given rows of this shard, in that order."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner, Result
 
+import sciretrieve as sr
+from sciretrieve.choices import Mode
 from sciretrieve.commands.app import app
+from sciretrieve.corpora import read_queries
+from sciretrieve.dense import vectors as dense_vectors
 from sciretrieve.errors import SciretrieveError
 from sciretrieve.evaluation import CATALOGUE
 from sciretrieve.evaluation.published import PUBLISHED
@@ -82,6 +87,33 @@ def test_an_index_can_be_evaluated(beir: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "indexes").exists()
 
 
+def test_an_index_is_searched_as_hard_as_is_asked(beir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dense_vectors, "SCANS_PER_CANDIDATE", 0)  # else so few vectors are scanned
+    monkeypatch.setattr(dense_vectors, "SELECTIVE", 0)
+    row = CATALOGUE["trec-covid"]
+    monkeypatch.setitem(CATALOGUE, "trec-covid", replace(row, protocol=replace(row.protocol, depth=10)))
+    index = sr.build(beir, tmp_path / "index", dense="IVF8,Flat")
+
+    def run(*options: str) -> dict[str, dict[str, float]]:
+        result = call("evaluate", "trec-covid", "--data", beir, "-i", index.path, "-o", tmp_path / "out", *options)
+        assert result.exit_code == 0, result.exception
+        return {query: dict(row) for query, row in json.loads((tmp_path / "out/run.json").read_text()).items()}
+
+    def answers(mode: Mode, **options: Any) -> dict[str, dict[str, float]]:
+        found = index.search(read_queries(str(beir)), 11, mode=mode, group=False, **options)
+        return {ranking.query.id: dict(zip(ranking.ids[:10], ranking.scores[:10].tolist(), strict=True)) for ranking in found}
+
+    every = run()
+    assert every == run("--recall", "1") == answers("dense", recall=1.0)
+    few = run("--nprobe", "1")
+    assert few == answers("dense", nprobe=1) != every
+    assert "dense with minilm, nprobe 1" in (tmp_path / "out/report.txt").read_text()
+    assert "the encoder alone" not in (tmp_path / "out/report.txt").read_text()
+    assert run("--nprobe", "1", "--mode", "hybrid") == answers("hybrid", nprobe=1)
+    lacking = call("evaluate", "trec-covid", "--data", beir, "-i", index.path, "--ef", "4")
+    assert "which has no --ef; it has --nprobe" in str(lacking.exception)
+
+
 def test_the_table_has_the_published_rows_and_how_they_were_scored(tmp_path: Path) -> None:
     rows = [{"paper": f"p{at}", "title": f"title {at}", "abstract": "a", "cite": [f"p{(at + 1) % 30}"], "co-cite": []} for at in range(30)]
     write_lines(tmp_path / "SciDocs_papers_test.json", rows)
@@ -119,6 +151,15 @@ def test_runs_are_compared(beir: Path, tmp_path: Path) -> None:
         (["evaluate", "mdcr", "--data", "nowhere"], "there is no nowhere"),
         (["evaluate", "--run", "x.trec"], "give both --run and --qrels"),
         (["evaluate", "mdcr", "--data", ".", "--metric", "l2", "--mode", "bm25"], r"mdcr needs|--metric compares"),
+        (["evaluate", "mdcr", "--data", ".", "--ef", "9"], "--ef says how hard an index's vectors are searched"),
+        (
+            ["evaluate", "mdcr", "--data", ".", "-i", "x", "--mode", "bm25", "--recall", "0.9"],
+            "it goes with --index, in mode dense or hybrid",
+        ),
+        (["evaluate", "mdcr", "--data", ".", "-i", "x", "--nprobe", "9", "--metric", "l2"], "leave out --metric"),
+        (["evaluate", "mdcr", "--data", ".", "-i", "x", "--ef", "9", "--recall", "0.9"], "--recall chooses --ef"),
+        (["evaluate", "mdcr", "--data", ".", "--encoder", "minilm", "--distributed", "ray"], "name it with --index"),
+        (["evaluate", "mdcr", "--data", ".", "--address", "localhost:1"], "--address is for --distributed ray"),
         (["compare", "a.trec"], "two runs or more"),
         (["compare", "a.trec", "b.trec"], "name judgements with --qrels"),
     ],

@@ -23,8 +23,28 @@ def literal(query: Vectors, vectors: Vectors, metric: Metric) -> Any:
 
 
 def search_all(vectors: Vectors, queries: Vectors, k: int, metric: Metric, mask: Any = None) -> Any:
-    norms = np.linalg.norm(vectors, axis=1).astype(np.float32)
-    return exact.search(vectors, norms, queries, k, metric, mask)
+    return exact.search(vectors, exact.unknown_norms(len(vectors)), queries, k, metric, mask)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_lengths_are_taken_of_what_is_read_and_known_from_then_on(metric: Metric) -> None:
+    rng = np.random.default_rng(4)
+    vectors = (rng.standard_normal((400, 16)) * rng.random((400, 1))).astype(np.float32)
+    queries = rng.standard_normal((3, 16)).astype(np.float32)
+    norms = exact.unknown_norms(400)
+    few = np.arange(400) % 20 == 0
+    first = exact.search(vectors, norms, queries, 5, metric, few)
+    assert (np.isfinite(norms) == few).all()
+    for mask in (few, None):
+        again, expected = exact.search(vectors, norms, queries, 5, metric, mask), search_all(vectors, queries, 5, metric, mask)
+        for (rows, scores), (expected_rows, expected_scores) in zip(again, expected, strict=True):
+            assert dict(zip(rows.tolist(), scores.tolist(), strict=True)) == dict(
+                zip(expected_rows.tolist(), expected_scores.tolist(), strict=True)
+            )
+    np.testing.assert_allclose(norms, np.linalg.norm(vectors, axis=1), rtol=1e-6)
+    assert all(
+        (rows == again_rows).all() for (rows, _), (again_rows, _) in zip(first, search_all(vectors, queries, 5, metric, few), strict=True)
+    )
 
 
 @pytest.mark.parametrize("metric", METRICS)

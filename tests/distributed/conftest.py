@@ -1,4 +1,8 @@
-"""A Ray cluster of two nodes, emulated on this machine by Ray itself."""
+"""A Ray cluster of two nodes, emulated on this machine by Ray itself.
+
+It takes seconds to start, and so does every process on its nodes, of which each build and each open index has one a node. So tests share
+them.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +28,9 @@ def cluster() -> Iterator[Any]:
     warnings.simplefilter("default")  # Ray leaves sockets and processes to be collected
     from ray.cluster_utils import Cluster
 
-    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    # a node that was killed is missed after two seconds instead of ten; one that is only slow has as long as ever to answer
+    noticing = {"health_check_period_ms": 500, "health_check_failure_threshold": 3}
+    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False, "_system_config": noticing})
     nodes.add_node(num_cpus=1)
     yield nodes
     nodes.shutdown()
@@ -34,7 +40,7 @@ def cluster() -> Iterator[Any]:
         os.environ["PYTHONPATH"] = before
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def workers(cluster: Any) -> Iterator[RayWorkers]:
     """Workers on all nodes."""
     with RayWorkers(cluster.address) as crew:

@@ -31,8 +31,15 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
     return sr.open(folder / "index")
 
 
-@pytest.fixture
-def distributed(index: sr.Index, workers: RayWorkers) -> Iterator[DistributedIndex]:
+@pytest.fixture(scope="module")
+def doomed(cluster: Any) -> Any:
+    """A third node."""
+    return cluster.add_node(num_cpus=1)
+
+
+@pytest.fixture(scope="module")
+def distributed(index: sr.Index, workers: RayWorkers, doomed: Any) -> Iterator[DistributedIndex]:
+    """The index on three nodes; tests kill one after the other, and it always answers."""
     with DistributedIndex(index.path, workers) as opened:
         yield opened
 
@@ -63,34 +70,31 @@ def test_answers_are_those_of_one_machine(index: sr.Index, distributed: Distribu
     assert distributed.score(query, ids).tolist() == index.score(query, ids).tolist()
 
 
-def test_a_node_that_dies_in_mid_search_loses_no_answer(index: sr.Index, cluster: Any) -> None:
-    doomed = cluster.add_node(num_cpus=1)
-    with RayWorkers(cluster.address) as workers, DistributedIndex(index.path, workers) as distributed:
-        expected = answers(index, SearchOptions())
+def test_a_node_that_dies_in_mid_search_loses_no_answer(index: sr.Index, distributed: DistributedIndex, cluster: Any, doomed: Any) -> None:
+    expected = answers(index, SearchOptions())
+    assert answers(distributed, SearchOptions()) == expected
+    assert len(distributed._groups._processes) == 3
+    cluster.remove_node(doomed, allow_graceful=False)
+    for _ in range(3):
         assert answers(distributed, SearchOptions()) == expected
-        cluster.remove_node(doomed, allow_graceful=False)
-        for _ in range(3):
-            assert answers(distributed, SearchOptions()) == expected
 
 
-def test_without_any_node_this_machine_answers(index: sr.Index, workers: RayWorkers) -> None:
-    with DistributedIndex(index.path, workers) as distributed:
-        for process in distributed._groups._processes:
-            workers.cluster.ray.kill(process)
-        assert answers(distributed, SearchOptions()) == answers(index, SearchOptions())
+def test_without_any_node_this_machine_answers(index: sr.Index, distributed: DistributedIndex, workers: RayWorkers) -> None:
+    for process in distributed._groups._processes:
+        workers.cluster.ray.kill(process)
+    assert answers(distributed, SearchOptions()) == answers(index, SearchOptions())
+    assert not distributed._groups._processes
 
 
-def test_it_is_refreshed_on_the_same_nodes(workers: RayWorkers, tmp_path: Path) -> None:
-    corpus = write_jsonl(tmp_path / "corpus.jsonl", made_up_papers(60))
-    sr.build(corpus, tmp_path / "index", dense="none", shard_size=20)
-    with DistributedIndex(tmp_path / "index", workers) as before:
-        assert before.refreshed() is before
-        gone = before.search("graph networks", 1).rankings[0].ids[0]
-        sr.delete(tmp_path / "index", gone)
-        with before.refreshed() as after:
-            assert isinstance(after, DistributedIndex)
-            assert gone not in after.search("graph networks", 60).rankings[0].ids
-        assert before.search("graph networks", 1).rankings[0].ids[0] == gone
+def test_it_is_refreshed_on_the_same_nodes(index: sr.Index, distributed: DistributedIndex) -> None:
+    assert distributed.refreshed() is distributed
+    gone = distributed.search("graph networks", 1).rankings[0].ids[0]
+    sr.delete(index.path, gone)
+    with distributed.refreshed() as after:
+        assert isinstance(after, DistributedIndex)
+        assert answers(after, SearchOptions()) == answers(index.refreshed(), SearchOptions())
+        assert gone not in after.search("graph networks", 400).rankings[0].ids
+    assert distributed.search("graph networks", 1).rankings[0].ids[0] == gone
 
 
 def test_the_commands(index: sr.Index, cluster: Any, tmp_path: Path) -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
+import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +17,7 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.distributed import RayWorkers
-from sciretrieve.distributed.cluster import Cluster
+from sciretrieve.distributed.cluster import Cluster, check_address
 from sciretrieve.errors import MissingExtra, NotFound, Unavailable
 from sciretrieve.options import BuildSettings
 from sciretrieve.protocols import Advance, Silent
@@ -37,44 +41,44 @@ def whole(corpus: Path) -> sr.Index:
 
 
 class Told(Silent):
-    """Counts papers, and calls something when the first are in their shards."""
+    """Keeps of each stage how many papers it has and how many were done, and calls something when the first are in their shards."""
 
-    def __init__(self, then: Callable[[], None] = lambda: None) -> None:
-        self.papers, self.total, self._unit = 0, 0, ""
+    def __init__(self, then: Callable[[], None]) -> None:
+        self.stages: list[tuple[str, int | None, int]] = []
         self._then = then
 
     def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
-        self.total, self.papers, self._unit = total or 0, 0, unit
+        self.stages.append((unit, total, done))
 
     def advance(self, papers: int) -> None:
-        if not self.papers and self._unit == "papers":
+        unit, total, done = self.stages[-1]
+        if not done and unit == "papers":
             self._then()
-        self.papers += papers
+        self.stages[-1] = unit, total, done + papers
 
 
-def test_the_index_is_that_of_one_machine(corpus: Path, whole: sr.Index, workers: RayWorkers, tmp_path: Path) -> None:
-    told = Told()
-    index = sr.build(corpus, tmp_path / "index", SETTINGS, workers=workers, progress=told)
-    assert contents(index) == contents(whole)
-    assert manifest(index) == manifest(whole)
-    assert told.papers == told.total == 200
-
-
-def test_a_node_that_dies_in_mid_build_costs_nothing_else(
-    corpus: Path, whole: sr.Index, cluster: Any, workers: RayWorkers, tmp_path: Path
+def test_the_index_is_that_of_one_machine_also_where_a_node_dies_in_mid_build(
+    corpus: Path, cluster: Any, workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    approximate = replace(SETTINGS, dense="IVF4,SQ8")
+    here = sr.build(corpus, tmp_path / "here", approximate)
+    assert [facts.ann_file for facts in here.manifest.shards] == ["dense-000001.faiss"] * 5
+    monkeypatch.setattr("sciretrieve.indexing.intake.fill", None)  # in this process
+    monkeypatch.setattr("sciretrieve.commits.build_ann", None)
     doomed = cluster.add_node(num_cpus=1)
-    deaths: list[int] = []
+    deaths: list[str] = []
 
     def kill() -> None:
-        cluster.remove_node(doomed, allow_graceful=False)
-        deaths.append(told.papers)
+        if not deaths:
+            cluster.remove_node(doomed, allow_graceful=False)
+            deaths.append("in mid-build")
 
     told = Told(kill)
-    index = sr.build(corpus, tmp_path / "index", SETTINGS, workers=workers, progress=told)
-    assert deaths == [0]
-    assert told.papers == told.total == 200
-    assert contents(index) == contents(whole)
+    index = sr.build(corpus, tmp_path / "index", approximate, workers=workers, progress=told)
+    assert deaths
+    assert told.stages == [("papers read", 200, 200), ("papers", 200, 200), ("papers", 200, 200)]  # read, filled, indexed
+    assert contents(index) == contents(here)
+    assert manifest(index) == manifest(here)
 
 
 def test_a_task_whose_worker_dies_is_done_by_another(workers: RayWorkers, tmp_path: Path) -> None:
@@ -94,18 +98,19 @@ def test_a_task_whose_worker_dies_is_done_by_another(workers: RayWorkers, tmp_pa
     assert sum(papers) == 7
 
 
-def test_a_task_that_kills_its_workers_ends_the_work(workers: RayWorkers, tmp_path: Path) -> None:
+def test_a_task_that_kills_its_workers_ends_the_work(workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sciretrieve.distributed.workers.MOST_DEATHS", 2)
     (tmp_path / "pending.json").write_text("{}")
 
     def dies(_: Advance) -> None:
         os._exit(1)
 
-    with pytest.raises(Unavailable, match="3 workers died"):
+    with pytest.raises(Unavailable, match="2 workers died"):
         list(workers.run(tmp_path, [dies], lambda _: None))
 
 
 def test_what_a_task_raises_is_raised_here(workers: RayWorkers, tmp_path: Path) -> None:
-    (tmp_path / "pending.json").write_text("{}")
+    (tmp_path / "manifest.json").write_text("{}")  # a finished index
 
     def fails(_: Advance) -> None:
         raise NotFound("there is no such thing")
@@ -133,6 +138,33 @@ def test_an_address_without_a_cluster() -> None:
     with pytest.raises(Unavailable, match="give HOST:PORT"):
         Cluster("nonsense")
     assert time.monotonic() - start < 30  # Ray itself waits for many minutes
+
+
+def test_an_address_of_a_web_server() -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"127.0.0.1:{server.server_port}"
+        result = sciretrieve("search", "star", "-i", "anywhere", "--distributed", "ray", "--address", address)
+        server.shutdown()
+    assert result.returncode == 4
+    error = (
+        f"sciretrieve: what listens at {address} is not a Ray cluster's head node; give the address that `ray start` shows there, or auto"
+    )
+    assert result.stderr.splitlines()[2:] == [error]  # after two lines of the server's
+
+
+def test_an_address_of_something_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sciretrieve.distributed.cluster.LONGEST_CONNECTION", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
+        with pytest.raises(Unavailable, match="is not a Ray cluster's head node"):
+            Cluster(address)
+        monkeypatch.setenv("RAY_ADDRESS", address)
+        monkeypatch.setattr("ray.is_initialized", lambda: False)  # by another test
+        with pytest.raises(Unavailable, match=f"listens at {address} is not"):
+            Cluster(None)
+        monkeypatch.setenv("RAY_USE_TLS", "1")  # whose greeting would be another
+        check_address(address)
 
 
 def test_without_ray(monkeypatch: pytest.MonkeyPatch) -> None:

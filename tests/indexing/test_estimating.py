@@ -107,7 +107,8 @@ def test_tokens_are_those_that_the_encoder_reads(corpus: Path, monkeypatch: pyte
     assert estimate.encoder == {"name": "minilm", "dim": 384, "precision": encoder.precision, "ran_in": [f"OpenVINO {encoder.precision}"]}
 
 
-def test_vectors_made_elsewhere_have_no_tokens(corpus: Path, tmp_path: Path) -> None:
+def test_vectors_made_elsewhere_have_no_tokens(tmp_path: Path) -> None:
+    corpus = write_jsonl(tmp_path / "papers.jsonl", made_up_papers(40))
     sr.encode(corpus, tmp_path / "vectors.npy")
     estimate = sr.estimate(corpus, encoder=f"vectors:{tmp_path / 'vectors.npy'}")
     assert (estimate.tokens, estimate.truncated, estimate.metric) == (None, None, "l2")
@@ -127,8 +128,10 @@ def ids_of(corpus: Corpus, most: int = 200) -> tuple[sampling.Sample, list[int]]
     return sample, [int(id.rsplit("-")[-1]) for id in sample.papers["id"].to_pylist()]
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "parquet", "csv", "jsonl.gz"])
-@pytest.mark.parametrize("files", [1, 3, 40])
+@pytest.mark.parametrize(
+    ("kind", "files"),
+    [("jsonl", 1), ("jsonl", 3), ("jsonl", 40), ("parquet", 1), ("parquet", 3), ("parquet", 40), ("csv", 1), ("csv", 40), ("jsonl.gz", 3)],
+)
 def test_of_a_large_corpus_some_rows_are_read_all_over_it(
     large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, files: int
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from sciretrieve.errors import IndexExists, InvalidRequest
 from sciretrieve.fusion import Fusion
 from sciretrieve.indexing import building, refit
 from sciretrieve.lexical import Bm25Parameters
-from sciretrieve.protocols import Silent
+from sciretrieve.protocols import Advance, Result, Silent, Task
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import LetterEncoder
 
@@ -177,6 +178,29 @@ def test_the_same_command_keeps_what_was_tuned(source: Path, tmp_path: Path) -> 
     euclidean = build(source, tmp_path / "index", metric="l2", progress=notes).manifest
     assert euclidean.fusion is None
     assert any("sciretrieve tune" in note for note in notes.texts)
+
+
+class ThisProcess:
+    """`protocols.Workers` that are this process."""
+
+    def __init__(self) -> None:
+        self.done = 0
+
+    def run(self, directory: Path, tasks: Sequence[Task[Result]], advance: Advance) -> Iterator[tuple[int, Result]]:
+        for number, task in reversed(list(enumerate(tasks))):  # they may end in any order
+            self.done += 1
+            yield number, task(advance)
+
+
+def test_workers_build_the_indexes_of_another_type(source: Path, tmp_path: Path) -> None:
+    workers = ThisProcess()
+    build(source, tmp_path / "here")
+    build(source, tmp_path / "handed-out")
+    here = build(source, tmp_path / "here", dense="IVF4,Flat")
+    handed_out = build(source, tmp_path / "handed-out", dense="IVF4,Flat", workers=workers)
+    assert workers.done == 3
+    assert answers(handed_out) == answers(here)
+    assert [shard.files for shard in handed_out.manifest.shards] == [shard.files for shard in here.manifest.shards]
 
 
 def test_readers_of_the_generation_before_keep_their_graph(source: Path, tmp_path: Path) -> None:
