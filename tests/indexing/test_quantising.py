@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from sciretrieve.encoders import Receipt, load_encoder, quantising
 from sciretrieve.errors import InvalidRequest, MissingExtra
 from sciretrieve.indexing import building
 from sciretrieve.indexing.parts import build_part, join_parts
-from sciretrieve.protocols import Silent
+from sciretrieve.protocols import Advance, Result, Silent, Task
 from tests.command_line import answer, sciretrieve
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_weights import write_bert
@@ -120,6 +120,20 @@ def test_papers_can_be_added(built: sr.Index, tmp_path: Path) -> None:
     assert index.manifest.encoder is not None
     assert index.manifest.encoder["ran_in"][0].startswith("OpenVINO")
     assert index.search("graph networks", 5, mode="dense").hits
+
+
+class InTurn:
+    """Workers that do one task after the other, in this process."""
+
+    def run(self, directory: Path, tasks: Sequence[Task[Result]], advance: Advance) -> Iterator[tuple[int, Result]]:
+        for number, task in enumerate(tasks):
+            yield number, task(advance)
+
+
+def test_workers_take_the_same_graph(built: sr.Index, tmp_path: Path, corpus: Path) -> None:
+    index = build(corpus, tmp_path / "index", workers=InTurn())
+    np.testing.assert_array_equal(vectors(index), vectors(built))
+    assert index.manifest.encoder == built.manifest.encoder
 
 
 def test_parts_are_joined(tmp_path: Path, corpus: Path) -> None:
