@@ -109,7 +109,8 @@ def evaluate(
     from .. import evaluation
 
     console = Console(quiet)
-    if distributed is not None and (index is None if replay is None else index is not None):
+    is_one_index = (index is None) != (replay is None) and run is None and matrix is None
+    if distributed is not None and not is_one_index:
         raise InvalidRequest("a cluster searches one index: name it with --index, or a receipt of it with --replay")
     try:
         if run is not None or qrels is not None:

@@ -159,6 +159,7 @@ def test_runs_are_compared(beir: Path, tmp_path: Path) -> None:
         (["evaluate", "mdcr", "--data", ".", "-i", "x", "--nprobe", "9", "--metric", "l2"], "leave out --metric"),
         (["evaluate", "mdcr", "--data", ".", "-i", "x", "--ef", "9", "--recall", "0.9"], "--recall chooses --ef"),
         (["evaluate", "mdcr", "--data", ".", "--encoder", "minilm", "--distributed", "ray"], "name it with --index"),
+        (["evaluate", "--matrix", "x.toml", "-i", "x", "--distributed", "ray"], "a cluster searches one index"),
         (["evaluate", "mdcr", "--data", ".", "--address", "localhost:1"], "--address is for --distributed ray"),
         (["compare", "a.trec"], "two runs or more"),
         (["compare", "a.trec", "b.trec"], "name judgements with --qrels"),
