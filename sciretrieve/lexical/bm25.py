@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from threading import Lock
@@ -22,6 +22,8 @@ from .postings import Postings
 from .statistics import Frequencies, Statistics
 from .variants import FREQUENCY_WEIGHTS, RARITIES, VARIANTS, Floats, frequency_weights, term_rarities
 
+LOOKED_UP = 8
+"""Postings of a term for each paper that is to be scored, up to which adding up all of them is quicker than looking for these papers."""
 K3 = 3.0
 """Saturates a term's frequency in a query; measured, see docs/quality.md."""
 
@@ -93,9 +95,14 @@ class LexicalShard:
         """Gives a term's number; None if no paper of the shard has it."""
         return lru_cache(NUMBERS_REMEMBERED)(self.postings.number)
 
+    @once
+    def _places_of(self) -> Callable[[int], slice]:
+        """Gives a term's postings, which are checked when they are first read. Raises CorruptData."""
+        return lru_cache(NUMBERS_REMEMBERED)(self.postings.of)
+
     def rows_of(self, number: int) -> npt.NDArray[np.int32]:
         """The rows within the shard of the papers that have a term, deleted ones too, ascending."""
-        return self.postings.rows[self.postings.of(number)]
+        return self.postings.rows[self._places_of(number)]
 
     def weights_of(self, number: int) -> Weights:
         """What a term adds to these papers' scores, beyond what it adds to papers without it."""
@@ -126,8 +133,14 @@ class LexicalShard:
         lengths = (self.postings.lengths + title * self.postings.title_lengths) / (mean_length or 1.0)  # 0 if titles weigh 0
         return np.asarray(1 - self.parameters.b + self.parameters.b * lengths, np.float32)
 
+    def weights_at(self, number: int, places: Rows) -> Weights:
+        """The weights of some of a term's papers: those at these places of `rows_of`."""
+        return self._weigh_postings(number, self._places_of(number).start + places)
+
     def _weigh(self, number: int) -> Weights:
-        places = self.postings.of(number)
+        return self._weigh_postings(number, self._places_of(number))
+
+    def _weigh_postings(self, number: int, places: slice | Rows) -> Weights:
         counts = self.postings.counts[places].astype(np.float32)
         counts += np.float32(self.parameters.title - 1.0) * self.postings.titles[places]
         weigh = FREQUENCY_WEIGHTS[VARIANTS[self.parameters.variant].frequency]
@@ -139,6 +152,12 @@ class LexicalShard:
 def rarity_of(parameters: Bm25Parameters, frequency: int, papers: int) -> float:
     """The inverse document frequency of a term that so many of so many papers have, in the variant's form."""
     return float(term_rarities(parameters, np.array([float(frequency)]), papers)[0])
+
+
+def largest_weight(parameters: Bm25Parameters, frequency: int, papers: int) -> float:
+    """More than a term that so many of so many papers have can add to any paper's score, beyond what it adds to papers without it."""
+    most = float(frequency_weights(parameters, np.array([1e9]), np.zeros(1))[0])
+    return 1.0001 * rarity_of(parameters, frequency, papers) * (most - absent_weight(parameters))
 
 
 def absent_weight(parameters: Bm25Parameters) -> float:
@@ -172,7 +191,9 @@ class Bm25:
     def scores(self, terms: Mapping[str, float]) -> tuple[Weights, Mask]:
         """Score every paper for weighted query terms: a float32 score per row, and whether it has any of the terms."""
         scores, matched = np.zeros(self._rows, np.float32), np.zeros(self._rows, bool)
-        for shard, shard_scores, shard_matched in self._scored(terms, self.shards):
+        scoring = _Scoring(self, terms, self.shards)
+        for shard in self.shards:
+            shard_scores, shard_matched = scoring.score(shard)
             span = slice(shard.first, shard.first + shard.papers)
             scores[span], matched[span] = shard_scores, shard_matched
         return scores, matched
@@ -188,41 +209,21 @@ class Bm25:
         other_scores = np.full(len(others), -np.inf, np.float32)
         scopes = {shard.first: scope.part(shard.first, shard.papers) for shard in self.shards}
         answering_shards = [shard for shard in self.shards if len(scopes[shard.first])]
-        for shard, shard_scores, matched in self._scored(terms, answering_shards):
+        scoring = _Scoring(self, terms, answering_shards)
+        for shard in answering_shards:
+            positions = np.flatnonzero((others >= shard.first) & (others < shard.first + shard.papers))
+            other_rows = others[positions] - shard.first
+            shard_scores, matched = scoring.score(shard, edge, other_rows)
             mask = scopes[shard.first].mask
             places = np.flatnonzero((matched if mask is None else matched & mask) & (shard_scores >= edge))
             rows, scores = np.concatenate([rows, places + shard.first]), np.concatenate([scores, shard_scores[places]])
             if len(rows) > k:
                 best_places = topk.best(scores, k)
                 rows, scores = rows[best_places], scores[best_places]
+            if len(rows) >= k:
                 edge = scores.min(initial=np.inf)
-            positions = np.flatnonzero((others >= shard.first) & (others < shard.first + shard.papers))
-            other_rows = others[positions] - shard.first
             other_scores[positions] = np.where(matched[other_rows], shard_scores[other_rows], -np.inf)
         return rows, scores, other_scores
-
-    def _scored(self, terms: Mapping[str, float], shards: Sequence[LexicalShard]) -> Iterator[tuple[LexicalShard, Weights, Mask]]:
-        """Each shard's papers' scores, and which have any of the terms; the arrays are the next shard's when it is asked for."""
-        known = [(term, np.float32(terms[term]), self._absent(term)) for term in sorted(self.known_terms(terms))]
-        largest = max((shard.papers for shard in shards), default=0)
-        all_scores, all_matched = np.empty(largest, np.float32), np.empty(largest, bool)
-        for shard in shards:
-            scores, matched = all_scores[: shard.papers], all_matched[: shard.papers]
-            scores.fill(0)
-            matched.fill(False)
-            for term, weight, absent in known:
-                number = shard.number(term)
-                if number is not None:
-                    rows = shard.rows_of(number)
-                    scores[rows] += weight * shard.weights_of(number)
-                    matched[rows] = True
-                if absent:
-                    scores += weight * absent
-            yield shard, scores, matched
-
-    def _absent(self, term: str) -> np.float32:
-        weight = absent_weight(self.parameters)
-        return np.float32(weight and weight * rarity_of(self.parameters, self.frequency(term), self.statistics.papers))
 
     def frequency(self, term: str) -> int:
         """How many papers have a term."""
@@ -310,6 +311,77 @@ class Bm25:
                 if place < len(rows) and rows[place] == shard_rows[0]:
                     contributions[term] = weight * float(shard.weights_of(number)[place])
         return dict(sorted(contributions.items(), key=lambda item: (-item[1], item[0])))
+
+
+class _Scoring:
+    """Scores the papers of shards, one after the other, for one query.
+
+    Once k papers are known, a paper of a later shard is of interest only if it reaches the k-th's score. The commonest terms add little:
+    papers that have no others cannot reach it, so the postings of these terms are read only for papers that have another (Turtle and
+    Flood, "Query evaluation: strategies and optimizations", 1995). Scores are added up in one order, and so are the same to the last bit.
+    """
+
+    def __init__(self, bm25: Bm25, terms: Mapping[str, float], shards: Sequence[LexicalShard]) -> None:
+        parameters, papers = bm25.parameters, bm25.statistics.papers
+        absent = absent_weight(parameters)
+        self._terms: list[_Term] = []
+        for term in sorted(bm25.known_terms(terms)):
+            frequency, weight = bm25.frequency(term), np.float32(terms[term])
+            at_least = np.float32(absent and absent * rarity_of(parameters, frequency, papers))
+            self._terms.append(_Term(term, weight, at_least, float(weight) * largest_weight(parameters, frequency, papers)))
+        largest = max((shard.papers for shard in shards), default=0)
+        self._scores, self._matched = np.empty(largest, np.float32), np.empty(largest, bool)
+
+    def score(self, shard: LexicalShard, edge: float = -np.inf, others: Rows = NO_ROWS) -> tuple[Weights, Mask]:
+        """A shard's papers' scores, and which have any of the terms; the arrays are the next shard's when that is scored.
+
+        Both are right for papers that reach the score `edge`, and for the rows `others`. Of the rest, none reaches it.
+        """
+        scores, matched = self._scores[: shard.papers], self._matched[: shard.papers]
+        scores.fill(0)
+        matched.fill(False)
+        numbers = [shard.number(term.term) for term in self._terms]
+        needed = self._needed(edge)
+        for term, number in zip(self._terms, numbers, strict=True):
+            if number is not None and term.term in needed:
+                matched[shard.rows_of(number)] = True
+        candidates = NO_ROWS
+        if len(needed) < len(self._terms):
+            candidates = np.sort(np.concatenate([np.flatnonzero(matched), np.unique(others[~matched[others]])]), kind="stable")
+        for term, number in zip(self._terms, numbers, strict=True):
+            if number is not None:
+                rows = shard.rows_of(number)
+                if term.term in needed or len(rows) < LOOKED_UP * len(candidates):
+                    scores[rows] += term.weight * shard.weights_of(number)
+                    matched[rows] = True
+                elif len(candidates):
+                    places = np.minimum(np.searchsorted(rows, candidates), len(rows) - 1)
+                    has_term = rows[places] == candidates
+                    scores[candidates[has_term]] += term.weight * shard.weights_at(number, places[has_term])
+                    matched[candidates[has_term]] = True
+            if term.at_least:
+                scores += term.weight * term.at_least
+        return scores, matched
+
+    def _needed(self, edge: float) -> set[str]:
+        """The terms of which a paper must have one to reach a score."""
+        by_size = sorted(self._terms, key=lambda term: term.most)
+        reached = sum(float(term.weight * term.at_least) for term in by_size)
+        for place, term in enumerate(by_size):
+            reached += max(term.most, 0.0)
+            if reached * 1.0001 >= edge:
+                return {term.term for term in by_size[place:]}
+        return set()
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """A query's term: its weight, what each paper's score has of it at least, and more than what it adds to any at the most."""
+
+    term: str
+    weight: np.float32
+    at_least: np.float32
+    most: float
 
 
 def _among(rows: npt.NDArray[np.integer], others: npt.NDArray[np.integer]) -> Mask:

@@ -14,7 +14,7 @@ import bm25s
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi, BM25Plus
 
@@ -226,6 +226,56 @@ def test_the_best_are_those_of_all_scores_whatever_the_shards(tmp_path: Path, va
         assert sorted(rows.tolist()) == wanted.tolist()
         assert best_scores.tobytes() == every[rows].tobytes()
         assert other_scores.tobytes() == every[others[scope.has(others)]].tobytes()
+
+
+@pytest.fixture(scope="module")
+def zipf(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Postings, Scope]]:
+    """Postings of 3,000 papers in shards of 500, with words as frequent as words are: the n-th in every n-th paper or so."""
+    folder, chance = tmp_path_factory.mktemp("zipf"), np.random.default_rng(0)
+    words = [f"w{number}x" for number in range(300)]
+    has_word = chance.random((3000, 300)) < 1 / np.arange(1, 301) ** 0.7
+    papers = [("", " ".join(words[number] for number in np.flatnonzero(row) for _ in range(chance.integers(1, 4)))) for row in has_word]
+    return [postings_of(folder / str(first), papers[first : first + 500]) for first in range(0, 3000, 500)]
+
+
+@pytest.mark.parametrize("variant", BM25_VARIANTS)
+@given(
+    numbers=st.lists(st.integers(0, 299), min_size=1, max_size=8),
+    weights=st.lists(st.floats(0.0, 3.0, width=32), min_size=8, max_size=8),
+    k=st.sampled_from([1, 10, 200]),
+    others=st.lists(st.integers(0, 2999), max_size=30, unique=True),
+)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_is_passed_over_is_not_among_the_best(
+    zipf: Any, variant: Bm25Variant, numbers: list[int], weights: list[float], k: int, others: list[int]
+) -> None:
+    index = joined(zipf, Bm25Parameters(variant))
+    terms = {f"w{number}x": weight for number, weight in zip(numbers, weights, strict=False)}
+    every, matched = index.scores(terms)
+    every[~matched] = -np.inf
+    eligible = np.sort(every[matched])[::-1]
+    rows, best_scores, other_scores = index.best(terms, k, Scope(3000), np.array(others, np.int64))
+    assert sorted(rows.tolist()) == np.flatnonzero(matched & (every >= eligible[:k].min(initial=np.inf))).tolist()
+    assert best_scores.tobytes() == every[rows].tobytes()
+    assert other_scores.tobytes() == every[others].tobytes()
+
+
+def test_postings_of_common_terms_are_read_for_few_papers(zipf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    index, read = joined(zipf, Bm25Parameters()), Counter[str]()
+    whole, some = bm25.LexicalShard.weights_of, bm25.LexicalShard.weights_at
+
+    def weights_of(shard: Any, number: int) -> Any:
+        read["all of a common term"] += number == shard.number("w0x")
+        return whole(shard, number)
+
+    def weights_at(shard: Any, number: int, places: Any) -> Any:
+        read["some of a common term"] += number == shard.number("w0x")
+        return some(shard, number, places)
+
+    monkeypatch.setattr(bm25.LexicalShard, "weights_of", weights_of)
+    monkeypatch.setattr(bm25.LexicalShard, "weights_at", weights_at)
+    index.best({"w0x": 1.0, "w250x": 1.0, "w280x": 1.0}, 3, Scope(3000))
+    assert read == {"all of a common term": 1, "some of a common term": 5}
 
 
 def test_unknown_and_empty_queries_match_nothing(tmp_path: Path) -> None:
