@@ -229,7 +229,7 @@ def test_the_best_are_those_of_all_scores_whatever_the_shards(tmp_path: Path, va
 
 
 @pytest.fixture(scope="module")
-def zipf(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Postings, Scope]]:
+def zipf(tmp_path_factory: pytest.TempPathFactory) -> list[Postings]:
     """Postings of 3,000 papers in shards of 500, with words as frequent as words are: the n-th in every n-th paper or so."""
     folder, chance = tmp_path_factory.mktemp("zipf"), np.random.default_rng(0)
     words = [f"w{number}x" for number in range(300)]
