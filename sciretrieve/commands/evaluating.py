@@ -294,23 +294,27 @@ def fetch(
 
 
 def _facts(row: Benchmark) -> dict[str, object]:
+    from ..evaluation import fetching
+
     protocol = row.protocol
     score = {"ip": "inner product", "l2": "minus Euclidean distance", "cosine": "cosine", None: "what the encoder was trained for"}
     rounding = f", rounded to {protocol.score_decimals} decimals" if protocol.score_decimals is not None else ""
+    is_predicted = row.kind in ("classification", "regression")
+    hub = [f"{fetching.HUB}/datasets/{files.repository}/tree/main/{files.folder}: {files.prefix}*" for files in row.hub]
     return {
         "name": row.name,
         "task": row.task,
         "kind": row.kind,
         "sizes": row.sizes,
         "measures": ", ".join(protocol.measures),
-        "score": score[protocol.metric] + rounding,
-        "self-match": "the query itself is removed from the answer" if protocol.drop_self else "kept",
+        "score": "linear support vectors" if is_predicted else score[protocol.metric] + rounding,
+        "self-match": "" if is_predicted else "the query itself is removed from the answer" if protocol.drop_self else "kept",
         "splits": ", ".join(row.splits),
         "files": row.files,
         "source": row.source,
         "licence": row.licence,
         "by hand": row.manual,
-        "downloads": [download.url for download in row.downloads],
+        "downloads": [*(download.url for download in row.downloads), *hub],
         "note": row.note,
     }
 

@@ -43,7 +43,11 @@ EncoderName: TypeAlias = Annotated[
 ]
 Adapter: TypeAlias = Annotated[
     str | None,
-    typer.Option("--adapter", metavar="NAME", help="Which adapter, expert or instruction reads papers; or a folder or hub id with one."),
+    typer.Option(
+        "--adapter",
+        metavar="NAME",
+        help="Which adapter, expert, instruction or control code reads papers; or a folder or hub id with an adapter.",
+    ),
 ]
 QueryAdapter: TypeAlias = Annotated[str | None, typer.Option("--query-adapter", metavar="NAME", help="The same for text queries.")]
 PrecisionOption: TypeAlias = Annotated[Precision, typer.Option("--precision", help="The encoder's arithmetic; auto: bf16 where supported.")]

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..choices import Device, Precision
 from ..protocols import Encoder
-from .catalogue import CATALOGUE
+from .catalogue import CATALOGUE, CODES
 from .cross_encoder import CrossEncoder, open_cross_encoder
 from .ensemble import Ensemble
 from .faiss_file import FAISS_PREFIX, FaissVectors
@@ -39,7 +39,7 @@ def load_encoder(
     Args:
         name: one from the catalogue; or a folder or a hub id with a transformers or sentence-transformers model; or
             `vectors:FILE` or `faiss:FILE` for vectors made elsewhere.
-        adapter: which of its adapters (experts, instructions) reads papers; or a folder or a hub id with one.
+        adapter: which of its adapters (experts, instructions, control codes) reads papers; or a folder or a hub id with one.
         query_adapter: the same for text queries.
         bare_titles: whether a paper without an abstract is its title alone, as SciRepEval's code reads it, and not the title
             with the separator behind it, as the model cards' code does.
@@ -58,7 +58,7 @@ def load_encoder(
     request = EncoderRequest(name, adapter, query_adapter, bare_titles)
     spec = resolve(request)
     if spec.members:
-        member_requests = [EncoderRequest(member, bare_titles=bare_titles) for member in spec.members]
+        member_requests = [EncoderRequest(member, adapter, query_adapter, bare_titles) for member in spec.members]
         return Ensemble(spec.name, [TextEncoder(resolve(member), member, precision, device) for member in member_requests])
     return TextEncoder(spec, request, precision, device)
 
@@ -78,6 +78,7 @@ def reopen_encoder(identity: Mapping[str, Any], precision: Precision = "auto", d
 
 __all__ = [
     "CATALOGUE",
+    "CODES",
     "SAMPLE",
     "CrossEncoder",
     "EncoderSpec",

@@ -34,8 +34,16 @@ CODES = ("[CLF]", "[QRY]", "[RGN]", "[PRX]")
 """SciRepEval's task formats, in the order of the authors' task ids: classification, ad-hoc query, regression, proximity."""
 SCIMULT_TASKS = ("search", "link_prediction", "classification")
 """SciMult's tasks in the order of its expert numbers (the authors' code calls them single-hop, multi-hop and entity)."""
-SCIMULT_KINDS: Mapping[Kind, str] = {"search": "search", "proximity": "link_prediction", "classification": "classification"}
-"""Queries and candidates of a task are read by its one expert, or with its one instruction (the paper's §3.2 and §3.3, Table 2)."""
+SCIMULT_KINDS: Mapping[Kind, str] = {
+    "search": "search",
+    "proximity": "link_prediction",
+    "labels": "classification",
+    "classification": "classification",
+}
+"""Queries and candidates of a task are read by its one expert, or with its one instruction (the paper's §3.2 and §3.3, Table 2). It has
+none for regression."""
+FORMATS: Mapping[Kind, str] = {"classification": "[CLF]", "regression": "[RGN]"}
+"""What SciRepEval's models read papers through where a class or a number is predicted (the paper's §5, Table 6)."""
 
 
 def same(paper: str, query: str = "{text}", task: str = "") -> Sides:
@@ -58,7 +66,7 @@ def _sentence_model(name: str, about: str, base: Part, max_length: int) -> Encod
 def _scirepeval(name: str, about: str, layout: Layout, parts: Mapping[str, Part]) -> EncoderSpec:
     """A multi-format model of SciRepEval: proximity for papers, ad-hoc query for text queries (the paper's §3 and §5)."""
     sides = Sides(Side(TITLE_SEP_ABSTRACT, "[PRX]"), Side("{text}", "[QRY]"), Side(TITLE_SEP_ABSTRACT, "[PRX]"))
-    return EncoderSpec(name, about, layout, parts, sides, "cls", False, "l2", 512, SINGH, CODES)
+    return EncoderSpec(name, about, layout, parts, sides, "cls", False, "l2", 512, SINGH, CODES, kinds=FORMATS)
 
 
 def _scimult(name: str, about: str, checkpoint: Part, layout: Layout = "scimult", tasks: tuple[str, ...] = SCIMULT_TASKS) -> EncoderSpec:
@@ -105,6 +113,8 @@ CONTROL_CODES = EncoderSpec(
     metric="l2",
     max_length=512,
     citation=SINGH,
+    codes=CODES,
+    kinds=FORMATS,
 )
 ROWS = (
     MINILM,
@@ -126,6 +136,7 @@ ROWS = (
         max_length=512,
         citation=SINGH,
         tasks=("proximity", "adhoc_query", "classification", "regression"),
+        kinds={"classification": "classification", "regression": "regression"},
     ),
     _specter_like("specter2-base", "SPECTER2 without an adapter: what the adapters improve on", "allenai/specter2_base", SINGH),
     _specter_like("specter", "SPECTER: SciBERT trained on citations", "allenai/specter", COHAN),

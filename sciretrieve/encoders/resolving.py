@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -41,10 +42,6 @@ def resolve(request: EncoderRequest) -> EncoderSpec:
     spec = _base(request.encoder)
     if request.bare_titles:
         spec = replace(spec, sides=spec.sides.bare())
-    if spec.members:
-        if request.adapter or request.query_adapter:
-            raise InvalidRequest(f"{spec.name} is an ensemble, whose adapters cannot be chosen")
-        return spec
     for option, name in (("adapter", request.adapter), ("query_adapter", request.query_adapter)):
         if name is not None:
             spec = _with_adapter(spec, option, name)
@@ -79,7 +76,11 @@ def _base(name: str) -> EncoderSpec:
 
 
 def _with_adapter(spec: EncoderSpec, option: str, name: str) -> EncoderSpec:
-    """The spec with another adapter on its papers ("adapter") or its text queries ("query_adapter")."""
+    """The spec with another adapter or control code on its papers ("adapter") or its text queries ("query_adapter")."""
+    if name in spec.codes:
+        return replace(spec, sides=_changed(spec.sides, option, lambda side: side.with_code(name)))
+    if spec.codes:
+        raise UnknownName(f"control code of {spec.name}", name, spec.codes)
     if name in spec.tasks:
         return replace(spec, sides=_with_task(spec.sides, option, name))
     if spec.layout not in ("adapters", "transformers") or not (is_path(name) or REPOSITORY.fullmatch(name)):
@@ -94,9 +95,14 @@ def _with_adapter(spec: EncoderSpec, option: str, name: str) -> EncoderSpec:
 
 
 def _with_task(sides: Sides, option: str, task: str) -> Sides:
+    return _changed(sides, option, lambda side: replace(side, task=task))
+
+
+def _changed(sides: Sides, option: str, change: Callable[[Side], Side]) -> Sides:
+    """The sides with those changed that an option is about: text queries, or papers on either side."""
     if option == "query_adapter":
-        return replace(sides, query=replace(sides.query, task=task))
-    return replace(sides, paper=replace(sides.paper, task=task), paper_as_query=replace(sides.paper_as_query, task=task))
+        return replace(sides, query=change(sides.query))
+    return replace(sides, paper=change(sides.paper), paper_as_query=change(sides.paper_as_query))
 
 
 def describe(name: str, part: Part, folder: Path) -> EncoderSpec:

@@ -18,8 +18,9 @@ Pooling = Literal["mean", "cls", "second"]
 Layout = Literal["transformers", "adapters", "fusion", "pals", "scimult", "instructed", "multi2spe", "cross"]
 """How the files are laid out, which decides the module of `layouts` that reads them."""
 
-Kind = Literal["search", "proximity", "classification"]
-"""What a benchmark asks for: papers for a query, papers related to a paper, labels of a paper."""
+Kind = Literal["search", "proximity", "labels", "classification", "regression"]
+"""What a benchmark asks for: papers for a query, papers related to a paper, labels that are ranked by their vectors as papers are; or a
+class or a number, predicted from a paper's vector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,11 @@ class Side:
     def template(self, title: str, abstract: str) -> str:
         """The template for a paper with this title and abstract."""
         return self.text if (title and abstract) or not self.alone else self.alone
+
+    def with_code(self, code: str) -> Side:
+        """The same with another control code, up to the first space, before the text."""
+        texts = [f"{code} {text.partition(' ')[2]}" if text else "" for text in (self.text, self.alone)]
+        return replace(self, text=texts[0], alone=texts[1])
 
     def bare(self) -> Side:
         """The same with a title, or an abstract, alone where the other is missing, without what joins the two."""
@@ -100,8 +106,8 @@ class EncoderSpec:
         citation: the paper, or the model's home.
         tasks: the tasks that the model knows, in the order of its files.
         members: for an ensemble, the names of the encoders whose vectors are averaged.
-        kinds: for a model that reads all three sides for one task, the task for each kind of benchmark; empty where the
-            sides are the same for every kind.
+        kinds: the task for each kind of benchmark that its sides do not fit as they are; empty where they fit every kind.
+        codes: control codes, one of which each text begins with, chosen as adapters are.
     """
 
     name: str
@@ -117,6 +123,7 @@ class EncoderSpec:
     tasks: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
     kinds: Mapping[Kind, str] = field(default_factory=dict)
+    codes: tuple[str, ...] = ()
 
     def roles(self, task: str) -> tuple[str, ...]:
         """The parts that a task needs: of a set of adapters only its own, in other layouts every part."""

@@ -1,15 +1,16 @@
-"""The benchmarks: what each is, how its authors score, which files it needs and where to get them. All data, except `load`."""
+"""The benchmarks, one row of data each; SciRepEval's are in `scirepeval`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from ..encoders.specs import Kind
 from ..errors import InvalidRequest, UnknownName
-from .material import Material, Protocol
-from .readers import asr, beir, mdcr, pmc_patients, scidocs, scimult, scirepeval
+from . import scirepeval
+from .material import Protocol
+from .readers import asr, beir, mdcr, pmc_patients, scidocs, scimult
+from .specs import Benchmark, Download
 
 RECALLS = ("R@20", "R@50", "R@100")
 SCIMULT_HOME = "https://github.com/yuzhimanhua/SciMult"
@@ -17,82 +18,12 @@ SCIMULT_MANUAL = (
     "Download the archive that the README of https://github.com/yuzhimanhua/SciMult links (Google Drive, file "
     "1hoUAInDVO_UYnQiOOoVuBjwnVgY0BosO) and unpack it; give the folder as --data."
 )
-SCIREPEVAL_LICENCE = "ODC-By (SciRepEval); texts are Semantic Scholar's"
 BEIR_SETS = (
     *("arguana", "climate-fever", "cqadupstack", "dbpedia-entity", "fever", "fiqa", "hotpotqa", "msmarco", "nfcorpus", "nq", "quora"),
     *("scidocs", "scifact", "webis-touche2020"),
 )
 """Sets that BEIR publishes, each a directory for `beir:DIR` (Thakur et al. 2021, Table 1, and BEIR's README)."""
 BEIR_ZIP = "https://public.ukp.informatik.tu-darmstadt.de/thakur/BEIR/datasets/{}.zip"
-Load = Callable[[Path, str], Sequence[Material]]
-"""From a folder and a split to the benchmark's sets."""
-
-
-@dataclass(frozen=True, slots=True)
-class Download:
-    """One file to fetch: its address, its name in the folder, and its published checksum or size, if there is one."""
-
-    url: str
-    name: str
-    md5: str = ""
-    bytes: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Benchmark:
-    """One benchmark.
-
-    Attributes:
-        name: its name for `evaluate`.
-        task: the task, in one line.
-        kind: selects the encoder's task for reading papers and queries, unless another is requested.
-        sizes: queries and candidates, as published.
-        protocol: how it is scored.
-        files: what the folder holds, for people.
-        source: the paper, and where the data come from.
-        licence: as the source states it.
-        load: reads it.
-        splits: the splits, the default first.
-        downloads: the files for `benchmarks fetch`.
-        manual: what must be done by hand, if anything.
-        note: what to know before comparing.
-    """
-
-    name: str
-    task: str
-    kind: Kind
-    sizes: str
-    protocol: Protocol
-    files: str
-    source: str
-    licence: str
-    load: Load
-    splits: tuple[str, ...] = ("test",)
-    downloads: tuple[Download, ...] = ()
-    manual: str = ""
-    note: str = ""
-
-
-def _scirepeval(name: str, configuration: str, task: str, kind: Kind, sizes: str, measure: str, extra: tuple[str, ...] = ()) -> Benchmark:
-    """One of SciRepEval's re-ranking sets."""
-    base = "https://huggingface.co/datasets/allenai/{}/resolve/main/" + configuration
-    return Benchmark(
-        name=name,
-        task=task,
-        kind=kind,
-        sizes=sizes,
-        protocol=Protocol((measure,), metric="l2", rounding="numpy", skips=True, bare_titles=True),
-        files=f"{configuration}/evaluation*.parquet (or .jsonl) and {configuration}/test*.parquet or test_qrel.jsonl",
-        source="Singh et al. 2023 (SciRepEval); hub data sets allenai/scirepeval and allenai/scirepeval_test",
-        licence=SCIREPEVAL_LICENCE,
-        load=lambda folder, split: [scirepeval.load(folder, configuration, name, extra=extra)],  # noqa: ARG005
-        downloads=(
-            Download(
-                f"{base.format('scirepeval')}/evaluation-00000-of-00001.parquet", f"{configuration}/evaluation-00000-of-00001.parquet"
-            ),
-            Download(f"{base.format('scirepeval_test')}/test-00000-of-00001.parquet", f"{configuration}/test-00000-of-00001.parquet"),
-        ),
-    )
 
 
 def _link(name: str, task: str, sizes: str) -> Benchmark:
@@ -139,7 +70,7 @@ def _maple(name: str, how: str, table: str, *, by_name: bool) -> Benchmark:
     return Benchmark(
         name=name,
         task=f"fine-grained labels of a paper, retrieved by their names and definitions; {how}",
-        kind="classification",
+        kind="labels",
         sizes="four fields, of which CSConference has 261,781 queries and 15,808 labels",
         protocol=Protocol(RECALLS, metric="ip", depth=100, average="figures"),
         files=f"classification_fine/{{CSConference,ChemistryMeSH,Geography,Psychology}}_{{label,papers_test{matched_suffix}}}.json",
@@ -227,48 +158,7 @@ ROWS = (
         load=lambda folder, split: [beir.load(folder, split, "trec-covid")],
         downloads=(Download(BEIR_ZIP.format("trec-covid"), "trec-covid.zip", "ce62140cb23feb9becf6270d0d1fe6d1"),),
     ),
-    _scirepeval(
-        "trec-covid-scirepeval", "trec_covid", "TREC-COVID's judged papers, re-ranked", "search", "50 queries, 69,318 pairs", "nDCG"
-    ),
-    _scirepeval(
-        "scirepeval-search",
-        "search",
-        "clicked papers of real searches, re-ranked",
-        "search",
-        "2,585 queries (SciRepEval, Table 1) or 2,637 (SciMult, Table A2), 10 candidates each",
-        "nDCG",
-        ("venue", "year"),
-    ),
-    _scirepeval(
-        "nfcorpus-scirepeval",
-        "nfcorpus",
-        "NFCorpus's judged papers and random ones, re-ranked",
-        "search",
-        "323 queries, 44,634 pairs",
-        "nDCG",
-    ),
-    _scirepeval("relish", "relish", "papers judged similar to a paper, re-ranked", "proximity", "3,190 queries, 191,245 pairs", "nDCG"),
-    _scirepeval("same-author", "same_author", "papers by the same author, re-ranked", "proximity", "13,585 queries, 123,430 pairs", "MAP"),
-    _scirepeval(
-        "high-influence-citations",
-        "high_influence_cite",
-        "papers cited four times or more, re-ranked",
-        "proximity",
-        "1,199 queries, 58,255 pairs",
-        "MAP",
-    ),
-    Benchmark(
-        name="reviewer-matching",
-        task="reviewers for a paper, by their own papers",
-        kind="proximity",
-        sizes="107 queries, 1,729 pairs",
-        protocol=Protocol(("P@5", "P@10"), metric="cosine", rounding="numpy", average="figures", bare_titles=True),
-        files="evaluation*.parquet (texts), reviewer_metadata.jsonl, test_hard_qrel.jsonl, test_soft_qrel.jsonl",
-        source="Singh et al. 2023 (SciRepEval), App. A",
-        licence=SCIREPEVAL_LICENCE,
-        load=lambda folder, split: [scirepeval.load_reviewers(folder, "reviewer-matching")],  # noqa: ARG005
-        manual="aws s3 --no-sign-request sync s3://ai2-s2-research-public/scirepeval/test/paper_reviewer_matching DIR",
-    ),
+    *scirepeval.ROWS,
     Benchmark(
         name="scimult-search",
         task="papers for a query: SciMult's five search sets, two re-ranked and three over their whole corpus",
@@ -333,7 +223,7 @@ def find_benchmark(name: str) -> Benchmark:
             downloads=(),
         )
     if name in BEIR_SETS:
-        other_forms = [other for other in CATALOGUE if other.startswith(f"{name}-")]
+        other_forms = [row.name for row in ROWS if row.name.startswith(f"{name}-") and row.kind == "proximity"]
         hint = f"; {' and '.join(other_forms)} are other forms of it" if other_forms else ""
         raise InvalidRequest(f"{name} is a set of BEIR: name its directory, as in beir:data/{name}, from {BEIR_ZIP.format(name)}{hint}")
     if name not in CATALOGUE:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import urllib.error
 import urllib.request
 import zipfile
@@ -10,20 +11,22 @@ from pathlib import Path
 
 from ..errors import CorruptData, Unavailable
 from ..protocols import Progress
-from .catalogue import Benchmark, Download
+from .specs import Benchmark, Download, HubFiles
 
 BLOCK = 1 << 20
+HUB = "https://huggingface.co"
 
 
 def fetch(benchmark: Benchmark, folder: Path, progress: Progress) -> list[Path]:
     """Download the files that are missing. Returns all files; none where everything must be fetched by hand.
 
     Raises:
-        Unavailable: an address cannot be reached, or has no such file.
+        Unavailable: an address cannot be reached, or has no such file or folder.
         CorruptData: a file does not match its published size or checksum.
     """
     files = []
-    for download in benchmark.downloads:
+    downloads = [*benchmark.downloads, *(download for hub_files in benchmark.hub for download in _listed(hub_files))]
+    for download in downloads:
         path = folder / download.name
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -32,6 +35,27 @@ def fetch(benchmark: Benchmark, folder: Path, progress: Progress) -> list[Path]:
                 _unpack(path, folder)
         files.append(path)
     return files
+
+
+def _listed(hub_files: HubFiles) -> list[Download]:
+    """The files as the hub lists them, with their sizes; they go into a folder of the same name."""
+    url = f"{HUB}/api/datasets/{hub_files.repository}/tree/main/{hub_files.folder}"
+    try:
+        with urllib.request.urlopen(url, timeout=60) as response:
+            entries = json.load(response)
+        rows = [(str(entry["path"]), int(entry["size"])) for entry in entries if entry["type"] == "file"]
+    except urllib.error.HTTPError as error:
+        raise Unavailable(f"{url} answers {error.code} {error.reason}; the data set may have moved") from error
+    except (urllib.error.URLError, OSError) as error:
+        raise Unavailable(f"{url} cannot be reached ({error}); the same command goes on from there") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise Unavailable(f"{url} does not list files as expected ({error})") from error
+    start = f"{hub_files.folder}/{hub_files.prefix}"
+    found = [(path, size) for path, size in rows if path.startswith(start)]
+    if not found:
+        raise Unavailable(f"{url} lists no {start}*; the data set may have changed")
+    home = f"{HUB}/datasets/{hub_files.repository}/resolve/main"
+    return [Download(f"{home}/{path}", path, bytes=size) for path, size in found]
 
 
 def _download(download: Download, path: Path, progress: Progress) -> None:

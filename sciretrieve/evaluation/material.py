@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
+
+import numpy.typing as npt
 
 from ..choices import Metric
 from ..types import Paper, Query
@@ -16,6 +18,9 @@ value from 0 to 1 to five decimals."""
 Average = Literal["none", "tasks", "rounded tasks", "figures"]
 """How the figures of several tasks become figures of the benchmark: not at all, where its authors define no average; for each
 measure the mean of the tasks' means; the same after each was rounded (MDCR); or one mean of all tasks' figures of all measures."""
+
+Label = Literal["class", "classes", "number"]
+"""What is predicted of a paper: one class of several, any of several classes, or a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +82,43 @@ class Task:
     single: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class FewShot:
+    """Learning from few papers: so many in each sample, and how many samples, whose figures are averaged."""
+
+    size: int
+    runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """Papers with a label each: the ids, and an array (n,) of classes or numbers or (n, classes) of 0 and 1."""
+
+    ids: tuple[str, ...]
+    labels: npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A task of predicting labels of papers from their vectors, by a model that is fitted on other papers.
+
+    Attributes:
+        name: the task's name.
+        label: see `Label`.
+        measure: F1 of the class 1, macro-F1 or tau.
+        train: what is learnt from.
+        test: what is predicted.
+        few_shot: how much of that is learnt from; None for all.
+    """
+
+    name: str
+    label: Label
+    measure: str
+    train: Labelled
+    test: Labelled
+    few_shot: FewShot | None = None
+
+
 @dataclass(frozen=True)
 class Material:
     """A benchmark in memory; or one of its sets, if each set has its own papers.
@@ -88,6 +130,7 @@ class Material:
         fingerprint: changes when the papers do.
         notes: what was unusual in the files, and how it was handled.
         textless: the error to raise where texts are needed, if the benchmark's texts are missing; else "".
+        predictions: the tasks of predicting labels of these papers.
     """
 
     pool: Callable[[], Iterator[Paper]]
@@ -96,3 +139,4 @@ class Material:
     fingerprint: str
     notes: list[str] = field(default_factory=list)
     textless: str = ""
+    predictions: tuple[Prediction, ...] = ()

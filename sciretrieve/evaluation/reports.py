@@ -8,13 +8,14 @@ from typing import Any, TypeAlias
 
 from ..manifest import library_versions
 from . import sides
-from .catalogue import Benchmark
+from .predicting import Predicted
 from .published import Row, rows
 from .scoring import Result
+from .specs import Benchmark
 
 WIDEST = 10
 """The most columns of figures in one table."""
-LIBRARIES = ("pytrec_eval-terrier", "numpy", "PyStemmer", "faiss-cpu", "openvino", "tokenizers")
+LIBRARIES = ("pytrec_eval-terrier", "scikit-learn", "numpy", "PyStemmer", "faiss-cpu", "openvino", "tokenizers")
 
 Column: TypeAlias = tuple[str, str]
 """A task and a measure."""
@@ -46,7 +47,9 @@ class Report:
             task.name: {
                 "measures": {name: result.means[task.name, name] for name in result.measures},
                 "rounded": {name: result.rounded[task.name, name] for name in result.measures},
-                "intervals": {name: list(result.intervals[task.name, name]) for name in result.measures},
+                "intervals": {
+                    name: list(result.intervals[task.name, name]) for name in result.measures if (task.name, name) in result.intervals
+                },
                 "queries": len(task.per_query),
                 "judged_queries": task.judged_queries,
                 "unanswered_queries": task.unanswered,
@@ -55,6 +58,7 @@ class Report:
                 "self_matches_dropped": task.self_matches,
                 "judged@10": task.judged_share,
             }
+            | (_learning(task.prediction) if task.prediction else {})
             for task in result.tasks
         }
         report: dict[str, Any] = {
@@ -102,13 +106,26 @@ class Report:
         out = [f"{benchmark.name}, {self.split}: {benchmark.task}", ""]
         for title, columns in self._tables():
             out += [*([title] if title else []), *self._table(columns), ""]
+        if any(task.prediction for task in result.tasks):
+            out += [f"{task.name}: {_learning_line(task.prediction)}" for task in result.tasks if task.prediction]
+        else:
+            out += self._ranking_lines()
+        if self.facts.get("mode") == "dense" and "effort" not in self.facts and not any(task.prediction for task in result.tasks):
+            out.append("mode: dense, the encoder alone; --mode hybrid measures what `search` answers")
+        out += sides.lines(self.facts.get("reads", []))
+        if any(task.judged_share for task in result.tasks):
+            out.append("judged among the first ten: " + ", ".join(f"{100 * task.judged_share:.1f} %" for task in result.tasks))
+        out += [f"note: {note}" for note in self.notes]
+        return out
+
+    def _ranking_lines(self) -> list[str]:
+        """How rankings were scored."""
+        result, benchmark = self.result, self.benchmark
         judged_queries, answered_queries = (
             sum(task.judged_queries for task in result.tasks),
             sum(len(task.per_query) for task in result.tasks),
         )
-        out.append(
-            f"queries: {answered_queries:,} of {judged_queries:,} judged; unanswered: {sum(task.unanswered for task in result.tasks):,}"
-        )
+        out = [f"queries: {answered_queries:,} of {judged_queries:,} judged; unanswered: {sum(task.unanswered for task in result.tasks):,}"]
         rounding = benchmark.protocol.score_decimals
         score = self.metric + (" (not the protocol's)" if self.overridden else "")
         score += f", rounded to {rounding} decimals" if rounding is not None else ""
@@ -117,12 +134,6 @@ class Report:
         self_match_text = f"dropped ({sum(task.self_matches for task in result.tasks):,})" if benchmark.protocol.drop_self else "kept"
         unscored_candidates = sum(task.missing_candidates for task in result.tasks)
         out.append(f"the query itself, where it is a candidate: {self_match_text}; candidates without a score: {unscored_candidates:,}")
-        if self.facts.get("mode") == "dense" and "effort" not in self.facts:
-            out.append("mode: dense, the encoder alone; --mode hybrid measures what `search` answers")
-        out += sides.lines(self.facts.get("reads", []))
-        if any(task.judged_share for task in result.tasks):
-            out.append("judged among the first ten: " + ", ".join(f"{100 * task.judged_share:.1f} %" for task in result.tasks))
-        out += [f"note: {note}" for note in self.notes]
         return out
 
     def _tables(self) -> list[tuple[str, list[Column]]]:
@@ -165,6 +176,29 @@ class Report:
         """The columns as published rows name them: for a benchmark of one task, by that task."""
         tasks = self.result.tasks
         return [(tasks[0].name, name) if len(tasks) == 1 else (task, name) for task, name in columns]
+
+
+def _learning(prediction: Predicted) -> dict[str, int]:
+    return {
+        "runs": len(prediction.figures),
+        "papers_learnt": prediction.learnt,
+        "papers_predicted": prediction.predicted,
+        "papers_without_vector": prediction.left_out,
+        "runs_not_converged": prediction.unconverged,
+    }
+
+
+def _learning_line(prediction: Predicted) -> str:
+    runs = len(prediction.figures)
+    samples = f" in {runs} samples" if prediction.wanted > 1 else ""
+    samples += f", as there are not enough for the protocol's {prediction.wanted}" if runs < prediction.wanted else ""
+    parts = [f"learnt from {prediction.learnt:,} papers{samples}", f"predicted {prediction.predicted:,}"]
+    if prediction.left_out:
+        parts.append(f"left out {prediction.left_out:,} without a vector")
+    if prediction.unconverged:
+        stopped = f"{prediction.unconverged} of {runs} solvers" if runs > 1 else "the solver"
+        parts.append(f"{stopped} stopped at the limit of iterations, as in the authors' code")
+    return "; ".join(parts)
 
 
 def all_measures(report: Mapping[str, Any]) -> dict[str, float]:

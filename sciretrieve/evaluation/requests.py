@@ -29,14 +29,16 @@ from ..protocols import Progress, Reranker, Silent
 from ..ranking.reranking import EncoderReranker, open_reranker
 from ..types import Paper
 from . import scoring, sides
-from .catalogue import Benchmark, find_benchmark
+from .catalogue import find_benchmark
 from .judgements import is_json, json_of, read_qrels, read_scores
 from .material import Material
 from .measures import Evaluator, parse_measure
 from .options import Request, RequestKeywords
+from .predicting import check_library
 from .reports import Report, all_measures, versions
 from .scoring import Result
 from .spaces import IndexSpace, StoredSpace
+from .specs import Benchmark
 from .statistics import interval
 from .systems import Dense, IndexSearch, RerankedSystem, StoredScores, System
 
@@ -118,6 +120,8 @@ def evaluate_request(request: Request, output: Path | None, progress: Progress, 
     materials = read(spec, request.data, split, request.task)
     if request.reads_texts and (lack := next((material.textless for material in materials if material.textless), "")):
         raise NotFound(lack)
+    if any(material.predictions for material in materials):
+        _check_prediction(request, spec)
     with _opened(request.index, workers) as index:
         report = _measured(request, spec, split, materials, index, output, progress)
     if output is not None:
@@ -168,11 +172,13 @@ def _measured(
     system = next(iter(systems.values()))
     metric = request.metric or spec.protocol.metric
     if isinstance(first_system, Dense):
-        if metric is None and request.embeddings is not None:
+        if metric is None and request.embeddings is not None and any(material.tasks for material in materials):
             notes.append("neither the protocol nor a file of vectors names a score: minus Euclidean distance is used, see --metric")
         metric = metric or first_system.space.metric
     score = {"ip": "inner product", "l2": "minus Euclidean distance", "cosine": "cosine"}
     score_name = score[metric] if isinstance(first_system, Dense) and metric else "the system's own"
+    if any(material.predictions for material in materials):
+        score_name = "linear support vectors"
     if system is not first_system:
         score_name += f", then the reranker's for the first {request.rerank_depth}"
     is_overridden = request.metric is not None and request.metric != spec.protocol.metric
@@ -190,10 +196,27 @@ def read(spec: Benchmark, data: str | Path | None, split: str, task: str | None 
     if task is None:
         return materials
     names = [item.name for material in materials for item in material.tasks]
+    names += [item.name for material in materials for item in material.predictions]
     if task not in names:
         raise InvalidRequest(f"{spec.name} has no task {task!r}; there are: {', '.join(names)}")
-    with_task = [replace(material, tasks=tuple(item for item in material.tasks if item.name == task)) for material in materials]
-    return [material for material in with_task if material.tasks]
+    with_task = [
+        replace(
+            material,
+            tasks=tuple(item for item in material.tasks if item.name == task),
+            predictions=tuple(item for item in material.predictions if item.name == task),
+        )
+        for material in materials
+    ]
+    return [material for material in with_task if material.tasks or material.predictions]
+
+
+def _check_prediction(request: Request, spec: Benchmark) -> None:
+    """Find what would keep labels from being predicted, before papers are encoded. Raises InvalidRequest, MissingExtra."""
+    check_library()
+    if request.mode != "dense" or request.scores is not None or request.rerank is not None:
+        raise InvalidRequest(f"{spec.name} predicts labels from vectors, so it goes with --mode dense or --embeddings only")
+    if request.metric is not None or request.measures:
+        raise InvalidRequest(f"{spec.name} predicts labels, by {spec.protocol.measures[0]}; --metric and --measure are for rankings")
 
 
 def _system(request: Request, spec: Benchmark, material: Material, opened_index: Index | None, progress: Progress) -> System:

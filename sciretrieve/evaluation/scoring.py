@@ -19,8 +19,9 @@ from . import measures
 from .judgements import RunScores
 from .material import Material, Protocol, Task
 from .measures import Evaluator, Measure, parse_measure
+from .predicting import Predicted, predict
 from .statistics import interval, interval_over_tasks
-from .systems import Answer, System
+from .systems import Answer, Dense, System
 
 CHUNK = 512
 """How many queries' answers are held in memory."""
@@ -39,6 +40,7 @@ class TaskResult:
         ties: documents that share their score with another document of the same query.
         self_matches: documents with the query's own id, which were removed.
         judged_share: the mean share of judged documents among the first ten.
+        prediction: what came of predicting labels: then `per_query` has a row a run, and the other counts stay 0; None for a ranking.
     """
 
     name: str
@@ -49,6 +51,7 @@ class TaskResult:
     ties: int = 0
     self_matches: int = 0
     judged_share: float = 0.0
+    prediction: Predicted | None = None
 
     def values(self, measure: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """One measure's values, one per query that has it."""
@@ -63,7 +66,8 @@ class Result:
         tasks: each task's results.
         means: (task, measure) -> mean; the task "" is the benchmark as a whole, by its protocol's average, if it has one.
         rounded: the same in per cent, rounded by the protocol.
-        intervals: (task, measure) -> the bootstrap's 95 % interval; none for a mean of measures, or if a task has no value.
+        intervals: (task, measure) -> the bootstrap's 95 % interval; none for a mean of measures, if a task has no value, or for a
+            prediction of one run.
         measures: the names of the measures, in the protocol's order.
         overall: the names of the figures of the benchmark as a whole; empty if its authors define no average.
     """
@@ -147,7 +151,7 @@ def run_task(
     return result
 
 
-def summarise(tasks: list[TaskResult], protocol: Protocol, chosen_measures: Sequence[Measure]) -> Result:
+def summarise(tasks: list[TaskResult], protocol: Protocol, chosen_measures: Sequence[Measure | str]) -> Result:
     """The figures of tasks, by the protocol's average and rounding."""
     names = [str(measure) for measure in chosen_measures]
     means: dict[tuple[str, str], float] = {}
@@ -156,19 +160,22 @@ def summarise(tasks: list[TaskResult], protocol: Protocol, chosen_measures: Sequ
         for name in names:
             values = task.values(name)
             means[task.name, name] = float(values.mean()) if len(values) else 0.0
-            intervals[task.name, name] = interval(values)
+            if task.prediction is None or len(values) > 1:
+                intervals[task.name, name] = interval(values)
     rounded = {key: _per_cent(value, protocol) for key, value in means.items()}
     overall = names
     if len(tasks) == 1:
         for name in names:
-            means["", name], intervals["", name] = means[tasks[0].name, name], intervals[tasks[0].name, name]
+            means["", name] = means[tasks[0].name, name]
+            if (tasks[0].name, name) in intervals:
+                intervals["", name] = intervals[tasks[0].name, name]
     elif protocol.average in ("tasks", "rounded tasks"):
         for name in names:
             per_task = [task.values(name) for task in tasks]
             means["", name] = float(np.mean([means[task.name, name] for task in tasks]))
             if protocol.average == "rounded tasks":
                 means["", name] = float(np.mean([rounded[task.name, name] for task in tasks])) / 100
-            if all(len(values) for values in per_task):
+            if all(len(values) for values in per_task) and not any(task.prediction for task in tasks):
                 intervals["", name] = interval_over_tasks(per_task)
     elif protocol.average == "figures" and names == list(protocol.measures):  # the mean is defined for these measures only
         means["", "mean"] = float(np.mean([means[task.name, name] for task in tasks for name in names]))
@@ -199,6 +206,8 @@ def run(
         output: a folder for runs, with a subfolder for each task if there are several.
         progress: is told of answered queries.
     """
+    if any(material.predictions for material in materials):
+        return _run_predictions(system_for, materials, protocol, progress)
     chosen_measures = [parse_measure(name) for name in measure_names or protocol.measures]
     if protocol.beir_mrr:
         chosen_measures = [Measure("mrr") if measure.base == "recip_rank" else measure for measure in chosen_measures]
@@ -218,6 +227,20 @@ def run(
                 raise InvalidRequest(f"{system.name} answered none of the queries of {task.name}; are these the ids of this benchmark?")
             results.append(result)
     return summarise(results, protocol, chosen_measures)
+
+
+def _run_predictions(system_for: Mapping[str, System], materials: Sequence[Material], protocol: Protocol, progress: Progress) -> Result:
+    """The figures of predictions. Raises InvalidRequest for a system without vectors."""
+    pairs = [(system_for[material.name], prediction) for material in materials for prediction in material.predictions]
+    progress.start(sum(prediction.few_shot.runs if prediction.few_shot else 1 for _, prediction in pairs), unit="models")
+    results = []
+    for system, prediction in pairs:
+        if not isinstance(system, Dense):
+            raise InvalidRequest(f"labels are predicted from vectors, which {system.name} has none of: use --mode dense or --embeddings")
+        came = predict(prediction, system.space, lambda: progress.advance(1))
+        rows = {str(run): {prediction.measure: figure / 100} for run, figure in enumerate(came.figures, 1)}
+        results.append(TaskResult(prediction.name, rows, prediction=came))
+    return summarise(results, protocol, protocol.measures)
 
 
 def _row(

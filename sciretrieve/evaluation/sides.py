@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..encoders import CATALOGUE as ENCODERS
+from ..encoders import CODES
 from ..encoders.specs import Kind
 from .material import Material
 
@@ -42,11 +43,11 @@ def sides_read(encoder: Mapping[str, Any], materials: Sequence[Material]) -> lis
 
 def departures(encoder: Mapping[str, Any], kind: Kind, sides_read: Sequence[Mapping[str, str]]) -> list[str]:
     """A note if papers or queries were read for another task than the one that the encoder's authors use for this kind."""
-    task = _task(str(encoder.get("asked", {}).get("encoder", "")), kind)
-    other_sides = [side for side in sides_read if task is not None and side["task"] != task]
+    task = _task(str(encoder.get("asked", encoder).get("encoder", encoder.get("name", ""))), kind)
+    other_sides = {side["side"]: _read_for(side) for side in sides_read if task is not None and _read_for(side) != task}
     if not other_sides:
         return []
-    listing = " and ".join(f"{LABELS[side['side']]} for {side['task'] or 'no task'}" for side in other_sides)
+    listing = " and ".join(f"{LABELS[side]} for {other or 'no task'}" for side, other in other_sides.items())
     return [f"this encoder's authors read {kind} benchmarks for {task}; here it read {listing}, so figures do not compare with theirs"]
 
 
@@ -59,6 +60,11 @@ def lines(sides_read: Sequence[Mapping[str, str]]) -> list[str]:
         + (f" through {side['task']}" if side["task"] else "")
         for side in sides_read
     ]
+
+
+def _read_for(side: Mapping[str, str]) -> str:
+    """The task of a side, or the control code before its text."""
+    return side["task"] or next((code for code in CODES if side["text"].startswith(code)), "")
 
 
 def _task(encoder: str, kind: Kind) -> str | None:

@@ -64,10 +64,17 @@ def test_adapters_by_name() -> None:
         resolve(EncoderRequest("specter2", "proximty"))
     with pytest.raises(InvalidRequest, match="minilm has no adapter 'proximity'"):
         resolve(EncoderRequest("minilm", "proximity"))
-    with pytest.raises(InvalidRequest, match="ensemble"):
-        resolve(EncoderRequest("scirepeval-ensemble", "[PRX]"))
+    with pytest.raises(UnknownName, match="unknown control code of scirepeval-ensemble 'proximity'"):
+        resolve(EncoderRequest("scirepeval-ensemble", "proximity"))
     with pytest.raises(UnknownName, match="adapter of scimult-ffnexpert"):
         resolve(EncoderRequest("scimult-ffnexpert", "./somewhere"))
+
+
+def test_control_codes_are_chosen_as_adapters_are() -> None:
+    sides = resolve(EncoderRequest("scirepeval-ctrl", "[CLF]", bare_titles=True)).sides
+    assert sides.paper == sides.paper_as_query == Side("[CLF] {title}{sep}{abstract}", alone="[CLF] {title}{abstract}")
+    assert sides.query == Side("[QRY] {text}")
+    assert resolve(EncoderRequest("scirepeval-ctrl", None, "[RGN]")).sides.query == Side("[RGN] {text}")
 
 
 def test_a_hub_id_of_the_catalogue_is_its_row() -> None:

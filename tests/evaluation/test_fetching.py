@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import http.server
 import io
+import json
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -14,8 +15,10 @@ from pathlib import Path
 import pytest
 
 from sciretrieve.errors import CorruptData, Unavailable
-from sciretrieve.evaluation.catalogue import CATALOGUE, Download
+from sciretrieve.evaluation import fetching
+from sciretrieve.evaluation.catalogue import CATALOGUE
 from sciretrieve.evaluation.fetching import fetch
+from sciretrieve.evaluation.specs import Download, HubFiles
 from sciretrieve.protocols import Silent
 
 DATA = bytes(range(256)) * 5000
@@ -29,6 +32,9 @@ class Server(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         range_header = self.headers.get("Range", "")
         self.ranges.append(range_header)
+        if self.path.startswith("/api/"):
+            self.listing()
+            return
         if self.path == "/missing":
             self.send_error(404)
             return
@@ -41,6 +47,18 @@ class Server(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body) - start))
         self.end_headers()
         self.wfile.write(body[start : len(body) // 2] if "break" in self.path and not start else body[start:])
+
+    def listing(self) -> None:
+        """A folder as the hub's API lists it."""
+        folder = self.path.partition("/tree/main/")[2]
+        names = [
+            f"{folder}/{name}" for name in ("test-00000-of-00002.parquet", "test-00001-of-00002.parquet", "train-00000-of-00001.parquet")
+        ]
+        entries = [{"type": "file", "oid": "0", "size": len(DATA), "path": name} for name in names]
+        body = json.dumps([{"type": "directory", "oid": "0", "size": 0, "path": f"{folder}/test-old"}, *entries]).encode()
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"<html>" if "broken" in folder else body)
 
     def log_message(self, format: str, *args: object) -> None:
         pass
@@ -112,3 +130,22 @@ def test_what_is_wrong_is_said(
 def test_an_unreachable_server(tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match="cannot be reached"):
         get(tmp_path, Download("http://127.0.0.1:9/x", "x.bin"))
+
+
+def test_all_parts_of_a_hub_data_set_are_fetched(server: tuple[str, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetching, "HUB", server[0])
+
+    def hub(folder: str, prefix: str) -> list[Path]:
+        row = dataclasses.replace(CATALOGUE["drsm"], hub=(HubFiles("allenai/scirepeval_test", folder, prefix),))
+        return fetch(row, tmp_path, Silent())
+
+    paths = hub("drsm", "test-")
+    assert [path.relative_to(tmp_path).as_posix() for path in paths] == [f"drsm/test-0000{part}-of-00002.parquet" for part in range(2)]
+    assert all(path.read_bytes() == DATA for path in paths)
+    with pytest.raises(Unavailable, match=r"lists no drsm/evaluation-\*; the data set may have changed"):
+        hub("drsm", "evaluation-")
+    with pytest.raises(Unavailable, match="does not list files as expected"):
+        hub("broken", "test-")
+    monkeypatch.setattr(fetching, "HUB", "http://127.0.0.1:9")
+    with pytest.raises(Unavailable, match="cannot be reached"):
+        hub("drsm", "test-")

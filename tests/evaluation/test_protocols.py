@@ -21,6 +21,7 @@ from sciretrieve.evaluation import CATALOGUE, evaluate, requests
 from sciretrieve.evaluation.material import Protocol
 from sciretrieve.evaluation.measures import parse_measure
 from sciretrieve.evaluation.readers.mdcr import FIELDS
+from sciretrieve.evaluation.scirepeval import ROWS
 from sciretrieve.evaluation.scoring import TaskResult, summarise
 from tests.evaluation.made_up_benchmarks import made_vectors, paper, write_lines, write_text, write_vectors
 
@@ -421,8 +422,11 @@ def test_a_judged_query_without_text_stops_the_evaluation(tmp_path: Path) -> Non
         evaluate("trec-covid", tmp_path / "data")
 
 
-SETS = ("trec-covid-scirepeval", "scirepeval-search", "nfcorpus-scirepeval", "relish", "same-author", "high-influence-citations")
-FOLDERS = ("trec_covid", "search", "nfcorpus", "relish", "same_author", "high_influence_cite")
+SETS = (
+    *("trec-covid-scirepeval", "scirepeval-search", "nfcorpus-scirepeval", "feeds-title"),
+    *("relish", "same-author", "high-influence-citations", "feeds-1", "feeds-m"),
+)
+FOLDERS = ("trec_covid", "search", "nfcorpus", "feeds_title", "relish", "same_author", "high_influence_cite", "feeds_1", "feeds_m")
 
 
 @pytest.mark.parametrize("parquet", [False, True])
@@ -435,7 +439,7 @@ def test_scirepevals_re_ranking(tmp_path: Path, name: str, folder: str, parquet:
     for query in IDS[:8]:
         others = [str(other) for other in CHANCE.choice(IDS, 10, replace=False)]
         grades = {other: int(CHANCE.integers(0, 3)) for other in others}
-        query_field: Any = f"query {query}" if name in SETS[:3] else paper(query, "doc_id")
+        query_field: Any = f"query {query}" if name in SETS[:4] else paper(query, "doc_id")
         candidates = [{**paper(other, "doc_id"), "venue": None, "year": 1999.0, "score": grades[other]} for other in others]
         rows.append({"doc_id": query, "query": query_field, "candidates": candidates})
         judged += [{"query_id": query, "cand_id": other, "score": grade} for other, grade in grades.items()]
@@ -450,10 +454,37 @@ def test_scirepevals_re_ranking(tmp_path: Path, name: str, folder: str, parquet:
         write_lines(data / "evaluation.jsonl", rows)
         write_lines(data / "test_qrel.jsonl", judged)
     report = evaluate(name, tmp_path / "data", embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS)))
-    measure = "MAP" if name in SETS[4:] else "nDCG"
+    measure = "MAP" if name in SETS[5:] or name == "feeds-title" else "nDCG"
     compute = average_precision if measure == "MAP" else ndcg
     values = [compute(ranked({other: l2(VECTORS[query], VECTORS[other]) for other in row}), row) for query, row in qrels.items()]
     assert figures(report) == {measure: round(100 * mean(values), 2)}
+
+
+def test_scidocs_as_scirepeval_ranks_it(tmp_path: Path) -> None:
+    """Papers are one set, judgements one file a task; distances are not rounded, and the query stays among its candidates."""
+    names = {"co-view": "scidocs_view", "co-read": "scidocs_read", "cite": "scidocs_cite", "co-cite": "scidocs_cocite"}
+    data = tmp_path / "data"
+    write_lines(data / "scidocs_view_cite_read/evaluation.jsonl", (paper(id, "doc_id") for id in IDS))
+    qrels: dict[str, dict[str, dict[str, int]]] = {}
+    for name, folder in names.items():
+        qrels[name] = {
+            query: {query: 0} | {str(other): int(CHANCE.random() < 0.3) for other in CHANCE.choice([*IDS, "gone"], 12, replace=False)}
+            for query in IDS[:10]
+        }
+        rows = ({"query_id": query, "cand_id": id, "score": grade} for query, row in qrels[name].items() for id, grade in row.items())
+        write_lines(data / folder / "test_qrel.jsonl", rows)
+    report = evaluate("scidocs-scirepeval", data, embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS))).as_json()
+    assert list(report["per_task"]) == list(names)
+    for name, judged in qrels.items():
+        orders = {query: ranked({id: l2(VECTORS[query], VECTORS[id]) for id in row if id in VECTORS}) for query, row in judged.items()}
+        expected = {
+            "MAP": mean([average_precision(orders[query], row) for query, row in judged.items()]),
+            "nDCG": mean([ndcg(orders[query], row) for query, row in judged.items()]),
+        }
+        assert report["per_task"][name]["rounded"] == {measure: round(100 * value, 2) for measure, value in expected.items()}
+    (data / "scidocs_cite/test_qrel.jsonl").unlink()
+    with pytest.raises(NotFound, match=r"scidocs-scirepeval needs test_qrel\.jsonl or .* in \S+scidocs_cite; see"):
+        evaluate("scidocs-scirepeval", data)
 
 
 def relish(folder: Path, rows: Sequence[Any], judged: Sequence[tuple[str, str, Any]]) -> Path:
@@ -755,7 +786,8 @@ def test_papers_without_text_are_candidates_as_any(tmp_path: Path, mode: Any) ->
 
 def test_scirepevals_papers_are_read_as_its_code_joins_them(tmp_path: Path) -> None:
     """Their encoder gets titles alone where there is no abstract; that of other benchmarks does not."""
-    assert {name for name, row in CATALOGUE.items() if row.protocol.bare_titles} == {*SETS, "reviewer-matching"}
+    assert {name for name, row in CATALOGUE.items() if row.protocol.bare_titles} == {row.name for row in ROWS}
+    assert {*SETS, "reviewer-matching"} < {row.name for row in ROWS}
     folder = tmp_path / "data" / "relish"
     folder.mkdir(parents=True)
     candidates = [{"doc_id": f"c{at}", "title": f"Title {at}", "abstract": None, "score": at % 2} for at in range(4)]

@@ -43,6 +43,9 @@ def test_averages_are_those_that_a_paper_defines() -> None:
         "scimult-search": "tasks",  # SciMult, Table 8
         "maple": "figures",  # SciMult, Tables 3 and A3
         "maple-unmatched": "figures",
+        "fields-of-study": "tasks",  # SciRepEval, App. A.3: the mean of full and few-shot
+        "biomimicry": "tasks",
+        "drsm": "tasks",
     }
 
 
@@ -178,10 +181,33 @@ def test_an_option_that_there_is_not_is_named() -> None:
         evaluate("mdcr", ".", mode="hybird")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("source", "file"),
+    [("SciRepEval, Table 3", "000_2c2dc1e49e047b29.txt"), ("SciRepEval's first version, Table 4", "001_faafc7ea0c04002b.txt")],
+)
+def test_figures_by_control_code_are_those_of_the_paper(source: str, file: str) -> None:
+    """A task's four figures stand side by side in one line of the table."""
+    text = re.sub("</?[bu]>", "", shared("..", "papers", file).read_text(encoding="utf-8"))
+    quartets = {
+        tuple(figures[at : at + 4])
+        for line in text.splitlines()
+        for figures in [re.findall(r"\d+\.\d", line)]
+        for at in range(len(figures))
+    }
+    tasks = {
+        name: tuple(f"{value:.1f}" for row in rows if row.source == source for value in row.values.values())
+        for name, rows in PUBLISHED.items()
+    }
+    assert sum(bool(figures) for figures in tasks.values()) == 8
+    assert {figures for figures in tasks.values() if figures} <= quartets
+
+
 def test_sets_of_beir_are_named_by_their_directory() -> None:
     with pytest.raises(
         InvalidRequest, match=r"scifact is a set of BEIR: name its directory, as in beir:data/scifact, from https://\S+scifact\.zip$"
     ):
         find_benchmark("scifact")
-    with pytest.raises(InvalidRequest, match="; scidocs-cite and scidocs-cocite and scidocs-rerank are other forms of it"):
+    with pytest.raises(
+        InvalidRequest, match="; scidocs-cite and scidocs-cocite and scidocs-rerank and scidocs-scirepeval are other forms of it"
+    ):
         find_benchmark("scidocs")

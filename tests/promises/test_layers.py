@@ -52,6 +52,7 @@ OWNED = {
     "pybtex": {"corpora"},
     "rispy": {"bibliographies", "corpora"},
     "pytrec_eval": {"evaluation"},
+    "sklearn": {"evaluation"},
     "typer": {"commands"},
     "tqdm": {"commands"},
 }

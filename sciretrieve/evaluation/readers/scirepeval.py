@@ -12,6 +12,9 @@ from ..judgements import Qrels, grade_of
 from ..material import Material, Task
 from .files import find, fingerprint, paper_of, rows, text_of
 
+SCIDOCS_TEXTS = "scidocs_view_cite_read"
+SCIDOCS_TASKS = {"co-view": "scidocs_view", "co-read": "scidocs_read", "cite": "scidocs_cite", "co-cite": "scidocs_cocite"}
+"""A task of SciDocs, as in the reader of its own files -> its configuration on the hub."""
 TEXTS = ("evaluation-*.parquet", "evaluation.parquet", "evaluation.jsonl", "test.jsonl")
 JUDGEMENTS = ("test_qrel.jsonl", "test-*.parquet", "test.parquet")
 
@@ -26,17 +29,14 @@ def load(folder: Path, configuration: str, benchmark: str, *, extra: tuple[str, 
         NotFound: a file is missing.
         InvalidRequest: a row does not have that form.
     """
-    places = [folder / configuration, folder]
-    texts = _first_matches(places, TEXTS)
-    if not texts:
-        raise NotFound(f"{benchmark} needs {' or '.join(TEXTS)} in {folder} or {places[0]}; see `sciretrieve benchmarks show {benchmark}`")
+    texts = needed(folder, configuration, TEXTS, benchmark)
     papers: dict[str, Paper] = {}
     queries: dict[str, Query] = {}
     candidate_scores: Qrels = {}
     for path in texts:
         for number, row in rows(path):
             _add_row(path, number, row, papers, queries, candidate_scores, extra)
-    qrels_files = [path for path in _first_matches(places, JUDGEMENTS) if path not in texts]
+    qrels_files = [path for path in first_matches(places(folder, configuration), JUDGEMENTS) if path not in texts]
     qrels = _judgements(qrels_files) if qrels_files else candidate_scores
     notes = [] if qrels_files else ["no file of judgements: the candidates' own scores are used"]
     # the authors keep one vector per id: a judged paper whose text is among the queries is a candidate too, and vice versa
@@ -57,15 +57,10 @@ def load(folder: Path, configuration: str, benchmark: str, *, extra: tuple[str, 
 
 def load_reviewers(folder: Path, benchmark: str) -> Material:
     """Paper-reviewer matching: two tasks, hard and soft judgements over the same reviewers."""
-    places = [folder / "paper_reviewer_matching", folder, folder / "reviewers"]
-    texts = _first_matches(places, TEXTS)
+    texts = first_matches([*places(folder, "paper_reviewer_matching"), folder / "reviewers"], TEXTS)
     if not texts:
         raise NotFound(f"{benchmark} needs {' or '.join(TEXTS)} under {folder}; see `sciretrieve benchmarks show {benchmark}`")
-    papers: dict[str, Paper] = {}
-    for path in texts:
-        for number, row in rows(path):
-            id = text_of(path, number, row, "doc_id", "paper_id")
-            papers.setdefault(id, paper_of(row, id))
+    papers = read_papers(texts)
     names = ("reviewer_metadata.jsonl", "metadata-00000-of-00001.parquet", "metadata.parquet")
     reviewers = find(folder, *names, benchmark=benchmark)
     groups = {}
@@ -92,6 +87,67 @@ def load_reviewers(folder: Path, benchmark: str) -> Material:
         yield from papers.values()
 
     return Material(pool, tuple(tasks), benchmark, fingerprint(texts))
+
+
+def load_scidocs(folder: Path, benchmark: str) -> Material:
+    """SciDocs's four tasks of ranking, on one set of papers, some of which are the queries. Raises as `load`."""
+    texts = needed(folder, SCIDOCS_TEXTS, TEXTS, benchmark)
+    papers = read_papers(texts)
+    tasks = []
+    for name, configuration in SCIDOCS_TASKS.items():
+        qrels = _judgements(needed(folder, configuration, JUDGEMENTS, benchmark, alone=False))
+        queries = {id: Query(id, paper=papers.get(id)) for id in qrels}
+        tasks.append(Task(name, queries, qrels, {id: tuple(row) for id, row in qrels.items()}, single=True))
+
+    def pool() -> Iterator[Paper]:
+        yield from papers.values()
+
+    return Material(pool, tuple(tasks), SCIDOCS_TEXTS, fingerprint(texts))
+
+
+def places(folder: Path, configuration: str) -> list[Path]:
+    """Where a configuration's files may be: in its folder, also below clones of the two data sets, or in the given folder itself."""
+    return [folder / configuration, folder / "scirepeval_test" / configuration, folder / "scirepeval" / configuration, folder]
+
+
+def needed(folder: Path, configuration: str, patterns: tuple[str, ...], benchmark: str, *, alone: bool = True) -> list[Path]:
+    """The files of a configuration that match the first of the patterns for which there are any.
+
+    Args:
+        folder: the benchmark's folder.
+        configuration: its name on the hub.
+        patterns: of file names.
+        benchmark: whose files they are, for the error.
+        alone: whether they may also lie in `folder` itself, because no other configuration has such files.
+
+    Raises:
+        NotFound: there are none.
+    """
+    where = places(folder, configuration)
+    files = first_matches(where if alone else where[:-1], patterns)
+    if not files:
+        either = f"{folder} or {where[0]}" if alone else str(where[0])
+        raise NotFound(f"{benchmark} needs {' or '.join(patterns)} in {either}; see `sciretrieve benchmarks show {benchmark}`")
+    return files
+
+
+def read_papers(paths: list[Path]) -> dict[str, Paper]:
+    """Papers by id, from rows of one paper each; of repeated ids the first counts."""
+    papers: dict[str, Paper] = {}
+    for path in paths:
+        for number, row in rows(path):
+            id = text_of(path, number, row, "doc_id", "paper_id")
+            papers.setdefault(id, paper_of(row, id))
+    return papers
+
+
+def first_matches(folders: list[Path], patterns: tuple[str, ...]) -> list[Path]:
+    """The files of the first folder and pattern that have any."""
+    for folder in folders:
+        for pattern in patterns:
+            if paths := sorted(folder.glob(pattern)):
+                return paths
+    return []
 
 
 def _add_row(
@@ -134,11 +190,3 @@ def _judgements(paths: list[Path]) -> Qrels:
             grade = grade_of(path, number, row.get("score"))
             qrels.setdefault(query, {}).setdefault(other, grade)  # of repeated rows the first counts
     return qrels
-
-
-def _first_matches(places: list[Path], patterns: tuple[str, ...]) -> list[Path]:
-    for place in places:
-        for pattern in patterns:
-            if paths := sorted(place.glob(pattern)):
-                return paths
-    return []

@@ -1,0 +1,169 @@
+"""Labels predicted from vectors by linear models, as SciRepEval's evaluator fits and scores them. This alone uses scikit-learn.
+
+From the authors' evaluator (Singh et al. 2023, App. B.1; allenai/scirepeval, evaluation/evaluator.py and few_shot_evaluator.py): linear
+support vectors, C chosen by cross-validation in three folds, models and samples drawn with the seed 42. Theirs of several classes a
+paper draws without a seed, ours with the same one.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InvalidRequest, MissingExtra
+from .material import FewShot, Labelled, Prediction
+from .spaces import Space
+
+SEED = 42
+FOLDS = 3
+C_OF_CLASSES = np.logspace(-2, 2, 5)
+C_OF_NUMBERS = np.logspace(-4, 2, 7)
+ITERATIONS_OF_CLASSES = 10_000
+"""The solver's limit where a paper may have several classes; elsewhere it is scikit-learn's."""
+PARALLEL = 1 << 22
+"""From so many numbers to learn from, models are fitted in several processes, which takes a second to start; figures are the same."""
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Predicted:
+    """What came of a prediction.
+
+    Attributes:
+        figures: the measure of each run in per cent, to two decimals as the authors print it; one run where all papers are learnt from.
+        learnt: how many papers were there to learn from.
+        predicted: how many were predicted.
+        left_out: how many labelled papers have no vector.
+        unconverged: runs whose solver stopped at its limit of iterations.
+        wanted: how many runs the task has; so few papers to learn from may give fewer samples.
+    """
+
+    figures: list[float]
+    learnt: int
+    predicted: int
+    left_out: int
+    unconverged: int
+    wanted: int
+
+
+def check_library() -> None:
+    """Raises MissingExtra where scikit-learn is not installed."""
+    try:
+        import sklearn  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra("scikit-learn", "fitting classes and numbers", 'pip install "sciretrieve[scirepeval]"') from error
+
+
+def predict(prediction: Prediction, space: Space, advance: Callable[[], None]) -> Predicted:
+    """Fit and score a task on a system's vectors; papers without one are left out, as by the authors.
+
+    Args:
+        prediction: the task.
+        space: the papers' vectors.
+        advance: called after each run.
+
+    Raises:
+        MissingExtra: scikit-learn is not installed.
+        InvalidRequest: no paper has a vector, or there are too few papers of a class.
+    """
+    check_library()
+    x_train, y_train = _known(prediction.train, space, prediction.name)
+    x_test, y_test = _known(prediction.test, space, prediction.name)
+    figures, unconverged = [], 0
+    from sklearn.exceptions import FitFailedWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of convergence, which is counted, and of classes rarer than folds
+        warnings.simplefilter("ignore", FitFailedWarning)  # of folds that lack a class
+        try:
+            for rows in _samples(y_train, prediction):
+                model = _model(prediction, x_train[rows].size).fit(x_train[rows], y_train[rows])
+                figures.append(_figure(prediction, y_test, model.predict(x_test)))
+                unconverged += not _converged(model)
+                advance()
+        except ValueError as error:
+            reason = str(error).strip().splitlines()[-1]
+            raise InvalidRequest(f"{prediction.name}: no model can be fitted to these labels: {reason}") from error
+    left_out = len(prediction.train.ids) + len(prediction.test.ids) - len(y_train) - len(y_test)
+    wanted = prediction.few_shot.runs if prediction.few_shot else 1
+    return Predicted(figures, len(y_train), len(y_test), left_out, unconverged, wanted)
+
+
+def _known(labelled: Labelled, space: Space, task: str) -> tuple[Array, Array]:
+    """Vectors (n, dim) and labels of the papers that have a vector."""
+    flags = np.array([space.has_paper(id) for id in labelled.ids])
+    ids = [id for id, known in zip(labelled.ids, flags.tolist(), strict=True) if known]
+    if not ids:
+        raise InvalidRequest(f"none of the labelled papers of {task} has a vector, {labelled.ids[0]!r} first; are these its ids?")
+    _, vectors = space.papers(ids)
+    if not np.isfinite(vectors).all():
+        bad_id = ids[int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])]
+        raise InvalidRequest(f"the vector of {bad_id!r} has numbers that are not finite")
+    return np.asarray(vectors), labelled.labels[flags]
+
+
+def _samples(labels: Array, prediction: Prediction) -> Iterator[Any]:
+    """The rows to learn from in each run."""
+    if prediction.few_shot is None:
+        yield slice(None)
+    elif prediction.label == "classes":
+        yield from _samples_of_each_class(labels, prediction.few_shot)
+    else:
+        from sklearn.model_selection import StratifiedKFold
+
+        # each sample is one of as many folds as there are, so the size counts papers, not papers of a class
+        folds = StratifiedKFold(math.ceil(len(labels) / prediction.few_shot.size)).split(labels, labels)
+        yield from (fold for _, fold in islice(folds, prediction.few_shot.runs))
+
+
+def _samples_of_each_class(labels: Array, few_shot: FewShot) -> Iterator[list[int]]:
+    for run in range(few_shot.runs):
+        chance = np.random.RandomState(SEED + run)
+        rows: set[int] = set()
+        for column in labels.T:
+            rows.update(chance.choice(np.flatnonzero(column == 1), few_shot.size, replace=False).tolist())
+        yield list(rows)  # in the set's order, as theirs: the folds depend on it
+
+
+def _model(prediction: Prediction, numbers: int) -> Any:
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.multiclass import OneVsRestClassifier
+    from sklearn.svm import LinearSVC, LinearSVR
+
+    jobs = -1 if numbers >= PARALLEL else None
+    if prediction.label == "number":
+        return GridSearchCV(LinearSVR(random_state=SEED), {"C": C_OF_NUMBERS}, cv=FOLDS, n_jobs=jobs)
+    if prediction.label == "classes":
+        one = LinearSVC(loss="hinge", max_iter=ITERATIONS_OF_CLASSES, random_state=SEED)
+        return OneVsRestClassifier(GridSearchCV(one, {"C": C_OF_CLASSES}, cv=FOLDS), n_jobs=jobs)
+    one = LinearSVC(loss="squared_hinge", random_state=SEED)
+    return one if prediction.few_shot else GridSearchCV(one, {"C": C_OF_CLASSES}, cv=FOLDS, n_jobs=jobs)
+
+
+def _converged(model: Any) -> bool:
+    """Whether all of a fitted model's solvers ended before their limit. A class that all papers have, or none, needs no solver."""
+    parts = getattr(model, "estimators_", [model])
+    solvers = [getattr(part, "best_estimator_", part) for part in parts]
+    return all(solver.n_iter_ < solver.max_iter for solver in solvers if hasattr(solver, "n_iter_"))
+
+
+def _figure(prediction: Prediction, truth: Array, predicted: Array) -> float:
+    if prediction.label == "number":
+        from scipy.stats import kendalltau
+
+        value = float(kendalltau(truth, predicted)[0])
+        if not math.isfinite(value):
+            raise InvalidRequest(f"{prediction.name}: tau is not defined, as all labels, or all predictions, are equal")
+    else:
+        from sklearn.metrics import f1_score
+
+        value = float(f1_score(truth, predicted, average="macro" if prediction.measure == "macro-F1" else "binary", zero_division=0))
+    return float(np.round(100 * value, 2))

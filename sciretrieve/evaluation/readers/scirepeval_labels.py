@@ -1,0 +1,110 @@
+"""SciRepEval's tasks of classification and regression: papers, and labels of those to learn from and of those to predict."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import InvalidRequest
+from ...streams import read_text
+from ...types import Paper
+from ..material import FewShot, Label, Labelled, Material, Prediction
+from .files import fingerprint, rows, text_of
+from .scirepeval import TEXTS, needed, read_papers
+
+
+def load(
+    folder: Path, texts: str, configuration: str, benchmark: str, label: Label, measure: str, few_shot: Sequence[FewShot] = ()
+) -> Material:
+    """One of the tasks, and its few-shot forms.
+
+    Papers are in `evaluation*.parquet` or `.jsonl` in the folder `texts`; labels in `train*.parquet` and `test*.parquet` of the hub's
+    `scirepeval_test`, or in `train.csv` and `test.csv`, in the folder `configuration`: rows of `paper_id` and `label`.
+
+    Raises:
+        NotFound: a file is missing.
+        InvalidRequest: a row has no id, or a label of another form.
+    """
+    text_files = needed(folder, texts, TEXTS, benchmark)
+    papers = read_papers(text_files)
+    train, test = (
+        _labelled(needed(folder, configuration, (f"{split}-*.parquet", f"{split}.parquet", f"{split}.csv"), benchmark), label, measure)
+        for split in ("train", "test")
+    )
+    if label == "classes" and train.labels.shape[1] != test.labels.shape[1]:
+        raise InvalidRequest(
+            f"{benchmark}: papers to learn from have {train.labels.shape[1]} classes, those to predict {test.labels.shape[1]}"
+        )
+    notes = []
+    if textless := [id for id in dict.fromkeys((*train.ids, *test.ids)) if id not in papers]:
+        notes.append(f"{len(textless):,} labelled papers have no text; only vectors made elsewhere can stand for them: {textless[0]} …")
+    shapes = {"full": None, **{f"{form.size}-shot": form for form in few_shot}}
+    predictions = tuple(Prediction(name, label, measure, train, test, form) for name, form in shapes.items())
+
+    def pool() -> Iterator[Paper]:
+        yield from papers.values()
+
+    return Material(pool, (), texts, fingerprint(text_files), notes, predictions=predictions)
+
+
+def _labelled(paths: Sequence[Path], label: Label, measure: str) -> Labelled:
+    ids: list[str] = []
+    labels: list[Any] = []
+    for path in paths:
+        for number, row in _table(path):
+            ids.append(text_of(path, number, row, "paper_id"))
+            if row.get("label") is None:
+                raise InvalidRequest(f"{path}, line {number}: no label; found {', '.join(sorted(row)) or 'nothing'}")
+            labels.append(_label(path, number, row["label"], label, len(labels[0]) if label == "classes" and labels else None))
+    if not ids:
+        raise InvalidRequest(f"{paths[0]} has no labelled papers")
+    array = np.array(labels) if label != "class" else _classes(labels)
+    if measure == "F1" and not set(array.tolist()) <= {0, 1}:
+        raise InvalidRequest(f"{paths[0]}: the classes must be 0 and 1, and {sorted(set(map(str, array)))[-1]!r} is among them")
+    return Labelled(tuple(ids), array)
+
+
+def _table(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    if path.suffix != ".csv":
+        yield from rows(path)
+        return
+    for number, row in enumerate(csv.DictReader(io.StringIO(read_text(path))), 2):
+        yield number, {key: value for key, value in row.items() if key is not None}
+
+
+def _label(path: Path, number: int, value: Any, label: Label, classes: int | None) -> Any:
+    """A label as plain Python: a number; a list of 0 and 1, as many as `classes`; or a class as it is. Raises InvalidRequest."""
+    if label == "number":
+        try:
+            as_number = float(value)
+        except (TypeError, ValueError):
+            as_number = math.nan
+        if not math.isfinite(as_number):
+            raise InvalidRequest(f"{path}, line {number}: the label {value!r} is no number")
+        return as_number
+    if label == "classes":
+        if not isinstance(value, list) or not value or any(flag not in (0, 1) for flag in value) or classes not in (None, len(value)):
+            expected = f"{classes} numbers" if classes else "a list of numbers"
+            raise InvalidRequest(f"{path}, line {number}: the label must be {expected}, 0 or 1 for each class, not {str(value)[:40]}")
+        return [int(flag) for flag in value]
+    if isinstance(value, (list, dict)):
+        raise InvalidRequest(f"{path}, line {number}: the label must be one class, not {str(value)[:40]}")
+    return value
+
+
+def _classes(labels: Sequence[Any]) -> npt.NDArray[Any]:
+    """Classes as whole numbers, if all are, else as text."""
+    try:
+        numbers = [int(label) for label in labels]
+        if all(float(label) == number for label, number in zip(labels, numbers, strict=True)):
+            return np.array(numbers)
+    except (ValueError, OverflowError):
+        pass
+    return np.array([str(label) for label in labels])

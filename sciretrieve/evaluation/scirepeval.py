@@ -1,0 +1,222 @@
+"""SciRepEval's tasks (Singh et al. 2023), one benchmark each, in the order of its Table 1; the last three are of its first version."""
+
+from __future__ import annotations
+
+from ..encoders.specs import Kind
+from .material import FewShot, Label, Protocol
+from .readers import scirepeval, scirepeval_labels
+from .specs import Benchmark, HubFiles
+
+TEXTS, LABELS = "allenai/scirepeval", "allenai/scirepeval_test"
+SOURCE = f"Singh et al. 2023 (SciRepEval); hub data sets {TEXTS} and {LABELS}"
+LICENCE = "ODC-By (SciRepEval); texts are Semantic Scholar's"
+SOLVER_NOTE = (
+    "Fitted by scikit-learn's LinearSVC and LinearSVR, as the authors' code is today; the published figures were made with those of "
+    "sklearn-contrib-lightning, and differ a little."
+)
+FEEDS_MANUAL = "The authors' data sets no longer have the feeds; if you have them, lay out their folder like those of the other sets."
+
+
+def _predicted(
+    name: str,
+    configuration: str,
+    task: str,
+    sizes: str,
+    label: Label,
+    measure: str,
+    few_shot: tuple[FewShot, ...] = (),
+    texts: str = "",
+) -> Benchmark:
+    """A task of classification or regression; `texts` is the folder of its papers, if another task has them, too."""
+    texts = texts or configuration
+    return Benchmark(
+        name=name,
+        task=task,
+        kind="regression" if label == "number" else "classification",
+        sizes=sizes,
+        protocol=Protocol((measure,), rounding="numpy", skips=True, average="tasks" if few_shot else "none", bare_titles=True),
+        files=f"{texts}/evaluation*.parquet (or .jsonl), {configuration}/train*.parquet and test*.parquet (or train.csv and test.csv)",
+        source=SOURCE,
+        licence=LICENCE,
+        load=lambda folder, split: [scirepeval_labels.load(folder, texts, configuration, name, label, measure, few_shot)],  # noqa: ARG005
+        hub=(HubFiles(TEXTS, texts, "evaluation-"), HubFiles(LABELS, configuration, "train-"), HubFiles(LABELS, configuration, "test-")),
+        note=SOLVER_NOTE,
+    )
+
+
+def _ranked(
+    name: str, configuration: str, task: str, kind: Kind, sizes: str, measure: str, extra: tuple[str, ...] = (), manual: str = ""
+) -> Benchmark:
+    """A task of re-ranking; `extra` are fields read after the abstract, and `manual` says how to get files that the hub lacks."""
+    return Benchmark(
+        name=name,
+        task=task,
+        kind=kind,
+        sizes=sizes,
+        protocol=Protocol((measure,), metric="l2", rounding="numpy", skips=True, bare_titles=True),
+        files=f"{configuration}/evaluation*.parquet (or .jsonl) and {configuration}/test*.parquet or test_qrel.jsonl",
+        source=SOURCE,
+        licence=LICENCE,
+        load=lambda folder, split: [scirepeval.load(folder, configuration, name, extra=extra)],  # noqa: ARG005
+        hub=() if manual else (HubFiles(TEXTS, configuration, "evaluation-"), HubFiles(LABELS, configuration, "test-")),
+        manual=manual,
+    )
+
+
+ROWS = (
+    _predicted("mesh-descriptors", "mesh_descriptors", "which of 30 MeSH descriptors a paper has", "258,687 papers", "class", "macro-F1"),
+    _predicted(
+        "fields-of-study",
+        "fos",
+        "which of 23 fields a paper belongs to, one or more",
+        "471 papers labelled by hand, silver labels to learn from",
+        "classes",
+        "macro-F1",
+        (FewShot(10, 50), FewShot(5, 100)),
+    ),
+    _predicted("citation-count", "cite_count", "how often a paper is cited, as a logarithm", "30,058 papers", "number", "tau"),
+    _predicted("publication-year", "pub_year", "the year of a paper", "30,000 papers", "number", "tau"),
+    _ranked("same-author", "same_author", "papers by the same author, re-ranked", "proximity", "13,585 queries, 123,430 pairs", "MAP"),
+    _ranked(
+        "high-influence-citations",
+        "high_influence_cite",
+        "papers cited four times or more, re-ranked",
+        "proximity",
+        "1,199 queries, 58,255 pairs",
+        "MAP",
+    ),
+    _ranked(
+        "scirepeval-search",
+        "search",
+        "clicked papers of real searches, re-ranked",
+        "search",
+        "2,585 queries (SciRepEval, Table 1) or 2,637 (SciMult, Table A2), 10 candidates each",
+        "nDCG",
+        ("venue", "year"),
+    ),
+    _predicted(
+        "biomimicry",
+        "biomimicry",
+        "whether a paper is about biomimicry",
+        "10,991 papers",
+        "class",
+        "F1",
+        (FewShot(64, 50), FewShot(16, 100)),
+    ),
+    _predicted(
+        "drsm",
+        "drsm",
+        "which of six aspects of rare diseases a paper deals with",
+        "7,520 papers with silver labels, 955 with gold ones",
+        "class",
+        "macro-F1",
+        (FewShot(64, 50), FewShot(24, 100)),
+    ),
+    _predicted(
+        "scidocs-mag",
+        "scidocs_mag",
+        "the field of a paper (Microsoft Academic Graph)",
+        "25,001 papers",
+        "class",
+        "macro-F1",
+        texts="scidocs_mag_mesh",
+    ),
+    _predicted(
+        "scidocs-mesh",
+        "scidocs_mesh",
+        "the disease that a paper is about (MeSH)",
+        "23,473 papers",
+        "class",
+        "macro-F1",
+        texts="scidocs_mag_mesh",
+    ),
+    _predicted(
+        "peer-review-score",
+        "peer_review_score",
+        "the mean rating of a submission to ICLR by its reviewers",
+        "10,210 papers",
+        "number",
+        "tau",
+        texts="peer_review_score_hIndex",
+    ),
+    _predicted(
+        "max-h-index",
+        "hIndex",
+        "the greatest h-index among a paper's authors",
+        "8,438 papers",
+        "number",
+        "tau",
+        texts="peer_review_score_hIndex",
+    ),
+    _predicted("tweet-mentions", "tweet_mentions", "how often a paper is mentioned on Twitter", "25,655 papers", "number", "tau"),
+    Benchmark(
+        name="reviewer-matching",
+        task="reviewers for a paper, by their own papers",
+        kind="proximity",
+        sizes="107 queries, 1,729 pairs",
+        protocol=Protocol(("P@5", "P@10"), metric="cosine", rounding="numpy", average="figures", bare_titles=True),
+        files="paper_reviewer_matching/evaluation*.parquet (texts), test_hard*.parquet and test_soft*.parquet (or test_hard_qrel.jsonl "
+        "and test_soft_qrel.jsonl), reviewers/metadata*.parquet (or reviewer_metadata.jsonl)",
+        source=f"{SOURCE}, App. A",
+        licence=LICENCE,
+        load=lambda folder, split: [scirepeval.load_reviewers(folder, "reviewer-matching")],  # noqa: ARG005
+        hub=(
+            HubFiles(TEXTS, "paper_reviewer_matching", "evaluation-"),
+            HubFiles(LABELS, "paper_reviewer_matching", "test_"),
+            HubFiles(LABELS, "reviewers", "metadata-"),
+        ),
+    ),
+    _ranked("relish", "relish", "papers judged similar to a paper, re-ranked", "proximity", "3,190 queries, 191,245 pairs", "nDCG"),
+    Benchmark(
+        name="scidocs-scirepeval",
+        task="papers cited, co-cited, co-read or co-viewed, ranked among 30 candidates, by SciRepEval's protocol",
+        kind="proximity",
+        sizes="4 × 1,000 queries, about 30 candidates each",
+        protocol=Protocol(("MAP", "nDCG"), metric="l2", rounding="numpy", skips=True, bare_titles=True),
+        files="scidocs_view_cite_read/evaluation*.parquet, scidocs_{view,read,cite,cocite}/test*.parquet or test_qrel.jsonl",
+        source=SOURCE,
+        licence=LICENCE,
+        load=lambda folder, split: [scirepeval.load_scidocs(folder, "scidocs-scirepeval")],  # noqa: ARG005
+        hub=(
+            HubFiles(TEXTS, scirepeval.SCIDOCS_TEXTS, "evaluation-"),
+            *(HubFiles(LABELS, configuration, "test-") for configuration in scirepeval.SCIDOCS_TASKS.values()),
+        ),
+        note="As scidocs-rerank, but distances are not rounded, papers are joined as by SciRepEval, and files are the hub's.",
+    ),
+    _ranked(
+        "nfcorpus-scirepeval",
+        "nfcorpus",
+        "NFCorpus's judged papers and random ones, re-ranked",
+        "search",
+        "323 queries, 44,634 pairs",
+        "nDCG",
+    ),
+    _ranked("trec-covid-scirepeval", "trec_covid", "TREC-COVID's judged papers, re-ranked", "search", "50 queries, 69,318 pairs", "nDCG"),
+    _ranked(
+        "feeds-1",
+        "feeds_1",
+        "papers that a reader took into a feed, ranked by its first paper",
+        "proximity",
+        "423 queries, 4,223 pairs",
+        "MAP",
+        manual=FEEDS_MANUAL,
+    ),
+    _ranked(
+        "feeds-m",
+        "feeds_m",
+        "papers that a reader took into a feed later, ranked by each earlier one",
+        "proximity",
+        "9,025 queries, 87,528 pairs",
+        "MAP",
+        manual=FEEDS_MANUAL,
+    ),
+    _ranked(
+        "feeds-title",
+        "feeds_title",
+        "papers that a reader took into a feed, ranked by its title",
+        "search",
+        "424 queries, 4,233 pairs",
+        "MAP",
+        manual=FEEDS_MANUAL,
+    ),
+)
