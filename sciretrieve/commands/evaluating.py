@@ -36,7 +36,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..evaluation import Benchmark
+    from ..evaluation import Benchmark, Suite
 
 
 Measures = Annotated[
@@ -123,9 +123,9 @@ def evaluate(
             return
         if replay is not None:
             with chosen_workers(distributed, address) as workers:
-                report, differences = evaluation.replay(replay, console, workers)
+                replayed, differences = evaluation.replay(replay, console, workers)
             console.close()
-            say([json.dumps(report.as_json(), ensure_ascii=False, indent=1)] if format == "json" else report.lines())
+            say([json.dumps(replayed.as_json(), ensure_ascii=False, indent=1)] if format == "json" else replayed.lines())
             for line in differences:
                 console.note(f"differs from the receipt: {line}")
             if differences:
@@ -134,8 +134,9 @@ def evaluate(
             return
         if benchmark is None:
             raise InvalidRequest("name a benchmark (`sciretrieve benchmarks` lists them), or give --run and --qrels, or --replay")
+        evaluate_this = evaluation.evaluate_suite if benchmark in evaluation.SUITES else evaluation.evaluate
         with chosen_workers(distributed, address) as workers:
-            report = evaluation.evaluate(
+            report = evaluate_this(
                 benchmark,
                 data,
                 output=output,
@@ -236,14 +237,16 @@ def compare(
 
 def list_benchmarks(format: PlainFormatOption = "table", debug: Debug = False) -> None:
     """List the benchmarks with their tasks and measures."""
-    from ..evaluation import CATALOGUE
+    from ..evaluation import CATALOGUE, SUITES
 
     if format == "json":
-        say([json.dumps([_facts(row) for row in CATALOGUE.values()], ensure_ascii=False, indent=1)])
+        facts = [*(_facts(row) for row in CATALOGUE.values()), *(_suite_facts(suite) for suite in SUITES.values())]
+        say([json.dumps(facts, ensure_ascii=False, indent=1)])
         return
     width = max(len(name) for name in CATALOGUE)
     say(f"{row.name:<{width}}  {', '.join(row.protocol.measures):<34}  {row.task}" for row in CATALOGUE.values())
     say([f"{'beir:DIR':<{width}}  {'nDCG@10, R@100, MAP, MRR':<34}  any BEIR directory, whole corpus"])
+    say(f"{suite.name:<{width}}  {'averages':<34}  {suite.task}" for suite in SUITES.values())
     say(["", "for details: sciretrieve benchmarks show NAME; to download: sciretrieve benchmarks fetch NAME --to DIR"])
 
 
@@ -253,9 +256,9 @@ def show(
     debug: Debug = False,
 ) -> None:
     """Show a benchmark's task, the files it needs, where to get them, and how it scores."""
-    from ..evaluation import find_benchmark
+    from ..evaluation import SUITES, find_benchmark
 
-    facts = _facts(find_benchmark(name))
+    facts = _suite_facts(SUITES[name]) if name in SUITES else _facts(find_benchmark(name))
     if format == "json":
         say([json.dumps(facts, ensure_ascii=False, indent=1)])
         return
@@ -275,12 +278,12 @@ def fetch(
 
     An interrupted download resumes where it stopped. For other files it prints what to do by hand.
     """
-    from ..evaluation import fetching, find_benchmark
+    from ..evaluation import SUITES, fetching, find_benchmark
 
     console = Console(quiet)
-    spec = find_benchmark(name)
+    specs = [find_benchmark(member) for member in (SUITES[name].benchmarks if name in SUITES else (name,))]
     try:
-        files = fetching.fetch(spec, to, console)
+        files = list(dict.fromkeys(path for spec in specs for path in fetching.fetch(spec, to, console)))
     except KeyboardInterrupt:
         console.close()
         console.note("stopped; the same command resumes where it stopped")
@@ -289,8 +292,20 @@ def fetch(
         console.close()
     for path in files:
         console.note(f"{in_bytes(path.stat().st_size):>9}  {path}")
-    if spec.manual:
-        say([spec.manual])
+    say(dict.fromkeys(spec.manual for spec in specs if spec.manual))
+
+
+def _suite_facts(suite: Suite) -> dict[str, object]:
+    return {
+        "name": suite.name,
+        "task": suite.task,
+        "benchmarks": list(suite.benchmarks),
+        "average": f"the mean of {len(suite.figures)} figures, and of those of each group: "
+        + ", ".join(dict.fromkeys(figure.group for figure in suite.figures)),
+        "files": "a folder with the files of each benchmark below it, as `benchmarks fetch` makes it",
+        "source": suite.source,
+        "left out": [f"{name}: {reason}" for name, reason in suite.absent.items()],
+    }
 
 
 def _facts(row: Benchmark) -> dict[str, object]:

@@ -1,17 +1,22 @@
 """Full-corpus and re-ranking benchmarks by their authors' exact protocols, any run on any judgements, and comparisons."""
 
-from .catalogue import CATALOGUE, find_benchmark
+from .catalogue import CATALOGUE, SUITES, find_benchmark
 from .judgements import read_qrels, read_scores
 from .measures import parse_measure
 from .reports import Report
 from .requests import evaluate, replay, score_run
-from .specs import Benchmark
+from .specs import Benchmark, Suite
+from .suites import SuiteReport, evaluate_suite
 
 __all__ = [
     "CATALOGUE",
+    "SUITES",
     "Benchmark",
     "Report",
+    "Suite",
+    "SuiteReport",
     "evaluate",
+    "evaluate_suite",
     "find_benchmark",
     "parse_measure",
     "read_qrels",

@@ -10,7 +10,7 @@ from ..errors import InvalidRequest, UnknownName
 from . import scirepeval
 from .material import Protocol
 from .readers import asr, beir, mdcr, pmc_patients, scidocs, scimult
-from .specs import Benchmark, Download
+from .specs import Benchmark, Download, Suite
 
 RECALLS = ("R@20", "R@50", "R@100")
 SCIMULT_HOME = "https://github.com/yuzhimanhua/SciMult"
@@ -202,6 +202,7 @@ ROWS = (
     ),
 )
 CATALOGUE: Mapping[str, Benchmark] = {row.name: row for row in ROWS}
+SUITES: Mapping[str, Suite] = {suite.name: suite for suite in scirepeval.SUITES}
 
 
 def find_benchmark(name: str) -> Benchmark:
@@ -226,6 +227,8 @@ def find_benchmark(name: str) -> Benchmark:
         other_forms = [row.name for row in ROWS if row.name.startswith(f"{name}-") and row.kind == "proximity"]
         hint = f"; {' and '.join(other_forms)} are other forms of it" if other_forms else ""
         raise InvalidRequest(f"{name} is a set of BEIR: name its directory, as in beir:data/{name}, from {BEIR_ZIP.format(name)}{hint}")
+    if name in SUITES:
+        raise InvalidRequest(f"{name} is several benchmarks at once; name one: {', '.join(SUITES[name].benchmarks)}")
     if name not in CATALOGUE:
-        raise UnknownName("benchmark", name, CATALOGUE)
+        raise UnknownName("benchmark", name, [*CATALOGUE, *SUITES])
     return CATALOGUE[name]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,13 +12,14 @@ import pyarrow.parquet as pq
 from ..errors import InvalidRequest, NotFound, SciretrieveError
 from ..files import read_json, write_json
 from ..protocols import Progress
-from .catalogue import find_benchmark
+from .catalogue import SUITES, find_benchmark
 from .judgements import read_scores
 from .measures import Evaluator, Measure
 from .options import Request
 from .page import Cell, page
 from .reports import all_measures
 from .requests import evaluate_request, read
+from .suites import done, evaluate_suite_request
 
 DEPTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 OF_BENCHMARKS = {"name", "data", "split", "task", "metric", "measures"}
@@ -60,7 +60,8 @@ def read_plan(path: Path, cache: str) -> Plan:
             requests[benchmark, system] = Request(
                 benchmark=benchmark_options.get("name", benchmark), cache=cache, **other_options, **system_options
             )
-            find_benchmark(requests[benchmark, system].benchmark)
+            if requests[benchmark, system].benchmark not in SUITES:
+                find_benchmark(requests[benchmark, system].benchmark)
     return requests
 
 
@@ -70,14 +71,15 @@ def run_matrix(plan: Plan, output: Path, progress: Progress) -> tuple[Path, list
     cells = []
     for (benchmark, system), request in plan.items():
         folder = output / benchmark / system
-        receipt = folder / "receipt.json"
-        if not receipt.exists() or read_json(receipt).get("request") != json.loads(json.dumps(asdict(request))):
-            progress.note(f"{benchmark}: {system}")
-            try:
+        try:
+            if request.benchmark in SUITES:
+                evaluate_suite_request(request, folder, progress)
+            elif done(folder, request) is None:
+                progress.note(f"{benchmark}: {system}")
                 evaluate_request(request, folder, progress)
-            except SciretrieveError as error:
-                failures.append(f"{benchmark}, {system}: {error}")
-                continue
+        except SciretrieveError as error:
+            failures.append(f"{benchmark}, {system}: {error}")
+            continue
         cells.append(Cell(benchmark, system, read_json(folder / "report.json"), _recall(request, folder), _per_query(folder)))
     path = output / "index.html"
     output.mkdir(parents=True, exist_ok=True)

@@ -213,6 +213,11 @@ OAG-BERT, ICLR | 14.0 29.8 12.8 33.0
 OAG-BERT, ACL-ANTH | 13.8 26.5 10.1 27.3
 """
 
+_GROUPS, _FIRST_GROUPS = ("in-train", "out-of-train", "average"), ("in-train", "out-of-train", "SciDocs", "average")
+_FORMAT_COLUMNS = [
+    ("", f"{group}{format}") for group in ("in-train", "out-of-train") for format in (" CLF", " RGN", " PRX", " SRCH", "")
+] + [("", "average")]
+
 PUBLISHED: Mapping[str, Sequence[Row]] = {
     "scidocs-cite": _links("cite", 0),
     "scidocs-cocite": _links("co-cite", 3),
@@ -295,6 +300,105 @@ Contriever | 10.50 2.24 8.01 52.64
     "peer-review-score": _by_code(("full", "tau"), "16.9 22.2 17.8 16.1", "16.2 20.4 18.1 17.5"),
     "reviewer-matching": _by_code(("", "mean"), "43.8 40.5 45.1 45.2", "43.8 43.1 44.7 44.7"),
     "trec-covid-scirepeval": _by_code(("test", "nDCG"), "87.4 83.1 90.3 90.9", "86.7 85.2 85.3 90.5"),
+    "scirepeval": (
+        *_table(
+            f"{P0}, Table 2",
+            [("", name) for name in _GROUPS],
+            """
+E5-base-v2 | 55.7 70.9 67.0
+MPNet (all-mpnet-base-v2) | 49.0 71.0 65.3
+SciBERT | 51.5 60.2 58.0
+SPECTER | 54.7 72.0 67.5
+SciNCL | 55.6 73.4 68.8
+SPECTER2 Base | 56.3 73.6 69.1
+SPECTER2 MTL CLS | 60.2 72.1 69.0
+SPECTER2 MTL CTRL | 62.4 73.1 70.4
+SPECTER2 Adapters | 62.4 73.9 70.9
+SPECTER2 PALs | 61.8 72.6 69.9
+SPECTER2 Fusion | 62.4 73.9 70.9
+SPECTER2 Adapters + MTL CTRL | 62.9 74.1 71.2
+""",
+        ),
+        *_table(
+            f"{P0}, Table 8",
+            [("", name) for name in _GROUPS],
+            """
+SPECTER MTL CLS | 60.0 71.6 68.6
+SPECTER MTL CTRL | 61.9 72.7 69.9
+SPECTER Adapters | 61.5 73.2 70.2
+SPECTER Adapters + MTL CTRL | 62.2 73.6 70.6
+SciNCL MTL CLS | 60.1 71.9 68.8
+SciNCL MTL CTRL | 62.1 72.9 70.1
+SciNCL Adapters | 61.9 73.8 70.7
+SciNCL Adapters + MTL CTRL | 62.5 74.0 71.0
+""",
+        ),
+        *_table(
+            f"{P0}, Table 11 (by the formats trained on)",
+            _FORMAT_COLUMNS,
+            """
+CLF | 69.1 16.3 58.4 71.3 54.9 70.7 18.3 79.7 73.4 68.0 63.7
+RGN | 48.8 45.8 53.1 69.6 52.7 63.9 20.4 61.5 67.4 56.4 55.3
+PRX | 57.5 33.8 66.8 73.1 53.3 69.5 17.6 87.3 78.5 72.4 68.0
+SRCH | 53.2 32.0 59.8 78.1 53.4 63.5 14.6 77.6 78.0 65.4 62.0
+CLF+RGN | 68.4 41.9 60.9 71.8 54.6 71.5 18.0 79.0 73.9 67.8 65.6
+CLF+PRX | 65.9 31.9 65.7 73.0 56.5 70.9 16.3 86.6 75.7 71.8 68.0
+CLF+SRCH | 66.6 20.3 60.8 78.4 53.7 70.9 13.9 81.5 72.0 68.3 64.4
+RGN+PRX | 58.4 44.0 67.4 72.4 57.4 69.5 18.7 87.3 78.2 72.6 69.0
+RGN+SRCH | 54.6 44.4 60.2 78.8 55.6 67.2 18.4 77.2 78.3 66.5 63.9
+PRX+SRCH | 57.5 33.2 66.8 78.1 56.5 68.2 18.4 86.8 79.3 72.1 67.9
+All | 67.5 44.8 67.0 78.3 62.4 71.7 19.3 87.2 79.7 73.1 70.4
+""",
+        ),
+    ),
+    "scirepeval-2022": (
+        *_table(
+            f"{P1}, Table 2",
+            [("", name) for name in _FIRST_GROUPS],
+            """
+SciBERT | 51.5 52.5 69.0 58.2
+SPECTER | 54.7 57.4 89.1 68.0
+SciNCL | 55.6 57.8 90.8 69.0
+SciNCL + MTL CLS | 60.0 57.0 89.5 69.4
+SciNCL + MTL CTRL | 61.9 57.8 89.7 70.2
+SciNCL + Adapters | 61.9 59.1 90.3 70.9
+SciNCL + PALs | 61.9 58.4 90.1 70.6
+SciNCL + Adapter Fusion | 62.0 58.8 90.1 70.8
+SciNCL + Adapters + MTL CTRL | 62.5 59.1 90.6 71.2
+""",
+        ),
+        *_table(
+            f"{P1}, Table 3",
+            [("", name) for name in _FIRST_GROUPS],
+            """
+SciBERT + MTL CLS | 59.4 57.1 88.9 69.0
+SciBERT + MTL CTRL | 62.5 57.8 89.6 70.4
+SciBERT + Adapters | 62.6 58.0 90.1 70.6
+SciBERT + Adapters + MTL CTRL | 62.9 58.6 90.4 71.1
+SPECTER + MTL CLS | 60.0 56.5 89.0 69.0
+SPECTER + MTL CTRL | 61.9 58.0 89.4 70.2
+SPECTER + Adapters | 61.5 58.9 89.6 70.5
+SPECTER + Adapters + MTL CTRL | 62.2 59.1 89.9 70.9
+""",
+        ),
+        *_table(
+            f"{P1}, Table 9 (by the formats trained on)",
+            [*_FORMAT_COLUMNS[5:10], *_FORMAT_COLUMNS[:5], ("", "average")],
+            """
+CLF | 56.8 15.4 70.0 77.5 54.1 68.2 21.3 59.3 71.1 52.7 64.6
+RGN | 56.6 21.4 68.1 74.1 54.4 53.2 45.0 55.2 68.7 53.7 59.8
+PRX | 55.4 19.6 73.7 84.5 57.6 57.8 32.1 67.2 73.2 55.3 68.6
+SRCH | 46.6 15.7 71.7 83.8 54.1 53.2 28.1 60.4 78.0 51.6 63.3
+CLF + RGN | 58.7 20.5 68.4 75.0 54.8 68.8 45.1 57.3 68.7 58.7 63.8
+CLF + PRX | 57.2 16.5 73.4 82.2 56.5 68.3 32.6 66.4 43.8 58.1 68.8
+CLF + SRCH | 58.8 17.2 71.6 83.5 56.6 67.7 31.0 59.9 78.4 56.5 66.3
+RGN + PRX | 51.8 20.9 73.5 78.2 56.1 50.4 44.3 67.1 71.7 56.5 67.7
+RGN + SRCH | 52.0 17.8 72.1 84.0 55.8 54.8 43.6 60.6 78.4 56.6 65.3
+PRX + SRCH | 53.2 17.8 73.8 85.1 56.8 57.9 32.1 66.6 78.2 55.9 68.3
+All | 58.9 18.2 73.4 84.7 57.7 66.7 44.3 66.9 78.5 62.1 70.3
+""",
+        ),
+    ),
     "multi-scidocs": _table(
         f"{P4}, Table 1",
         [("cite", "MAP"), ("cite", "nDCG"), ("co-cite", "MAP"), ("co-cite", "nDCG")],

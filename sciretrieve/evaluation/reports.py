@@ -164,7 +164,7 @@ class Report:
         ]
         sort_column = next((place for place in range(1, len(columns) + 1) if any(block[0][place] for block in blocks[1:])), 1)
         blocks.sort(key=lambda block: float(block[0][sort_column] or -1))
-        return _aligned([header, *(line for block in blocks for line in block)])
+        return aligned([header, *(line for block in blocks for line in block)])
 
     def _interval(self, column: Column) -> str:
         if column not in self.result.intervals:
@@ -212,7 +212,8 @@ def versions() -> dict[str, str]:
     return library_versions(LIBRARIES)
 
 
-def _aligned(table: Sequence[Sequence[str]]) -> list[str]:
+def aligned(table: Sequence[Sequence[str]]) -> list[str]:
+    """A table as lines: the first and the last column to the left, the others to the right."""
     widths = [max(len(line[column]) for line in table) for column in range(len(table[0]))]
     return [
         "  ".join(

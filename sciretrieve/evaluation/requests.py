@@ -116,8 +116,15 @@ def evaluate_request(request: Request, output: Path | None, progress: Progress, 
     if workers is not None and request.index is None:
         raise InvalidRequest("a cluster searches an index that is there already; name it with --index, or leave out --distributed")
     spec = find_benchmark(request.benchmark)
+    materials = read(spec, request.data, request.split or spec.splits[0], request.task)
+    return measure(request, spec, materials, output, progress, workers)
+
+
+def measure(
+    request: Request, spec: Benchmark, materials: list[Material], output: Path | None, progress: Progress, workers: RayWorkers | None = None
+) -> Report:
+    """Carry out a request whose benchmark has been read. Raises as `evaluate`."""
     split = request.split or spec.splits[0]
-    materials = read(spec, request.data, split, request.task)
     if request.reads_texts and (lack := next((material.textless for material in materials if material.textless), "")):
         raise NotFound(lack)
     if any(material.predictions for material in materials):

@@ -1,11 +1,14 @@
-"""SciRepEval's tasks (Singh et al. 2023), one benchmark each, in the order of its Table 1; the last three are of its first version."""
+"""SciRepEval's tasks (Singh et al. 2023), one benchmark each, in the order of its Table 1; the last three are of its first version.
+
+All together they are a suite, `scirepeval`, and the first version's are another.
+"""
 
 from __future__ import annotations
 
 from ..encoders.specs import Kind
 from .material import FewShot, Label, Protocol
 from .readers import scirepeval, scirepeval_labels
-from .specs import Benchmark, HubFiles
+from .specs import Benchmark, Figure, HubFiles, Suite
 
 TEXTS, LABELS = "allenai/scirepeval", "allenai/scirepeval_test"
 SOURCE = f"Singh et al. 2023 (SciRepEval); hub data sets {TEXTS} and {LABELS}"
@@ -218,5 +221,76 @@ ROWS = (
         "424 queries, 4,233 pairs",
         "MAP",
         manual=FEEDS_MANUAL,
+    ),
+)
+
+IN_TRAIN = (
+    Figure("MeSH Descriptors", "CLF", "in-train", "mesh-descriptors", "macro-F1"),
+    Figure("Fields of Study", "CLF", "in-train", "fields-of-study", "macro-F1"),
+    Figure("Citation Count", "RGN", "in-train", "citation-count", "tau"),
+    Figure("Year of Publication", "RGN", "in-train", "publication-year", "tau"),
+    Figure("Same Author Detection", "PRX", "in-train", "same-author", "MAP"),
+    Figure("Highly Influential Citations", "PRX", "in-train", "high-influence-citations", "MAP"),
+    Figure("Search", "SRCH", "in-train", "scirepeval-search", "nDCG"),
+)
+"""The tasks that the authors' models were trained on. They count eight, with Citation Prediction, which is for training only."""
+OUT_OF_TRAIN = (
+    Figure("Biomimicry", "CLF", "out-of-train", "biomimicry", "F1"),
+    Figure("DRSM", "CLF", "out-of-train", "drsm", "macro-F1"),
+    Figure("Peer Review Score", "RGN", "out-of-train", "peer-review-score", "tau"),
+    Figure("h-Index of Authors", "RGN", "out-of-train", "max-h-index", "tau"),
+    Figure("Tweet Mentions", "RGN", "out-of-train", "tweet-mentions", "tau"),
+    Figure("S2AND", "PRX", "out-of-train", "", "B3 F1"),
+    Figure("Paper-Reviewer Matching", "PRX", "out-of-train", "reviewer-matching", "mean"),
+)
+"""Those of both versions that it was not trained on, without SciDocs."""
+
+
+def _scidocs(group: str) -> tuple[Figure, ...]:
+    """SciDocs's six tasks. MAP and nDCG of its rankings count as one figure each."""
+    ranked = (("CoView", "co-view"), ("CoRead", "co-read"), ("Cite", "cite"), ("CoCite", "co-cite"))
+    return (
+        Figure("SciDocs MAG", "CLF", group, "scidocs-mag", "macro-F1"),
+        Figure("SciDocs MeSH Diseases", "CLF", group, "scidocs-mesh", "macro-F1"),
+        *(
+            Figure(f"SciDocs {name}", "PRX", group, "scidocs-scirepeval", measure, task)
+            for name, task in ranked
+            for measure in ("MAP", "nDCG")
+        ),
+    )
+
+
+ABSENT = {
+    "S2AND": "it is scored by the code of github.com/allenai/S2AND, which learns from authors' names and papers' metadata besides vectors"
+}
+SUITES = (
+    Suite(
+        "scirepeval",
+        "the 24 tasks of SciRepEval, and their averages",
+        "Singh et al. 2023 (SciRepEval, EMNLP), Tables 2, 8 and 11",
+        (
+            *IN_TRAIN,
+            *OUT_OF_TRAIN,
+            Figure("RELISH", "PRX", "out-of-train", "relish", "nDCG"),
+            *_scidocs("out-of-train"),
+            Figure("NFCorpus", "SRCH", "out-of-train", "nfcorpus-scirepeval", "nDCG"),
+            Figure("TREC-CoVID", "SRCH", "out-of-train", "trec-covid-scirepeval", "nDCG"),
+        ),
+        ABSENT,
+    ),
+    Suite(
+        "scirepeval-2022",
+        "the 25 tasks of SciRepEval's first version, and their averages",
+        "the first version of Singh et al. 2023 (SciRepEval, under review at ICLR 2023), Tables 2, 3 and 9",
+        (
+            *IN_TRAIN,
+            *OUT_OF_TRAIN,
+            Figure("Feeds-1", "PRX", "out-of-train", "feeds-1", "MAP"),
+            Figure("Feeds-M", "PRX", "out-of-train", "feeds-m", "MAP"),
+            Figure("Feeds Title", "SRCH", "out-of-train", "feeds-title", "MAP"),
+            Figure("TREC-CoVID", "SRCH", "out-of-train", "trec-covid-scirepeval", "nDCG"),
+            *_scidocs("SciDocs"),
+        ),
+        ABSENT,
     ),
 )

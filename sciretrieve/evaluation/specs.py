@@ -1,8 +1,8 @@
-"""What a benchmark is: how its authors score, which files it needs and where to get them."""
+"""What a benchmark is: how its authors score, which files it needs and where to get them; and several of them as one, with averages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,3 +67,48 @@ class Benchmark:
     hub: tuple[HubFiles, ...] = ()
     manual: str = ""
     note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One of the figures that a suite averages.
+
+    Attributes:
+        name: the task, as its paper calls it.
+        format: classification (CLF), regression (RGN), proximity (PRX) or search (SRCH).
+        group: the tasks whose average is given, too.
+        benchmark: its name in the catalogue; "" if it cannot be evaluated here.
+        measure: the measure's name.
+        task: the benchmark's task; "" for the benchmark as a whole.
+    """
+
+    name: str
+    format: str
+    group: str
+    benchmark: str
+    measure: str
+    task: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """Several benchmarks whose figures are averaged.
+
+    Attributes:
+        name: its name for `evaluate`.
+        task: what it is, in one line.
+        source: the paper, and the tables that have its averages.
+        figures: what is averaged, each with the same weight.
+        absent: name of a figure that cannot be evaluated here -> why.
+    """
+
+    name: str
+    task: str
+    source: str
+    figures: tuple[Figure, ...]
+    absent: Mapping[str, str]
+
+    @property
+    def benchmarks(self) -> tuple[str, ...]:
+        """The benchmarks, each once."""
+        return tuple(dict.fromkeys(figure.benchmark for figure in self.figures if figure.benchmark))

@@ -1,0 +1,275 @@
+"""Several benchmarks as one: each is evaluated by its own protocol, and their figures are averaged as a paper averages them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..distributed import RayWorkers
+from ..errors import InvalidRequest, NotFound
+from ..files import read_json, write_json
+from ..protocols import Progress, Silent
+from .catalogue import SUITES, find_benchmark
+from .options import Request, RequestKeywords
+from .published import Row, rows
+from .readers.scirepeval import TEXTS, first_matches
+from .reports import aligned, versions
+from .requests import measure, read
+from .specs import Figure, Suite
+
+ALL = "average"
+"""The average of all figures."""
+FORMATS = ("CLF", "RGN", "PRX", "SRCH")
+
+
+@dataclass(frozen=True)
+class SuiteReport:
+    """What the evaluation of a suite prints and saves.
+
+    Attributes:
+        suite: the suite.
+        system: the system's name.
+        figures: each figure, and its value in per cent, rounded by its benchmark's protocol.
+        missing: each figure that is not there, and why.
+        notes: what the benchmarks noted, each note once.
+    """
+
+    suite: Suite
+    system: str
+    figures: Sequence[tuple[Figure, float]]
+    missing: Sequence[tuple[Figure, str]]
+    notes: Sequence[str]
+
+    @property
+    def averages(self) -> Mapping[str, tuple[float, int, int]]:
+        """What is averaged -> the mean in per cent, over how many figures, of how many; without those that have none.
+
+        It is a group, a format of a group (`in-train CLF`), or all of the suite.
+        """
+        result = {}
+        for name, chosen in _averaged(self.suite).items():
+            values = [value for figure, value in self.figures if figure in chosen]
+            if values:
+                result[name] = (float(np.mean(values)), len(values), len(chosen))
+        return result
+
+    @property
+    def published(self) -> Sequence[Row]:
+        """The suite's published rows."""
+        return rows(self.suite.name)
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as plain values: schema 1, as a benchmark's. Averages of part of the figures are under `incomplete` only."""
+        complete = {name: mean for name, (mean, there, of) in self.averages.items() if there == of}
+        per_task: dict[str, Any] = {}
+        for figure, value in self.figures:
+            row = per_task.setdefault(figure.name, {"benchmark": figure.benchmark, "format": figure.format, "group": figure.group})
+            row.setdefault("measures", {})[figure.measure] = value / 100
+            row.setdefault("rounded", {})[figure.measure] = value
+            row["intervals"] = {}
+        return {
+            "schema": 1,
+            "benchmark": self.suite.name,
+            "split": "test",
+            "kind": "suite",
+            "measures": {name: mean / 100 for name, mean in complete.items()},
+            "rounded": {name: round(mean, 2) for name, mean in complete.items()},
+            "intervals": {},
+            "incomplete": {
+                name: {"mean": mean / 100, "figures": there, "of": of} for name, (mean, there, of) in self.averages.items() if there < of
+            },
+            "missing": {figure.name: reason for figure, reason in self.missing},
+            "per_task": per_task,
+            "counts": {},
+            "published": [
+                {
+                    "system": row.system,
+                    "source": row.source,
+                    "values": [{"task": task, "measure": name, "value": value} for (task, name), value in row.values.items()],
+                }
+                for row in self.published
+            ],
+            "system": {"name": self.system},
+            "notes": list(self.notes),
+            "versions": versions(),
+        }
+
+    def lines(self) -> list[str]:
+        """The report for people: every figure, what is missing, and the averages among the published ones."""
+        table = [["task", "", "", "measure", "", ""]]
+        table += [[f.name, f.format, f.group, f.measure, f"{value:.2f}", f.benchmark] for f, value in self.figures]
+        out = [f"{self.suite.name}: {self.suite.task}", "", *aligned(table), ""]
+        for names in dict.fromkeys(map(self._averages_of, self.published)):
+            out += [*self._averages_table(names), ""]
+        groups = {figure.group for figure in self.suite.figures}
+        for name, (_, there, of) in self.averages.items():
+            if there < of and (name in groups or name == ALL):
+                out.append(f"{name} is the mean of {there} of its {of} figures, so it does not compare with the published ones")
+        reasons: dict[str, list[str]] = {}
+        for figure, reason in self.missing:
+            reasons.setdefault(reason, []).append(figure.name)
+        out += [f"left out: {', '.join(dict.fromkeys(names))}: {reason}" for reason, names in reasons.items()]
+        out += [f"note: {note}" for note in self.notes]
+        return out
+
+    def _averages_of(self, row: Row) -> tuple[str, ...]:
+        """What a published row has averages of."""
+        return tuple(name for name in _averaged(self.suite) if ("", name) in row.values)
+
+    def _averages_table(self, names: Sequence[str]) -> list[str]:
+        """Our averages above the published rows that have these; those over part of the figures are in brackets."""
+        ours = ["> " + self.system]
+        for name in names:
+            mean, there, of = self.averages.get(name, (0.0, 0, 0))
+            ours.append("" if not there else f"{mean:.2f}" if there == of else f"({mean:.2f})")
+        lines = [
+            [f"  {row.system}", *(f"{row.values['', name]:.1f}" for name in names), row.source]
+            for row in self.published
+            if self._averages_of(row) == names
+        ]
+        return aligned([["", *names, "source"], [*ours, "measured here"], *lines])
+
+
+def evaluate_suite(
+    name: str,
+    data: str | Path | None = None,
+    *,
+    output: str | Path | None = None,
+    progress: Progress | None = None,
+    workers: RayWorkers | None = None,
+    **options: Unpack[RequestKeywords],
+) -> SuiteReport:
+    """Evaluate a system on all benchmarks of a suite that `data` has the files of.
+
+    Args:
+        name: "scirepeval" or "scirepeval-2022".
+        data: the folder with a folder of files for each task.
+        output: a folder for the report, and a folder in it for each benchmark; what is there of the same request is not done again.
+        progress: is told how far it is.
+        workers: None, for a cluster searches an index, and no index has the papers of all benchmarks.
+        options: the system, as for `evaluate`: an `encoder` or `embeddings`.
+
+    Raises:
+        UnknownName, InvalidRequest, NotFound: as `evaluate`; NotFound if no task has its files.
+    """
+    if workers is not None:
+        raise InvalidRequest(f"a cluster searches an index, and none has the papers of all of {name}; leave out --distributed")
+    return evaluate_suite_request(Request(name, data, **options), Path(output) if output is not None else None, progress or Silent())
+
+
+def evaluate_suite_request(request: Request, output: Path | None, progress: Progress) -> SuiteReport:
+    """Carry out a request for a suite; see `evaluate_suite`."""
+    suite = SUITES[request.benchmark]
+    _check(request, suite)
+    reports: dict[str, dict[str, Any]] = {}
+    reasons: dict[str, str] = {}
+    for name in suite.benchmarks:
+        member = replace(request, benchmark=name)
+        folder = output / name if output is not None else None
+        if folder is not None and (report := done(folder, member)):
+            reports[name] = report
+            continue
+        spec = find_benchmark(name)
+        try:
+            try:
+                materials = read(spec, request.data, spec.splits[0])
+            except NotFound as error:
+                reasons[name] = str(error)
+                continue
+            progress.note(f"{suite.name}: {name}")
+            reports[name] = measure(member, spec, materials, folder, progress).as_json()
+        except InvalidRequest as error:
+            raise InvalidRequest(f"{name}: {error}") from error
+    if not reports:
+        raise NotFound(f"{request.data} has the files of none of the tasks of {suite.name}; see `sciretrieve benchmarks show {suite.name}`")
+    figures = [(figure, _value(reports[figure.benchmark], figure)) for figure in suite.figures if figure.benchmark in reports]
+    missing = [
+        (figure, reasons.get(figure.benchmark) or suite.absent[figure.name]) for figure in suite.figures if figure.benchmark not in reports
+    ]
+    system = next(iter(reports.values()))["system"]["name"]
+    suite_report = SuiteReport(suite, system, figures, missing, list(_notes(reports)))
+    if output is not None:
+        _keep(output, suite_report)
+    return suite_report
+
+
+def _check(request: Request, suite: Suite) -> None:
+    if request.data is None:
+        raise InvalidRequest(f"{suite.name} needs its files: name their folder with --data; see `sciretrieve benchmarks show {suite.name}`")
+    folder = Path(request.data)
+    if not folder.is_dir():
+        raise NotFound(f"there is no folder {folder}; see `sciretrieve benchmarks show {suite.name}`")
+    if texts := first_matches([folder], TEXTS):
+        raise InvalidRequest(
+            f"{folder} has the files of one task ({texts[0].name}); {suite.name} needs the folder above, with one for each"
+        )
+    unsuitable = {
+        "--index, which has the papers of one benchmark": request.index,
+        "--scores": request.scores,
+        "--rerank": request.rerank,
+        "--task": request.task,
+        "--split": request.split,
+        "--metric": request.metric,
+        "--measure": request.measures,
+    }
+    for option, value in unsuitable.items():
+        if value:
+            raise InvalidRequest(f"{suite.name} averages figures of all its benchmarks' own protocols, so it does not go with {option}")
+    if request.mode != "dense":
+        raise InvalidRequest(f"{suite.name} predicts labels from vectors, so it goes with --mode dense only; its rankings go one by one")
+
+
+def done(folder: Path, request: Request) -> dict[str, Any] | None:
+    """The report in a folder, if it is of this request."""
+    receipt = folder / "receipt.json"
+    if not receipt.exists() or read_json(receipt).get("request") != json.loads(json.dumps(asdict(request))):
+        return None
+    stored: dict[str, Any] = read_json(folder / "report.json")
+    return stored
+
+
+def _value(report: Mapping[str, Any], figure: Figure) -> float:
+    rounded = report["per_task"][figure.task]["rounded"] if figure.task else report["rounded"]
+    return float(rounded[figure.measure])
+
+
+def _notes(reports: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Each note once, with the benchmarks that have it, if they are not all."""
+    owners: dict[str, list[str]] = {}
+    for name, report in reports.items():
+        for note in report["notes"]:
+            owners.setdefault(note, []).append(name)
+    for note, names in owners.items():
+        yield note if len(names) == len(reports) else f"{', '.join(names)}: {note}"
+
+
+def _averaged(suite: Suite) -> dict[str, list[Figure]]:
+    """What is averaged -> its figures; first the formats of each group, then the group, and all at last."""
+    result = {}
+    for group in dict.fromkeys(figure.group for figure in suite.figures):
+        members = [figure for figure in suite.figures if figure.group == group]
+        for format in FORMATS:
+            if chosen := [figure for figure in members if figure.format == format]:
+                result[f"{group} {format}"] = chosen
+        result[group] = members
+    result[ALL] = list(suite.figures)
+    return result
+
+
+def _keep(output: Path, report: SuiteReport) -> None:
+    output.mkdir(parents=True, exist_ok=True)
+    write_json(output / "report.json", report.as_json())
+    (output / "report.txt").write_text("\n".join(report.lines()) + "\n", encoding="utf-8")
+    columns = {
+        "task": [figure.name for figure, _ in report.figures],
+        "query": [figure.measure for figure, _ in report.figures],
+        "figure": [value / 100 for _, value in report.figures],
+    }
+    pq.write_table(pa.table(columns), output / "per-query.parquet", compression="zstd")

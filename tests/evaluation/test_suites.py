@@ -1,0 +1,260 @@
+"""SciRepEval as a whole: its tasks in the hub's layout, the averages of its tables, and what is left out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+import sciretrieve as sr
+from sciretrieve.commands.app import app
+from sciretrieve.errors import InvalidRequest, NotFound
+from sciretrieve.evaluation import CATALOGUE, SUITES, evaluate, evaluate_suite
+from sciretrieve.evaluation.published import PUBLISHED
+from tests.evaluation.made_up_benchmarks import made_vectors, paper, write_lines, write_text, write_vectors
+from tests.made_up import shared
+
+IDS = [f"p{number:03d}" for number in range(120)]
+CLASSES = ("mesh_descriptors", "biomimicry", "drsm", "scidocs_mag", "scidocs_mesh")
+NUMBERS = ("cite_count", "pub_year", "peer_review_score", "hIndex", "tweet_mentions")
+TEXTS = {
+    "scidocs_mag": "scidocs_mag_mesh",
+    "scidocs_mesh": "scidocs_mag_mesh",
+    "peer_review_score": "peer_review_score_hIndex",
+    "hIndex": "peer_review_score_hIndex",
+}
+RANKED = ("same_author", "high_influence_cite", "search", "relish", "nfcorpus", "trec_covid", "feeds_1", "feeds_m", "feeds_title")
+
+
+def call(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def texts(folder: Path, name: str) -> None:
+    write_lines(folder / name / "evaluation.jsonl", (paper(id, "doc_id") for id in IDS))
+
+
+def judged(path: Path, seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    rows = ({"query_id": query, "cand_id": id, "score": int(chance.random() < 0.4)} for query in IDS[:6] for id in IDS[6:18])
+    write_lines(path, rows)
+
+
+def labelled(folder: Path, name: str) -> None:
+    chance = np.random.default_rng(len(name))
+    texts(folder, TEXTS.get(name, name))
+    for split, ids in (("train", IDS[:80]), ("test", IDS[80:])):
+        labels = chance.integers(0, 2, len(ids)) if name in CLASSES else chance.normal(size=len(ids))
+        lines = "".join(f"{id},{label}\n" for id, label in zip(ids, labels.tolist(), strict=True))
+        write_text(folder / name / f"{split}.csv", f"paper_id,label\n{lines}")
+
+
+def ranked(folder: Path, name: str) -> None:
+    candidates = [paper(id, "doc_id") for id in IDS[6:18]]
+    rows = [{"query": paper(id, "doc_id"), "candidates": candidates} for id in IDS[:6]]
+    if name in ("search", "nfcorpus", "trec_covid", "feeds_title"):
+        rows = [{"doc_id": id, "query": f"title of {id}", "candidates": candidates} for id in IDS[:6]]
+    write_lines(folder / name / "evaluation.jsonl", rows)
+    judged(folder / name / "test_qrel.jsonl", len(name))
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """All but Fields of Study, whose few-shot forms take a minute, and S2AND."""
+    folder = tmp_path / "data"
+    for name in (*CLASSES, *NUMBERS):
+        labelled(folder, name)
+    for name in RANKED:
+        ranked(folder, name)
+    texts(folder, "scidocs_view_cite_read")
+    for seed, name in enumerate(("scidocs_view", "scidocs_read", "scidocs_cite", "scidocs_cocite")):
+        judged(folder / name / "test_qrel.jsonl", seed)
+    texts(folder, "paper_reviewer_matching")
+    write_lines(folder / "reviewers/reviewer_metadata.jsonl", ({"r_id": f"r{at}", "papers": IDS[at : at + 4]} for at in range(12)))
+    for kind, share in (("hard", 0.3), ("soft", 0.6)):
+        chance = np.random.default_rng(3)
+        rows = [{"query_id": IDS[50], "cand_id": f"r{at}", "score": int(chance.random() < share)} for at in range(12)]
+        write_lines(folder / f"paper_reviewer_matching/test_{kind}_qrel.jsonl", rows)
+    return folder
+
+
+def vectors(folder: Path) -> Path:
+    return write_vectors(folder / "v.jsonl", made_vectors(IDS))
+
+
+def test_every_figure_is_its_benchmarks_and_averages_are_means_of_figures(data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    report = evaluate_suite("scirepeval", data, embeddings=str(vectors(tmp_path)), output=out)
+    value_of = {(figure.name, figure.measure): value for figure, value in report.figures}
+    assert len(value_of) == 25
+    for name, key in (("max-h-index", ("h-Index of Authors", "tau")), ("biomimicry", ("Biomimicry", "F1")), ("relish", ("RELISH", "nDCG"))):
+        alone = evaluate(name, data, embeddings=str(tmp_path / "v.jsonl")).as_json()
+        assert alone["rounded"][key[1]] == value_of[key]
+        assert json.loads((out / name / "report.json").read_text())["rounded"] == alone["rounded"]
+    scidocs = evaluate("scidocs-scirepeval", data, embeddings=str(tmp_path / "v.jsonl")).as_json()["per_task"]
+    assert scidocs["co-read"]["rounded"] == {measure: value_of["SciDocs CoRead", measure] for measure in ("MAP", "nDCG")}
+    matching = [value for (task, _), value in value_of.items() if task == "Paper-Reviewer Matching"]
+    assert matching == list(evaluate("reviewer-matching", data, embeddings=str(tmp_path / "v.jsonl")).as_json()["rounded"].values())
+
+    out_of_train = [value for figure, value in report.figures if figure.group == "out-of-train"]
+    assert report.averages["out-of-train"] == (pytest.approx(np.mean(out_of_train)), 19, 20)
+    assert report.averages["in-train RGN"] == (
+        pytest.approx(np.mean([value_of["Citation Count", "tau"], value_of["Year of Publication", "tau"]])),
+        2,
+        2,
+    )
+    assert report.averages["average"][1:] == (25, 27)
+
+
+def test_what_is_missing_is_said_and_not_averaged_over_in_silence(data: Path, tmp_path: Path) -> None:
+    (data / "relish/evaluation.jsonl").unlink()
+    report = evaluate_suite("scirepeval", data, embeddings=str(vectors(tmp_path)))
+    as_json = report.as_json()
+    assert set(as_json["missing"]) == {"Fields of Study", "S2AND", "RELISH"}
+    assert set(as_json["measures"]) == {f"{group} {format}" for group, format in COMPLETE}
+    assert as_json["incomplete"]["average"]["figures"] == 24
+    assert as_json["incomplete"]["average"]["of"] == 27
+    text = "\n".join(report.lines())
+    assert "in-train is the mean of 6 of its 7 figures, so it does not compare with the published ones" in text
+    assert "out-of-train is the mean of 18 of its 20 figures" in text
+    assert re.search(r"left out: RELISH: relish needs evaluation-\*\.parquet", text)
+    assert "left out: S2AND: it is scored by the code of github.com/allenai/S2AND" in text
+    mean, *_ = report.averages["in-train"]
+    assert re.search(rf"^> v\.jsonl +\({mean:.2f}\) +\(\d+\.\d\d\) +\(\d+\.\d\d\)  measured here$", text, re.MULTILINE)
+    assert "SPECTER2 Adapters + MTL CTRL" in text
+    assert "SciRepEval, Table 11 (by the formats trained on)" in text
+
+
+COMPLETE = [
+    ("in-train", "RGN"),
+    ("in-train", "PRX"),
+    ("in-train", "SRCH"),
+    *(("out-of-train", format) for format in ("CLF", "RGN", "SRCH")),
+]
+
+
+def test_the_first_version_has_feeds_and_a_group_for_scidocs(data: Path, tmp_path: Path) -> None:
+    report = evaluate_suite("scirepeval-2022", data, embeddings=str(vectors(tmp_path)))
+    assert {name: counts for name, (_, *counts) in report.averages.items() if " " not in name} == {
+        "in-train": [6, 7],
+        "out-of-train": [10, 11],
+        "SciDocs": [10, 10],
+        "average": [26, 28],
+    }
+    assert list(report.as_json()["rounded"])[-1] == "SciDocs"
+    assert "SciRepEval's first version, Table 2" in "\n".join(report.lines())
+
+
+def test_a_benchmark_that_is_done_is_not_done_again(data: Path, tmp_path: Path) -> None:
+    options: Any = {"embeddings": str(vectors(tmp_path)), "output": tmp_path / "out"}
+    first = evaluate_suite("scirepeval", data, **options)
+    times = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("receipt.json")}
+    assert len(times) == 18
+    (tmp_path / "out/relish/receipt.json").unlink()
+    again = evaluate_suite("scirepeval", data, **options)
+    assert again.as_json() == first.as_json()
+    new_times = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("receipt.json")}
+    assert {path.parent.name for path in times if times[path] != new_times[path]} == {"relish"}
+    _, differences = sr.evaluation.replay(tmp_path / "out/drsm/receipt.json")
+    assert differences == []
+
+
+def test_a_suite_as_it_is_typed(data: Path, tmp_path: Path) -> None:
+    result = call("evaluate", "scirepeval", "--data", data, "--embeddings", vectors(tmp_path), "--format", "json", "-q")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["kind"] == "suite"
+    assert "scirepeval-2022" in call("benchmarks").stdout
+    shown = call("benchmarks", "show", "scirepeval").stdout
+    assert "the mean of 27 figures, and of those of each group: in-train, out-of-train" in shown
+    plan = f'[systems.a]\nembeddings = "{tmp_path / "v.jsonl"}"\n[benchmarks.scirepeval]\ndata = "{data}"\n'
+    result = call("evaluate", "--matrix", write_text(tmp_path / "plan.toml", plan), "-o", tmp_path / "matrix")
+    assert result.exit_code == 0, result.output
+    page = (tmp_path / "matrix/index.html").read_text()
+    assert "Tweet Mentions" in page
+    cells = json.loads((tmp_path / "matrix/matrix.json").read_text())["cells"]
+    assert "Biomimicry F1" in cells[0]["measures"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"mode": "hybrid"}, "predicts labels from vectors, so it goes with --mode dense only"),
+        ({"index": "x"}, "does not go with --index"),
+        ({"scores": "x"}, "does not go with --scores"),
+        ({"task": "full"}, "does not go with --task"),
+        ({"measures": ("MAP",)}, "does not go with --measure"),
+    ],
+)
+def test_what_does_not_go_with_a_suite_is_refused(tmp_path: Path, options: Any, words: str) -> None:
+    with pytest.raises(InvalidRequest, match=words):
+        evaluate_suite("scirepeval", tmp_path, **options)
+
+
+def test_a_wrong_folder_is_recognised(data: Path, tmp_path: Path) -> None:
+    with pytest.raises(InvalidRequest, match=r"has the files of one task \(evaluation\.jsonl\); scirepeval needs the folder above"):
+        evaluate_suite("scirepeval", data / "relish")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(NotFound, match="has the files of none of the tasks of scirepeval"):
+        evaluate_suite("scirepeval", tmp_path / "empty")
+    write_text(data / "drsm/train.csv", "doc_id,title\np1,Words\n")
+    with pytest.raises(InvalidRequest, match=r"^drsm: \S+train\.csv, line 2: no paper_id; found doc_id, title"):
+        evaluate_suite("scirepeval", data, embeddings=str(vectors(tmp_path)))
+    with pytest.raises(NotFound, match="there is no folder"):
+        evaluate_suite("scirepeval", tmp_path / "nowhere")
+    with pytest.raises(InvalidRequest, match="name their folder with --data"):
+        evaluate_suite("scirepeval")
+    with pytest.raises(InvalidRequest, match="scirepeval is several benchmarks at once; name one: mesh-descriptors, "):
+        evaluate("scirepeval", data)
+
+
+def test_figures_are_those_of_benchmarks() -> None:
+    for suite in SUITES.values():
+        for figure in suite.figures:
+            if not figure.benchmark:
+                assert figure.name in suite.absent
+            elif not figure.task and figure.measure != "mean":
+                assert CATALOGUE[figure.benchmark].protocol.measures == (figure.measure,)
+    assert [len(suite.figures) for suite in SUITES.values()] == [27, 28]
+
+
+def mean_of(published: dict[str, float], weights: dict[str, int]) -> Any:
+    """The mean of numbers that were printed with one decimal, so that it may differ by one in the last digit."""
+    return pytest.approx(sum(published[name] * weight for name, weight in weights.items()) / sum(weights.values()), abs=0.101)
+
+
+@pytest.mark.parametrize("name", list(SUITES))
+def test_published_averages_are_the_means_that_our_figures_give(name: str) -> None:
+    """MAP and nDCG count as one figure each: so says the arithmetic of the papers' own tables, in every row."""
+    suite = SUITES[name]
+    groups = Counter(figure.group for figure in suite.figures)
+    formats = Counter(f"{figure.group} {figure.format}" for figure in suite.figures)
+    by_group = by_format = 0
+    for row in PUBLISHED[name]:
+        published = {column: value for (_, column), value in row.values.items()}
+        if "in-train CLF" not in published:
+            assert published["average"] == mean_of(published, groups), row
+            by_group += 1
+            continue
+        in_train, out_of_train = ({key: n for key, n in formats.items() if key.startswith(group)} for group in ("in-train", "out-of-train"))
+        assert published["out-of-train"] == mean_of(published, out_of_train), row
+        if name == "scirepeval":  # its in-train averages do not follow from its formats, but in the last row
+            assert published["average"] == mean_of(published, formats), row
+        elif row.system != "CLF + PRX":  # where search, 43.8, must be a misprint
+            assert published["in-train"] == mean_of(published, in_train), row
+        by_format += 1
+    assert (by_group, by_format) == ((20, 11) if name == "scirepeval" else (17, 11))
+
+
+@pytest.mark.parametrize(("name", "file"), [("scirepeval", "000_2c2dc1e49e047b29.txt"), ("scirepeval-2022", "001_faafc7ea0c04002b.txt")])
+def test_published_averages_are_those_of_the_paper(name: str, file: str) -> None:
+    """Each row stands in one line of a table, its figures in their order, without the deviations in brackets."""
+    text = re.sub(r"</?\w+>|\([\d.]+\)", "", shared("..", "papers", file).read_text(encoding="utf-8"))
+    lines = {tuple(re.findall(r"\d+\.\d\b", line)) for line in text.splitlines()}
+    for row in PUBLISHED[name]:
+        assert tuple(f"{value:.1f}" for value in row.values.values()) in lines, row
