@@ -37,9 +37,10 @@ def bench(
     Builds each in a temporary folder, asks it with rising effort, and says how many of the true best 10 it finds, in what time,
     and what it takes of memory. The index stays as it is.
     """
-    from ..benchmarking import benches, check_plot, plot
+    from ..benchmarking import benches, plot
     from ..dense.ann import NAMED
     from ..index import Index
+    from ..plotting import check_plot
 
     for target in output or ():
         check_plot(target)

@@ -1,0 +1,1 @@
+"""Whether a system knows a paper again whose text was changed: textual neighbours (Singh and Singh 2022)."""
