@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .index import Index as open  # noqa: A004, N813
     from .indexing import add, build, build_part, delete, estimate, merge, reindex, sync
     from .options import Bm25Parameters, BuildSettings, SearchOptions
+    from .perturbation import robustness
     from .ranking.reranking import open_reranker
     from .repairing import repair
     from .runs import Ranking, Run
@@ -71,6 +72,7 @@ __all__ = [
     "open_reranker",
     "reindex",
     "repair",
+    "robustness",
     "sync",
     "tune",
     "verify",
@@ -109,6 +111,7 @@ _HOMES = {
     "open_reranker": "ranking.reranking",
     "reindex": "indexing",
     "repair": "repairing",
+    "robustness": "perturbation",
     "sync": "indexing",
     "tune": "tuning",
     "verify": "verifying",

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from . import benching, building, demonstrating, encoding, evaluating, managing, searching, studying, updating
+from . import benching, building, demonstrating, encoding, evaluating, managing, perturbing, searching, studying, updating
 from .command import Command
 
 app = typer.Typer(
@@ -51,6 +51,7 @@ COMMANDS = (
     (evaluating.evaluate, "evaluate", "mdcr --data data/mdcr --encoder specter2"),
     (evaluating.compare, "compare", "bm25.trec hybrid.trec --qrels qrels/test.tsv"),
     (evaluating.app, "benchmarks", ""),
+    (perturbing.robustness, "robustness", "papers.parquet --encoder specter2 -o report"),
     (managing.info, "info", "-i indexes/arxiv"),
     (managing.log, "log", "-i indexes/papers"),
     (managing.verify, "verify", "-i indexes/papers --repair"),

@@ -46,8 +46,8 @@ wrong right
 
 def _table() -> Mapping[str, str]:
     """Both directions of each pair; a word's own pair counts before one in which it is the second, and of several the first."""
-    pairs = [tuple(pair.split()) for pair in _PAIRS.replace("\n", " ").split(",")]
-    return {second: first for first, second in reversed(pairs)} | dict(reversed(pairs))
+    pairs = [pair.split() for pair in reversed(_PAIRS.replace("\n", " ").split(","))]
+    return {second: first for first, second in pairs} | {first: second for first, second in pairs}  # noqa: C416 - `dict` has another type
 
 
 ANTONYMS = _table()
