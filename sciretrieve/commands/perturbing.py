@@ -34,7 +34,7 @@ def robustness(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="DIR", help="Write the report there: report.md, report.json, plots as .svg.")
     ] = None,
-    precision: PrecisionOption = BUILDING.precision,
+    precision: PrecisionOption = "auto",
     device: DeviceOption = BUILDING.device,
     format: Annotated[Literal["markdown", "json"], typer.Option("--format", "-f", help="How to print the report.")] = "markdown",
     quiet: Quiet = False,
