@@ -22,7 +22,7 @@ from .postings import Postings
 from .statistics import Frequencies, Statistics
 from .variants import FREQUENCY_WEIGHTS, RARITIES, VARIANTS, Floats, frequency_weights, term_rarities
 
-LOOKED_UP = 8
+LOOKED_UP = 4
 """Postings of a term for each paper that is to be scored, up to which adding up all of them is quicker than looking for these papers."""
 K3 = 3.0
 """Saturates a term's frequency in a query; measured, see docs/quality.md."""
@@ -193,7 +193,7 @@ class Bm25:
         scores, matched = np.zeros(self._rows, np.float32), np.zeros(self._rows, bool)
         scoring = _Scoring(self, terms, self.shards)
         for shard in self.shards:
-            shard_scores, shard_matched = scoring.score(shard)
+            shard_scores, shard_matched, _ = scoring.score(shard)
             span = slice(shard.first, shard.first + shard.papers)
             scores[span], matched[span] = shard_scores, shard_matched
         return scores, matched
@@ -213,9 +213,9 @@ class Bm25:
         for shard in answering_shards:
             positions = np.flatnonzero((others >= shard.first) & (others < shard.first + shard.papers))
             other_rows = others[positions] - shard.first
-            shard_scores, matched = scoring.score(shard, edge, other_rows)
+            shard_scores, matched, places = scoring.score(shard, edge, other_rows)
             mask = scopes[shard.first].mask
-            places = np.flatnonzero((matched if mask is None else matched & mask) & (shard_scores >= edge))
+            places = places[matched[places] & (shard_scores[places] >= edge) & (mask is None or mask[places])]
             rows, scores = np.concatenate([rows, places + shard.first]), np.concatenate([scores, shard_scores[places]])
             if len(rows) > k:
                 best_places = topk.best(scores, k)
@@ -332,10 +332,10 @@ class _Scoring:
         largest = max((shard.papers for shard in shards), default=0)
         self._scores, self._matched = np.empty(largest, np.float32), np.empty(largest, bool)
 
-    def score(self, shard: LexicalShard, edge: float = -np.inf, others: Rows = NO_ROWS) -> tuple[Weights, Mask]:
+    def score(self, shard: LexicalShard, edge: float = -np.inf, others: Rows = NO_ROWS) -> tuple[Weights, Mask, Rows]:
         """A shard's papers' scores, and which have any of the terms; the arrays are the next shard's when that is scored.
 
-        Both are right for papers that reach the score `edge`, and for the rows `others`. Of the rest, none reaches it.
+        Both are right for papers that reach the score `edge`, which are among the rows that are the third answer, and for the rows `others`.
         """
         scores, matched = self._scores[: shard.papers], self._matched[: shard.papers]
         scores.fill(0)
@@ -345,9 +345,11 @@ class _Scoring:
         for term, number in zip(self._terms, numbers, strict=True):
             if number is not None and term.term in needed:
                 matched[shard.rows_of(number)] = True
-        candidates = NO_ROWS
-        if len(needed) < len(self._terms):
-            candidates = np.sort(np.concatenate([np.flatnonzero(matched), np.unique(others[~matched[others]])]), kind="stable")
+        is_pruned = len(needed) < len(self._terms)
+        # of the type of the postings' rows, or searching among these would copy them
+        candidates = np.flatnonzero(matched).astype(np.int32)
+        if is_pruned and len(others):
+            candidates = np.sort(np.concatenate([candidates, np.unique(others[~matched[others]]).astype(np.int32)]), kind="stable")
         for term, number in zip(self._terms, numbers, strict=True):
             if number is not None:
                 rows = shard.rows_of(number)
@@ -361,7 +363,7 @@ class _Scoring:
                     matched[candidates[has_term]] = True
             if term.at_least:
                 scores += term.weight * term.at_least
-        return scores, matched
+        return scores, matched, candidates.astype(np.int64)
 
     def _needed(self, edge: float) -> set[str]:
         """The terms of which a paper must have one to reach a score."""
