@@ -118,6 +118,33 @@ class Prediction:
     test: Labelled
     few_shot: FewShot | None = None
 
+    @property
+    def runs(self) -> int:
+        """How many models are fitted."""
+        return self.few_shot.runs if self.few_shot else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Clustering:
+    """A task of telling authors of one name apart by their papers' vectors: in each block, mentions with one author are to be one cluster.
+
+    Attributes:
+        name: the task's name.
+        measure: B3 F1.
+        dev: the blocks that the threshold is chosen on: for each mention of an author the paper's id and the true author.
+        test: the blocks that are scored.
+    """
+
+    name: str
+    measure: str
+    dev: tuple[Labelled, ...]
+    test: tuple[Labelled, ...]
+
+    @property
+    def runs(self) -> int:
+        """As of `Prediction`."""
+        return 1
+
 
 @dataclass(frozen=True)
 class Material:
@@ -130,7 +157,7 @@ class Material:
         fingerprint: changes when the papers do.
         notes: what was unusual in the files, and how it was handled.
         textless: the error to raise where texts are needed, if the benchmark's texts are missing; else "".
-        predictions: the tasks of predicting labels of these papers.
+        predictions: the tasks of predicting labels of these papers, or clusters of them.
     """
 
     pool: Callable[[], Iterator[Paper]]
@@ -139,4 +166,4 @@ class Material:
     fingerprint: str
     notes: list[str] = field(default_factory=list)
     textless: str = ""
-    predictions: tuple[Prediction, ...] = ()
+    predictions: tuple[Prediction | Clustering, ...] = ()

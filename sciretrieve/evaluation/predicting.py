@@ -44,14 +44,16 @@ class Predicted:
         left_out: how many labelled papers have no vector.
         unconverged: runs whose solver stopped at its limit of iterations.
         wanted: how many runs the task has; so few papers to learn from may give fewer samples.
+        unit: what is learnt from and predicted.
     """
 
     figures: list[float]
     learnt: int
     predicted: int
     left_out: int
-    unconverged: int
-    wanted: int
+    unconverged: int = 0
+    wanted: int = 1
+    unit: str = "papers"
 
 
 def check_library() -> None:
@@ -93,8 +95,7 @@ def predict(prediction: Prediction, space: Space, advance: Callable[[], None]) -
             reason = str(error).strip().splitlines()[-1]
             raise InvalidRequest(f"{prediction.name}: no model can be fitted to these labels: {reason}") from error
     left_out = len(prediction.train.ids) + len(prediction.test.ids) - len(y_train) - len(y_test)
-    wanted = prediction.few_shot.runs if prediction.few_shot else 1
-    return Predicted(figures, len(y_train), len(y_test), left_out, unconverged, wanted)
+    return Predicted(figures, len(y_train), len(y_test), left_out, unconverged, prediction.runs)
 
 
 def _known(labelled: Labelled, space: Space, task: str) -> tuple[Array, Array]:

@@ -192,7 +192,7 @@ def _learning_line(prediction: Predicted) -> str:
     runs = len(prediction.figures)
     samples = f" in {runs} samples" if prediction.wanted > 1 else ""
     samples += f", as there are not enough for the protocol's {prediction.wanted}" if runs < prediction.wanted else ""
-    parts = [f"learnt from {prediction.learnt:,} papers{samples}", f"predicted {prediction.predicted:,}"]
+    parts = [f"learnt from {prediction.learnt:,} {prediction.unit}{samples}", f"predicted {prediction.predicted:,}"]
     if prediction.left_out:
         parts.append(f"left out {prediction.left_out:,} without a vector")
     if prediction.unconverged:

@@ -185,7 +185,7 @@ def _measured(
     score = {"ip": "inner product", "l2": "minus Euclidean distance", "cosine": "cosine"}
     score_name = score[metric] if isinstance(first_system, Dense) and metric else "the system's own"
     if any(material.predictions for material in materials):
-        score_name = "linear support vectors"
+        score_name = "average linkage by cosine" if spec.protocol.metric is not None else "linear support vectors"
     if system is not first_system:
         score_name += f", then the reranker's for the first {request.rerank_depth}"
     is_overridden = request.metric is not None and request.metric != spec.protocol.metric
@@ -219,11 +219,13 @@ def read(spec: Benchmark, data: str | Path | None, split: str, task: str | None 
 
 def _check_prediction(request: Request, spec: Benchmark) -> None:
     """Find what would keep labels from being predicted, before papers are encoded. Raises InvalidRequest, MissingExtra."""
-    check_library()
+    what = "clusters" if spec.protocol.metric is not None else "labels"
+    if what == "labels":
+        check_library()
     if request.mode != "dense" or request.scores is not None or request.rerank is not None:
-        raise InvalidRequest(f"{spec.name} predicts labels from vectors, so it goes with --mode dense or --embeddings only")
+        raise InvalidRequest(f"{spec.name} predicts {what} from vectors, so it goes with --mode dense or --embeddings only")
     if request.metric is not None or request.measures:
-        raise InvalidRequest(f"{spec.name} predicts labels, by {spec.protocol.measures[0]}; --metric and --measure are for rankings")
+        raise InvalidRequest(f"{spec.name} predicts {what}, by {spec.protocol.measures[0]}; --metric and --measure are for rankings")
 
 
 def _system(request: Request, spec: Benchmark, material: Material, opened_index: Index | None, progress: Progress) -> System:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..encoders.specs import Kind
 from .material import FewShot, Label, Protocol
-from .readers import scirepeval, scirepeval_labels
+from .readers import s2and, scirepeval, scirepeval_labels
 from .specs import Benchmark, Figure, HubFiles, Suite
 
 TEXTS, LABELS = "allenai/scirepeval", "allenai/scirepeval_test"
@@ -168,6 +168,20 @@ ROWS = (
             HubFiles(LABELS, "paper_reviewer_matching", "test_"),
             HubFiles(LABELS, "reviewers", "metadata-"),
         ),
+    ),
+    Benchmark(
+        name="s2and-vectors",
+        task="authors of one name, told apart by their papers' vectors alone: our own variant of S2AND, not the authors'",
+        kind="proximity",
+        sizes="S2AND-mini: six data sets of at most 1,000 blocks",
+        protocol=Protocol(("B3 F1",), metric="cosine", rounding="numpy", average="tasks", bare_titles=True),
+        files="DATASET/DATASET_{signatures,clusters,papers}.json and blocks/block_sigs_DATASET.json, DATASET one of "
+        + ", ".join(s2and.DATASETS),
+        source="Subramanian et al. 2021 (S2AND), as S2AND-mini in Singh et al. 2023 (SciRepEval), App. A.2; in our own variant",
+        licence=LICENCE,
+        load=lambda folder, split: [s2and.load(folder, dataset, "s2and-vectors") for dataset in s2and.DATASETS],  # noqa: ARG005
+        manual="aws s3 --no-sign-request sync s3://ai2-s2-research-public/scirepeval/test/s2and DIR",
+        note="No published figure compares: S2AND's own code also learns from authors' names and papers' metadata.",
     ),
     _ranked("relish", "relish", "papers judged similar to a paper, re-ranked", "proximity", "3,190 queries, 191,245 pairs", "nDCG"),
     Benchmark(

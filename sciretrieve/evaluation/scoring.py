@@ -16,8 +16,9 @@ from ..errors import InvalidRequest
 from ..protocols import Progress
 from ..runs import trec_id
 from . import measures
+from .clustering import cluster
 from .judgements import RunScores
-from .material import Material, Protocol, Task
+from .material import Material, Prediction, Protocol, Task
 from .measures import Evaluator, Measure, parse_measure
 from .predicting import Predicted, predict
 from .statistics import interval, interval_over_tasks
@@ -232,12 +233,15 @@ def run(
 def _run_predictions(system_for: Mapping[str, System], materials: Sequence[Material], protocol: Protocol, progress: Progress) -> Result:
     """The figures of predictions. Raises InvalidRequest for a system without vectors."""
     pairs = [(system_for[material.name], prediction) for material in materials for prediction in material.predictions]
-    progress.start(sum(prediction.few_shot.runs if prediction.few_shot else 1 for _, prediction in pairs), unit="models")
+    progress.start(sum(prediction.runs for _, prediction in pairs), unit="models")
     results = []
     for system, prediction in pairs:
         if not isinstance(system, Dense):
             raise InvalidRequest(f"labels are predicted from vectors, which {system.name} has none of: use --mode dense or --embeddings")
-        came = predict(prediction, system.space, lambda: progress.advance(1))
+        if isinstance(prediction, Prediction):
+            came = predict(prediction, system.space, lambda: progress.advance(1))
+        else:
+            came = cluster(prediction, system.space, lambda: progress.advance(1))
         rows = {str(run): {prediction.measure: figure / 100} for run, figure in enumerate(came.figures, 1)}
         results.append(TaskResult(prediction.name, rows, prediction=came))
     return summarise(results, protocol, protocol.measures)
