@@ -19,7 +19,7 @@ from sciretrieve.commands.app import app
 from sciretrieve.corpora import read_queries
 from sciretrieve.dense import vectors as dense_vectors
 from sciretrieve.errors import SciretrieveError
-from sciretrieve.evaluation import CATALOGUE
+from sciretrieve.evaluation import CATALOGUE, SUITES
 from sciretrieve.evaluation.published import PUBLISHED
 from tests.evaluation.made_up_benchmarks import write_lines, write_text
 from tests.made_up import made_up_papers
@@ -180,16 +180,19 @@ def test_one_system_at_a_time(beir: Path) -> None:
 
 def test_the_catalogue_is_listed_and_shown() -> None:
     listing = call("benchmarks").stdout
-    for name in (*CATALOGUE, "beir:DIR"):
+    for name in (*CATALOGUE, *SUITES, "beir:DIR"):
         assert name in listing
     rows: list[dict[str, Any]] = json.loads(call("benchmarks", "--format", "json").stdout)
-    assert {row["name"] for row in rows} == set(CATALOGUE)
+    assert {row["name"] for row in rows} == {*CATALOGUE, *SUITES}
     for row in rows:
-        assert row["downloads"] or row["by hand"] or row["name"] == "asr"
+        if row["name"] in SUITES:
+            assert set(row["benchmarks"]) <= set(CATALOGUE)
+        else:
+            assert row["downloads"] or row["by hand"] or row["name"] == "asr"
     details = call("benchmarks", "show", "mdcr").stdout
     for words in ("minus Euclidean distance", "mdcr_SPLIT_data.jsonl", "https://takelab.fer.hr/data/mdcr/mdcr_test.json"):
         assert words in details
-    assert set(PUBLISHED) <= set(CATALOGUE)
+    assert set(PUBLISHED) <= {*CATALOGUE, *SUITES}
 
 
 @pytest.mark.parametrize("catalogue", ["benchmarks", "encoders"])

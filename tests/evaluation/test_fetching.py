@@ -18,6 +18,7 @@ from sciretrieve.errors import CorruptData, Unavailable
 from sciretrieve.evaluation import fetching
 from sciretrieve.evaluation.catalogue import CATALOGUE
 from sciretrieve.evaluation.fetching import fetch
+from sciretrieve.evaluation.scirepeval import ROWS
 from sciretrieve.evaluation.specs import Download, HubFiles
 from sciretrieve.protocols import Silent
 
@@ -38,6 +39,11 @@ class Server(http.server.BaseHTTPRequestHandler):
         if self.path == "/missing":
             self.send_error(404)
             return
+        if self.path.startswith("/datasets/") and "/drsm/" not in self.path:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"x")
+            return
         body = DATA if "zip" not in self.path else zipped("../evil.txt" if "evil" in self.path else "inside/corpus.jsonl")
         start = int(range_header.removeprefix("bytes=").split("-")[0]) if range_header else 0
         if start >= len(body):
@@ -55,6 +61,9 @@ class Server(http.server.BaseHTTPRequestHandler):
             f"{folder}/{name}" for name in ("test-00000-of-00002.parquet", "test-00001-of-00002.parquet", "train-00000-of-00001.parquet")
         ]
         entries = [{"type": "file", "oid": "0", "size": len(DATA), "path": name} for name in names]
+        if folder != "drsm":
+            starts = ("evaluation", "train", "test", "test_hard", "test_soft", "metadata")
+            entries = [{"type": "file", "oid": "0", "size": 1, "path": f"{folder}/{start}-00000-of-00001.parquet"} for start in starts]
         body = json.dumps([{"type": "directory", "oid": "0", "size": 0, "path": f"{folder}/test-old"}, *entries]).encode()
         self.send_response(200)
         self.end_headers()
@@ -146,6 +155,13 @@ def test_all_parts_of_a_hub_data_set_are_fetched(server: tuple[str, list[str]], 
         hub("drsm", "evaluation-")
     with pytest.raises(Unavailable, match="does not list files as expected"):
         hub("broken", "test-")
+    paths = [path for row in ROWS if row.hub and row.name != "drsm" for path in fetch(row, tmp_path, Silent())]
+    assert {path.relative_to(tmp_path).as_posix() for path in paths} > {
+        *("fos/evaluation-00000-of-00001.parquet", "fos/train-00000-of-00001.parquet", "fos/test-00000-of-00001.parquet"),
+        *("hIndex/test-00000-of-00001.parquet", "peer_review_score_hIndex/evaluation-00000-of-00001.parquet"),
+        *("paper_reviewer_matching/test_hard-00000-of-00001.parquet", "reviewers/metadata-00000-of-00001.parquet"),
+    }
+    assert not list((tmp_path / "relish").glob("train*"))
     monkeypatch.setattr(fetching, "HUB", "http://127.0.0.1:9")
     with pytest.raises(Unavailable, match="cannot be reached"):
         hub("drsm", "test-")
