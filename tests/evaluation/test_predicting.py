@@ -22,7 +22,7 @@ from sklearn.svm import LinearSVC, LinearSVR
 
 import sciretrieve as sr
 from sciretrieve.errors import InvalidRequest, MissingExtra, NotFound
-from sciretrieve.evaluation import evaluate
+from sciretrieve.evaluation import evaluate, predicting
 from sciretrieve.evaluation.material import FewShot
 from sciretrieve.evaluation.readers import scirepeval_labels
 from tests.evaluation.made_up_benchmarks import paper, write_lines, write_text, write_vectors
@@ -189,6 +189,16 @@ def test_numbers(tmp_path: Path, name: str, texts: str, configuration: str) -> N
     text = "\n".join(report.lines())
     assert "full: learnt from 240 papers; predicted 90" in text
     assert "queries" not in text
+
+
+def test_several_processes_fit_the_same_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors, numbers = made(3, 3, 0.7)
+    data = written(tmp_path / "data", "fos", "fos", several_labels(vectors, numbers))
+    written(data, "pub_year", "pub_year", numbers)
+    options: Any = {"embeddings": str(write_vectors(tmp_path / "v.jsonl", vectors)), "task": "full"}
+    alone = [evaluate(name, data, **options).as_json()["rounded"] for name in ("fields-of-study", "publication-year")]
+    monkeypatch.setattr(predicting, "PARALLEL", 0)
+    assert [evaluate(name, data, **options).as_json()["rounded"] for name in ("fields-of-study", "publication-year")] == alone
 
 
 def test_papers_without_a_vector_are_left_out_and_counted(tmp_path: Path) -> None:

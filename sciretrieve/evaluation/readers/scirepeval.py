@@ -136,7 +136,7 @@ def read_papers(paths: list[Path]) -> dict[str, Paper]:
     papers: dict[str, Paper] = {}
     for path in paths:
         for number, row in rows(path):
-            id = text_of(path, number, row, "doc_id", "paper_id")
+            id = text_of(path, number, row, "doc_id", "paper_id", "corpus_id")
             papers.setdefault(id, paper_of(row, id))
     return papers
 
