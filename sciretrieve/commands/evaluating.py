@@ -12,6 +12,7 @@ from ..choices import Metric, Mode
 from ..errors import InvalidRequest
 from .command import Command
 from .console import Console, in_bytes, say
+from .making import build
 from .options import (
     BUILDING,
     SEARCHING,
@@ -50,7 +51,7 @@ Split = Annotated[str | None, typer.Option("--split", metavar="NAME", help="Whic
 
 def evaluate(
     benchmark: Annotated[
-        str | None, typer.Argument(metavar="BENCHMARK", help="A name that `sciretrieve benchmarks` lists, or beir:DIR.")
+        str | None, typer.Argument(metavar="BENCHMARK", help="A name that `sciretrieve benchmarks` lists, beir:DIR or cite:DIR.")
     ] = None,
     data: Data = None,
     split: Split = None,
@@ -246,6 +247,7 @@ def list_benchmarks(format: PlainFormatOption = "table", debug: Debug = False) -
     width = max(len(name) for name in CATALOGUE)
     say(f"{row.name:<{width}}  {', '.join(row.protocol.measures):<34}  {row.task}" for row in CATALOGUE.values())
     say([f"{'beir:DIR':<{width}}  {'nDCG@10, R@100, MAP, MRR':<34}  any BEIR directory, whole corpus"])
+    say([f"{'cite:DIR':<{width}}  {'MAP, nDCG, R@5':<34}  papers that a paper cites, among hard candidates: `benchmarks build cite`"])
     say(f"{suite.name:<{width}}  {'averages':<34}  {suite.task}" for suite in SUITES.values())
     say(["", "for details: sciretrieve benchmarks show NAME; to download: sciretrieve benchmarks fetch NAME --to DIR"])
 
@@ -351,4 +353,5 @@ def benchmarks(context: typer.Context, format: PlainFormatOption = "table", debu
 
 app.command("list", cls=Command, epilog="Example: sciretrieve benchmarks list --format json")(list_benchmarks)
 app.command("show", cls=Command, epilog="Example: sciretrieve benchmarks show mdcr")(show)
+app.command("build", cls=Command, epilog="Example: sciretrieve benchmarks build cite --from papers.parquet --to data/mine")(build)
 app.command("fetch", cls=Command, epilog="Example: sciretrieve benchmarks fetch mdcr --to data/mdcr")(fetch)

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..errors import InvalidRequest, UnknownName
 from . import scirepeval
 from .material import Protocol
-from .readers import asr, beir, mdcr, pmc_patients, scidocs, scimult
+from .readers import asr, beir, cite, mdcr, pmc_patients, scidocs, scimult
 from .specs import Benchmark, Download, Suite
 
 RECALLS = ("R@20", "R@50", "R@100")
@@ -206,7 +206,23 @@ SUITES: Mapping[str, Suite] = {suite.name: suite for suite in scirepeval.SUITES}
 
 
 def find_benchmark(name: str) -> Benchmark:
-    """The benchmark called `name`; `beir:DIR` is any BEIR directory. Raises UnknownName."""
+    """The benchmark called `name`; `beir:DIR` is any BEIR directory, `cite:DIR` what `benchmarks build cite` made. Raises UnknownName."""
+    if name.startswith("cite:"):
+        folder = name.removeprefix("cite:")
+        if not folder:
+            raise InvalidRequest("cite: needs a directory, as in cite:data/mine, which `sciretrieve benchmarks build cite` makes")
+        return Benchmark(
+            name=name,
+            task="papers that a paper cites, among hard candidates",
+            kind="proximity",
+            sizes="",
+            protocol=Protocol(("MAP", "nDCG", "R@5"), average="tasks"),
+            files="candidates.json, corpus.jsonl",
+            source=folder,
+            licence="your corpus's",
+            load=lambda _, split: [cite.load(Path(folder), name)],  # noqa: ARG005
+            note="BM25, and each encoder that chose candidates, is at a disadvantage by construction.",
+        )
     if name.startswith("beir:"):
         folder = name.removeprefix("beir:")
         if not folder:

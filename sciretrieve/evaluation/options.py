@@ -20,7 +20,7 @@ class Request:
     """A benchmark, one system, and how it is run.
 
     Attributes:
-        benchmark: a name of `sciretrieve benchmarks`, or `beir:DIR`.
+        benchmark: a name of `sciretrieve benchmarks`, `beir:DIR`, or `cite:DIR`.
         data: the folder with the benchmark's files.
         split: which queries; by default those of the published figures.
         task: one of the benchmark's tasks; by default all.

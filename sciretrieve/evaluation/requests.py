@@ -55,7 +55,7 @@ def evaluate(
     """Evaluate a system on a benchmark by its authors' protocol.
 
     Args:
-        benchmark: a name of `sciretrieve benchmarks`, or `beir:DIR`.
+        benchmark: a name of `sciretrieve benchmarks`, `beir:DIR`, or `cite:DIR`.
         data: the folder with the benchmark's files.
         output: a folder for the run, per-query scores, the report and a receipt.
         progress: is told how far it is.
@@ -194,7 +194,7 @@ def _measured(
 
 def read(spec: Benchmark, data: str | Path | None, split: str, task: str | None = None) -> list[Material]:
     """Read a benchmark's sets, or those with one task. Raises NotFound, InvalidRequest."""
-    if data is None and not spec.name.startswith("beir:"):
+    if data is None and not spec.name.startswith(("beir:", "cite:")):
         raise InvalidRequest(f"{spec.name} needs its files: name their folder with --data; see `sciretrieve benchmarks show {spec.name}`")
     folder = Path(data or ".")
     if data is not None and not folder.exists():

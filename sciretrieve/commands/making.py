@@ -1,0 +1,78 @@
+"""`sciretrieve benchmarks build`: a benchmark of one's own papers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .console import Console, in_bytes
+from .options import AbstractColumn, Debug, IdColumn, Quiet, TitleColumn
+
+
+def build(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What to build: cite, from any corpus with references.")],
+    source: Annotated[list[str], typer.Option("--from", metavar="SOURCE", help="The corpus, as for `index`; may be given more than once.")],
+    to: Annotated[Path, typer.Option("--to", metavar="DIR", help="A new folder for the benchmark.")],
+    references: Annotated[
+        str | None,
+        typer.Option("--references", metavar="COLUMN", help="The column with the ids that a paper cites; default: recognised by name."),
+    ] = None,
+    citations: Annotated[
+        Path | None,
+        typer.Option("--citations", metavar="FILE", help="A table of citing and cited ids (.tsv, .csv, .parquet), instead of a column."),
+    ] = None,
+    field: Annotated[
+        str | None, typer.Option("--field", metavar="COLUMN", help="The column with the papers' fields; default: recognised by name.")
+    ] = None,
+    queries: Annotated[
+        int | None, typer.Option("--queries", metavar="N", min=1, help="Papers as queries; default: 1,000, or 200 in each field.")
+    ] = None,
+    cited: Annotated[int, typer.Option("--cited", metavar="N", min=1, help="A query cites at least N papers of the corpus.")] = 5,
+    cocited: Annotated[
+        int, typer.Option("--cocited", metavar="N", min=1, help="Papers that at least N others cite together are co-cited.")
+    ] = 10,
+    indexes: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--index",
+            "-i",
+            metavar="DIR",
+            help="An index of the corpus, whose encoder chooses hard negatives; may be given more than once.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="What is drawn by chance depends on it alone.")] = 0,
+    id_column: IdColumn = None,
+    title_column: TitleColumn = None,
+    abstract_column: AbstractColumn = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Make a benchmark from a corpus whose papers cite each other.
+
+    Papers are queries, and the papers that they cite, or that are cited with them, are relevant: among all papers with
+    `evaluate beir:DIR` (`--split cocite` for co-citations), and among hard candidates with `evaluate cite:DIR`.
+
+    The same corpus, options and seed give the same files. The folder appears when all is written.
+    """
+    from ..corpora import ColumnMap
+    from ..errors import UnknownName
+    from ..evaluation.builders import CiteSettings, build_cite
+
+    if name != "cite":
+        raise UnknownName("benchmark to build", name, ["cite"])
+    console = Console(quiet)
+    settings = CiteSettings(references, citations, field, queries, cited, cocited, tuple(indexes or ()), seed)
+    columns = ColumnMap(id=id_column, title=title_column, abstract=abstract_column)
+    try:
+        build_cite(source, to, settings, columns=columns, progress=console)
+    except KeyboardInterrupt:
+        console.close()
+        console.note("stopped; nothing was written")
+        raise typer.Exit(130) from None
+    finally:
+        console.close()
+    for path in sorted(to.rglob("*")):
+        if path.is_file():
+            console.note(f"{in_bytes(path.stat().st_size):>9}  {path}")

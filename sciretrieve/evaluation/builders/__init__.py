@@ -1,0 +1,6 @@
+"""Making benchmarks: of one's own papers by who cites whom, and anew from the files that a published one was made from."""
+
+from .cite import build_cite
+from .settings import CiteSettings
+
+__all__ = ["CiteSettings", "build_cite"]

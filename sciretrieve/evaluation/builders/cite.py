@@ -1,0 +1,211 @@
+"""A citation benchmark of one's own papers: the papers that a paper cites, or is cited with, among all papers and among hard candidates."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from ...choices import Mode
+from ...corpora import ColumnMap, Corpus, Sources, open_corpus
+from ...errors import InvalidRequest
+from ...files import make_folder, remove, write_json, write_lines, write_whole
+from ...index import Index
+from ...indexing import build
+from ...options import BuildSettings
+from ...protocols import Progress, Silent
+from ...types import Paper, Query
+from ..readers.cite import ALL, CANDIDATES, COCITE, TRUE
+from .folders import new_folder
+from .negatives import NEGATIVES, Negatives
+from .settings import CiteSettings
+from .sources import Collection, read_collection
+
+FEWEST = 10
+"""Queries without which a field is left out: its mean would be chance, and weigh as much as any other's."""
+
+
+def build_cite(
+    corpus: Sources | Corpus,
+    to: str | Path,
+    settings: CiteSettings = CiteSettings(),
+    *,
+    columns: ColumnMap | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Make a citation benchmark of a corpus, in the folder `to`, which appears when all is written.
+
+    It has BEIR's layout, for `beir:DIR`: all papers; queries.jsonl and qrels/test.tsv with papers and all that they cite;
+    and queries-cocite.jsonl with qrels/cocite.tsv, papers and all that enough others cite together with them. And it has
+    candidates.json, in MDCR's layout, for `cite:DIR`: for each query some of the papers that it cites, and hard negatives.
+    The same corpus, settings and seed give the same files.
+
+    Args:
+        corpus: files, directories, globs, papers in memory, or an open `Corpus`.
+        to: a new folder.
+        settings: which citations, queries and candidates.
+        columns: which columns of the corpus are which; by default recognised by name.
+        progress: is told how far it is, and what was read as what.
+
+    Raises:
+        NotFound, InvalidRequest: the corpus, a file of citations, an index or a setting is invalid; or `to` is there already;
+            or no paper cites enough others of the corpus.
+        IndexBusy: another process is making the same folder.
+    """
+    progress = progress or Silent()
+    opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
+    with new_folder(Path(to)) as folder:
+        collection = read_collection(opened_corpus, settings)
+        for note in collection.notes:
+            progress.note(note)
+        indexes = _opened(settings, collection)
+        queries_of_field = _sampled(collection, settings, progress)
+        cocited = _cocited(collection, settings)
+        cite_rows = [row for rows in queries_of_field.values() for row in rows]
+        progress.start(len(collection.ids))
+        papers = _write_corpus(opened_corpus, folder, {collection.ids[row] for row in (*cite_rows, *cocited)}, progress)
+        cited = {row: collection.graph.cites(row).tolist() for row in sorted(cite_rows)}
+        _write_task(folder, "queries.jsonl", "test", collection, cited, papers)
+        if cocited:
+            _write_task(folder, f"queries-{COCITE}.jsonl", COCITE, collection, cocited, papers)
+        else:
+            progress.note(f"no co-citations: no two papers are cited together by {settings.cocited} others; lower that with --cocited")
+        index = build(opened_corpus, folder / "bm25", BuildSettings(encoder=None, dense="none"))
+        negatives = Negatives(collection.graph, collection.ids, collection.fields, {"bm25": (index, "bm25"), **indexes})
+        _write_candidates(folder, negatives, queries_of_field, collection, papers, settings, progress)
+        index.close()
+        remove(index.path)
+        facts: dict[str, Any] = {
+            "schema": 1,
+            "papers": len(collection.ids),
+            "citations": len(collection.graph),
+            "queries": {field: len(rows) for field, rows in queries_of_field.items()},
+            "cocite_queries": len(cocited),
+            "kinds": [*negatives.kinds, TRUE],
+            "cited": settings.cited,
+            "cocited": settings.cocited,
+            "seed": settings.seed,
+        }
+        write_json(folder / "benchmark.json", facts)
+
+
+def _opened(settings: CiteSettings, collection: Collection) -> dict[str, tuple[Index, Mode]]:
+    """The indexes that choose negatives, by the name of their encoder."""
+    indexes: dict[str, tuple[Index, Mode]] = {}
+    ids = set(collection.ids)
+    for path in settings.indexes:
+        index = Index(path)
+        encoder = index.manifest.encoder
+        if encoder is None:
+            raise InvalidRequest(f"{path} has no vectors, and BM25 chooses negatives anyway; name an index with an encoder, or none")
+        if difference := sorted(ids.symmetric_difference(index.live_ids())):
+            raise InvalidRequest(f"{path} is not an index of this corpus: only one of them has {difference[0]!r}")
+        name = Path(str(encoder["name"])).name
+        if name in indexes:
+            raise InvalidRequest(f"{path} has the encoder {name} of another --index; name each once")
+        indexes[name] = (index, "dense")
+    return indexes
+
+
+def _sampled(collection: Collection, settings: CiteSettings, progress: Progress) -> dict[str, list[int]]:
+    """The rows of the queries of each field, rising: papers with title and abstract that cite enough others."""
+    is_eligible = collection.full & (collection.graph.cites_counts >= settings.cited)
+    eligible_rows = np.flatnonzero(is_eligible).tolist()
+    rows_of_field: dict[str, list[int]] = {} if collection.fields is not None else {ALL: eligible_rows}
+    if collection.fields is not None:
+        for row in eligible_rows:
+            if collection.fields[row]:
+                rows_of_field.setdefault(collection.fields[row], []).append(row)
+        if too_small := sorted(field for field, rows in rows_of_field.items() if len(rows) < FEWEST):
+            progress.note(
+                f"{len(too_small)} fields are left out, which have fewer than {FEWEST} papers that cite {settings.cited} others: "
+                f"{', '.join(too_small[:5])}{' …' * (len(too_small) > 5)}"
+            )
+        rows_of_field = {field: rows_of_field[field] for field in sorted(rows_of_field) if field not in too_small}
+    if not any(rows_of_field.values()):
+        where = f" in a field with {FEWEST} of them" if collection.fields is not None else ""
+        raise InvalidRequest(
+            f"no paper with a title and an abstract{where} cites {settings.cited} others of the corpus; lower that with --cited"
+        )
+    count = settings.query_count(collection.fields is not None)
+    return {
+        field: sorted(Random(f"{settings.seed} cite {field}").sample(rows, min(count, len(rows)))) for field, rows in rows_of_field.items()
+    }
+
+
+def _cocited(collection: Collection, settings: CiteSettings) -> dict[int, list[int]]:
+    """Papers drawn by chance from those that are co-cited with any, and those that they are co-cited with, by rising row."""
+    graph = collection.graph
+    rows = np.flatnonzero(collection.full & (graph.cited_counts >= settings.cocited)).tolist()
+    Random(f"{settings.seed} cocite").shuffle(rows)
+    found: dict[int, list[int]] = {}
+    for row in rows:
+        if len(found) == settings.query_count(has_fields=False):
+            break
+        others = graph.cocited(row, settings.cocited).tolist()
+        if others:
+            found[row] = others
+    return dict(sorted(found.items()))
+
+
+def _write_corpus(corpus: Corpus, folder: Path, wanted: set[str], progress: Progress) -> dict[str, Paper]:
+    """Write corpus.jsonl; returns the papers whose ids are wanted."""
+    papers: dict[str, Paper] = {}
+
+    def lines() -> Iterator[str]:
+        for batch in corpus.batches():
+            columns = [batch.papers[name].to_pylist() for name in ("id", "title", "abstract")]
+            for id, title, abstract in zip(*columns, strict=True):
+                if id in wanted:
+                    papers[id] = Paper(id, title, abstract)
+                yield json.dumps({"_id": id, "title": title, "text": abstract}, ensure_ascii=False)
+            progress.advance(len(batch.papers))
+
+    write_lines(folder / "corpus.jsonl", lines())
+    return papers
+
+
+def _write_task(
+    folder: Path, file: str, split: str, collection: Collection, positives: Mapping[int, Iterable[int]], papers: Mapping[str, Paper]
+) -> None:
+    """Write queries, which are papers, and their judgements."""
+    ids = collection.ids
+    queries = [papers[ids[row]] for row in positives]
+    write_lines(
+        folder / file,
+        (json.dumps({"_id": paper.id, "title": paper.title, "abstract": paper.abstract}, ensure_ascii=False) for paper in queries),
+    )
+    make_folder(folder / "qrels")
+    table = io.StringIO()
+    writer = csv.writer(table, delimiter="\t", lineterminator="\n")  # quotes what BEIR's reader, and ours, take for quoted
+    writer.writerow(("query-id", "corpus-id", "score"))
+    writer.writerows((ids[row], ids[other], 1) for row, others in positives.items() for other in others)
+    write_whole(folder / "qrels" / f"{split}.tsv", table.getvalue().encode())
+
+
+def _write_candidates(
+    folder: Path,
+    negatives: Negatives,
+    queries_of_field: Mapping[str, list[int]],
+    collection: Collection,
+    papers: Mapping[str, Paper],
+    settings: CiteSettings,
+    progress: Progress,
+) -> None:
+    ids = collection.ids
+    queries = {row: Query(ids[row], paper=papers[ids[row]]) for rows in queries_of_field.values() for row in rows}
+    progress.start(len(queries), unit="queries")
+    chosen = dict(negatives.choose(queries, settings.seed, progress))
+    if few := sum(sum(map(len, kinds.values())) - len(kinds[TRUE]) < NEGATIVES for kinds in chosen.values()):
+        progress.note(f"{few:,} queries have fewer than {NEGATIVES} hard negatives, as there are too few papers, or too few of their field")
+    value = {
+        field: {ids[row]: {kind: [ids[other] for other in others] for kind, others in chosen[row].items()} for row in rows}
+        for field, rows in queries_of_field.items()
+    }
+    write_json(folder / CANDIDATES, value)

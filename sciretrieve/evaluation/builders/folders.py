@@ -1,0 +1,39 @@
+"""A folder that appears with all its files or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ...errors import InvalidRequest
+from ...files import LOCK, listed, make_folder, remove, remove_lock, sync_file, write_lock
+
+
+@contextmanager
+def new_folder(target: Path) -> Iterator[Path]:
+    """A folder to fill, which becomes `target` when the block ends; if the block fails, it is removed.
+
+    Raises:
+        InvalidRequest: there is something at `target` already.
+        IndexBusy: another process is making the same folder.
+    """
+    target = target.resolve()
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise InvalidRequest(f"{target} is there already; name a new folder with --to, or remove it")
+    partial = target.with_name(target.name + ".partial")
+    with write_lock(partial):
+        try:
+            for left in listed(partial):  # by a process that was killed
+                if left.name != LOCK:
+                    remove(left)
+            yield partial
+            for folder in (*(path for path in partial.rglob("*") if path.is_dir()), partial):
+                sync_file(folder)
+            make_folder(target.parent)
+            remove_lock(partial)
+            partial.rename(target)
+            sync_file(target.parent)
+        except BaseException:
+            remove(partial)
+            raise
