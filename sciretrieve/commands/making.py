@@ -1,4 +1,4 @@
-"""`sciretrieve benchmarks build`: a benchmark of one's own papers."""
+"""`sciretrieve benchmarks build`: a benchmark of one's own papers, or a published one anew."""
 
 from __future__ import annotations
 
@@ -7,13 +7,27 @@ from typing import Annotated
 
 import typer
 
+from ..errors import InvalidRequest
 from .console import Console, in_bytes
 from .options import AbstractColumn, Debug, IdColumn, Quiet, TitleColumn
 
 
 def build(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What to build: cite, from any corpus with references.")],
-    source: Annotated[list[str], typer.Option("--from", metavar="SOURCE", help="The corpus, as for `index`; may be given more than once.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="cite, from any corpus with references; or scidocs-cite, pmc-patients-zeroshot or scimult-search, from published files.",
+        ),
+    ],
+    source: Annotated[
+        list[str],
+        typer.Option(
+            "--from",
+            metavar="SOURCE",
+            help="The corpus, as for `index`, or the folder with the published files; may be given more than once.",
+        ),
+    ],
     to: Annotated[Path, typer.Option("--to", metavar="DIR", help="A new folder for the benchmark.")],
     references: Annotated[
         str | None,
@@ -49,24 +63,29 @@ def build(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Make a benchmark from a corpus whose papers cite each other.
+    """Make a benchmark from a corpus whose papers cite each other, or a published one anew from its sources.
 
-    Papers are queries, and the papers that they cite, or that are cited with them, are relevant: among all papers with
+    cite: papers are queries, and the papers that they cite, or that are cited with them, are relevant: among all papers with
     `evaluate beir:DIR` (`--split cocite` for co-citations), and among hard candidates with `evaluate cite:DIR`.
+
+    scidocs-cite (with scidocs-cocite): from SciDocs' metadata. pmc-patients-zeroshot: from PMC-Patients' queries, PPR corpus
+    and judgements. scimult-search: its sets SciFact and NFCorpus, from BEIR's directories.
 
     The same corpus, options and seed give the same files. The folder appears when all is written.
     """
     from ..corpora import ColumnMap
-    from ..errors import UnknownName
-    from ..evaluation.builders import CiteSettings, build_cite
+    from ..evaluation.builders import CiteSettings, build_cite, build_published
 
-    if name != "cite":
-        raise UnknownName("benchmark to build", name, ["cite"])
     console = Console(quiet)
     settings = CiteSettings(references, citations, field, queries, cited, cocited, tuple(indexes or ()), seed)
     columns = ColumnMap(id=id_column, title=title_column, abstract=abstract_column)
     try:
-        build_cite(source, to, settings, columns=columns, progress=console)
+        if name == "cite":
+            build_cite(source, to, settings, columns=columns, progress=console)
+        else:
+            if settings != CiteSettings() or columns != ColumnMap():
+                raise InvalidRequest(f"{name} is built as it was published: besides --from and --to, options are of cite only")
+            build_published(name, source, to, console)
     except KeyboardInterrupt:
         console.close()
         console.note("stopped; nothing was written")

@@ -168,7 +168,7 @@ ROWS = (
         files="search/{Search,TRECCOVID_SciRepEval,TRECCOVID_BEIR,SciFact,NFCorpus}_{papers,queries}_test.json",
         source=f"Zhang et al. 2023 (SciMult), Table 8; {SCIMULT_HOME}",
         licence="see the source",
-        load=lambda folder, split: [scimult.load_search(folder, name, "scimult-search") for name in scimult.SEARCH_SETS],  # noqa: ARG005
+        load=lambda folder, split: scimult.load_searches(folder, "scimult-search"),  # noqa: ARG005
         manual=SCIMULT_MANUAL,
         note="SciFact and NFCorpus hold the queries of all splits, so figures differ from BEIR's.",
     ),

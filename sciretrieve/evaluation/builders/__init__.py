@@ -1,6 +1,7 @@
 """Making benchmarks: of one's own papers by who cites whom, and anew from the files that a published one was made from."""
 
 from .cite import build_cite
+from .published import build_published
 from .settings import CiteSettings
 
-__all__ = ["CiteSettings", "build_cite"]
+__all__ = ["CiteSettings", "build_cite", "build_published"]

@@ -14,6 +14,8 @@ from ..material import Material, Task
 from .files import find, fingerprint, paper_of, rows, text_of
 
 SEARCH_SETS = ("Search", "TRECCOVID_SciRepEval", "TRECCOVID_BEIR", "SciFact", "NFCorpus")
+LINKS, SEARCH = "link_prediction_retrieval", "search"
+"""The folders of link prediction and of search in SciMult's archive."""
 RERANKED = {"Search", "TRECCOVID_SciRepEval"}
 """Search sets whose queries rank their own candidates; the others rank the whole corpus."""
 REPEAT_SUFFIX = " (again)"
@@ -55,6 +57,17 @@ def load_patients(folder: Path, benchmark: str) -> Material:
             unjudged_queries += 1
     notes = _repeats(qrels) + ([f"{unjudged_queries} queries without a positive are left out"] if unjudged_queries else [])
     return Material(_pool(patients, "patient"), (Task("PPR", queries, qrels),), benchmark, fingerprint([patients]), notes)
+
+
+def load_searches(folder: Path, benchmark: str) -> list[Material]:
+    """The search sets that are there; a note names those that are not. Raises NotFound if none is."""
+    present = [name for name in SEARCH_SETS if any(folder.rglob(f"{name}_papers_test.json*"))]
+    sets = [load_search(folder, name, benchmark) for name in present or SEARCH_SETS]
+    if missing := [name for name in SEARCH_SETS if name not in present]:
+        sets[0].notes.append(
+            f"there are no files of {', '.join(missing)}: figures over all sets are over {len(present)} and do not compare"
+        )
+    return sets
 
 
 def load_search(folder: Path, name: str, benchmark: str) -> Material:
