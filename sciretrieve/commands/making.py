@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +18,7 @@ def build(
         str,
         typer.Argument(
             metavar="NAME",
-            help="cite, from any corpus with references; or scidocs-cite, pmc-patients-zeroshot or scimult-search, from published files.",
+            help="cite, multi-scidocs, scidocs-cite, pmc-patients-zeroshot or scimult-search.",
         ),
     ],
     source: Annotated[
@@ -43,10 +44,14 @@ def build(
     queries: Annotated[
         int | None, typer.Option("--queries", metavar="N", min=1, help="Papers as queries; default: 1,000, or 200 in each field.")
     ] = None,
-    cited: Annotated[int, typer.Option("--cited", metavar="N", min=1, help="A query cites at least N papers of the corpus.")] = 5,
+    cited: Annotated[
+        int | None,
+        typer.Option("--cited", metavar="N", min=1, help="A query cites at least N papers of the corpus; default: 5, multi-scidocs 1."),
+    ] = None,
     cocited: Annotated[
-        int, typer.Option("--cocited", metavar="N", min=1, help="Papers that at least N others cite together are co-cited.")
-    ] = 10,
+        int | None,
+        typer.Option("--cocited", metavar="N", min=1, help="Papers that at least N others cite together are co-cited; default: 10, or 1."),
+    ] = None,
     indexes: Annotated[
         list[Path] | None,
         typer.Option(
@@ -68,23 +73,40 @@ def build(
     cite: papers are queries, and the papers that they cite, or that are cited with them, are relevant: among all papers with
     `evaluate beir:DIR` (`--split cocite` for co-citations), and among hard candidates with `evaluate cite:DIR`.
 
+    multi-scidocs: the same with 500 negatives by chance, in SciDocs' layout.
+
     scidocs-cite (with scidocs-cocite): from SciDocs' metadata. pmc-patients-zeroshot: from PMC-Patients' queries, PPR corpus
     and judgements. scimult-search: its sets SciFact and NFCorpus, from BEIR's directories.
 
     The same corpus, options and seed give the same files. The folder appears when all is written.
     """
     from ..corpora import ColumnMap
-    from ..evaluation.builders import CiteSettings, build_cite, build_published
+    from ..evaluation.builders import ANY, CiteSettings, build_cite, build_published, build_scidocs_like
 
     console = Console(quiet)
-    settings = CiteSettings(references, citations, field, queries, cited, cocited, tuple(indexes or ()), seed)
+    settings = replace(
+        ANY if name == "multi-scidocs" else CiteSettings(),
+        references=references,
+        citations=citations,
+        field=field,
+        queries=queries,
+        indexes=tuple(indexes or ()),
+        seed=seed,
+    )
+    settings = replace(settings, cited=cited or settings.cited, cocited=cocited or settings.cocited)
     columns = ColumnMap(id=id_column, title=title_column, abstract=abstract_column)
     try:
         if name == "cite":
             build_cite(source, to, settings, columns=columns, progress=console)
+        elif name == "multi-scidocs":
+            if settings.indexes:
+                raise InvalidRequest("negatives of multi-scidocs are drawn by chance: leave out --index")
+            build_scidocs_like(source, to, settings, columns=columns, progress=console)
         else:
             if settings != CiteSettings() or columns != ColumnMap():
-                raise InvalidRequest(f"{name} is built as it was published: besides --from and --to, options are of cite only")
+                raise InvalidRequest(
+                    f"{name} is built as it was published: besides --from and --to, options are for cite and multi-scidocs"
+                )
             build_published(name, source, to, console)
     except KeyboardInterrupt:
         console.close()

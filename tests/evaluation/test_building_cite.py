@@ -129,11 +129,11 @@ def test_candidates_are_of_each_kind(folder: Path) -> None:
 
 
 def test_random_candidates_are_drawn_evenly() -> None:
-    from sciretrieve.evaluation.builders.negatives import _shuffled
+    from sciretrieve.evaluation.builders.negatives import shuffled
 
     counts: Counter[int] = Counter()
     for seed in range(2000):
-        drawn = list(_shuffled(range(5, 10), random.Random(seed)))  # type: ignore[arg-type]
+        drawn = list(shuffled(range(5, 10), random.Random(seed)))  # type: ignore[arg-type]
         assert sorted(drawn) == [5, 6, 7, 8, 9]
         counts[drawn[0]] += 1
     assert all(330 < counts[row] < 470 for row in range(5, 10))

@@ -120,4 +120,4 @@ def test_files_of_another_kind_are_one_line(tmp_path: Path, name: str, error: ty
     assert [path.name for path in tmp_path.iterdir()] == ["other"]
     result = sciretrieve("benchmarks", "build", "scidocs-cite", "--from", tmp_path, "--to", tmp_path / "x", "--cited", "9")
     assert result.returncode == 2
-    assert "options are of cite only" in result.stderr
+    assert "options are for cite and multi-scidocs" in result.stderr

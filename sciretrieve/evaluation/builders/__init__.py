@@ -2,6 +2,7 @@
 
 from .cite import build_cite
 from .published import build_published
+from .scidocs_like import ANY, build_scidocs_like
 from .settings import CiteSettings
 
-__all__ = ["CiteSettings", "build_cite", "build_published"]
+__all__ = ["ANY", "CiteSettings", "build_cite", "build_published", "build_scidocs_like"]

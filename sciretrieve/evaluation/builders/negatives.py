@@ -1,7 +1,7 @@
 """Hard negatives for papers as queries, chosen as for MDCR (Medić and Šnajder 2022): candidates of several kinds for each query.
 
-The kinds are MDCR's. Its paper and repository do not say how many of each kind there are, how those of the graph are ordered, or
-whether fields bound them; what is done here is ours, see docs/evaluation.md.
+The kinds are MDCR's. Its repository does not say how many of each kind there are, how those of the graph are ordered, or whether
+fields bound them; what is done here is ours, see docs/evaluation.md.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Negatives:
             **ranked,
             "graph": self._graph.two_steps(row).tolist(),
             "most_cited": map(int, members),
-            "random": _shuffled(members, chance),
+            "random": shuffled(members, chance),
         }
         left = NEGATIVES
         for place, kind in enumerate(kinds):
@@ -96,7 +96,7 @@ class Negatives:
         return answers
 
 
-def _shuffled(rows: Rows, chance: Random) -> Iterator[int]:
+def shuffled(rows: Rows, chance: Random) -> Iterator[int]:
     """Rows in an order of chance, each once: a shuffle by swaps, as far as it is read."""
     moved: dict[int, int] = {}
     for place in range(len(rows)):

@@ -42,7 +42,7 @@ def build_published(name: str, sources: Sequence[str | Path], to: str | Path, pr
         IndexBusy: another process is making the same folder.
     """
     if name not in BUILDERS:
-        raise UnknownName("benchmark to build", name, ["cite", *BUILDERS])
+        raise UnknownName("benchmark to build", name, ["cite", "multi-scidocs", *BUILDERS])
     folders = [Path(source) for source in sources]
     if missing := next((folder for folder in folders if not folder.is_dir()), None):
         raise NotFound(f"there is no folder {missing}; {name} is built from one with the authors' files")

@@ -1,0 +1,118 @@
+"""Sets like Multi-SciDocs (Seoh et al. 2023, §3 and appendix) of any corpus with citations: in SciDocs' layout, with random negatives."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+from ...corpora import ColumnMap, Corpus, Sources, open_corpus
+from ...errors import InvalidRequest
+from ...files import make_folder, write_lines, write_whole
+from ...protocols import Progress, Silent
+from .folders import new_folder
+from .negatives import shuffled
+from .settings import CiteSettings
+from .sources import Collection, read_collection
+
+POSITIVES, NEGATIVES = 5, 500
+"""Papers for a query: related ones at most, and others by chance (Seoh et al. 2023)."""
+SPLITS = ("test", "val")
+ANY = CiteSettings(cited=1, cocited=1)
+"""A query cites a paper at least, and papers are co-cited that one cites both: the paper states no more than that."""
+
+
+def build_scidocs_like(
+    corpus: Sources | Corpus,
+    to: str | Path,
+    settings: CiteSettings = ANY,
+    *,
+    columns: ColumnMap | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Make a set in the layout of `multi-scidocs`, in the folder `to`, which appears when all is written.
+
+    It has cite/SPLIT.qrel and cocite/SPLIT.qrel, with different queries for test and val, and paper_metadata.json. Where papers have
+    fields, queries are drawn from all of them alike, so that none is the majority. Arguments and errors are those of `build_cite`;
+    its `indexes` choose nothing here.
+    """
+    progress = progress or Silent()
+    opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
+    with new_folder(Path(to)) as folder:
+        collection = read_collection(opened_corpus, settings)
+        for note in collection.notes:
+            progress.note(note)
+        if spaced := next((id for id in collection.ids if len(id.split()) != 1), None):
+            raise InvalidRequest(f"SciDocs' layout has blanks between ids, and so no id with one, such as {spaced!r}")
+        graph = collection.graph
+        related: dict[str, Callable[[int], list[int]]] = {
+            "cite": lambda row: graph.cites(row).tolist() if len(graph.cites(row)) >= settings.cited else [],
+            "cocite": lambda row: graph.cocited(row, settings.cocited).tolist(),
+        }
+        named: set[int] = set()
+        for task, of in related.items():
+            positives = dict(
+                islice(_queries(collection, of, f"{settings.seed} {task}"), len(SPLITS) * settings.query_count(has_fields=False))
+            )
+            if len(positives) < len(SPLITS):
+                raise InvalidRequest(
+                    f"{len(positives)} papers with a title and an abstract have others for {task}; lower --cited or --cocited"
+                )
+            make_folder(folder / task)
+            for place, split in enumerate(SPLITS):
+                rows = list(positives)[place :: len(SPLITS)]
+                lines: list[str] = []
+                few = 0
+                for row in rows:
+                    grades = _judged(collection, row, positives[row], f"{settings.seed} {task} {row}")
+                    named |= {row, *grades}
+                    few += list(grades.values()).count(0) < NEGATIVES
+                    lines += [f"{collection.ids[row]} 0 {collection.ids[other]} {grade}" for other, grade in grades.items()]
+                write_lines(folder / task / f"{split}.qrel", lines)
+                progress.note(
+                    f"{task}, {split}: {len(rows):,} queries" + (f", {few:,} of them with fewer than {NEGATIVES} negatives" if few else "")
+                )
+        _write_metadata(opened_corpus, folder, {collection.ids[row] for row in named})
+
+
+def _queries(collection: Collection, related: Callable[[int], list[int]], seed: str) -> Iterator[tuple[int, list[int]]]:
+    """Papers with title and abstract that others are related to, and these: by chance, one of each field in turn."""
+    rows_of_field: dict[str, list[int]] = {}
+    for row in np.flatnonzero(collection.full).tolist():
+        rows_of_field.setdefault(collection.fields[row] if collection.fields is not None else "", []).append(row)
+    if collection.fields is not None:
+        rows_of_field.pop("", None)
+    chance = Random(seed)
+    draws = []
+    for field in sorted(rows_of_field):
+        chance.shuffle(rows_of_field[field])
+        draws.append((row, others) for row in rows_of_field[field] if (others := related(row)))
+    while draws:
+        for draw in list(draws):
+            if (found := next(draw, None)) is None:
+                draws.remove(draw)
+            else:
+                yield found
+
+
+def _judged(collection: Collection, row: int, positives: list[int], seed: str) -> dict[int, int]:
+    """The candidates of a query with their grades: some of its positives, and papers by chance that are none and no neighbours."""
+    chance = Random(seed)
+    barred = {row, *positives, *collection.graph.neighbours(row).tolist()}
+    drawn = (other for other in shuffled(np.arange(len(collection.ids)), chance) if other not in barred)
+    negatives = list(islice(drawn, NEGATIVES))
+    return dict.fromkeys(chance.sample(positives, min(POSITIVES, len(positives))), 1) | dict.fromkeys(negatives, 0)
+
+
+def _write_metadata(corpus: Corpus, folder: Path, wanted: set[str]) -> None:
+    papers: dict[str, dict[str, str]] = {}
+    for batch in corpus.batches():
+        columns = [batch.papers[name].to_pylist() for name in ("id", "title", "abstract")]
+        papers |= {
+            id: {"paper_id": id, "title": title, "abstract": abstract} for id, title, abstract in zip(*columns, strict=True) if id in wanted
+        }
+    write_whole(folder / "paper_metadata.json", json.dumps(papers, ensure_ascii=False).encode())
