@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import random
 from collections import Counter
@@ -215,6 +216,11 @@ def test_an_index_chooses_negatives(tmp_path: Path) -> None:
         made(rows[:-1], tmp_path / "other", indexes=(index.path,))
 
 
+def zipped(path: Path, text: str) -> Path:
+    path.write_bytes(gzip.compress(text.encode()))
+    return path
+
+
 def written(path: Path, form: str) -> tuple[Path, dict[str, Any]]:
     """The made-up papers in one of the forms that references have, and what must be said of it."""
     rows = papers()
@@ -244,7 +250,7 @@ def written(path: Path, form: str) -> tuple[Path, dict[str, Any]]:
         }
     if form == "pairs without a header":
         pairs = [pair for pair in pairs if not pair[1].startswith("elsewhere")]
-        return corpus, {"citations": write_text(path / "e.tsv", "".join(f"{citing}\t{cited}\n" for citing, cited in pairs))}
+        return corpus, {"citations": zipped(path / "e.tsv.gz", "".join(f"{citing}\t{cited}\n" for citing, cited in pairs))}
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -322,6 +328,7 @@ def test_what_cannot_be_built_is_one_line(
     ("name", "text", "message"),
     [
         ("e.txt", "p0000 p0001\n", "no format that citations are read from"),
+        ("e.csv.txt", "citing,cited\n", "no format that citations are read from"),
         ("e.tsv", "p0000 p0001\np0001 p0002\n", "one column, 'p0000 p0001'"),
         ("e.tsv", "citing\tcited\np0001\tp0000\np0002\n", "row 2: 1 fields where the header has 2"),
         ("e.csv", "citing,cited\np0001,p0000\np0002,\n", "row 2: a citation needs two ids"),

@@ -16,6 +16,7 @@ from ...corpora import Corpus
 from ...corpora.columns import ALIASES
 from ...corpora.corpus import reader_of
 from ...errors import InvalidRequest, NotFound, UnknownName
+from ...streams import COMPRESSIONS
 from ...types import Rows
 from .graph import Graph
 from .settings import CiteSettings
@@ -164,7 +165,8 @@ def _from_table(path: Path, row_of: Mapping[str, int]) -> tuple[Rows, str]:
     """Pairs of citing and cited rows, (n, 2), by a table of ids, and a note on it."""
     if not path.is_file():
         raise NotFound(f"there are no citations at {path}; name a table of citing and cited ids ({', '.join(TABLES)})")
-    if not any(suffix in TABLES for suffix in path.suffixes[-2:]):
+    suffix = Path(path.stem).suffix if path.suffix.lower() in COMPRESSIONS else path.suffix
+    if suffix.lower() not in TABLES:
         raise InvalidRequest(
             f"{path} has no format that citations are read from ({', '.join(TABLES)}, the first two also with .gz or .zst)"
         )
