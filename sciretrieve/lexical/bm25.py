@@ -335,7 +335,7 @@ class _Scoring:
     def score(self, shard: LexicalShard, edge: float = -np.inf, others: Rows = NO_ROWS) -> tuple[Weights, Mask, Rows]:
         """A shard's papers' scores, and which have any of the terms; the arrays are the next shard's when that is scored.
 
-        Both are right for papers that reach the score `edge`, which are among the rows that are the third answer, and for the rows `others`.
+        Both are right for the rows `others`, and for papers that reach the score `edge`, which are among the rows of the third answer.
         """
         scores, matched = self._scores[: shard.papers], self._matched[: shard.papers]
         scores.fill(0)
