@@ -18,7 +18,7 @@ from sciretrieve.encoders import load_encoder
 from sciretrieve.evaluation import published as benchmark_rows
 from sciretrieve.perturbation import published
 from sciretrieve.perturbation.measures import unit
-from sciretrieve.perturbation.neighbours import CATEGORIES, neighbours
+from sciretrieve.perturbation.neighbours import CATEGORIES, Category, neighbours
 from sciretrieve.perturbation.study import OPTIMAL
 from sciretrieve.types import Paper
 from tests.command_line import sciretrieve
@@ -173,8 +173,8 @@ def test_the_plots_show_the_classes(reported: tuple[dict[str, Any], Path]) -> No
             "".join(element.itertext()).strip() for element in ElementTree.parse(folder / name).iter("{http://www.w3.org/2000/svg}text")
         }
         assert {f"{row['category']}  {row['code']}" for row in report["classes"]} <= words
-    words = (folder / "between.svg").read_text()
-    assert all(f">{name}<" in words for name in report["space"]["between"]["sets"])
+    between = (folder / "between.svg").read_text()
+    assert all(f">{name}<" in between for name in report["space"]["between"]["sets"])
     assert "T+A: title and abstract" in (folder / "projection.svg").read_text()
 
 
@@ -251,7 +251,7 @@ def test_published_figures_are_those_of_the_paper() -> None:
     assert len(corpora) == 7
     for corpus in corpora:
         systems = [f"{model}, {corpus}" for model in published.MODELS]
-        order = ("LO-HS", "LO-PS", "LO-DS", "LL-HS", "LL-PS")
+        order: tuple[Category, ...] = ("LO-HS", "LO-PS", "LO-DS", "LL-HS", "LL-PS")
         assert tuple(published.AOP10[system][category] for category in order for system in systems) in rows_of(corpus, 15)
         halves = [[published.TASK_ONE[system][first : first + 2] for system in systems] for first in (0, 2)]
         assert tuple(value for half in halves for pair in half for value in pair) in rows_of(corpus, 12)
