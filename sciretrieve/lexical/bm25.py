@@ -22,7 +22,7 @@ from .postings import Postings
 from .statistics import Frequencies, Statistics
 from .variants import FREQUENCY_WEIGHTS, RARITIES, VARIANTS, Floats, frequency_weights, term_rarities
 
-LOOKED_UP = 4
+LOOKED_UP = 16
 """Postings of a term for each paper that is to be scored, up to which adding up all of them is quicker than looking for these papers."""
 K3 = 3.0
 """Saturates a term's frequency in a query; measured, see docs/quality.md."""
@@ -45,14 +45,20 @@ class RememberedWeights:
         self._weights: OrderedDict[tuple[int, int], Weights] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, first: int, number: int, compute: Callable[[int], Weights]) -> Weights:
-        """The weights of a term, by its number, in the shard that begins at the row `first`; computed if they are not here."""
+    def known(self, first: int, number: int) -> Weights | None:
+        """The weights of a term, if they are here; see `get`."""
         key = first, number
         with self._lock:
             weights = self._weights.get(key)
             if weights is not None:
                 self._weights.move_to_end(key)
-                return weights
+            return weights
+
+    def get(self, first: int, number: int, compute: Callable[[int], Weights]) -> Weights:
+        """The weights of a term, by its number, in the shard that begins at the row `first`; computed if they are not here."""
+        key = first, number
+        if (weights := self.known(first, number)) is not None:
+            return weights
         weights = compute(number)
         with self._lock:
             if key not in self._weights:
@@ -135,6 +141,8 @@ class LexicalShard:
 
     def weights_at(self, number: int, places: Rows) -> Weights:
         """The weights of some of a term's papers: those at these places of `rows_of`."""
+        if (weights := self.remembered.known(self.first, number)) is not None:
+            return weights[places]
         return self._weigh_postings(number, self._places_of(number).start + places)
 
     def _weigh(self, number: int) -> Weights:
@@ -213,9 +221,13 @@ class Bm25:
         for shard in answering_shards:
             positions = np.flatnonzero((others >= shard.first) & (others < shard.first + shard.papers))
             other_rows = others[positions] - shard.first
-            shard_scores, matched, places = scoring.score(shard, edge, other_rows)
+            shard_scores, matched, candidates = scoring.score(shard, edge, other_rows)
             mask = scopes[shard.first].mask
-            places = places[matched[places] & (shard_scores[places] >= edge) & (mask is None or mask[places])]
+            if candidates is None:
+                places = np.flatnonzero((matched if mask is None else matched & mask) & (shard_scores >= edge))
+            else:
+                is_best = matched[candidates] & (shard_scores[candidates] >= edge) & (mask is None or mask[candidates])
+                places = candidates[is_best].astype(np.int64)
             rows, scores = np.concatenate([rows, places + shard.first]), np.concatenate([scores, shard_scores[places]])
             if len(rows) > k:
                 best_places = topk.best(scores, k)
@@ -324,36 +336,33 @@ class _Scoring:
     def __init__(self, bm25: Bm25, terms: Mapping[str, float], shards: Sequence[LexicalShard]) -> None:
         parameters, papers = bm25.parameters, bm25.statistics.papers
         absent = absent_weight(parameters)
+        self._bm25 = bm25
         self._terms: list[_Term] = []
         for term in sorted(bm25.known_terms(terms)):
             frequency, weight = bm25.frequency(term), np.float32(terms[term])
             at_least = np.float32(absent and absent * rarity_of(parameters, frequency, papers))
-            self._terms.append(_Term(term, weight, at_least, float(weight) * largest_weight(parameters, frequency, papers)))
+            self._terms.append(_Term(term, weight, at_least, frequency))
         largest = max((shard.papers for shard in shards), default=0)
         self._scores, self._matched = np.empty(largest, np.float32), np.empty(largest, bool)
 
-    def score(self, shard: LexicalShard, edge: float = -np.inf, others: Rows = NO_ROWS) -> tuple[Weights, Mask, Rows]:
+    def score(
+        self, shard: LexicalShard, edge: float = -np.inf, others: Rows = NO_ROWS
+    ) -> tuple[Weights, Mask, npt.NDArray[np.int32] | None]:
         """A shard's papers' scores, and which have any of the terms; the arrays are the next shard's when that is scored.
 
-        Both are right for the rows `others`, and for papers that reach the score `edge`, which are among the rows of the third answer.
+        Both are right for the rows `others`, and for papers that reach the score `edge`, which are among the rows of the third answer; if
+        that is None, for all papers.
         """
         scores, matched = self._scores[: shard.papers], self._matched[: shard.papers]
         scores.fill(0)
         matched.fill(False)
-        numbers = [shard.number(term.term) for term in self._terms]
-        needed = self._needed(edge)
-        for term, number in zip(self._terms, numbers, strict=True):
-            if number is not None and term.term in needed:
-                matched[shard.rows_of(number)] = True
-        is_pruned = len(needed) < len(self._terms)
-        # of the type of the postings' rows, or searching among these would copy them
-        candidates = np.flatnonzero(matched).astype(np.int32)
-        if is_pruned and len(others):
-            candidates = np.sort(np.concatenate([candidates, np.unique(others[~matched[others]]).astype(np.int32)]), kind="stable")
-        for term, number in zip(self._terms, numbers, strict=True):
+        needed = self._needed(edge) if edge > 0 else None
+        candidates = None if needed is None or len(needed) == len(self._terms) else self._candidates(shard, needed, matched, others)
+        for term in self._terms:
+            number = shard.number(term.term)
             if number is not None:
                 rows = shard.rows_of(number)
-                if term.term in needed or len(rows) < LOOKED_UP * len(candidates):
+                if needed is None or candidates is None or term.term in needed or len(rows) < LOOKED_UP * len(candidates):
                     scores[rows] += term.weight * shard.weights_of(number)
                     matched[rows] = True
                 elif len(candidates):
@@ -363,27 +372,41 @@ class _Scoring:
                     matched[candidates[has_term]] = True
             if term.at_least:
                 scores += term.weight * term.at_least
-        return scores, matched, candidates.astype(np.int64)
+        return scores, matched, candidates
+
+    def _candidates(self, shard: LexicalShard, needed: set[str], matched: Mask, others: Rows) -> npt.NDArray[np.int32]:
+        """The rows of the papers that have a needed term, and the others, ascending; of the type that rows in postings have."""
+        for term in needed:
+            if (number := shard.number(term)) is not None:
+                matched[shard.rows_of(number)] = True
+        rows = np.flatnonzero(matched).astype(np.int32)
+        return np.sort(np.concatenate([rows, np.unique(others[~matched[others]]).astype(np.int32)]), kind="stable")
 
     def _needed(self, edge: float) -> set[str]:
         """The terms of which a paper must have one to reach a score."""
-        by_size = sorted(self._terms, key=lambda term: term.most)
-        reached = sum(float(term.weight * term.at_least) for term in by_size)
-        for place, term in enumerate(by_size):
-            reached += max(term.most, 0.0)
+        reached = sum(float(term.weight * term.at_least) for term in self._terms)
+        for place, (most, _) in enumerate(self._most):
+            reached += max(most, 0.0)
             if reached * 1.0001 >= edge:
-                return {term.term for term in by_size[place:]}
+                return {term.term for _, term in self._most[place:]}
         return set()
+
+    @once
+    def _most(self) -> list[tuple[float, _Term]]:
+        """The terms with more than each adds to any paper's score at the most, the least first."""
+        parameters, papers = self._bm25.parameters, self._bm25.statistics.papers
+        most = [(float(term.weight) * largest_weight(parameters, term.frequency, papers), term) for term in self._terms]
+        return sorted(most, key=lambda pair: pair[0])
 
 
 @dataclass(frozen=True, slots=True)
 class _Term:
-    """A query's term: its weight, what each paper's score has of it at least, and more than what it adds to any at the most."""
+    """A query's term: its weight, what each paper's score has of it at least, and how many papers have it."""
 
     term: str
     weight: np.float32
     at_least: np.float32
-    most: float
+    frequency: int
 
 
 def _among(rows: npt.NDArray[np.integer], others: npt.NDArray[np.integer]) -> Mask:
