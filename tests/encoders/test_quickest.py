@@ -121,7 +121,7 @@ def test_a_way_that_fails_is_not_taken_and_nobody_is_bothered(
     np.testing.assert_array_equal(encoder.encode_papers(PAPERS), expected)
     assert encoder.ran_in == ("OpenVINO bf16",)
     assert encoder.rates()["OpenVINO bf16 in 2 streams"] == 0
-    assert not caplog.records
+    assert not [record for record in caplog.records if record.levelname == "WARNING"]
 
 
 def test_a_build_of_many_papers_takes_it(artifact: Artifact, core: FakeCore, tmp_path: Path, corpus: Path) -> None:
