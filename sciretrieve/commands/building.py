@@ -12,7 +12,7 @@ import typer
 from ..choices import Bm25Variant, Metric
 from ..errors import InvalidRequest
 from ..options import LARGEST_SHARD, Bm25Parameters, BuildSettings
-from .console import Console, counted, in_bytes, in_words
+from .console import Console, counted, in_bytes, in_words, interruptible
 from .estimating import show_estimate
 from .options import (
     BUILDING,
@@ -134,19 +134,15 @@ def index(
     which = f"part {part} of " if part else ""
     console.note(f"indexing {which}{opened_corpus.name} into {target}")
     start = time.perf_counter()
-    try:
-        with chosen_workers(distributed, address) as workers:
-            how: dict[str, Any] = {"strict": strict, "resume": resume, "overwrite": overwrite, "progress": console, "workers": workers}
-            if part is not None:
-                _tell_of_part(console, part, build_part(opened_corpus, target, part, settings, **how), target)
-                return
-            built_index = build(opened_corpus, target, settings, **how)
-    except KeyboardInterrupt:
-        console.close()
-        console.note(f"stopped; finished work is kept in {target}, and the same command resumes it")
-        raise typer.Exit(130) from None
-    finally:
-        console.close()
+    with (
+        interruptible(console, f"finished work is kept in {target}, and the same command resumes it"),
+        chosen_workers(distributed, address) as workers,
+    ):
+        how: dict[str, Any] = {"strict": strict, "resume": resume, "overwrite": overwrite, "progress": console, "workers": workers}
+        if part is not None:
+            _tell_of_part(console, part, build_part(opened_corpus, target, part, settings, **how), target)
+            return
+        built_index = build(opened_corpus, target, settings, **how)
     seconds = time.perf_counter() - start
     facts = built_index.manifest
     rate = f", {console.done / seconds:,.0f} papers/s" if console.done else ""

@@ -6,8 +6,11 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
+
+import typer
 
 BETWEEN_LINES = 30.0
 """Seconds between two lines of progress where there is no terminal for a bar: in a log."""
@@ -21,6 +24,20 @@ def say(lines: Iterable[str]) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def interruptible(console: Console, what_is_kept: str = "") -> Iterator[None]:
+    """Long work, which Ctrl-C ends with a note on what is kept. Its progress bar ends with it in any case."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        console.close()
+        if what_is_kept:
+            console.note(f"stopped; {what_is_kept}")
+        raise typer.Exit(130) from None
+    finally:
+        console.close()
 
 
 class Console:

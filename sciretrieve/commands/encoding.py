@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from .command import Command
-from .console import Console, in_bytes, in_words, say
+from .console import Console, in_bytes, in_words, interruptible, say
 from .options import (
     BUILDING,
     AbstractColumn,
@@ -66,7 +66,7 @@ def encode(
     console = Console(quiet)
     model = load_encoder(encoder, adapter=adapter, query_adapter=query_adapter, precision=precision, device=device)
     start = time.perf_counter()
-    try:
+    with interruptible(console, f"finished work is kept in {output}.partial, and the same command resumes it"):
         count = run(
             papers,
             output,
@@ -79,12 +79,6 @@ def encode(
             overwrite=overwrite,
             progress=console,
         )
-    except KeyboardInterrupt:
-        console.close()
-        console.note(f"stopped; finished work is kept in {output}.partial, and the same command resumes it")
-        raise typer.Exit(130) from None
-    finally:
-        console.close()
     seconds = time.perf_counter() - start
     rate = f", {console.done / seconds:,.0f} a second" if console.done else ""
     console.note(f"{count:,} vectors of {model.dim} from {model.name} ({model.precision}), {in_words(seconds)}{rate}: {output}")

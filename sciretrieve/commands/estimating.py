@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-import typer
-
-from .console import Console, counted, in_bytes, in_words, say
+from .console import Console, counted, in_bytes, in_words, interruptible, say
 from .options import PlainFormat
 
 if TYPE_CHECKING:
@@ -24,12 +22,8 @@ def show_estimate(corpus: Corpus, settings: BuildSettings, format: PlainFormat, 
     from ..indexing import estimate
 
     console = Console(quiet)
-    try:
+    with interruptible(console):
         result = estimate(corpus, settings, progress=console)
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None
-    finally:
-        console.close()
     if format == "json":
         say([json.dumps(_as_json(result), ensure_ascii=False, indent=1)])
     else:

@@ -11,7 +11,7 @@ import typer
 from ..choices import Metric, Mode
 from ..errors import InvalidRequest
 from .command import Command
-from .console import Console, in_bytes, say
+from .console import Console, in_bytes, interruptible, say
 from .making import build
 from .options import (
     BUILDING,
@@ -113,7 +113,7 @@ def evaluate(
     is_one_index = (index is None) != (replay is None) and run is None and matrix is None
     if distributed is not None and not is_one_index:
         raise InvalidRequest("a cluster searches one index: name it with --index, or a receipt of it with --replay")
-    try:
+    with interruptible(console, "what was encoded is kept, and the same command resumes it"):
         if run is not None or qrels is not None:
             if run is None or qrels is None:
                 raise InvalidRequest("a run is scored on judgements: give both --run and --qrels")
@@ -169,12 +169,6 @@ def evaluate(
         say([json.dumps(report.as_json(), ensure_ascii=False, indent=1)] if format == "json" else report.lines())
         if output is not None:
             console.note(f"run, per-query scores, report and receipt: {output}")
-    except KeyboardInterrupt:
-        console.close()
-        console.note("stopped; what was encoded is kept, and the same command resumes it")
-        raise typer.Exit(130) from None
-    finally:
-        console.close()
 
 
 def _matrix(path: Path, output: Path | None, cache: Path, console: Console) -> None:
@@ -284,14 +278,8 @@ def fetch(
 
     console = Console(quiet)
     specs = [find_benchmark(member) for member in (SUITES[name].benchmarks if name in SUITES else (name,))]
-    try:
+    with interruptible(console, "the same command resumes where it stopped"):
         files = list(dict.fromkeys(path for spec in specs for path in fetching.fetch(spec, to, console)))
-    except KeyboardInterrupt:
-        console.close()
-        console.note("stopped; the same command resumes where it stopped")
-        raise typer.Exit(130) from None
-    finally:
-        console.close()
     for path in files:
         console.note(f"{in_bytes(path.stat().st_size):>9}  {path}")
     say(dict.fromkeys(spec.manual for spec in specs if spec.manual))

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ..errors import InvalidRequest
-from .console import Console, in_bytes
+from .console import Console, in_bytes, interruptible
 from .options import AbstractColumn, Debug, IdColumn, Quiet, TitleColumn
 
 
@@ -95,7 +95,7 @@ def build(
     )
     settings = replace(settings, cited=cited or settings.cited, cocited=cocited or settings.cocited)
     columns = ColumnMap(id=id_column, title=title_column, abstract=abstract_column)
-    try:
+    with interruptible(console, "nothing was written"):
         if name == "cite":
             build_cite(source, to, settings, columns=columns, progress=console)
         elif name == "multi-scidocs":
@@ -108,12 +108,6 @@ def build(
                     f"{name} is built as it was published: besides --from and --to, options are for cite and multi-scidocs"
                 )
             build_published(name, source, to, console)
-    except KeyboardInterrupt:
-        console.close()
-        console.note("stopped; nothing was written")
-        raise typer.Exit(130) from None
-    finally:
-        console.close()
     for path in sorted(to.rglob("*")):
         if path.is_file():
             console.note(f"{in_bytes(path.stat().st_size):>9}  {path}")

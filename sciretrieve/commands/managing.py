@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .console import Console, counted, in_bytes, say
+from .console import Console, counted, in_bytes, interruptible, say
 from .options import Debug, Generation, IndexPath, PlainFormatOption, Quiet, SameEncoder, chosen_index
 
 if TYPE_CHECKING:
@@ -133,12 +133,8 @@ def verify(
 
     path, console = chosen_index(index), Console(quiet)
     given = load_encoder(encoder, device="cpu") if encoder else None
-    try:
+    with interruptible(console):
         result = (mend if repair else check)(path, encoder=given, progress=console)
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None
-    finally:
-        console.close()
     if format == "json":
         say([json.dumps({"schema": 1, "index": str(path), **asdict(result)}, indent=1)])
     else:

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..errors import InvalidRequest
-from .console import Console, say
+from .console import Console, interruptible, say
 from .options import BUILDING, Adapter, Debug, DeviceOption, PrecisionOption, Quiet, open_index
 
 
@@ -62,7 +62,7 @@ def robustness(
         output.mkdir(parents=True, exist_ok=True)
         check_plot(output / "classes.svg")
     console = Console(quiet)
-    try:
+    with interruptible(console, "nothing is kept"):
         study = study_robustness(
             open_index(index, encoder) if index is not None else corpus or [],
             encoder=encoder or BUILDING.encoder or "minilm",
@@ -73,12 +73,6 @@ def robustness(
             device=device,
             progress=console,
         )
-    except KeyboardInterrupt:
-        console.close()
-        console.note("stopped; nothing is kept")
-        raise typer.Exit(130) from None
-    finally:
-        console.close()
     if output is not None:
         write_json(output / "report.json", study.as_json())
         write_whole(output / "report.md", markdown(study, plots(study, output)).encode())

@@ -14,7 +14,7 @@ import typer
 
 from ..errors import InvalidRequest
 from ..options import SearchOptions
-from .console import Console, counted, in_words, say
+from .console import Console, counted, in_words, interruptible, say
 from .options import (
     SEARCHING,
     Address,
@@ -205,17 +205,13 @@ def batch(
     with chosen_workers(distributed, address) as workers:
         opened_index = open_index(index, encoder, generation, workers)
         console.start(len(query_list), unit="queries")
-        try:
+        with interruptible(console):
             for first in range(0, len(query_list), CHUNK):
                 chunk = query_list[first : first + CHUNK]
                 run = opened_index.search(chunk, k, options)
                 lines += run.to_trec(f"sciretrieve-{run.mode}")
                 encoded_ids += count_encoded_ids(run)
                 console.advance(len(chunk))
-        except KeyboardInterrupt:
-            raise typer.Exit(130) from None
-        finally:
-            console.close()
     if str(output) == "-":
         say(lines)
     else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import NotFound
-from .console import Console, counted, say
+from .console import Console, counted, interruptible, say
 from .options import (
     Count,
     Debug,
@@ -121,14 +121,8 @@ def tune(
     if not queries.exists():
         raise NotFound(f"there are no queries at {queries}")
     opened_index, console = open_index(index, encoder), Console(quiet)
-    try:
+    with interruptible(console, "the index is unchanged"):
         outcome = fit(opened_index, read_queries(queries), read_qrels(qrels), measure=measure, write=not dry_run, progress=console)
-    except KeyboardInterrupt:
-        console.close()
-        console.note("stopped; the index is unchanged")
-        raise typer.Exit(130) from None
-    finally:
-        console.close()
     if format == "json":
         say([json.dumps({"schema": 1, "index": str(opened_index.path), **asdict(outcome)}, ensure_ascii=False, indent=1)])
         return

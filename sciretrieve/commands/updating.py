@@ -14,7 +14,7 @@ import typer
 
 from ..choices import Bm25Variant, Metric
 from ..errors import InvalidRequest, SciretrieveError
-from .console import Console, counted, in_bytes, in_words, say
+from .console import Console, counted, in_bytes, in_words, interruptible, say
 from .options import (
     AbstractColumn,
     Corpus,
@@ -143,11 +143,8 @@ def _update(
     start = time.perf_counter()
     given = load_encoder(encoder) if encoder else None
     opened_corpus = open_corpus(corpus, ColumnMap(*columns))
-    update = _interruptible(
-        console,
-        f"finished work is kept in {index}, and the same command resumes it",
-        lambda: change(opened_corpus, index, encoder=given, device=device, strict=strict, resume=resume, progress=console),
-    )
+    with interruptible(console, f"finished work is kept in {index}, and the same command resumes it"):
+        update = change(opened_corpus, index, encoder=given, device=device, strict=strict, resume=resume, progress=console)
     if format == "json":
         say([json.dumps({"schema": 1, "index": str(index), **asdict(update)}, indent=1)])
         return
@@ -195,7 +192,8 @@ def merge(
     from ..indexing import merge as join
 
     target, console = chosen_index(index), Console(quiet)
-    result = _interruptible(console, "the index is as it was, and the same command resumes it", lambda: join(target, progress=console))
+    with interruptible(console, "the index is as it was, and the same command resumes it"):
+        result = join(target, progress=console)
     if format == "json":
         say([json.dumps({"schema": 1, "index": str(target), **asdict(result)}, indent=1)])
         return
@@ -233,25 +231,10 @@ def reindex(
     target, console = chosen_index(index), Console(quiet)
     changes: dict[str, Any] = {name: value for name, value in (("variant", bm25), ("k1", k1), ("b", b)) if value is not None}
     start = time.perf_counter()
-    manifest = _interruptible(
-        console,
-        "the index is as it was",
-        lambda: rebuild(
+    with interruptible(console, "the index is as it was"):
+        manifest = rebuild(
             target, dense=dense, metric=metric, lexical=changes or None, memory=parsed_size(memory), recall=recall, progress=console
-        ),
-    )
+        )
     vectors = f"{manifest.dense}, {manifest.metric}" if manifest.encoder else "none"
     parameters = f"{manifest.bm25.variant}, k1 {manifest.bm25.k1}, b {manifest.bm25.b}" if manifest.bm25 else "none"
     console.note(f"{target}: dense {vectors}; BM25 {parameters}; generation {manifest.generation}, {in_words(time.perf_counter() - start)}")
-
-
-def _interruptible(console: Console, what_is_kept: str, work: Callable[[], Result]) -> Result:
-    """Do long work; Ctrl-C ends it with a note on what is kept."""
-    try:
-        return work()
-    except KeyboardInterrupt:
-        console.close()
-        console.note(f"stopped; {what_is_kept}")
-        raise typer.Exit(130) from None
-    finally:
-        console.close()

@@ -40,7 +40,7 @@ class OpenVinoRuntime:
         self.name = f"OpenVINO {precision}"
         self.way = self.name if streams == 1 else f"{self.name} in {streams} streams"
 
-    @property
+    @once
     def machine(self) -> str:
         """The processor, the number formats it supports, and the library's version; and which graph, if not the artifact's own."""
         import openvino

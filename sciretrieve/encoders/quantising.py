@@ -11,19 +11,21 @@ import io
 import logging
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..choices import Metric
+from ..dense.exact import score
 from ..errors import InvalidRequest, MissingExtra
-from ..files import read_json, sync_file, write_json
+from ..files import sync_file
 from ..protocols import Encoder
-from ..types import Paper, Query, Vectors
+from ..types import Paper, Query, Rows, Vectors
 from .artifact import Artifact
+from .runtimes import comparison
 from .text_encoder import TextEncoder
 
 SAMPLE = 600
@@ -31,7 +33,6 @@ SAMPLE = 600
 LEAST_SAMPLE = 60
 LARGEST_LOSS = 0.5
 """Points of nDCG@10 and of recall@100 that int8 may cost."""
-RECEIPT = "receipt.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,20 +83,21 @@ def in_int8(encoder: Encoder, folder: Path) -> TextEncoder:
 
 
 def quantise(encoder: Encoder, papers: Sequence[Paper], folder: Path) -> Receipt:
-    """Write an encoder's graph in int8 into a folder, with its receipt, unless they are there.
+    """Write an encoder's graph in int8 into a folder, in place of what is there.
 
     Args:
         encoder: the encoder.
         papers: a sample of the corpus, spread over it.
         folder: where the graph goes, for `in_int8`.
 
+    Returns:
+        What it costs.
+
     Raises:
         InvalidRequest: there are too few papers; or int8 costs more than half a point of nDCG@10 or of recall@100.
         InvalidRequest, MissingExtra: as `check_int8`.
     """
     plain = check_int8(encoder)
-    if (folder / RECEIPT).exists():
-        return Receipt(**read_json(folder / RECEIPT))
     if len(papers) < LEAST_SAMPLE:
         raise InvalidRequest(f"--precision int8 needs {LEAST_SAMPLE} papers to be quantised with, not {len(papers)}; use --precision auto")
     shutil.rmtree(folder, ignore_errors=True)
@@ -105,7 +107,6 @@ def quantise(encoder: Encoder, papers: Sequence[Paper], folder: Path) -> Receipt
     if max(receipt.ndcg_loss, receipt.recall_loss) > LARGEST_LOSS:
         shutil.rmtree(folder)
         raise InvalidRequest(f"int8 is too coarse for {encoder.name} on this corpus ({receipt}); use --precision auto")
-    write_json(folder / RECEIPT, asdict(receipt))
     return receipt
 
 
@@ -130,8 +131,8 @@ def _write_graph(artifact: Artifact, batches: Sequence[Any], target: Path) -> No
             subset_size=len(texts),
         )
         openvino.save_model(graph, target, compress_to_fp16=False)
-    for file in (target, target.with_suffix(".bin")):
-        sync_file(file)
+    for path in (target, target.with_suffix(".bin"), target.parent, target.parent.parent):
+        sync_file(path)
 
 
 def _receipt(plain: TextEncoder, quantised: TextEncoder, papers: Sequence[Paper]) -> Receipt:
@@ -139,19 +140,13 @@ def _receipt(plain: TextEncoder, quantised: TextEncoder, papers: Sequence[Paper]
     rows = np.array([row for row, paper in enumerate(papers) if row % 3 and paper.title.strip()], np.int64)
     queries = plain.encode_queries([Query(papers[row].id, papers[row].title) for row in rows])
     before, after = (_measures(vectors, queries, rows, plain.metric) for vectors in (exact, coarse))
-    lengths = np.linalg.norm(exact, axis=1) * np.linalg.norm(coarse, axis=1)
-    cosine = float(((exact * coarse).sum(axis=1) / np.maximum(lengths, 1e-30)).min())
     losses = {name: round(100 * (before[name] - after[name]), 3) for name in before}
-    return Receipt(len(rows), len(papers), losses["ndcg"], losses["recall"], round(cosine, 5))
+    return Receipt(len(rows), len(papers), losses["ndcg"], losses["recall"], round(comparison(coarse, exact)["cosine"], 5))
 
 
-def _measures(vectors: Vectors, queries: Vectors, rows: npt.NDArray[np.int64], metric: str) -> Mapping[str, float]:
+def _measures(vectors: Vectors, queries: Vectors, rows: Rows, metric: Metric) -> Mapping[str, float]:
     """nDCG@10 and recall@100 of queries that one paper each answers, the one of that row."""
-    if metric == "cosine":
-        vectors, queries = (side / np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 1e-30) for side in (vectors, queries))
-    scores = queries @ vectors.T
-    if metric == "l2":
-        scores = 2 * scores - (vectors**2).sum(axis=1)
+    scores = np.stack([score(query, vectors, metric) for query in queries])
     places = (scores > scores[np.arange(len(rows)), rows, None]).sum(axis=1)
     return {"ndcg": float(np.where(places < 10, 1 / np.log2(places + 2), 0).mean()), "recall": float((places < 100).mean())}
 

@@ -168,7 +168,7 @@ class Runtimes:
         tokens = self.artifact.tokenise(probes(self.artifact.dim), BUDGET)
         facts: dict[str, Any]
         try:
-            facts = _comparison(runtime.run(tokens), expected)
+            facts = comparison(runtime.run(tokens), expected)
         except MemoryError:
             raise
         except SciretrieveError as error:
@@ -266,8 +266,8 @@ def _key(runtime: Runtime) -> str:
     return f"{runtime.way} on {runtime.machine}"
 
 
-def _comparison(actual: Vectors, expected: Vectors) -> dict[str, float]:
-    """How far vectors of the probe texts are from those of plain torch in fp32: the least cosine, the largest difference."""
+def comparison(actual: Vectors, expected: Vectors) -> dict[str, float]:
+    """How far vectors of texts, (n, dim), are from those that are expected: the least cosine, the largest difference."""
     difference = float(np.abs(actual - expected).max())
     if expected.shape[1] == 1:
         # a single number has no direction, and a constant added to all scores changes no ranking: so take their correlation

@@ -50,7 +50,7 @@ class TextEncoder:
         self.spec = spec
         self.request = request
         self._precision, self._device, self._known_hashes = precision, device, known_hashes
-        self._models: dict[tuple[str, bool], Runtimes] = {}
+        self._models: dict[str, Runtimes] = {}
         self._opening = Lock()
         self._many, self._int8 = False, int8
 
@@ -181,7 +181,7 @@ class TextEncoder:
 
     @property
     def _paper_model(self) -> Runtimes:
-        return self._model(self.spec.sides.paper.task, self._many or self._int8 is not None)
+        return self._for_many if self._many or self._int8 is not None else self._model(self.spec.sides.paper.task)
 
     def _tokenise(self, side: Side, values: list[dict[str, str]], budget: int) -> Tokens:
         artifact = self._model(side.task).artifact
@@ -196,39 +196,44 @@ class TextEncoder:
     def _on_gpu(self) -> bool:
         return self._device == "cuda" or (self._device == "auto" and has_cuda())
 
-    def _model(self, task: str, many: bool = False) -> Runtimes:
+    def _model(self, task: str) -> Runtimes:
+        """What runs a task, a text as soon as many."""
         with self._opening:
-            if (task, many) not in self._models:
-                self._models[task, many] = self._open_model(task, many)
-            return self._models[task, many]
+            if task not in self._models:
+                self._models[task] = self._open_model(task)
+            return self._models[task]
+
+    @once
+    def _for_many(self) -> Runtimes:
+        """What runs the papers' task where there are many, or in int8."""
+        few, task = self._model(self.spec.sides.paper.task), self.spec.sides.paper.task
+        if not few.artifact.has_graph:
+            return few
+        return Runtimes(
+            self.name,
+            few.artifact,
+            self._precision,
+            lambda: for_many(self.name, few.artifact, self._precision, few.precision, lambda: self._weights(task), self._int8),
+        )
 
     def _folder(self, task: str) -> Path:
         spec = self.spec
         hashes = {role: self.hashes[role] for role in spec.roles(task)}
         return folder_for(spec.name, spec.layout, hashes, task, spec.pooling, spec.normalise, spec.max_length)
 
-    def _open_model(self, task: str, many: bool) -> Runtimes:
+    def _open_model(self, task: str) -> Runtimes:
         folder = self._folder(task)
-
-        def weights() -> Weights:
-            source = self._with_weights()
-            return Weights(source.spec, task, source.folders)
-
         if not Artifact.exists(folder):
             from .conversion import convert
 
-            source = weights()
+            source = self._weights(task)
             convert(source.spec, task, source.folders, folder)
         artifact, list_runtimes = Artifact(folder), on_gpu if self._on_gpu else on_cpu
-        for_few = Runtimes(self.name, artifact, self._precision, lambda: list_runtimes(artifact, self._precision, weights))
-        if not many or not artifact.has_graph:
-            return for_few
-        return Runtimes(
-            self.name,
-            artifact,
-            self._precision,
-            lambda: for_many(self.name, artifact, self._precision, for_few.precision, weights, self._int8),
-        )
+        return Runtimes(self.name, artifact, self._precision, lambda: list_runtimes(artifact, self._precision, lambda: self._weights(task)))
+
+    def _weights(self, task: str) -> Weights:
+        source = self._with_weights()
+        return Weights(source.spec, task, source.folders)
 
     def _with_weights(self) -> TextEncoder:
         """This encoder with its files on this machine, which must be those that an index was built with.

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidRequest
 from .material import Clustering, Labelled
-from .predicting import Predicted
+from .predicting import Predicted, with_vectors
 from .spaces import Space
 
 THRESHOLDS = 200
@@ -61,12 +61,9 @@ def b_cubed(truth: Array, clusters: Array) -> float:
 def _known(blocks: Sequence[Labelled], space: Space) -> list[tuple[Array, Array]]:
     """Unit vectors (n, dim) and authors of each block's mentions that have a vector, without empty blocks."""
     result = []
-    for block in blocks:
-        flags = np.array([space.has_paper(id) for id in block.ids])
-        if flags.any():
-            _, vectors = space.papers([id for id, known in zip(block.ids, flags.tolist(), strict=True) if known])
-            rows = np.asarray(vectors, np.float64)
-            result.append((rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12), block.labels[flags]))
+    for vectors, authors in filter(None, (with_vectors(block, space) for block in blocks)):
+        rows = np.asarray(vectors, np.float64)
+        result.append((rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12), authors))
     return result
 
 

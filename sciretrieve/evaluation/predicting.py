@@ -98,17 +98,29 @@ def predict(prediction: Prediction, space: Space, advance: Callable[[], None]) -
     return Predicted(figures, len(y_train), len(y_test), left_out, unconverged, prediction.runs)
 
 
-def _known(labelled: Labelled, space: Space, task: str) -> tuple[Array, Array]:
-    """Vectors (n, dim) and labels of the papers that have a vector."""
+def with_vectors(labelled: Labelled, space: Space) -> tuple[Array, Array] | None:
+    """Vectors (n, dim) and labels of the papers that have a vector; None if none has.
+
+    Raises:
+        InvalidRequest: a vector has numbers that are not finite.
+    """
     flags = np.array([space.has_paper(id) for id in labelled.ids])
     ids = [id for id, known in zip(labelled.ids, flags.tolist(), strict=True) if known]
     if not ids:
-        raise InvalidRequest(f"none of the labelled papers of {task} has a vector, {labelled.ids[0]!r} first; are these its ids?")
+        return None
     _, vectors = space.papers(ids)
     if not np.isfinite(vectors).all():
         bad_id = ids[int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])]
         raise InvalidRequest(f"the vector of {bad_id!r} has numbers that are not finite")
     return np.asarray(vectors), labelled.labels[flags]
+
+
+def _known(labelled: Labelled, space: Space, task: str) -> tuple[Array, Array]:
+    """The same, of papers of which some must have a vector."""
+    known = with_vectors(labelled, space)
+    if known is None:
+        raise InvalidRequest(f"none of the labelled papers of {task} has a vector, {labelled.ids[0]!r} first; are these its ids?")
+    return known
 
 
 def _samples(labels: Array, prediction: Prediction) -> Iterator[Any]:

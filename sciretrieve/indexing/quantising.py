@@ -19,7 +19,7 @@ GROUPS = 16
 
 
 def quantised(pending: Pending, encoder: Encoder, progress: Progress) -> Pending:
-    """Quantise the encoder, into the work's folder, unless that is done; notes the receipt. Raises as `quantise`."""
+    """Quantise the encoder, into the work's folder, unless this work did that; notes the receipt. Raises as `quantise`."""
     if pending.state.get("receipt") is None:
         progress.note(f"quantising {encoder.name} with papers of the corpus, and trying what that costs")
         receipt = quantise(encoder, _sample(pending), pending.int8)

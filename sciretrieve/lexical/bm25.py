@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from threading import Lock
@@ -336,9 +336,9 @@ class _Scoring:
     def __init__(self, bm25: Bm25, terms: Mapping[str, float], shards: Sequence[LexicalShard]) -> None:
         parameters, papers = bm25.parameters, bm25.statistics.papers
         absent = absent_weight(parameters)
-        self._bm25 = bm25
+        self._bm25, self._names = bm25, frozenset(bm25.known_terms(terms))
         self._terms: list[_Term] = []
-        for term in sorted(bm25.known_terms(terms)):
+        for term in sorted(self._names):
             frequency, weight = bm25.frequency(term), np.float32(terms[term])
             at_least = np.float32(absent and absent * rarity_of(parameters, frequency, papers))
             self._terms.append(_Term(term, weight, at_least, frequency))
@@ -356,13 +356,13 @@ class _Scoring:
         scores, matched = self._scores[: shard.papers], self._matched[: shard.papers]
         scores.fill(0)
         matched.fill(False)
-        needed = self._needed(edge) if edge > 0 else None
-        candidates = None if needed is None or len(needed) == len(self._terms) else self._candidates(shard, needed, matched, others)
+        needed = self._needed(edge)
+        candidates = self._candidates(shard, needed, matched, others) if len(needed) < len(self._terms) else None
         for term in self._terms:
             number = shard.number(term.term)
             if number is not None:
                 rows = shard.rows_of(number)
-                if needed is None or candidates is None or term.term in needed or len(rows) < LOOKED_UP * len(candidates):
+                if candidates is None or term.term in needed or len(rows) < LOOKED_UP * len(candidates):
                     scores[rows] += term.weight * shard.weights_of(number)
                     matched[rows] = True
                 elif len(candidates):
@@ -374,7 +374,7 @@ class _Scoring:
                 scores += term.weight * term.at_least
         return scores, matched, candidates
 
-    def _candidates(self, shard: LexicalShard, needed: set[str], matched: Mask, others: Rows) -> npt.NDArray[np.int32]:
+    def _candidates(self, shard: LexicalShard, needed: Set[str], matched: Mask, others: Rows) -> npt.NDArray[np.int32]:
         """The rows of the papers that have a needed term, and the others, ascending; of the type that rows in postings have."""
         for term in needed:
             if (number := shard.number(term)) is not None:
@@ -382,8 +382,10 @@ class _Scoring:
         rows = np.flatnonzero(matched).astype(np.int32)
         return np.sort(np.concatenate([rows, np.unique(others[~matched[others]]).astype(np.int32)]), kind="stable")
 
-    def _needed(self, edge: float) -> set[str]:
+    def _needed(self, edge: float) -> Set[str]:
         """The terms of which a paper must have one to reach a score."""
+        if edge <= 0:  # as long as fewer than k papers are known; bounds then need not be computed
+            return self._names
         reached = sum(float(term.weight * term.at_least) for term in self._terms)
         for place, (most, _) in enumerate(self._most):
             reached += max(most, 0.0)

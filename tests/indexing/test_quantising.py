@@ -112,6 +112,17 @@ def test_an_interrupted_build_goes_on_with_the_same_graph(
     assert index.manifest.encoder == built.manifest.encoder
 
 
+def test_what_another_build_left_is_not_taken(tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quantising, "LARGEST_LOSS", 100)
+    with pytest.raises(Interrupted):
+        build(corpus, tmp_path / "index", progress=StopAfter(50))
+    others = write_jsonl(tmp_path / "others.jsonl", made_up_papers(80, seed=5))
+    index = build(others, tmp_path / "index", limit=None, overwrite=True)
+    assert index.manifest.encoder is not None
+    assert index.manifest.encoder["receipt"]["papers"] == 80
+    np.testing.assert_array_equal(vectors(index), vectors(build(others, tmp_path / "fresh", limit=None)))
+
+
 def test_papers_can_be_added(built: sr.Index, tmp_path: Path) -> None:
     path = shutil.copytree(built.path, tmp_path / "index")
     sr.add(write_jsonl(tmp_path / "more.jsonl", [row | {"id": f"new{row['id']}"} for row in made_up_papers(5)]), path)

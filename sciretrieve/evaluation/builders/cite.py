@@ -79,7 +79,8 @@ def build_cite(
         index = build(opened_corpus, folder / "bm25", BuildSettings(encoder=None, dense="none"))
         negatives = Negatives(collection.graph, collection.ids, collection.fields, {"bm25": (index, "bm25"), **indexes})
         _write_candidates(folder, negatives, queries_of_field, collection, papers, settings, progress)
-        index.close()
+        for opened_index, _ in ((index, "bm25"), *indexes.values()):
+            opened_index.close()
         remove(index.path)
         facts: dict[str, Any] = {
             "schema": 1,
