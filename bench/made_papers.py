@@ -5,6 +5,7 @@ A real corpus meets new words for as long as it is read, so every third paper ge
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +49,32 @@ def made_papers(path: Path, corpus: str, count: int, prefix: str, seed: int, vec
     target.flush()
     path.with_suffix(".ids.txt").write_text("".join(f"{prefix}{row}\n" for row in range(count)))
     return path
+
+
+def take_queries(papers: Path, count: int) -> Path:
+    """Write five words of papers from all over, and their vectors, as queries; so searching needs neither corpus nor vectors.
+
+    The papers' ids have the prefix "p".
+    """
+    file = pq.ParquetFile(papers.with_suffix(".parquet"))
+    vectors = np.load(papers.with_suffix(".npy"), mmap_mode="r")
+    rows = np.linspace(0, len(vectors) - 1, count).astype(int)
+    groups = np.searchsorted(np.cumsum([file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]), rows, "right")
+    texts: dict[str, str] = {}
+    for group in np.unique(groups).tolist():
+        table = file.read_row_group(group, columns=["id", "title"]).to_pydict()
+        texts.update(zip(table["id"], table["title"], strict=True))
+    path = queries_of(papers)
+    np.save(path, np.array(vectors[rows], np.float32))
+    path.with_suffix(".ids.txt").write_text("".join(f"p{row}\n" for row in rows))
+    words = {id: " ".join(re.findall(r"\w+", title)[:5]) for id, title in texts.items()}
+    path.with_suffix(".tsv").write_text("".join(f"p{row}\t{words[f'p{row}']}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def queries_of(papers: Path) -> Path:
+    """The file with the vectors of the queries that `take_queries` writes; their words are beside it, in a .tsv."""
+    return papers.with_name(f"{papers.name}-queries.npy")
 
 
 def _halves(texts: list[str]) -> tuple[pa.Array, pa.Array]:

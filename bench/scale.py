@@ -8,7 +8,6 @@ What stands in `--folder` is not made again, so that a large index, built once, 
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 import tempfile
@@ -16,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
-from made_papers import made_papers
+from made_papers import made_papers, queries_of, take_queries
 from reporting import arguments, report
 
 from sciretrieve.demo import CORPUS
@@ -90,33 +88,13 @@ def _measured(folder: Path, size: int, chosen: Any) -> dict[str, float]:
     papers, index, built = folder / f"papers{size}", folder / f"index{size}", folder / f"built{size}.json"
     if not built.exists():
         made_papers(papers, chosen.corpus, size, "p", 0, chosen.vectors)
-        _take_queries(papers, chosen.queries)
+        take_queries(papers, chosen.queries)
         corpus, vectors = papers.with_suffix(".parquet"), papers.with_suffix(".npy")
         built.write_text(json.dumps(_run(BUILD, corpus, vectors, index, chosen.dense, chosen.shard_size)))
         corpus.unlink()
         vectors.unlink()
     facts: dict[str, float] = json.loads(built.read_text())
-    return facts if chosen.build_only else facts | _run(SEARCH, index, _queries(papers))
-
-
-def _queries(papers: Path) -> Path:
-    return papers.with_name(f"{papers.name}-queries.npy")
-
-
-def _take_queries(papers: Path, count: int) -> None:
-    """Write five words of papers from all over, and their vectors, as queries; so searching needs neither corpus nor vectors."""
-    file = pq.ParquetFile(papers.with_suffix(".parquet"))
-    vectors = np.load(papers.with_suffix(".npy"), mmap_mode="r")
-    rows = np.linspace(0, len(vectors) - 1, count).astype(int)
-    groups = np.searchsorted(np.cumsum([file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]), rows, "right")
-    texts: dict[str, str] = {}
-    for group in np.unique(groups).tolist():
-        table = file.read_row_group(group, columns=["id", "title"]).to_pydict()
-        texts.update(zip(table["id"], table["title"], strict=True))
-    np.save(_queries(papers), np.array(vectors[rows], np.float32))
-    _queries(papers).with_suffix(".ids.txt").write_text("".join(f"p{row}\n" for row in rows))
-    words = {id: " ".join(re.findall(r"\w+", title)[:5]) for id, title in texts.items()}
-    _queries(papers).with_suffix(".tsv").write_text("".join(f"p{row}\t{words[f'p{row}']}\n" for row in rows), encoding="utf-8")
+    return facts if chosen.build_only else facts | _run(SEARCH, index, queries_of(papers))
 
 
 def _run(program: str, *arguments: object) -> dict[str, float]:
