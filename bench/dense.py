@@ -1,4 +1,4 @@
-"""What does each type of dense index find and cost, beside raw FAISS, hnswlib and usearch: recall, milliseconds a query, bytes a paper?
+"""What does each type of dense index find and cost, beside raw FAISS, hnswlib, usearch and SVS: recall, milliseconds a query, bytes?
 
 One query at a time, in one thread, all sides in turns, for the best 10 or more (`--depth`). Over real vectors (`--vectors`, a .npy file),
 or over made-up ones of 32 hidden dimensions. Queries are vectors that are held out of the indexes. Ours score what FAISS proposes again,
@@ -33,7 +33,7 @@ from sciretrieve.effort import EXACT, Effort, Knob, knob
 from sciretrieve.scope import Scope
 from sciretrieve.types import Rows, Vectors
 
-PEERS = ("hnswlib", "usearch f32", "usearch i8")
+PEERS = ("hnswlib", "usearch f32", "usearch i8", "SVS f32", "SVS LVQ8")
 FLAT_FACTORIES = ("Flat", "HNSW32,Flat")
 
 
@@ -109,7 +109,7 @@ class Sides:
         self.questions = Questions([self.flat], Scope(len(papers)), queries, k=depth)
         self.efs = sorted({max(ef, depth) for ef in EFS[::2]})
         self.built: dict[str, tuple[Path, float]] = {}
-        requirements = ["hnswlib>=0.8", "usearch>=2.16", f"numpy=={np.__version__}"]
+        requirements = ["hnswlib>=0.8", "usearch>=2.16", "scalable-vs>=0.5", f"numpy=={np.__version__}"]
         self.peer = Peer("vector-libraries", requirements, "turns_of_vector_libraries.py", folder)
 
     def ours(self, types: Iterable[str]) -> Iterable[Contender]:

@@ -1,4 +1,5 @@
-"""The other side of bench/dense.py: hnswlib and usearch over papers.npy in a folder, asked by queries.npy, one query at a time.
+"""The other side of bench/dense.py: hnswlib, usearch and Scalable Vector Search over papers.npy in a folder, asked by queries.npy, one
+query at a time.
 
 A line is a call, its words divided by tabs: `build NAME`, which answers with the seconds and bytes; `ask NAME EF K`; or `save`, which
 writes to rows.npy what the last `ask` found. Graphs have 32 links a paper, as ours have, and are built with each library's own default
@@ -16,6 +17,7 @@ from typing import Any
 
 import hnswlib
 import numpy as np
+import svs
 from usearch.index import Index
 
 folder = Path(sys.argv[1])
@@ -58,10 +60,44 @@ class Usearch:
         return [self.index.search(query, k, threads=1).keys for query in queries]
 
 
-makers: dict[str, Callable[[], Any]] = {"hnswlib": Hnswlib, "usearch f32": lambda: Usearch("f32"), "usearch i8": lambda: Usearch("i8")}
+class Svs:
+    """A Vamana graph of Scalable Vector Search, over vectors as they are or quantised with 8 bits a dimension."""
+
+    def __init__(self, quantised: bool) -> None:
+        data: Any = papers
+        if quantised:
+            svs.write_vecs(papers, str(folder / "papers.fvecs"))
+            loader = svs.VectorDataLoader(str(folder / "papers.fvecs"), svs.DataType.float32, dims=papers.shape[1])
+            data = svs.LVQLoader(loader, primary=8)
+        parameters = svs.VamanaBuildParameters(graph_max_degree=LINKS)
+        self.index = svs.Vamana.build(parameters, data, svs.DistanceType.MIP, num_threads=1)
+
+    def save(self, path: str) -> None:
+        """Write it."""
+        Path(path).mkdir(exist_ok=True)
+        self.index.save(*(f"{path}/{part}" for part in ("settings", "graph", "vectors")))
+
+    def ask(self, ef: int, k: int) -> list[Any]:
+        """The rows of the k best for each query."""
+        self.index.search_window_size = ef
+        return [self.index.search(query[None], k)[0][0] for query in queries]
+
+
+def size(path: Path) -> int:
+    """The bytes of a file, or of all files in a folder."""
+    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file()) if path.is_dir() else path.stat().st_size
+
+
+makers: dict[str, Callable[[], Any]] = {
+    "hnswlib": Hnswlib,
+    "usearch f32": lambda: Usearch("f32"),
+    "usearch i8": lambda: Usearch("i8"),
+    "SVS f32": lambda: Svs(False),
+    "SVS LVQ8": lambda: Svs(True),
+}
 built: dict[str, Any] = {}
 rows: list[Any] = []
-print(f"hnswlib {version('hnswlib')}, usearch {version('usearch')}", flush=True)
+print(f"hnswlib {version('hnswlib')}, usearch {version('usearch')}, scalable-vs {version('scalable-vs')}", flush=True)
 for line in sys.stdin:
     call, *arguments = line.strip().split("\t")
     if call == "build":
@@ -69,8 +105,8 @@ for line in sys.stdin:
         start = time.perf_counter()
         built[name] = makers[name]()
         seconds = time.perf_counter() - start
-        built[name].save(str(folder / "index"))
-        print(seconds, (folder / "index").stat().st_size, flush=True)
+        built[name].save(str(folder / name))
+        print(seconds, size(folder / name), flush=True)
     elif call == "ask":
         name, ef, k = arguments
         rows = built[name].ask(int(ef), int(k))
