@@ -286,13 +286,13 @@ def fetch(
 
 
 def _suite_facts(suite: Suite) -> dict[str, object]:
+    groups = dict.fromkeys(figure.group for figure in suite.figures if figure.group)
     return {
         "name": suite.name,
         "task": suite.task,
         "benchmarks": list(suite.benchmarks),
-        "average": f"the mean of {len(suite.figures)} figures, and of those of each group: "
-        + ", ".join(dict.fromkeys(figure.group for figure in suite.figures)),
-        "files": "a folder with the files of each benchmark below it, as `benchmarks fetch` makes it",
+        "average": f"the mean of {len(suite.figures)} figures" + (f", and of those of each group: {', '.join(groups)}" if groups else ""),
+        "files": "a folder with the files of each benchmark in it or below it, as `benchmarks fetch` makes it",
         "source": suite.source,
         "left out": [f"{name}: {reason}" for name, reason in suite.absent.items()],
     }
@@ -304,7 +304,7 @@ def _facts(row: Benchmark) -> dict[str, object]:
     protocol = row.protocol
     score = {"ip": "inner product", "l2": "minus Euclidean distance", "cosine": "cosine", None: "what the encoder was trained for"}
     rounding = f", rounded to {protocol.score_decimals} decimals" if protocol.score_decimals is not None else ""
-    is_predicted = row.kind in ("classification", "regression")
+    is_predicted = row.kind in ("classification", "regression") and protocol.metric is None
     hub = [f"{fetching.HUB}/datasets/{files.repository}/tree/main/{files.folder}: {files.prefix}*" for files in row.hub]
     return {
         "name": row.name,

@@ -9,10 +9,12 @@ from pathlib import Path
 from ..errors import InvalidRequest, UnknownName
 from . import scirepeval
 from .material import Protocol
+from .measures import CLASS_MEASURES
 from .readers import asr, beir, cite, mdcr, pmc_patients, scidocs, scimult
-from .specs import Benchmark, Download, Suite
+from .specs import Benchmark, Download, Figure, Suite
 
 RECALLS = ("R@20", "R@50", "R@100")
+SCIDOCS_MANUAL = "aws s3 sync --no-sign-request s3://ai2-s2-research-public/specter/scidocs/ DIR --region us-west-2   (4.6 GiB)"
 SCIMULT_HOME = "https://github.com/yuzhimanhua/SciMult"
 SCIMULT_MANUAL = (
     "Download the archive that the README of https://github.com/yuzhimanhua/SciMult links (Google Drive, file "
@@ -49,7 +51,8 @@ def _pmc(name: str, task: str, sizes: str) -> Benchmark:
         kind="proximity",  # both are links between documents (SciMult, Table 2)
         sizes=sizes,
         protocol=Protocol(("MRR", "P@10", "nDCG@10", "R@1000"), rounding="beir", skips=True, drop_self=True, depth=10_000, beir_mrr=True),
-        files=f"queries/SPLIT_queries.jsonl, {task}/{task}_corpus.jsonl, {task}/{task}_SPLIT_qrels.tsv (or corpus.jsonl, qrels_SPLIT.tsv)",
+        files=f"queries/SPLIT_queries.jsonl, {task}/*corpus.jsonl, {task}/*qrels*.tsv ({task}_corpus.jsonl and {task}_SPLIT_qrels.tsv, "
+        "or corpus.jsonl and qrels_SPLIT.tsv)",
         source="Zhao et al. 2023 (PMC-Patients), ReCDS; https://huggingface.co/datasets/zhengyun21/PMC-Patients-ReCDS",
         licence="CC BY-NC-SA 4.0",
         load=lambda folder, split: [pmc_patients.load(folder, task, split, name)],
@@ -65,18 +68,19 @@ def _pmc(name: str, task: str, sizes: str) -> Benchmark:
     )
 
 
-def _maple(name: str, how: str, table: str, *, by_name: bool) -> Benchmark:
-    matched_suffix = ",matched" if by_name else ""
+def _maple(name: str, how: str, table: str, *, by_name: bool, defined: bool = True) -> Benchmark:
+    sets = scimult.MAPLE_SETS if defined else scimult.DEFINED_SETS
+    matched = " (and FIELD_matched.json, the labels named in each paper; without it they are looked for anew)" if by_name else ""
     return Benchmark(
         name=name,
-        task=f"fine-grained labels of a paper, retrieved by their names and definitions; {how}",
+        task=f"fine-grained labels of a paper, retrieved by their names{' and definitions' if defined else ' alone'}; {how}",
         kind="labels",
-        sizes="four fields, of which CSConference has 261,781 queries and 15,808 labels",
-        protocol=Protocol(RECALLS, metric="ip", depth=100, average="figures"),
-        files=f"classification_fine/{{CSConference,ChemistryMeSH,Geography,Psychology}}_{{label,papers_test{matched_suffix}}}.json",
+        sizes=f"{'four' if defined else 'two'} fields, of which CSConference has 261,781 queries and 15,808 labels",
+        protocol=Protocol(RECALLS, metric="ip", depth=100, average="figures" if defined else "none"),
+        files=f"classification_fine/{{{','.join(sets)}}}_{{label,papers_test}}.json{matched}",
         source=f"Zhang et al. 2023 (SciMult), {table}; {SCIMULT_HOME}",
         licence="see the source (MAPLE: ODC-By)",
-        load=lambda folder, split: [scimult.load_labels(folder, field, name, by_name=by_name) for field in scimult.MAPLE_SETS],  # noqa: ARG005
+        load=lambda folder, split: scimult.load_maple(folder, name, by_name=by_name, defined=defined),  # noqa: ARG005
         manual=SCIMULT_MANUAL,
     )
 
@@ -101,7 +105,21 @@ ROWS = (
         licence="see the source",
         load=lambda folder, split: [scidocs.load(folder, split, "scidocs-rerank")],
         splits=("test", "val"),
-        manual="aws s3 sync --no-sign-request s3://ai2-s2-research-public/specter/scidocs/ DIR --region us-west-2   (4.6 GiB)",
+        manual=SCIDOCS_MANUAL,
+    ),
+    Benchmark(
+        name="scidocs-classes",
+        task="the field (MAG) and the disease (MeSH) of a paper, by SciDocs' own protocol",
+        kind="classification",
+        sizes="MAG: 25,001 papers, 19 classes; MeSH: 23,473 papers, 11 classes",
+        protocol=Protocol(("macro-F1",), rounding="numpy", skips=True),
+        files="{mag,mesh}/{train,SPLIT}.csv, paper_metadata_mag_mesh.json",
+        source="Cohan et al. 2020 (SPECTER); https://github.com/allenai/scidocs",
+        licence="see the source",
+        load=lambda folder, split: [scidocs.load_classes(folder, split, "scidocs-classes")],
+        splits=("test", "val"),
+        manual=SCIDOCS_MANUAL,
+        note=scirepeval.SOLVER_NOTE,
     ),
     _pmc("pmc-patients-par", "PAR", "5,959 queries; 1.4M articles (old release), 11.7M (current)"),
     _pmc("pmc-patients-ppr", "PPR", "2,812 queries, 155,151 patients"),
@@ -124,7 +142,7 @@ ROWS = (
         kind="proximity",
         sizes="19 fields, about 200 queries each, about 60 candidates each",
         protocol=Protocol(("MAP", "nDCG", "R@5"), metric="l2", decimals=4, rounding="numpy", average="rounded tasks"),
-        files="mdcr_SPLIT.json; mdcr_SPLIT_data.jsonl, not needed with --scores and --embeddings",
+        files="mdcr_SPLIT.json (and mdcr_SPLIT_data.jsonl, not needed with --scores and --embeddings)",
         source="Medić and Šnajder 2022; https://github.com/zoranmedic/mdcr",
         licence="see the source",
         load=lambda folder, split: [mdcr.load(folder, split, "mdcr")],
@@ -152,7 +170,7 @@ ROWS = (
         kind="search",
         sizes="50 queries, 171,332 papers",
         protocol=Protocol(("nDCG@10", "R_cap@100"), rounding="beir", drop_self=True, beir_mrr=True),
-        files="corpus.jsonl, queries.jsonl, qrels/test.tsv",
+        files="corpus.jsonl, queries.jsonl, qrels/SPLIT.tsv",
         source="Voorhees et al. 2021, in BEIR (Thakur et al. 2021)",
         licence="see the source (CORD-19)",
         load=lambda folder, split: [beir.load(folder, split, "trec-covid")],
@@ -174,6 +192,34 @@ ROWS = (
     ),
     _maple("maple", "labels whose name occurs in the paper come first", "Table 3", by_name=True),
     _maple("maple-unmatched", "ranked by their vectors alone", "Table A3", by_name=False),
+    _maple("maple-names", "labels whose name occurs in the paper come first", "Table A8", by_name=True, defined=False),
+    Benchmark(
+        name="scimult-coarse",
+        task="the field or the disease of a paper: the class whose name and definition is nearest (the setting BiEnc)",
+        kind="classification",
+        sizes="MAG: 25,001 papers, 19 classes; MeSH: 23,473 papers, 11 classes",
+        protocol=Protocol(CLASS_MEASURES, metric="ip"),
+        files="classification_coarse/{MAG,MeSH}_{label,papers_test}.json",
+        source=f"Zhang et al. 2023 (SciMult), §4.4 and Table 4; {SCIMULT_HOME}",
+        licence="as SciDocs (Semantic Scholar); see the source",
+        load=lambda folder, split: scimult.load_coarse(folder, "scimult-coarse"),  # noqa: ARG005
+        manual=SCIMULT_MANUAL,
+        note="Table 4 gives macro-F1; its setting Linear is scidocs-classes. SciMult scores its own models by inner product, its baselines "
+        "by cosine.",
+    ),
+    Benchmark(
+        name="recommendation",
+        task="papers that users of Microsoft Academic found related to a paper, re-ranked",
+        kind="proximity",
+        sizes="137 queries, 16 candidates each, graded 1 to 5",
+        protocol=Protocol(("nDCG@5", "nDCG@10", "nDCG"), metric="ip"),
+        files="link_prediction_reranking/Recommendation_papers_test.json",
+        source=f"Kanakia et al. 2019, as in Zhang et al. 2023 (SciMult), Table 7; {SCIMULT_HOME}",
+        licence="see the source",
+        load=lambda folder, split: [scimult.load_recommendation(folder, "recommendation")],  # noqa: ARG005
+        manual=SCIMULT_MANUAL,
+        note="SciMult scores its own models by inner product, its baselines by cosine.",
+    ),
     Benchmark(
         name="asr",
         task="a paper's title and abstract, found by its title (Task I), also among all titles (Task II)",
@@ -192,17 +238,32 @@ ROWS = (
         kind="proximity",
         sizes="up to 5 positives and 500 negatives a query",
         protocol=Protocol(("MAP", "nDCG"), metric="l2", score_decimals=5, rounding="numpy", skips=True),
-        files="{cite,cocite}/SPLIT.qrel, paper_metadata.json",
+        files="{cite,cocite}/SPLIT.qrel, paper_metadata.json (or data_final.json)",
         source="Seoh et al. 2023 (Multi2SPE), §3; https://github.com/ronaldseoh/multi2spe",
         licence="see the source",
-        load=lambda folder, split: [scidocs.load(folder, split, "multi-scidocs", ("cite", "cocite"))],
+        load=lambda folder, split: [scidocs.load(folder, split, "multi-scidocs", ("cite", "cocite"), scidocs.MULTI_METADATA)],
         splits=("test", "val"),
         manual="Build it with the code of https://github.com/ronaldseoh/multi2spe, or ask its authors.",
         note="The published rows of Multi2SPE use its inner product on training, and the SciDocs code's distance here.",
     ),
 )
 CATALOGUE: Mapping[str, Benchmark] = {row.name: row for row in ROWS}
-SUITES: Mapping[str, Suite] = {suite.name: suite for suite in scirepeval.SUITES}
+MULTI_SCIDOCS = Suite(
+    "multi-scidocs-all",
+    "the three tasks of Multi-SciDocs, and their average",
+    "Seoh et al. 2023 (Multi2SPE), §3 and Table 1",
+    (
+        Figure("MAG", "CLF", "", "scidocs-classes", "macro-F1", "MAG"),
+        *(
+            Figure(f"multi. {task}", "PRX", "", "multi-scidocs", measure, task)
+            for task in ("cite", "co-cite")
+            for measure in ("MAP", "nDCG")
+        ),
+    ),
+    {},
+)
+"""MAP and nDCG count as one figure each: only so do the averages of Table 1 follow from its columns."""
+SUITES: Mapping[str, Suite] = {suite.name: suite for suite in (*scirepeval.SUITES, MULTI_SCIDOCS)}
 
 
 def find_benchmark(name: str) -> Benchmark:

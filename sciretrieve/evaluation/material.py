@@ -21,6 +21,8 @@ measure the mean of the tasks' means; the same after each was rounded (MDCR); or
 
 Label = Literal["class", "classes", "number"]
 """What is predicted of a paper: one class of several, any of several classes, or a number."""
+Solver = Literal["scirepeval", "scidocs"]
+"""Whose evaluator fits the model: SciRepEval's leaves out a paper without a vector, SciDocs' takes zeros; the values of C differ, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,7 @@ class Task:
         among: how many papers of the pool, from its start, are candidates; None for all.
         standardise: whether vectors are first standardised over the candidates, dimension by dimension.
         single: whether a distance is the float32 root of its float32 square, as scikit-learn's is for float32 vectors.
+        classes: whether candidates are classes, the first of which is the query's predicted one: scored by F1, not by a mean over queries.
     """
 
     name: str
@@ -80,6 +83,7 @@ class Task:
     among: int | None = None
     standardise: bool = False
     single: bool = False
+    classes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,7 @@ class Prediction:
         train: what is learnt from.
         test: what is predicted.
         few_shot: how much of that is learnt from; None for all.
+        solver: see `Solver`.
     """
 
     name: str
@@ -117,6 +122,7 @@ class Prediction:
     train: Labelled
     test: Labelled
     few_shot: FewShot | None = None
+    solver: Solver = "scirepeval"
 
     @property
     def runs(self) -> int:
@@ -158,6 +164,7 @@ class Material:
         notes: what was unusual in the files, and how it was handled.
         textless: the error to raise where texts are needed, if the benchmark's texts are missing; else "".
         predictions: the tasks of predicting labels of these papers, or clusters of them.
+        missing: the names of the benchmark's tasks that are left out, because their files are not there.
     """
 
     pool: Callable[[], Iterator[Paper]]
@@ -167,3 +174,4 @@ class Material:
     notes: list[str] = field(default_factory=list)
     textless: str = ""
     predictions: tuple[Prediction | Clustering, ...] = ()
+    missing: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ trec_eval orders by score as float32, then by document id, falling; see `Ranking
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -53,6 +54,8 @@ BEIR = {"recall_cap", "hole", "mrr"}
 Documents are ordered by score as float64, ties in the order of the answer, and unanswered queries count 0."""
 OWN = {*BEIR, "judged"}
 """What trec_eval does not have: BEIR's measures, and the share of judged documents."""
+CLASS_MEASURES = ("macro-F1", "micro-F1")
+"""The measures where candidates are classes and the first one is predicted; the second is the mean over queries of being right."""
 TREC_NAME = re.compile(
     r"(map|ndcg|recip_rank|Rprec|bpref|gm_map|infAP|P|recall|success|ndcg_cut|map_cut|relative_P|11pt_avg|binG|G|num_rel|num_ret|num_rel_ret|iprec_at_recall|set_\w+|relstring)"
     r"(?:[_.](\d+(?:\.\d+)?))?"
@@ -158,6 +161,17 @@ def _pooled(qrels: Qrels) -> Qrels:
     """
     pooled_qrels = {query: {id: grade for id, grade in row.items() if grade >= 0} for query, row in qrels.items()}
     return {query: row or dict.fromkeys(list(qrels[query])[:1], 0) for query, row in pooled_qrels.items()}
+
+
+def macro_f1(truth: Mapping[str, str], predicted: Mapping[str, str]) -> float:
+    """The mean F1 of all classes that are true of a query or predicted for one, as scikit-learn's f1_score computes it.
+
+    A query without a prediction counts against its class only.
+    """
+    right = Counter(truth[query] for query, label in predicted.items() if label == truth[query])
+    true_counts, predicted_counts = Counter(truth.values()), Counter(predicted.values())
+    classes = sorted({*true_counts, *predicted_counts})
+    return float(np.mean([2 * right[label] / (true_counts[label] + predicted_counts[label]) for label in classes]))
 
 
 def trec_order(row: Mapping[str, float]) -> list[str]:

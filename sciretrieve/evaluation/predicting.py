@@ -1,8 +1,9 @@
-"""Labels predicted from vectors by linear models, as SciRepEval's evaluator fits and scores them. This alone uses scikit-learn.
+"""Labels predicted from vectors by linear models, as SciRepEval's and SciDocs' evaluators fit and score them. This alone uses scikit-learn.
 
 From the authors' evaluator (Singh et al. 2023, App. B.1; allenai/scirepeval, evaluation/evaluator.py and few_shot_evaluator.py): linear
 support vectors, C chosen by cross-validation in three folds, models and samples drawn with the seed 42. Theirs of several classes a
-paper draws without a seed, ours with the same one.
+paper draws without a seed, ours with the same one. SciDocs' evaluator (Cohan et al. 2020; allenai/scidocs, scidocs/classification.py) does
+the same for one class of several, with more values of C, and with zeros for papers without a vector.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ SEED = 42
 FOLDS = 3
 C_OF_CLASSES = np.logspace(-2, 2, 5)
 C_OF_NUMBERS = np.logspace(-4, 2, 7)
+C_OF_SCIDOCS = np.logspace(-4, 2, 7)
 ITERATIONS_OF_CLASSES = 10_000
 """The solver's limit where a paper may have several classes; elsewhere it is scikit-learn's."""
 PARALLEL = 1 << 22
@@ -45,6 +47,7 @@ class Predicted:
         unconverged: runs whose solver stopped at its limit of iterations.
         wanted: how many runs the task has; so few papers to learn from may give fewer samples.
         unit: what is learnt from and predicted.
+        zeros: how many papers have no vector and took zeros.
     """
 
     figures: list[float]
@@ -54,6 +57,7 @@ class Predicted:
     unconverged: int = 0
     wanted: int = 1
     unit: str = "papers"
+    zeros: int = 0
 
 
 def check_library() -> None:
@@ -65,7 +69,7 @@ def check_library() -> None:
 
 
 def predict(prediction: Prediction, space: Space, advance: Callable[[], None]) -> Predicted:
-    """Fit and score a task on a system's vectors; papers without one are left out, as by the authors.
+    """Fit and score a task on a system's vectors; papers without one are left out or take zeros, as by the authors.
 
     Args:
         prediction: the task.
@@ -77,8 +81,8 @@ def predict(prediction: Prediction, space: Space, advance: Callable[[], None]) -
         InvalidRequest: no paper has a vector, or there are too few papers of a class.
     """
     check_library()
-    x_train, y_train = _known(prediction.train, space, prediction.name)
-    x_test, y_test = _known(prediction.test, space, prediction.name)
+    x_train, y_train = _known(prediction.train, space, prediction)
+    x_test, y_test = _known(prediction.test, space, prediction)
     figures, unconverged = [], 0
     from sklearn.exceptions import FitFailedWarning
 
@@ -94,8 +98,16 @@ def predict(prediction: Prediction, space: Space, advance: Callable[[], None]) -
         except ValueError as error:
             reason = str(error).strip().splitlines()[-1]
             raise InvalidRequest(f"{prediction.name}: no model can be fitted to these labels: {reason}") from error
-    left_out = len(prediction.train.ids) + len(prediction.test.ids) - len(y_train) - len(y_test)
-    return Predicted(figures, len(y_train), len(y_test), left_out, unconverged, prediction.runs)
+    labelled_ids = (*prediction.train.ids, *prediction.test.ids)
+    return Predicted(
+        figures,
+        learnt=len(y_train),
+        predicted=len(y_test),
+        left_out=len(labelled_ids) - len(y_train) - len(y_test),
+        unconverged=unconverged,
+        wanted=prediction.runs,
+        zeros=sum(not space.has_paper(id) for id in labelled_ids) if prediction.solver == "scidocs" else 0,
+    )
 
 
 def with_vectors(labelled: Labelled, space: Space) -> tuple[Array, Array] | None:
@@ -115,12 +127,19 @@ def with_vectors(labelled: Labelled, space: Space) -> tuple[Array, Array] | None
     return np.asarray(vectors), labelled.labels[flags]
 
 
-def _known(labelled: Labelled, space: Space, task: str) -> tuple[Array, Array]:
-    """The same, of papers of which some must have a vector."""
+def _known(labelled: Labelled, space: Space, prediction: Prediction) -> tuple[Array, Array]:
+    """The same, of papers of which some must have a vector; those without one take zeros, if the task's authors do so."""
     known = with_vectors(labelled, space)
     if known is None:
-        raise InvalidRequest(f"none of the labelled papers of {task} has a vector, {labelled.ids[0]!r} first; are these its ids?")
-    return known
+        raise InvalidRequest(
+            f"none of the labelled papers of {prediction.name} has a vector, {labelled.ids[0]!r} first; are these its ids?"
+        )
+    if prediction.solver == "scirepeval":
+        return known
+    vectors, _ = known
+    every = np.zeros((len(labelled.ids), vectors.shape[1]), vectors.dtype)
+    every[[space.has_paper(id) for id in labelled.ids]] = vectors
+    return every, labelled.labels
 
 
 def _samples(labels: Array, prediction: Prediction) -> Iterator[Any]:
@@ -158,7 +177,8 @@ def _model(prediction: Prediction, numbers: int) -> Any:
         one = LinearSVC(loss="hinge", max_iter=ITERATIONS_OF_CLASSES, random_state=SEED)
         return OneVsRestClassifier(GridSearchCV(one, {"C": C_OF_CLASSES}, cv=FOLDS), n_jobs=jobs)
     one = LinearSVC(loss="squared_hinge", random_state=SEED)
-    return one if prediction.few_shot else GridSearchCV(one, {"C": C_OF_CLASSES}, cv=FOLDS, n_jobs=jobs)
+    values = C_OF_SCIDOCS if prediction.solver == "scidocs" else C_OF_CLASSES
+    return one if prediction.few_shot else GridSearchCV(one, {"C": values}, cv=FOLDS, n_jobs=jobs)
 
 
 def _converged(model: Any) -> bool:

@@ -183,7 +183,7 @@ def _learning(prediction: Predicted) -> dict[str, int]:
         "runs": len(prediction.figures),
         "papers_learnt": prediction.learnt,
         "papers_predicted": prediction.predicted,
-        "papers_without_vector": prediction.left_out,
+        "papers_without_vector": prediction.left_out + prediction.zeros,
         "runs_not_converged": prediction.unconverged,
     }
 
@@ -195,6 +195,8 @@ def _learning_line(prediction: Predicted) -> str:
     parts = [f"learnt from {prediction.learnt:,} {prediction.unit}{samples}", f"predicted {prediction.predicted:,}"]
     if prediction.left_out:
         parts.append(f"left out {prediction.left_out:,} without a vector")
+    if prediction.zeros:
+        parts.append(f"{prediction.zeros:,} without a vector took zeros, as in the authors' code")
     if prediction.unconverged:
         stopped = f"{prediction.unconverged} of {runs} solvers" if runs > 1 else "the solver"
         parts.append(f"{stopped} stopped at the limit of iterations, as in the authors' code")

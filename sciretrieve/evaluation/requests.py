@@ -35,6 +35,7 @@ from .material import Material
 from .measures import Evaluator, parse_measure
 from .options import Request, RequestKeywords
 from .predicting import check_library
+from .recognising import check_owner, whose
 from .reports import Report, all_measures, versions
 from .scoring import Result
 from .spaces import IndexSpace, StoredSpace
@@ -129,6 +130,8 @@ def measure(
         raise NotFound(lack)
     if any(material.predictions for material in materials):
         _check_prediction(request, spec)
+    if request.measures and any(task.classes for material in materials for task in material.tasks):
+        raise InvalidRequest(f"{spec.name} predicts classes, by {spec.protocol.measures[0]}; --measure is for rankings")
     with _opened(request.index, workers) as index:
         report = _measured(request, spec, split, materials, index, output, progress)
     if output is not None:
@@ -156,6 +159,11 @@ def _measured(
     systems: dict[str, System] = {material.name: _system(request, spec, material, opened_index, progress) for material in materials}
     first_system = next(iter(systems.values()))
     notes = [note for material in materials for note in material.notes]
+    if missing := [name for material in materials for name in material.missing]:
+        notes.append(f"left out, as there are no files of {'it' if len(missing) == 1 else 'them'}: {', '.join(missing)}")
+        if spec.protocol.average != "none":
+            spec = replace(spec, protocol=replace(spec.protocol, average="none"))
+            notes[-1] += "; so no mean over the tasks is given"
     if not isinstance(first_system, Dense) and any(task.standardise for material in materials for task in material.tasks):
         materials = [replace(item, tasks=tuple(task for task in item.tasks if not task.standardise)) for item in materials]
         notes.append("tasks with standardised vectors are left out: this system ranks by other scores")
@@ -193,17 +201,33 @@ def _measured(
 
 
 def read(spec: Benchmark, data: str | Path | None, split: str, task: str | None = None) -> list[Material]:
-    """Read a benchmark's sets, or those with one task. Raises NotFound, InvalidRequest."""
+    """Read a benchmark's sets, or those with one task.
+
+    Raises:
+        NotFound: files are missing; the message says so if those of another benchmark are there.
+        InvalidRequest: a file is invalid, or there is no such task.
+    """
     if data is None and not spec.name.startswith(("beir:", "cite:")):
         raise InvalidRequest(f"{spec.name} needs its files: name their folder with --data; see `sciretrieve benchmarks show {spec.name}`")
-    folder = Path(data or ".")
+    folder = Path(spec.name.partition(":")[2] or data or ".")
     if data is not None and not folder.exists():
         raise NotFound(f"there is no {folder}; see `sciretrieve benchmarks show {spec.name}`")
+    check_owner(folder, spec)
+    try:
+        return read_sets(spec, folder, split, task)
+    except NotFound as error:
+        raise NotFound(f"{error}{whose(folder, spec)}") from error
+
+
+def read_sets(spec: Benchmark, folder: Path, split: str, task: str | None = None) -> list[Material]:
+    """The same, from a folder that is not looked at as a whole. Raises NotFound, InvalidRequest."""
     materials = list(spec.load(folder, split))
     if task is None:
         return materials
     names = [item.name for material in materials for item in material.tasks]
     names += [item.name for material in materials for item in material.predictions]
+    if any(task in material.missing for material in materials):
+        raise NotFound(f"{folder} has no files of {spec.name}'s task {task}; see `sciretrieve benchmarks show {spec.name}`")
     if task not in names:
         raise InvalidRequest(f"{spec.name} has no task {task!r}; there are: {', '.join(names)}")
     with_task = [
@@ -211,6 +235,7 @@ def read(spec: Benchmark, data: str | Path | None, split: str, task: str | None 
             material,
             tasks=tuple(item for item in material.tasks if item.name == task),
             predictions=tuple(item for item in material.predictions if item.name == task),
+            missing=(),
         )
         for material in materials
     ]

@@ -38,7 +38,7 @@ def _predicted(
         kind="regression" if label == "number" else "classification",
         sizes=sizes,
         protocol=Protocol((measure,), rounding="numpy", skips=True, average="tasks" if few_shot else "none", bare_titles=True),
-        files=f"{texts}/evaluation*.parquet (or .jsonl), {configuration}/train*.parquet and test*.parquet (or train.csv and test.csv)",
+        files=f"{texts}/evaluation*, {configuration}/train*, {configuration}/test* (Parquet; or evaluation.jsonl, train.csv, test.csv)",
         source=SOURCE,
         licence=LICENCE,
         load=lambda folder, split: [scirepeval_labels.load(folder, texts, configuration, name, label, measure, few_shot)],  # noqa: ARG005
@@ -57,7 +57,7 @@ def _ranked(
         kind=kind,
         sizes=sizes,
         protocol=Protocol((measure,), metric="l2", rounding="numpy", skips=True, bare_titles=True),
-        files=f"{configuration}/evaluation*.parquet (or .jsonl) and {configuration}/test*.parquet or test_qrel.jsonl",
+        files=f"{configuration}/evaluation*, {configuration}/test* (Parquet; or evaluation.jsonl, test_qrel.jsonl)",
         source=SOURCE,
         licence=LICENCE,
         load=lambda folder, split: [scirepeval.load(folder, configuration, name, extra=extra)],  # noqa: ARG005
@@ -93,7 +93,7 @@ ROWS = (
         "search",
         "clicked papers of real searches, re-ranked",
         "search",
-        "2,585 queries (SciRepEval, Table 1) or 2,637 (SciMult, Table A2), 10 candidates each",
+        "2,585 queries, 25,850 pairs (SciMult's copy, in scimult-search, has 2,637 queries)",
         "nDCG",
         ("venue", "year"),
     ),
@@ -158,8 +158,8 @@ ROWS = (
         kind="proximity",
         sizes="107 queries, 1,729 pairs",
         protocol=Protocol(("P@5", "P@10"), metric="cosine", rounding="numpy", average="figures", bare_titles=True),
-        files="paper_reviewer_matching/evaluation*.parquet (texts), test_hard*.parquet and test_soft*.parquet (or test_hard_qrel.jsonl "
-        "and test_soft_qrel.jsonl), reviewers/metadata*.parquet (or reviewer_metadata.jsonl)",
+        files="paper_reviewer_matching/{evaluation,test_hard,test_soft}*, reviewers/*metadata* (Parquet; or evaluation.jsonl, "
+        "test_hard_qrel.jsonl, test_soft_qrel.jsonl, reviewer_metadata.jsonl)",
         source=f"{SOURCE}, App. A",
         licence=LICENCE,
         load=lambda folder, split: [scirepeval.load_reviewers(folder, "reviewer-matching")],  # noqa: ARG005
@@ -175,8 +175,9 @@ ROWS = (
         kind="proximity",
         sizes="S2AND-mini: six data sets of at most 1,000 blocks",
         protocol=Protocol(("B3 F1",), metric="cosine", rounding="numpy", average="tasks", bare_titles=True),
-        files="DATASET/DATASET_{signatures,clusters,papers}.json and blocks/block_sigs_DATASET.json, DATASET one of "
-        + ", ".join(s2and.DATASETS),
+        files="DATASET/DATASET_{signatures,clusters,papers}.json, blocks/block_sigs_DATASET.json (DATASET is one of "
+        + ", ".join(s2and.DATASETS)
+        + ")",
         source="Subramanian et al. 2021 (S2AND), as S2AND-mini in Singh et al. 2023 (SciRepEval), App. A.2; in our own variant",
         licence=LICENCE,
         load=lambda folder, split: [s2and.load(folder, dataset, "s2and-vectors") for dataset in s2and.DATASETS],  # noqa: ARG005
@@ -190,7 +191,7 @@ ROWS = (
         kind="proximity",
         sizes="4 × 1,000 queries, about 30 candidates each",
         protocol=Protocol(("MAP", "nDCG"), metric="l2", rounding="numpy", skips=True, bare_titles=True),
-        files="scidocs_view_cite_read/evaluation*.parquet, scidocs_{view,read,cite,cocite}/test*.parquet or test_qrel.jsonl",
+        files="scidocs_view_cite_read/evaluation*, scidocs_{view,read,cite,cocite}/test* (Parquet; or evaluation.jsonl, test_qrel.jsonl)",
         source=SOURCE,
         licence=LICENCE,
         load=lambda folder, split: [scirepeval.load_scidocs(folder, "scidocs-scirepeval")],  # noqa: ARG005

@@ -42,6 +42,7 @@ class TaskResult:
         self_matches: documents with the query's own id, which were removed.
         judged_share: the mean share of judged documents among the first ten.
         prediction: what came of predicting labels: then `per_query` has a row a run, and the other counts stay 0; None for a ranking.
+        whole: measure -> value, for the measures that are no means over queries.
     """
 
     name: str
@@ -53,6 +54,7 @@ class TaskResult:
     self_matches: int = 0
     judged_share: float = 0.0
     prediction: Predicted | None = None
+    whole: dict[str, float] = field(default_factory=dict)
 
     def values(self, measure: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """One measure's values, one per query that has it."""
@@ -67,8 +69,8 @@ class Result:
         tasks: each task's results.
         means: (task, measure) -> mean; the task "" is the benchmark as a whole, by its protocol's average, if it has one.
         rounded: the same in per cent, rounded by the protocol.
-        intervals: (task, measure) -> the bootstrap's 95 % interval; none for a mean of measures, if a task has no value, or for a
-            prediction of one run.
+        intervals: (task, measure) -> the bootstrap's 95 % interval; none for a mean of measures, if a task has no value, for a
+            prediction of one run, or for macro-F1.
         measures: the names of the measures, in the protocol's order.
         overall: the names of the figures of the benchmark as a whole; empty if its authors define no average.
     """
@@ -123,6 +125,7 @@ def run_task(
 ) -> TaskResult:
     """Score a system's answers to a task. Raises InvalidRequest for scores that are not numbers."""
     result = TaskResult(task.name, judged_queries=len(task.qrels))
+    predicted: dict[str, str] = {}
     evaluator = Evaluator(task.qrels, [*chosen_measures, *([] if task.candidates is not None else [Measure("judged", 10)])])
     judged_shares: list[float] = []
     answered_queries = 0
@@ -142,11 +145,17 @@ def run_task(
         result.ties += measures.ties(run)
         for query, values in evaluator.per_query(run).items():
             judged_shares.append(values.pop("judged@10", 0.0))
+            if task.classes:
+                if order := measures.trec_order(run[query]):
+                    predicted[query] = order[0]
+                values["micro-F1"] = float(predicted.get(query) in task.qrels[query])
             result.per_query[query] = values
         progress.advance(len(chunk))
-    if evaluator.unanswered:
+    if unanswered := {"micro-F1": 0.0} if task.classes else evaluator.unanswered:
         for query in task.qrels:
-            result.per_query.setdefault(query, dict(evaluator.unanswered))
+            result.per_query.setdefault(query, dict(unanswered))
+    if task.classes:
+        result.whole["macro-F1"] = measures.macro_f1({query: next(iter(row)) for query, row in task.qrels.items()}, predicted)
     result.unanswered = len(task.qrels) - answered_queries
     result.judged_share = float(np.mean(judged_shares)) if judged_shares else 0.0
     return result
@@ -160,8 +169,8 @@ def summarise(tasks: list[TaskResult], protocol: Protocol, chosen_measures: Sequ
     for task in tasks:
         for name in names:
             values = task.values(name)
-            means[task.name, name] = float(values.mean()) if len(values) else 0.0
-            if task.prediction is None or len(values) > 1:
+            means[task.name, name] = task.whole.get(name, float(values.mean()) if len(values) else 0.0)
+            if name not in task.whole and (task.prediction is None or len(values) > 1):
                 intervals[task.name, name] = interval(values)
     rounded = {key: _per_cent(value, protocol) for key, value in means.items()}
     overall = names
@@ -209,7 +218,8 @@ def run(
     """
     if any(material.predictions for material in materials):
         return _run_predictions(system_for, materials, protocol, progress)
-    chosen_measures = [parse_measure(name) for name in measure_names or protocol.measures]
+    has_classes = any(task.classes for material in materials for task in material.tasks)
+    chosen_measures = [] if has_classes else [parse_measure(name) for name in measure_names or protocol.measures]
     if protocol.beir_mrr:
         chosen_measures = [Measure("mrr") if measure.base == "recip_rank" else measure for measure in chosen_measures]
     has_several_tasks = sum(len(material.tasks) for material in materials) > 1
@@ -227,7 +237,7 @@ def run(
             if result.unanswered == result.judged_queries:
                 raise InvalidRequest(f"{system.name} answered none of the queries of {task.name}; are these the ids of this benchmark?")
             results.append(result)
-    return summarise(results, protocol, chosen_measures)
+    return summarise(results, protocol, protocol.measures if has_classes else chosen_measures)
 
 
 def _run_predictions(system_for: Mapping[str, System], materials: Sequence[Material], protocol: Protocol, progress: Progress) -> Result:

@@ -42,7 +42,7 @@ class Benchmark:
         kind: selects the encoder's task for reading papers and queries, unless another is requested.
         sizes: queries and candidates, as published.
         protocol: how it is scored.
-        files: what the folder holds, for people.
+        files: what the folder holds: patterns with commas between, with remarks in round brackets; see `recognising`.
         source: the paper, and where the data come from.
         licence: as the source states it.
         load: reads it.
@@ -76,7 +76,7 @@ class Figure:
     Attributes:
         name: the task, as its paper calls it.
         format: classification (CLF), regression (RGN), proximity (PRX) or search (SRCH).
-        group: the tasks whose average is given, too.
+        group: the tasks whose average is given, too; "" for none but that of all.
         benchmark: its name in the catalogue; "" if it cannot be evaluated here.
         measure: the measure's name.
         task: the benchmark's task; "" for the benchmark as a whole.

@@ -21,7 +21,7 @@ from .options import Request, RequestKeywords
 from .published import Row, rows
 from .readers.scirepeval import TEXTS, first_matches
 from .reports import aligned, versions
-from .requests import measure, read
+from .requests import measure, read_sets
 from .specs import Figure, Suite
 
 ALL = "average"
@@ -51,7 +51,7 @@ class SuiteReport:
     def averages(self) -> Mapping[str, tuple[float, int, int]]:
         """What is averaged -> the mean in per cent, over how many figures, of how many; without those that have none.
 
-        It is a group, a format of a group (`in-train CLF`), or all of the suite.
+        It is a group, if the suite has groups, a format of a group (`in-train CLF`), or all of the suite.
         """
         result = {}
         for name, chosen in _averaged(self.suite).items():
@@ -149,7 +149,7 @@ def evaluate_suite(
     """Evaluate a system on all benchmarks of a suite that `data` has the files of.
 
     Args:
-        name: "scirepeval" or "scirepeval-2022".
+        name: "scirepeval", "scirepeval-2022" or "multi-scidocs-all".
         data: the folder with a folder of files for each task.
         output: a folder for the report, and a folder in it for each benchmark; what is there of the same request is not done again.
         progress: is told how far it is.
@@ -167,11 +167,12 @@ def evaluate_suite(
 def evaluate_suite_request(request: Request, output: Path | None, progress: Progress) -> SuiteReport:
     """Carry out a request for a suite; see `evaluate_suite`."""
     suite = SUITES[request.benchmark]
-    _check(request, suite)
+    data = _checked_data(request, suite)
     reports: dict[str, dict[str, Any]] = {}
     reasons: dict[str, str] = {}
     for name in suite.benchmarks:
-        member = replace(request, benchmark=name)
+        tasks = {figure.task for figure in suite.figures if figure.benchmark == name}
+        member = replace(request, benchmark=name, task=tasks.pop() or None if len(tasks) == 1 else None)
         folder = output / name if output is not None else None
         if folder is not None and (report := done(folder, member)):
             reports[name] = report
@@ -179,7 +180,7 @@ def evaluate_suite_request(request: Request, output: Path | None, progress: Prog
         spec = find_benchmark(name)
         try:
             try:
-                materials = read(spec, request.data, spec.splits[0])
+                materials = read_sets(spec, data, spec.splits[0], member.task)
             except NotFound as error:
                 reasons[name] = str(error)
                 continue
@@ -189,10 +190,9 @@ def evaluate_suite_request(request: Request, output: Path | None, progress: Prog
             raise InvalidRequest(f"{name}: {error}") from error
     if not reports:
         raise NotFound(f"{request.data} has the files of none of the tasks of {suite.name}; see `sciretrieve benchmarks show {suite.name}`")
-    figures = [(figure, _value(reports[figure.benchmark], figure)) for figure in suite.figures if figure.benchmark in reports]
-    missing = [
-        (figure, reasons.get(figure.benchmark) or suite.absent[figure.name]) for figure in suite.figures if figure.benchmark not in reports
-    ]
+    values = {figure: _value(reports[figure.benchmark], figure) for figure in suite.figures if figure.benchmark in reports}
+    figures = [(figure, value) for figure, value in values.items() if value is not None]
+    missing = [(figure, _reason(suite, figure, reasons)) for figure in suite.figures if values.get(figure) is None]
     system = next(iter(reports.values()))["system"]["name"]
     suite_report = SuiteReport(suite, system, figures, missing, list(_notes(reports)))
     if output is not None:
@@ -200,7 +200,8 @@ def evaluate_suite_request(request: Request, output: Path | None, progress: Prog
     return suite_report
 
 
-def _check(request: Request, suite: Suite) -> None:
+def _checked_data(request: Request, suite: Suite) -> Path:
+    """The folder of a request that goes with the suite. Raises NotFound, InvalidRequest."""
     if request.data is None:
         raise InvalidRequest(f"{suite.name} needs its files: name their folder with --data; see `sciretrieve benchmarks show {suite.name}`")
     folder = Path(request.data)
@@ -224,6 +225,7 @@ def _check(request: Request, suite: Suite) -> None:
             raise InvalidRequest(f"{suite.name} averages figures of all its benchmarks' own protocols, so it does not go with {option}")
     if request.mode != "dense":
         raise InvalidRequest(f"{suite.name} predicts labels from vectors, so it goes with --mode dense only; its rankings go one by one")
+    return folder
 
 
 def done(folder: Path, request: Request) -> dict[str, Any] | None:
@@ -235,9 +237,18 @@ def done(folder: Path, request: Request) -> dict[str, Any] | None:
     return stored
 
 
-def _value(report: Mapping[str, Any], figure: Figure) -> float:
-    rounded = report["per_task"][figure.task]["rounded"] if figure.task else report["rounded"]
-    return float(rounded[figure.measure])
+def _value(report: Mapping[str, Any], figure: Figure) -> float | None:
+    """A figure of a report; None if its task was left out."""
+    if figure.task and figure.task not in report["counts"]:
+        return None
+    row = report["per_task"][figure.task] if figure.task and "per_task" in report else report
+    return float(row["rounded"][figure.measure])
+
+
+def _reason(suite: Suite, figure: Figure, reasons: Mapping[str, str]) -> str:
+    """Why a figure is not there."""
+    no_files = f"there are no files of {figure.benchmark}'s task {figure.task}"
+    return reasons.get(figure.benchmark) or suite.absent.get(figure.name) or no_files
 
 
 def _notes(reports: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
@@ -253,7 +264,7 @@ def _notes(reports: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 def _averaged(suite: Suite) -> dict[str, list[Figure]]:
     """What is averaged -> its figures; first the formats of each group, then the group, and all at last."""
     result = {}
-    for group in dict.fromkeys(figure.group for figure in suite.figures):
+    for group in dict.fromkeys(figure.group for figure in suite.figures if figure.group):
         members = [figure for figure in suite.figures if figure.group == group]
         for format in FORMATS:
             if chosen := [figure for figure in members if figure.format == format]:

@@ -21,6 +21,7 @@ from sciretrieve.evaluation import CATALOGUE, evaluate, requests
 from sciretrieve.evaluation.material import Protocol
 from sciretrieve.evaluation.measures import parse_measure
 from sciretrieve.evaluation.readers.mdcr import FIELDS
+from sciretrieve.evaluation.readers.names import Names
 from sciretrieve.evaluation.scirepeval import ROWS
 from sciretrieve.evaluation.scoring import TaskResult, summarise
 from tests.evaluation.made_up_benchmarks import made_vectors, paper, write_lines, write_text, write_vectors
@@ -116,7 +117,9 @@ def test_a_gpu_that_is_not_there_is_refused(tmp_path: Path, monkeypatch: pytest.
         evaluate("scidocs-cite", tmp_path / "data", embeddings=str(vectors), device="cuda")
 
 
-def scidocs(folder: Path, tasks: Sequence[str]) -> dict[str, dict[str, dict[str, int]]]:
+def scidocs(
+    folder: Path, tasks: Sequence[str], metadata: str = "paper_metadata_view_cite_read.json"
+) -> dict[str, dict[str, dict[str, int]]]:
     qrels: dict[str, dict[str, dict[str, int]]] = {}
     for task in tasks:
         qrels[task] = {
@@ -125,7 +128,7 @@ def scidocs(folder: Path, tasks: Sequence[str]) -> dict[str, dict[str, dict[str,
         }
         lines = "".join(f"{query} 0 {other} {grade}\n" for query, row in qrels[task].items() for other, grade in row.items())
         write_text(folder / task / "test.qrel", lines)
-    write_text(folder / "paper_metadata_view_cite_read.json", json.dumps({id: paper(id) for id in IDS}))
+    write_text(folder / metadata, json.dumps({id: paper(id) for id in IDS}))
     return qrels
 
 
@@ -187,7 +190,7 @@ def test_one_task_of_several(tmp_path: Path) -> None:
 
 
 def test_multi_scidocs(tmp_path: Path) -> None:
-    qrels = scidocs(tmp_path, ["cite", "cocite"])
+    qrels = scidocs(tmp_path, ["cite", "cocite"], "paper_metadata.json")
     report = evaluate("multi-scidocs", tmp_path, embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS)))
     orders = {
         query: ranked({other: round(l2(VECTORS[query], VECTORS[other]), 5) for other in row if other in VECTORS})
@@ -483,7 +486,14 @@ def test_scidocs_as_scirepeval_ranks_it(tmp_path: Path) -> None:
         }
         assert report["per_task"][name]["rounded"] == {measure: round(100 * value, 2) for measure, value in expected.items()}
     (data / "scidocs_cite/test_qrel.jsonl").unlink()
-    with pytest.raises(NotFound, match=r"scidocs-scirepeval needs test_qrel\.jsonl or .* in \S+scidocs_cite; see"):
+    part = evaluate("scidocs-scirepeval", data, embeddings=str(tmp_path / "v.jsonl"))
+    assert part.as_json()["per_task"] == {task: row for task, row in report["per_task"].items() if task != "cite"}
+    assert "note: left out, as there are no files of it: cite" in part.lines()
+    with pytest.raises(NotFound, match=r"data has no files of scidocs-scirepeval's task cite; see `sciretrieve benchmarks show"):
+        evaluate("scidocs-scirepeval", data, task="cite")
+    for folder in names.values():
+        (data / folder / "test_qrel.jsonl").unlink(missing_ok=True)
+    with pytest.raises(NotFound, match=r"scidocs-scirepeval needs test_qrel\.jsonl or .* in \S+scidocs_view; see"):
         evaluate("scidocs-scirepeval", data)
 
 
@@ -633,6 +643,34 @@ def test_a_positive_that_is_listed_twice_counts_twice(tmp_path: Path) -> None:
     assert any("1 positives are listed again" in note for note in report.notes)
 
 
+def test_recommendations_are_graded(tmp_path: Path) -> None:
+    """SciMult's file: all papers, some with candidates graded from 1 to 5, which are ranked by inner product."""
+    grades = {
+        id: {str(other): int(CHANCE.integers(1, 6)) for other in CHANCE.choice(IDS, CHANCE.integers(2, 20), replace=False)}
+        for id in IDS[:12]
+    }
+    path = write_lines(
+        tmp_path / "data/link_prediction_reranking/Recommendation_papers_test.json",
+        ({**paper(id, "paper"), "score": grades.get(id, {})} for id in IDS),
+    )
+    report = evaluate("recommendation", tmp_path / "data", embeddings=str(write_vectors(tmp_path / "v.jsonl", VECTORS)))
+    expected: dict[str, list[float]] = {"nDCG@5": [], "nDCG@10": [], "nDCG": []}
+    for query, row in grades.items():
+        order = ranked({other: ip(VECTORS[query], VECTORS[other]) for other in row})
+        for name, cut in (("nDCG@5", 5), ("nDCG@10", 10), ("nDCG", None)):
+            expected[name].append(ndcg(order, row, cut))
+    assert figures(report) == {name: round(100 * mean(values), 2) for name, values in expected.items()}
+    assert report.as_json()["queries"] == 12
+    assert evaluate("recommendation", tmp_path / "data", mode="bm25", cache=tmp_path / "cache").as_json()["queries"] == 12
+    with path.open("a") as file:
+        file.write(json.dumps({**paper("q", "paper"), "score": {"gone": 1}}) + "\n")
+    with pytest.raises(InvalidRequest, match=r"papers_test\.json judges paper 'gone', which is not in it"):
+        evaluate("recommendation", tmp_path / "data")
+    write_lines(path, [{**paper("q", "paper"), "cite": []}])
+    with pytest.raises(InvalidRequest, match=r"paper 'q' has no object 'score' of grades; found abstract, cite, paper, title"):
+        evaluate("recommendation", tmp_path / "data")
+
+
 def maple(folder: Path, papers: Sequence[str], label: Mapping[str, Sequence[str]], matched: Mapping[str, Sequence[str]]) -> None:
     for name in ("CSConference", "ChemistryMeSH", "Geography", "Psychology"):
         write_lines(folder / f"{name}_label.json", ({"label": f"l{at}", "name": ["n"], "definition": "d"} for at in range(40)))
@@ -686,6 +724,51 @@ def test_maple_puts_labels_matched_by_name_first(tmp_path: Path) -> None:
         columns = [value for row in report["per_task"].values() for value in row["measures"].values()]
         assert len(columns) == 12
         assert report["measures"] == {"mean": pytest.approx(mean(columns))}
+
+
+@pytest.mark.parametrize("name", ["maple", "maple-names"])
+def test_maple_looks_for_names_where_no_matches_are_at_hand(tmp_path: Path, name: str) -> None:
+    """MAPLE's rule: all words of one of a label's names, in sequence; here whatever their case."""
+    labels = {
+        "a": ["Graph theory", "theory of graphs"],
+        "b": ["Neural network"],
+        "c": ["network"],
+        "d": ["net"],
+        "e": ["C++"],
+        "f": ["theory graph"],
+        "g": ["--"],
+    }
+    papers = {
+        "p000": ("On the theory of GRAPHS", "A network, and no more.", {"a", "c"}),
+        "p001": ("Networks", "Neural  network: graph-theory in C", {"a", "b", "c", "e"}),
+        "p002": ("Nothing", "", set()),
+    }
+    for field in ("CSConference", "ChemistryMeSH"):
+        rows = ({"label": label, "name": names, "definition": "words"} for label, names in labels.items())
+        write_lines(tmp_path / f"classification_fine/{field}_label.json", rows)
+        texts = ({"paper": id, "title": title, "abstract": abstract, "label": ["g"]} for id, (title, abstract, _) in papers.items())
+        write_lines(tmp_path / f"classification_fine/{field}_papers_test.json", texts)
+    materials = requests.read(CATALOGUE[name], tmp_path, "test")
+    assert [material.tasks[0].name for material in materials] == ["CSConference", "ChemistryMeSH"]
+    for material in materials:
+        assert material.tasks[0].first == {id: named for id, (_, _, named) in papers.items()}
+        assert material.notes == [
+            f"{material.tasks[0].name}: there is no {material.tasks[0].name}_matched.json, so labels' names were looked for in the papers "
+            "anew; figures may differ"
+        ]
+        assert {paper.abstract for paper in material.pool()} == ({"words"} if name == "maple" else {""})
+    report = evaluate(name, tmp_path, mode="bm25", cache=tmp_path / "cache")
+    assert report.as_json()["measures"] == {}
+    left_out = "left out, as there are no files of them: Geography, Psychology; so no mean over the tasks is given"
+    assert (left_out in report.notes) == (name == "maple")
+
+
+def test_names_in_a_paper_agree_with_a_search_of_every_name() -> None:
+    words = ["a", "b", "c"]
+    names = {f"l{at}": [" ".join(CHANCE.choice(words, CHANCE.integers(1, 4)))] for at in range(15)}
+    for _ in range(50):
+        text = " ".join(CHANCE.choice(words, 12))
+        assert Names(names.items()).within(text) == {label for label, (name,) in names.items() if f" {name} " in f" {text} "}
 
 
 def test_alternative_self_retrieval(tmp_path: Path) -> None:

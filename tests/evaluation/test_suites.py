@@ -222,7 +222,7 @@ def test_figures_are_those_of_benchmarks() -> None:
                 assert figure.name in suite.absent
             elif not figure.task and figure.measure != "mean":
                 assert CATALOGUE[figure.benchmark].protocol.measures == (figure.measure,)
-    assert [len(suite.figures) for suite in SUITES.values()] == [27, 28]
+    assert [len(suite.figures) for suite in SUITES.values()] == [27, 28, 5]
 
 
 def mean_of(published: dict[str, float], weights: dict[str, int]) -> Any:
@@ -230,7 +230,7 @@ def mean_of(published: dict[str, float], weights: dict[str, int]) -> Any:
     return pytest.approx(sum(published[name] * weight for name, weight in weights.items()) / sum(weights.values()), abs=0.101)
 
 
-@pytest.mark.parametrize("name", list(SUITES))
+@pytest.mark.parametrize("name", ["scirepeval", "scirepeval-2022"])
 def test_published_averages_are_the_means_that_our_figures_give(name: str) -> None:
     """MAP and nDCG count as one figure each: so says the arithmetic of the papers' own tables, in every row."""
     suite = SUITES[name]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -15,6 +17,7 @@ from ...streams import json_lines
 from ...types import Paper
 
 COMPRESSED = ("", ".gz", ".zst")
+Part = TypeVar("Part")
 
 
 def find(folder: Path, *names: str, benchmark: str) -> Path:
@@ -38,6 +41,19 @@ def find(folder: Path, *names: str, benchmark: str) -> Path:
     file_names = " or ".join(names)
     problem = "the folder is missing" if not folder.is_dir() else f"there is no {file_names} in it"
     raise NotFound(f"{benchmark} needs {file_names} under {folder}, and {problem}; see `sciretrieve benchmarks show {benchmark}`")
+
+
+def present(names: Sequence[str], load: Callable[[str], Part]) -> tuple[list[Part], tuple[str, ...]]:
+    """What `load` reads for each name, and the names that it finds no files for. Raises NotFound if it finds none for any."""
+    parts, errors = [], {}
+    for name in names:
+        try:
+            parts.append(load(name))
+        except NotFound as error:
+            errors[name] = error
+    if not parts:
+        raise errors[names[0]]
+    return parts, tuple(errors)
 
 
 def rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -82,3 +98,14 @@ def fingerprint(paths: Iterable[Path], *facts: object) -> str:
         status = path.stat()
         digest.update(repr((str(path.resolve()), status.st_size, status.st_mtime_ns)).encode())
     return digest.hexdigest()
+
+
+def as_classes(labels: Sequence[Any]) -> npt.NDArray[Any]:
+    """Classes as whole numbers, if all are, else as text."""
+    try:
+        numbers = [int(label) for label in labels]
+        if all(float(label) == number for label, number in zip(labels, numbers, strict=True)):
+            return np.array(numbers)
+    except (ValueError, OverflowError):
+        pass
+    return np.array([str(label) for label in labels])

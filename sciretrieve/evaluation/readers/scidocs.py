@@ -1,27 +1,38 @@
-"""SciDocs in its original form, and Multi-SciDocs in the same form: judged candidates for each query, and paper metadata."""
+"""SciDocs in its original form, and Multi-SciDocs in the same form: judged candidates for each query, classes, and paper metadata."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterator
 from pathlib import Path
 
+from ...errors import InvalidRequest
+from ...streams import read_text
 from ...types import Paper, Query
 from ..judgements import objects_by_id, read_qrels
-from ..material import Material, Task
-from .files import find, fingerprint, paper_of
+from ..material import Labelled, Material, Prediction, Task
+from .files import as_classes, find, fingerprint, paper_of, present
 
 TASKS = {"coview": "co-view", "coread": "co-read", "cite": "cite", "cocite": "co-cite"}
 """Folder -> the name that the authors print."""
-METADATA = ("paper_metadata_view_cite_read.json", "paper_metadata.json")
+METADATA = "paper_metadata_view_cite_read.json"
+MULTI_METADATA = ("paper_metadata.json", "data_final.json")
+CLASSES_METADATA = "paper_metadata_mag_mesh.json"
+CLASSES = {"mag": "MAG", "mesh": "MeSH"}
+"""Folder -> task."""
 
 
-def load(folder: Path, split: str, benchmark: str, tasks: tuple[str, ...] = tuple(TASKS)) -> Material:
+def load(
+    folder: Path, split: str, benchmark: str, tasks: tuple[str, ...] = tuple(TASKS), metadata_names: tuple[str, ...] = (METADATA,)
+) -> Material:
     """The tasks in TASK/SPLIT.qrel, each query with its own candidates. Raises NotFound, InvalidRequest."""
-    metadata = find(folder, *METADATA, benchmark=benchmark)
+    metadata = find(folder, *metadata_names, benchmark=benchmark)
     papers = _papers(metadata)
     loaded_tasks, notes = [], []
-    for task in tasks:
-        qrels = read_qrels(find(folder, f"{task}/{split}.qrel", benchmark=benchmark))
+    files, missing = present(tasks, lambda task: (task, find(folder, f"{task}/{split}.qrel", benchmark=benchmark)))
+    for task, qrels_file in files:
+        qrels = read_qrels(qrels_file)
         if missing_queries := [id for id in qrels if id not in papers]:
             notes.append(
                 f"{TASKS[task]}: {len(missing_queries)} queries have no metadata; "
@@ -38,7 +49,45 @@ def load(folder: Path, split: str, benchmark: str, tasks: tuple[str, ...] = tupl
     def pool() -> Iterator[Paper]:
         yield from papers.values()
 
-    return Material(pool, tuple(loaded_tasks), benchmark, fingerprint([metadata]), notes)
+    missing_tasks = tuple(TASKS[task] for task in missing)
+    return Material(pool, tuple(loaded_tasks), benchmark, fingerprint([metadata]), notes, missing=missing_tasks)
+
+
+def load_classes(folder: Path, split: str, benchmark: str) -> Material:
+    """MAG's fields and MeSH's diseases: classes in mag/ and mesh/, train.csv to learn from and SPLIT.csv to predict.
+
+    Raises:
+        NotFound: the metadata is missing, or the files of both tasks are.
+        InvalidRequest: a line does not have an id and a class.
+    """
+    metadata = find(folder, CLASSES_METADATA, benchmark=benchmark)
+    papers = _papers(metadata)
+
+    def prediction(task: str) -> Prediction:
+        train, test = (_labelled(find(folder, f"{task}/{part}.csv", benchmark=benchmark)) for part in ("train", split))
+        return Prediction(CLASSES[task], "class", "macro-F1", train, test, solver="scidocs")
+
+    predictions, missing = present(tuple(CLASSES), prediction)
+
+    def pool() -> Iterator[Paper]:
+        yield from papers.values()
+
+    missing_tasks = tuple(CLASSES[task] for task in missing)
+    return Material(pool, (), benchmark, fingerprint([metadata]), predictions=tuple(predictions), missing=missing_tasks)
+
+
+def _labelled(path: Path) -> Labelled:
+    """Papers and their classes: after a line of names, an id and a class in each."""
+    ids, labels = [], []
+    for number, row in enumerate(csv.reader(io.StringIO(read_text(path))), 1):
+        if number > 1 and row:
+            if len(row) != 2:
+                raise InvalidRequest(f"{path}, line {number}: expected an id and a class, found {len(row)} columns")
+            ids.append(row[0])
+            labels.append(row[1])
+    if not ids:
+        raise InvalidRequest(f"{path} has no labelled papers")
+    return Labelled(tuple(ids), as_classes(labels))
 
 
 def _papers(path: Path) -> dict[str, Paper]:

@@ -1,17 +1,19 @@
-"""SciMult's evaluation files, which are JSON Lines despite their names: link prediction, zero-shot PPR, search, label retrieval."""
+"""SciMult's evaluation files, which are JSON Lines despite their names: links, recommendation, zero-shot PPR, search, labels, classes."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ...errors import InvalidRequest
+from ...errors import InvalidRequest, NotFound
 from ...types import Paper, Query
 from ..judgements import Qrels, grade_of
 from ..material import Material, Task
-from .files import find, fingerprint, paper_of, rows, text_of
+from .files import find, fingerprint, paper_of, present, rows, text_of
+from .names import Names
 
 SEARCH_SETS = ("Search", "TRECCOVID_SciRepEval", "TRECCOVID_BEIR", "SciFact", "NFCorpus")
 LINKS, SEARCH = "link_prediction_retrieval", "search"
@@ -21,6 +23,9 @@ RERANKED = {"Search", "TRECCOVID_SciRepEval"}
 REPEAT_SUFFIX = " (again)"
 """The suffix of the id of a positive that is listed again."""
 MAPLE_SETS = ("CSConference", "ChemistryMeSH", "Geography", "Psychology")
+DEFINED_SETS = ("CSConference", "ChemistryMeSH")
+"""Those of MAPLE whose labels have definitions."""
+COARSE_SETS = ("MAG", "MeSH")
 
 
 def load_links(folder: Path, task: str, benchmark: str) -> Material:
@@ -32,7 +37,7 @@ def load_links(folder: Path, task: str, benchmark: str) -> Material:
         id = text_of(path, number, row, "paper")
         positives = row.get(task)
         if not isinstance(positives, list):
-            raise InvalidRequest(f"{path}, line {number}: paper {id!r} has no list {task!r}")
+            raise InvalidRequest(f"{path}, line {number}: paper {id!r} has no list {task!r}; found {_found(row)}")
         if positives:
             queries[id] = Query(id, paper=paper_of(row, id))
             qrels[id] = _judgements_of(positives)
@@ -49,7 +54,7 @@ def load_patients(folder: Path, benchmark: str) -> Material:
     for number, row in rows(queries_file):
         positives = row.get("patient")
         if not isinstance(positives, list):
-            raise InvalidRequest(f"{queries_file}, line {number}: no list of patients")
+            raise InvalidRequest(f"{queries_file}, line {number}: no list 'patient'; found {_found(row)}")
         if positives:
             queries[str(number)] = Query(str(number), paper=paper_of(row, ""))
             qrels[str(number)] = _judgements_of(positives)
@@ -60,14 +65,8 @@ def load_patients(folder: Path, benchmark: str) -> Material:
 
 
 def load_searches(folder: Path, benchmark: str) -> list[Material]:
-    """The search sets that are there; a note names those that are not. Raises NotFound if none is."""
-    present = [name for name in SEARCH_SETS if any(folder.rglob(f"{name}_papers_test.json*"))]
-    sets = [load_search(folder, name, benchmark) for name in present or SEARCH_SETS]
-    if missing := [name for name in SEARCH_SETS if name not in present]:
-        sets[0].notes.append(
-            f"there are no files of {', '.join(missing)}: figures over all sets are over {len(present)} and do not compare"
-        )
-    return sets
+    """The search sets that are there. Raises NotFound if none is."""
+    return _sets(SEARCH_SETS, lambda name: load_search(folder, name, benchmark))
 
 
 def load_search(folder: Path, name: str, benchmark: str) -> Material:
@@ -80,47 +79,150 @@ def load_search(folder: Path, name: str, benchmark: str) -> Material:
         id = text_of(queries_file, number, row, "query_id")
         grades = row.get("score")
         if not isinstance(grades, dict):
-            raise InvalidRequest(f"{queries_file}, line {number}: query {id!r} has no object of scores")
+            raise InvalidRequest(f"{queries_file}, line {number}: query {id!r} has no object 'score' of grades; found {_found(row)}")
         queries[id] = Query(id, text_of(queries_file, number, row, "query"))
         qrels[id] = {str(paper): grade_of(queries_file, number, grade) for paper, grade in grades.items()}
     candidates = {id: tuple(row) for id, row in qrels.items()} if name in RERANKED else None
     return Material(_pool(papers, "paper"), (Task(name, queries, qrels, candidates),), f"{benchmark}-{name}", fingerprint([papers]))
 
 
-def load_labels(folder: Path, field: str, benchmark: str, *, by_name: bool) -> Material:
-    """A set of MAPLE: papers as queries, labels (name, definition) as candidates; `by_name` ranks labels named in the paper first."""
+def load_maple(folder: Path, benchmark: str, *, by_name: bool, defined: bool = True) -> list[Material]:
+    """The sets of MAPLE that are there; of those whose labels are to be read without definitions, the ones that have any."""
+    return _sets(
+        MAPLE_SETS if defined else DEFINED_SETS, lambda field: load_labels(folder, field, benchmark, by_name=by_name, defined=defined)
+    )
+
+
+def load_labels(folder: Path, field: str, benchmark: str, *, by_name: bool, defined: bool = True) -> Material:
+    """A set of MAPLE: papers as queries, labels as candidates.
+
+    Args:
+        folder: where its files are.
+        field: the set.
+        benchmark: for messages.
+        by_name: whether labels whose name occurs in the paper are ranked first.
+        defined: whether a label is read with its definition, or as its name alone.
+
+    Raises:
+        NotFound: there are no labels or papers; matches of names are made anew where there are none.
+        InvalidRequest: a row has another form, or there are too few matches.
+    """
     labels = find(folder, f"{field}_label.json", benchmark=benchmark)
     papers = find(folder, f"{field}_papers_test.json", benchmark=benchmark)
     queries: dict[str, Query] = {}
     qrels: Qrels = {}
     for number, row in rows(papers):
-        id = str(row.get("paper", number))
-        if id in queries:
-            raise InvalidRequest(f"{papers}, line {number}: paper {id!r} is listed above already")
+        id = _new_id(papers, number, row, queries)
         queries[id] = Query(id, paper=paper_of(row, id))
-        qrels[id] = _judgements_of(row.get("label") or [])
-        if not qrels[id]:
-            raise InvalidRequest(f"{papers}, line {number}: paper {id!r} has no label")
+        positives = row.get("label")
+        if not isinstance(positives, list) or not positives:
+            raise InvalidRequest(f"{papers}, line {number}: paper {id!r} has no list 'label' of labels; found {_found(row)}")
+        qrels[id] = _judgements_of(positives)
+    notes = _repeats(qrels)
     first = None
     if by_name:
-        matched_file = find(folder, f"{field}_matched.json", benchmark=benchmark)
-        matches = [{str(label) for label in row.get("candidate") or []} for _, row in rows(matched_file)]
-        if len(matches) < len(queries):
-            raise InvalidRequest(f"{matched_file} has {len(matches)} lines, fewer than the papers of {papers}")
-        label_ids = {text_of(labels, number, row, "label") for number, row in rows(labels)}
-        first = {id: names_matched & label_ids for id, names_matched in zip(queries, matches, strict=False)}
+        try:
+            first = _matches(find(folder, f"{field}_matched.json", benchmark=benchmark), papers, labels, queries)
+        except NotFound:
+            names = Names((text_of(labels, number, row, "label"), _names(row)) for number, row in rows(labels))
+            first = {id: names.within(query.words) for id, query in queries.items()}
+            notes.append(
+                f"{field}: there is no {field}_matched.json, so labels' names were looked for in the papers anew; figures may differ"
+            )
+    # the forms of the benchmark that read labels in the same way share one index
+    name = f"maple-{field}" if defined else f"maple-names-{field}"
+    return Material(_labels(labels, defined), (Task(field, queries, qrels, first=first),), name, fingerprint([labels]), notes)
+
+
+def load_coarse(folder: Path, benchmark: str) -> list[Material]:
+    """The sets of coarse classes that are there. Raises as `_load_classes`."""
+    return _sets(COARSE_SETS, lambda name: _load_classes(folder, name, benchmark))
+
+
+def load_recommendation(folder: Path, benchmark: str) -> Material:
+    """Papers with graded recommendations, re-ranked; the rows are both queries and candidates. Raises NotFound, InvalidRequest."""
+    path = find(folder, "Recommendation_papers_test.json", benchmark=benchmark)
+    queries: dict[str, Query] = {}
+    qrels: Qrels = {}
+    papers = set()
+    for number, row in rows(path):
+        id = text_of(path, number, row, "paper")
+        papers.add(id)
+        grades = row.get("score")
+        if not isinstance(grades, dict):
+            raise InvalidRequest(f"{path}, line {number}: paper {id!r} has no object 'score' of grades; found {_found(row)}")
+        if grades:
+            queries[id] = Query(id, paper=paper_of(row, id))
+            qrels[id] = {str(other): grade_of(path, number, grade) for other, grade in grades.items()}
+    if missing_id := next((other for grades in qrels.values() for other in grades if other not in papers), None):
+        raise InvalidRequest(f"{path} judges paper {missing_id!r}, which is not in it; get the file again")
+    if not queries:
+        raise InvalidRequest(f"{path} has no paper with grades")
+    task = Task("Recommendation", queries, qrels, {id: tuple(row) for id, row in qrels.items()})
+    return Material(_pool(path, "paper"), (task,), benchmark, fingerprint([path]))
+
+
+def _load_classes(folder: Path, name: str, benchmark: str) -> Material:
+    """Papers as queries, and all classes as their candidates; a paper's class is given by its place among the classes, from 0."""
+    labels = find(folder, f"{name}_label.json", benchmark=benchmark)
+    papers = find(folder, f"{name}_papers_test.json", benchmark=benchmark)
+    classes = [text_of(labels, number, row, "label") for number, row in rows(labels)]
+    queries: dict[str, Query] = {}
+    qrels: Qrels = {}
+    for number, row in rows(papers):
+        id = _new_id(papers, number, row, queries)
+        place = row.get("label")
+        if not isinstance(place, int) or not 0 <= place < len(classes):
+            raise InvalidRequest(
+                f"{papers}, line {number}: the label of paper {id!r} must be the place of its class in {labels.name}, "
+                f"0 to {len(classes) - 1}, not {str(place)[:40]}"
+            )
+        queries[id] = Query(id, paper=paper_of(row, id))
+        qrels[id] = {classes[place]: 1}
+    task = Task(name, queries, qrels, dict.fromkeys(queries, classes), classes=True)
+    return Material(_labels(labels, defined=True), (task,), f"{benchmark}-{name}", fingerprint([labels]))
+
+
+def _sets(names: tuple[str, ...], load: Callable[[str], Material]) -> list[Material]:
+    """The sets that are there; the first one knows which are missing."""
+    sets, missing = present(names, load)
+    return [replace(sets[0], missing=missing), *sets[1:]]
+
+
+def _new_id(papers: Path, number: int, row: Mapping[str, Any], known: Mapping[str, Any]) -> str:
+    """A paper's id, or the number of its line if it has none. Raises InvalidRequest if it was there before."""
+    id = str(row.get("paper", number))
+    if id in known:
+        raise InvalidRequest(f"{papers}, line {number}: paper {id!r} is listed above already")
+    return id
+
+
+def _matches(matched_file: Path, papers: Path, labels: Path, queries: Mapping[str, Query]) -> dict[str, set[str]]:
+    """The labels that the authors found named in each paper; those that are none of the set are no candidates."""
+    matches = [{str(label) for label in row.get("candidate") or []} for _, row in rows(matched_file)]
+    if len(matches) < len(queries):
+        raise InvalidRequest(f"{matched_file} has {len(matches)} lines, fewer than the papers of {papers}")
+    label_ids = {text_of(labels, number, row, "label") for number, row in rows(labels)}
+    return {id: names_matched & label_ids for id, names_matched in zip(queries, matches, strict=False)}
+
+
+def _labels(path: Path, defined: bool) -> Callable[[], Iterator[Paper]]:
+    """Labels as papers: the first name is the title, the definition the abstract."""
 
     def pool() -> Iterator[Paper]:
-        for number, row in rows(labels):
-            names = row.get("name") or [""]
-            yield Paper(
-                text_of(labels, number, row, "label"),
-                str(names[0] if isinstance(names, list) else names),
-                str(row.get("definition") or ""),
-            )
+        for number, row in rows(path):
+            yield Paper(text_of(path, number, row, "label"), _names(row)[0], str(row.get("definition") or "") if defined else "")
 
-    # both forms of the benchmark share their labels and therefore one index
-    return Material(pool, (Task(field, queries, qrels, first=first),), f"maple-{field}", fingerprint([labels]), _repeats(qrels))
+    return pool
+
+
+def _names(row: Mapping[str, Any]) -> list[str]:
+    names = row.get("name") or [""]
+    return [str(name) for name in names] if isinstance(names, list) else [str(names)]
+
+
+def _found(row: Mapping[str, Any]) -> str:
+    return ", ".join(sorted(row)) or "nothing"
 
 
 def _judgements_of(positives: Iterable[Any]) -> dict[str, int]:

@@ -10,7 +10,7 @@ from ...errors import InvalidRequest, NotFound
 from ...types import Paper, Query
 from ..judgements import Qrels, grade_of
 from ..material import Material, Task
-from .files import find, fingerprint, paper_of, rows, text_of
+from .files import find, fingerprint, paper_of, present, rows, text_of
 
 SCIDOCS_TEXTS = "scidocs_view_cite_read"
 SCIDOCS_TASKS = {"co-view": "scidocs_view", "co-read": "scidocs_read", "cite": "scidocs_cite", "co-cite": "scidocs_cocite"}
@@ -94,15 +94,18 @@ def load_scidocs(folder: Path, benchmark: str) -> Material:
     texts = needed(folder, SCIDOCS_TEXTS, TEXTS, benchmark)
     papers = read_papers(texts)
     tasks = []
-    for name, configuration in SCIDOCS_TASKS.items():
-        qrels = _judgements(needed(folder, configuration, JUDGEMENTS, benchmark, alone=False))
+    files, missing = present(
+        tuple(SCIDOCS_TASKS), lambda name: (name, needed(folder, SCIDOCS_TASKS[name], JUDGEMENTS, benchmark, alone=False))
+    )
+    for name, qrels_files in files:
+        qrels = _judgements(qrels_files)
         queries = {id: Query(id, paper=papers.get(id)) for id in qrels}
         tasks.append(Task(name, queries, qrels, {id: tuple(row) for id, row in qrels.items()}, single=True))
 
     def pool() -> Iterator[Paper]:
         yield from papers.values()
 
-    return Material(pool, tuple(tasks), SCIDOCS_TEXTS, fingerprint(texts))
+    return Material(pool, tuple(tasks), SCIDOCS_TEXTS, fingerprint(texts), missing=missing)
 
 
 def places(folder: Path, configuration: str) -> list[Path]:

@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...errors import InvalidRequest
 from ...streams import read_text
 from ...types import Paper
 from ..material import FewShot, Label, Labelled, Material, Prediction
-from .files import fingerprint, rows, text_of
+from .files import as_classes, fingerprint, rows, text_of
 from .scirepeval import TEXTS, needed, read_papers
 
 
@@ -65,7 +64,7 @@ def _labelled(paths: Sequence[Path], label: Label, measure: str) -> Labelled:
             labels.append(_label(path, number, row["label"], label, len(labels[0]) if label == "classes" and labels else None))
     if not ids:
         raise InvalidRequest(f"{paths[0]} has no labelled papers")
-    array = np.array(labels) if label != "class" else _classes(labels)
+    array = np.array(labels) if label != "class" else as_classes(labels)
     if measure == "F1" and not set(array.tolist()) <= {0, 1}:
         raise InvalidRequest(f"{paths[0]}: the classes must be 0 and 1, and {sorted(set(map(str, array)))[-1]!r} is among them")
     return Labelled(tuple(ids), array)
@@ -97,14 +96,3 @@ def _label(path: Path, number: int, value: Any, label: Label, classes: int | Non
     if isinstance(value, (list, dict)):
         raise InvalidRequest(f"{path}, line {number}: the label must be one class, not {str(value)[:40]}")
     return value
-
-
-def _classes(labels: Sequence[Any]) -> npt.NDArray[Any]:
-    """Classes as whole numbers, if all are, else as text."""
-    try:
-        numbers = [int(label) for label in labels]
-        if all(float(label) == number for label, number in zip(labels, numbers, strict=True)):
-            return np.array(numbers)
-    except (ValueError, OverflowError):
-        pass
-    return np.array([str(label) for label in labels])
