@@ -119,7 +119,7 @@ ROWS = (
         load=lambda folder, split: [scidocs.load_classes(folder, split, "scidocs-classes")],
         splits=("test", "val"),
         manual=SCIDOCS_MANUAL,
-        note=scirepeval.SOLVER_NOTE,
+        note="Fitted by scikit-learn's LinearSVC; SciDocs' code takes the one of sklearn-contrib-lightning, and figures differ a little.",
     ),
     _pmc("pmc-patients-par", "PAR", "5,959 queries; 1.4M articles (old release), 11.7M (current)"),
     _pmc("pmc-patients-ppr", "PPR", "2,812 queries, 155,151 patients"),

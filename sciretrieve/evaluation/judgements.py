@@ -84,7 +84,7 @@ def json_of(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise InvalidRequest(f"{path} is no whole JSON: {error}; it may be cut short") from error
     if not isinstance(value, dict):
-        raise InvalidRequest(f"{path} holds no JSON object")
+        raise InvalidRequest(f"{path} holds no JSON object; is it of another release?")
     return value
 
 
@@ -100,7 +100,7 @@ def objects_by_id(path: Path) -> dict[str, Mapping[str, Any]]:
     """A JSON file of objects by id. Raises InvalidRequest."""
     value = json_of(path)
     if bad_key := next((key for key, row in value.items() if not isinstance(row, dict)), None):
-        raise InvalidRequest(f"{path}: {bad_key!r} holds no object")
+        raise InvalidRequest(f"{path}: {bad_key!r} holds no object; expected an object for each id, so the file may be of another release")
     return dict(value)
 
 

@@ -169,6 +169,17 @@ def multi_scidocs(folder: Path) -> dict[str, Array]:
     return vectors
 
 
+def test_judgements_are_those_beside_the_metadata(tmp_path: Path) -> None:
+    vectors = multi_scidocs(tmp_path / "multi")
+    options: Any = {"embeddings": str(write_vectors(tmp_path / "v.jsonl", vectors))}
+    alone = evaluate("multi-scidocs", tmp_path / "multi", **options).as_json()["per_task"]
+    for task in ("cite", "cocite", "coread", "coview"):
+        write_text(tmp_path / f"scidocs/{task}/test.qrel", "magp000 0 magp001 1\n")
+    write_text(tmp_path / "scidocs/paper_metadata_view_cite_read.json", json.dumps({id: paper(id) for id in ("magp000", "magp001")}))
+    assert evaluate("multi-scidocs", tmp_path, **options).as_json()["per_task"] == alone
+    assert evaluate("scidocs-rerank", tmp_path, **options).as_json()["per_task"]["cite"]["judged_queries"] == 1
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_the_average_of_multi_scidocs_is_that_of_five_figures(tmp_path: Path) -> None:
     vectors = multi_scidocs(tmp_path / "data")

@@ -147,6 +147,27 @@ def test_a_folder_that_bears_its_benchmarks_name_is_recognised(tmp_path: Path) -
         evaluate("trec-covid", tmp_path / "scifact")
 
 
+@pytest.mark.parametrize(
+    ("name", "file", "content", "words"),
+    [
+        (
+            "scidocs-cite",
+            "SciDocs_papers_test.json",
+            '{"paper": "a", "cites": []}',
+            r"line 1: paper 'a' has no list 'cite'; found cites, paper",
+        ),
+        ("relish", "relish/evaluation.jsonl", '{"doc_id": "a"}', r"line 1: expected a query and a list of candidates; found doc_id"),
+        ("recommendation", "Recommendation_papers_test.json", "[]", r"line 1: not a JSON object; expected an object a line"),
+        ("scidocs-rerank", "paper_metadata_view_cite_read.json", '{"a": 1}', r"'a' holds no object; expected an object for each id"),
+        ("mdcr", "mdcr_test.json", "[]", r"holds no JSON object; is it of another release\?"),
+    ],
+)
+def test_a_file_of_another_release_is_named_with_what_was_expected(tmp_path: Path, name: str, file: str, content: str, words: str) -> None:
+    write_text(tmp_path / file, content + "\n")
+    with pytest.raises(InvalidRequest, match=rf"{file.rpartition('/')[2]}.*{words}"):
+        evaluate(name, tmp_path)
+
+
 def test_many_benchmarks_are_counted(tmp_path: Path) -> None:
     for files in LAYOUTS.values():
         for file in files:

@@ -74,7 +74,7 @@ def rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         return
     for number, row in json_lines(path):
         if isinstance(row, str):
-            raise InvalidRequest(f"{path}, line {number}: {row}; the file may be cut short")
+            raise InvalidRequest(f"{path}, line {number}: {row}; expected an object a line, so the file is cut short or of another release")
         yield number, row
 
 
@@ -83,7 +83,12 @@ def text_of(path: Path, number: int, row: Mapping[str, Any], *names: str) -> str
     for name in names:
         if row.get(name) is not None:
             return str(row[name])
-    raise InvalidRequest(f"{path}, line {number}: no {' or '.join(names)}; found {', '.join(sorted(row)) or 'nothing'}")
+    raise InvalidRequest(f"{path}, line {number}: no {' or '.join(names)}; found {found(row)}")
+
+
+def found(row: Mapping[str, Any]) -> str:
+    """The names of a row's fields, for the end of a message about what was expected."""
+    return ", ".join(sorted(row)) or "nothing"
 
 
 def paper_of(row: Mapping[str, Any], id: str, *, title: str = "title", abstract: str = "abstract") -> Paper:

@@ -28,6 +28,8 @@ def load(
 ) -> Material:
     """The tasks in TASK/SPLIT.qrel, each query with its own candidates. Raises NotFound, InvalidRequest."""
     metadata = find(folder, *metadata_names, benchmark=benchmark)
+    if any((metadata.parent / task).is_dir() for task in tasks):
+        folder = metadata.parent  # a folder above may hold SciDocs and Multi-SciDocs, whose judgements have the same names
     papers = _papers(metadata)
     loaded_tasks, notes = [], []
     files, missing = present(tasks, lambda task: (task, find(folder, f"{task}/{split}.qrel", benchmark=benchmark)))

@@ -12,7 +12,7 @@ from ...errors import InvalidRequest, NotFound
 from ...types import Paper, Query
 from ..judgements import Qrels, grade_of
 from ..material import Material, Task
-from .files import find, fingerprint, paper_of, present, rows, text_of
+from .files import find, fingerprint, found, paper_of, present, rows, text_of
 from .names import Names
 
 SEARCH_SETS = ("Search", "TRECCOVID_SciRepEval", "TRECCOVID_BEIR", "SciFact", "NFCorpus")
@@ -37,7 +37,7 @@ def load_links(folder: Path, task: str, benchmark: str) -> Material:
         id = text_of(path, number, row, "paper")
         positives = row.get(task)
         if not isinstance(positives, list):
-            raise InvalidRequest(f"{path}, line {number}: paper {id!r} has no list {task!r}; found {_found(row)}")
+            raise InvalidRequest(f"{path}, line {number}: paper {id!r} has no list {task!r}; found {found(row)}")
         if positives:
             queries[id] = Query(id, paper=paper_of(row, id))
             qrels[id] = _judgements_of(positives)
@@ -54,7 +54,7 @@ def load_patients(folder: Path, benchmark: str) -> Material:
     for number, row in rows(queries_file):
         positives = row.get("patient")
         if not isinstance(positives, list):
-            raise InvalidRequest(f"{queries_file}, line {number}: no list 'patient'; found {_found(row)}")
+            raise InvalidRequest(f"{queries_file}, line {number}: no list 'patient'; found {found(row)}")
         if positives:
             queries[str(number)] = Query(str(number), paper=paper_of(row, ""))
             qrels[str(number)] = _judgements_of(positives)
@@ -79,7 +79,7 @@ def load_search(folder: Path, name: str, benchmark: str) -> Material:
         id = text_of(queries_file, number, row, "query_id")
         grades = row.get("score")
         if not isinstance(grades, dict):
-            raise InvalidRequest(f"{queries_file}, line {number}: query {id!r} has no object 'score' of grades; found {_found(row)}")
+            raise InvalidRequest(f"{queries_file}, line {number}: query {id!r} has no object 'score' of grades; found {found(row)}")
         queries[id] = Query(id, text_of(queries_file, number, row, "query"))
         qrels[id] = {str(paper): grade_of(queries_file, number, grade) for paper, grade in grades.items()}
     candidates = {id: tuple(row) for id, row in qrels.items()} if name in RERANKED else None
@@ -116,7 +116,7 @@ def load_labels(folder: Path, field: str, benchmark: str, *, by_name: bool, defi
         queries[id] = Query(id, paper=paper_of(row, id))
         positives = row.get("label")
         if not isinstance(positives, list) or not positives:
-            raise InvalidRequest(f"{papers}, line {number}: paper {id!r} has no list 'label' of labels; found {_found(row)}")
+            raise InvalidRequest(f"{papers}, line {number}: paper {id!r} has no list 'label' of labels; found {found(row)}")
         qrels[id] = _judgements_of(positives)
     notes = _repeats(qrels)
     first = None
@@ -150,7 +150,7 @@ def load_recommendation(folder: Path, benchmark: str) -> Material:
         papers.add(id)
         grades = row.get("score")
         if not isinstance(grades, dict):
-            raise InvalidRequest(f"{path}, line {number}: paper {id!r} has no object 'score' of grades; found {_found(row)}")
+            raise InvalidRequest(f"{path}, line {number}: paper {id!r} has no object 'score' of grades; found {found(row)}")
         if grades:
             queries[id] = Query(id, paper=paper_of(row, id))
             qrels[id] = {str(other): grade_of(path, number, grade) for other, grade in grades.items()}
@@ -219,10 +219,6 @@ def _labels(path: Path, defined: bool) -> Callable[[], Iterator[Paper]]:
 def _names(row: Mapping[str, Any]) -> list[str]:
     names = row.get("name") or [""]
     return [str(name) for name in names] if isinstance(names, list) else [str(names)]
-
-
-def _found(row: Mapping[str, Any]) -> str:
-    return ", ".join(sorted(row)) or "nothing"
 
 
 def _judgements_of(positives: Iterable[Any]) -> dict[str, int]:

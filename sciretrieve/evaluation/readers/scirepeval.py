@@ -10,7 +10,7 @@ from ...errors import InvalidRequest, NotFound
 from ...types import Paper, Query
 from ..judgements import Qrels, grade_of
 from ..material import Material, Task
-from .files import find, fingerprint, paper_of, present, rows, text_of
+from .files import find, fingerprint, found, paper_of, present, rows, text_of
 
 SCIDOCS_TEXTS = "scidocs_view_cite_read"
 SCIDOCS_TASKS = {"co-view": "scidocs_view", "co-read": "scidocs_read", "cite": "scidocs_cite", "co-cite": "scidocs_cocite"}
@@ -164,7 +164,7 @@ def _add_row(
 ) -> None:
     query, candidates = row.get("query"), row.get("candidates")
     if query is None or not isinstance(candidates, list):
-        raise InvalidRequest(f"{path}, line {number}: expected a query and a list of candidates")
+        raise InvalidRequest(f"{path}, line {number}: expected a query and a list of candidates; found {found(row)}")
     if isinstance(query, Mapping):
         id = text_of(path, number, query, "doc_id", "corpus_id", "paper_id")
         queries.setdefault(id, Query(id, paper=_paper(query, id, extra)))

@@ -15,7 +15,7 @@ from ...errors import InvalidRequest
 from ...streams import read_text
 from ...types import Paper
 from ..material import FewShot, Label, Labelled, Material, Prediction
-from .files import as_classes, fingerprint, rows, text_of
+from .files import as_classes, fingerprint, found, rows, text_of
 from .scirepeval import TEXTS, needed, read_papers
 
 
@@ -60,7 +60,7 @@ def _labelled(paths: Sequence[Path], label: Label, measure: str) -> Labelled:
         for number, row in _table(path):
             ids.append(text_of(path, number, row, "paper_id"))
             if row.get("label") is None:
-                raise InvalidRequest(f"{path}, line {number}: no label; found {', '.join(sorted(row)) or 'nothing'}")
+                raise InvalidRequest(f"{path}, line {number}: no label; found {found(row)}")
             labels.append(_label(path, number, row["label"], label, len(labels[0]) if label == "classes" and labels else None))
     if not ids:
         raise InvalidRequest(f"{paths[0]} has no labelled papers")
