@@ -51,7 +51,7 @@ class SuiteReport:
     def averages(self) -> Mapping[str, tuple[float, int, int]]:
         """What is averaged -> the mean in per cent, over how many figures, of how many; without those that have none.
 
-        It is a group, if the suite has groups, a format of a group (`in-train CLF`), or all of the suite.
+        It is a group, a format of a group (`in-train CLF`), or all of the suite.
         """
         result = {}
         for name, chosen in _averaged(self.suite).items():
