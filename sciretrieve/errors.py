@@ -11,7 +11,8 @@
     │                       format version
     └── Unavailable         a dependency or lock is unavailable  exit 4
         ├── MissingExtra    says the command that installs it
-        └── IndexBusy       another process writes this index
+        ├── IndexBusy       another process writes this index
+        └── ResultAwaited   says how another program computes it
 
 The command line and every other front end map the four classes directly under the root, and only those.
 Constructor arguments stay in `args`, so that errors survive pickling between processes.
@@ -111,6 +112,10 @@ class IndexBusy(Unavailable):
     def __str__(self) -> str:
         path, holder = self.args
         return f"{path} is being written by {holder or 'another process'}; wait until it ends, then run the command again"
+
+
+class ResultAwaited(Unavailable):
+    """A result that another program computes is not there yet; the message says how to run it."""
 
 
 class EncoderMismatch(InvalidRequest):

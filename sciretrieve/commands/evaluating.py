@@ -294,7 +294,6 @@ def _suite_facts(suite: Suite) -> dict[str, object]:
         "average": f"the mean of {len(suite.figures)} figures" + (f", and of those of each group: {', '.join(groups)}" if groups else ""),
         "files": "a folder with the files of each benchmark in it or below it, as `benchmarks fetch` makes it",
         "source": suite.source,
-        "left out": [f"{name}: {reason}" for name, reason in suite.absent.items()],
     }
 
 

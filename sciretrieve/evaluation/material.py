@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy.typing as npt
@@ -152,6 +153,32 @@ class Clustering:
         return 1
 
 
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """A task that its authors' own code scores: it is given the papers' vectors as a file, and its figures are read back.
+
+    Attributes:
+        name: the task's name, which is its data set's.
+        measure: B3 F1.
+        root: the folder that has the folders of all data sets.
+        blocks: the folder of the files that say which blocks are in which split.
+        learnt: for each mention of an author that is learnt from, the paper's id.
+        test: the same of those that are scored.
+    """
+
+    name: str
+    measure: str
+    root: Path
+    blocks: Path
+    learnt: tuple[str, ...]
+    test: tuple[str, ...]
+
+    @property
+    def runs(self) -> int:
+        """As of `Prediction`."""
+        return 1
+
+
 @dataclass(frozen=True)
 class Material:
     """A benchmark in memory; or one of its sets, if each set has its own papers.
@@ -163,7 +190,7 @@ class Material:
         fingerprint: changes when the papers do.
         notes: what was unusual in the files, and how it was handled.
         textless: the error to raise where texts are needed, if the benchmark's texts are missing; else "".
-        predictions: the tasks of predicting labels of these papers, or clusters of them.
+        predictions: the tasks of predicting labels of these papers, or clusters of their authors.
         missing: the names of the benchmark's tasks that are left out, because their files are not there.
     """
 
@@ -173,5 +200,5 @@ class Material:
     fingerprint: str
     notes: list[str] = field(default_factory=list)
     textless: str = ""
-    predictions: tuple[Prediction | Clustering, ...] = ()
+    predictions: tuple[Prediction | Clustering | Handover, ...] = ()
     missing: tuple[str, ...] = ()

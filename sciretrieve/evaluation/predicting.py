@@ -40,7 +40,8 @@ class Predicted:
     """What came of a prediction.
 
     Attributes:
-        figures: the measure of each run in per cent, to two decimals as the authors print it; one run where all papers are learnt from.
+        figures: the measure of each run in per cent, to two decimals as the authors print it (S2AND's: a mean of such figures, see
+            `handover`); one run where all papers are learnt from.
         learnt: how many papers were there to learn from.
         predicted: how many were predicted.
         left_out: how many labelled papers have no vector.
@@ -48,6 +49,7 @@ class Predicted:
         wanted: how many runs the task has; so few papers to learn from may give fewer samples.
         unit: what is learnt from and predicted.
         zeros: how many papers have no vector and took zeros.
+        source: the file that the figures were read from, if the authors' own code computed them.
     """
 
     figures: list[float]
@@ -58,6 +60,7 @@ class Predicted:
     wanted: int = 1
     unit: str = "papers"
     zeros: int = 0
+    source: str = ""
 
 
 def check_library() -> None:

@@ -31,10 +31,10 @@ from ..types import Paper
 from . import scoring, sides
 from .catalogue import find_benchmark
 from .judgements import is_json, json_of, read_qrels, read_scores
-from .material import Material
+from .material import Clustering, Handover, Material, Prediction
 from .measures import Evaluator, parse_measure
 from .options import Request, RequestKeywords
-from .predicting import check_library
+from .predicting import Predicted, check_library
 from .recognising import check_owner, whose
 from .reports import Report, all_measures, versions
 from .scoring import Result
@@ -42,6 +42,9 @@ from .spaces import IndexSpace, StoredSpace
 from .specs import Benchmark
 from .statistics import interval
 from .systems import Dense, IndexSearch, RerankedSystem, StoredScores, System
+
+LEARNERS = {Prediction: "linear support vectors", Clustering: "average linkage by cosine", Handover: "S2AND's own code"}
+"""What learns from vectors in each kind of prediction."""
 
 
 def evaluate(
@@ -67,6 +70,7 @@ def evaluate(
     Raises:
         UnknownName, InvalidRequest, NotFound: there is no such benchmark, option, system or file, or a file is invalid.
         Unavailable: a node lacks this version of sciretrieve, or does not see the index.
+        ResultAwaited: S2AND's own code is to be run first; the message says how.
     """
     names = [field.name for field in fields(Request)]
     for name in options:
@@ -192,12 +196,18 @@ def _measured(
         metric = metric or first_system.space.metric
     score = {"ip": "inner product", "l2": "minus Euclidean distance", "cosine": "cosine"}
     score_name = score[metric] if isinstance(first_system, Dense) and metric else "the system's own"
-    if any(material.predictions for material in materials):
-        score_name = "average linkage by cosine" if spec.protocol.metric is not None else "linear support vectors"
+    if predictions := [prediction for material in materials for prediction in material.predictions]:
+        score_name = LEARNERS[type(predictions[0])]
+    notes += dict.fromkeys(f"computed by S2AND's own code, which wrote {came.source}" for came in _came(result) if came.source)
     if system is not first_system:
         score_name += f", then the reranker's for the first {request.rerank_depth}"
     is_overridden = request.metric is not None and request.metric != spec.protocol.metric
     return Report(spec, split, score_name, is_overridden, system.name, {**system.facts(), "reads": sides_read}, result, notes)
+
+
+def _came(result: Result) -> Iterator[Predicted]:
+    """What came of predictions, if they were any."""
+    yield from (task.prediction for task in result.tasks if task.prediction is not None)
 
 
 def read(spec: Benchmark, data: str | Path | None, split: str, task: str | None = None) -> list[Material]:

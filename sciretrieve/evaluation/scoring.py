@@ -17,8 +17,9 @@ from ..protocols import Progress
 from ..runs import trec_id
 from . import measures
 from .clustering import cluster
+from .handover import scored_elsewhere
 from .judgements import RunScores
-from .material import Material, Prediction, Protocol, Task
+from .material import Clustering, Handover, Material, Prediction, Protocol, Task
 from .measures import Evaluator, Measure, parse_measure
 from .predicting import Predicted, predict
 from .statistics import interval, interval_over_tasks
@@ -241,17 +242,25 @@ def run(
 
 
 def _run_predictions(system_for: Mapping[str, System], materials: Sequence[Material], protocol: Protocol, progress: Progress) -> Result:
-    """The figures of predictions. Raises InvalidRequest for a system without vectors."""
-    pairs = [(system_for[material.name], prediction) for material in materials for prediction in material.predictions]
-    progress.start(sum(prediction.runs for _, prediction in pairs), unit="models")
-    results = []
-    for system, prediction in pairs:
+    """The figures of predictions. Raises InvalidRequest for a system without vectors; ResultAwaited, see `scored_elsewhere`."""
+    pairs = []
+    for material in materials:
+        system = system_for[material.name]
         if not isinstance(system, Dense):
             raise InvalidRequest(f"labels are predicted from vectors, which {system.name} has none of: use --mode dense or --embeddings")
+        pairs += [(system, prediction) for prediction in material.predictions]
+    progress.start(sum(prediction.runs for _, prediction in pairs), unit="models")
+    handed_over = [(task, system.space) for system, task in pairs if isinstance(task, Handover)]
+    elsewhere = scored_elsewhere(handed_over, pairs[0][0].name) if handed_over else {}
+    results = []
+    for system, prediction in pairs:
         if isinstance(prediction, Prediction):
             came = predict(prediction, system.space, lambda: progress.advance(1))
-        else:
+        elif isinstance(prediction, Clustering):
             came = cluster(prediction, system.space, lambda: progress.advance(1))
+        else:
+            came = elsewhere[prediction.name]
+            progress.advance(1)
         rows = {str(run): {prediction.measure: figure / 100} for run, figure in enumerate(came.figures, 1)}
         results.append(TaskResult(prediction.name, rows, prediction=came))
     return summarise(results, protocol, protocol.measures)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,7 +77,7 @@ class Figure:
         name: the task, as its paper calls it.
         format: classification (CLF), regression (RGN), proximity (PRX) or search (SRCH).
         group: the tasks whose average is given, too; "" for none but that of all.
-        benchmark: its name in the catalogue; "" if it cannot be evaluated here.
+        benchmark: its name in the catalogue.
         measure: the measure's name.
         task: the benchmark's task; "" for the benchmark as a whole.
     """
@@ -99,16 +99,14 @@ class Suite:
         task: what it is, in one line.
         source: the paper, and the tables that have its averages.
         figures: what is averaged, each with the same weight.
-        absent: name of a figure that cannot be evaluated here -> why.
     """
 
     name: str
     task: str
     source: str
     figures: tuple[Figure, ...]
-    absent: Mapping[str, str]
 
     @property
     def benchmarks(self) -> tuple[str, ...]:
         """The benchmarks, each once."""
-        return tuple(dict.fromkeys(figure.benchmark for figure in self.figures if figure.benchmark))
+        return tuple(dict.fromkeys(figure.benchmark for figure in self.figures))

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..distributed import RayWorkers
-from ..errors import InvalidRequest, NotFound
+from ..errors import InvalidRequest, NotFound, ResultAwaited
 from ..files import read_json, write_json
 from ..protocols import Progress, Silent
 from .catalogue import SUITES, find_benchmark
@@ -185,14 +185,17 @@ def evaluate_suite_request(request: Request, output: Path | None, progress: Prog
                 reasons[name] = str(error)
                 continue
             progress.note(f"{suite.name}: {name}")
-            reports[name] = measure(member, spec, materials, folder, progress).as_json()
+            try:
+                reports[name] = measure(member, spec, materials, folder, progress).as_json()
+            except ResultAwaited as error:
+                reasons[name] = str(error)
         except InvalidRequest as error:
             raise InvalidRequest(f"{name}: {error}") from error
     if not reports:
         raise NotFound(f"{request.data} has the files of none of the tasks of {suite.name}; see `sciretrieve benchmarks show {suite.name}`")
     values = {figure: _value(reports[figure.benchmark], figure) for figure in suite.figures if figure.benchmark in reports}
     figures = [(figure, value) for figure, value in values.items() if value is not None]
-    missing = [(figure, _reason(suite, figure, reasons)) for figure in suite.figures if values.get(figure) is None]
+    missing = [(figure, _reason(figure, reasons)) for figure in suite.figures if values.get(figure) is None]
     system = next(iter(reports.values()))["system"]["name"]
     suite_report = SuiteReport(suite, system, figures, missing, list(_notes(reports)))
     if output is not None:
@@ -245,10 +248,9 @@ def _value(report: Mapping[str, Any], figure: Figure) -> float | None:
     return float(row["rounded"][figure.measure])
 
 
-def _reason(suite: Suite, figure: Figure, reasons: Mapping[str, str]) -> str:
+def _reason(figure: Figure, reasons: Mapping[str, str]) -> str:
     """Why a figure is not there."""
-    no_files = f"there are no files of {figure.benchmark}'s task {figure.task}"
-    return reasons.get(figure.benchmark) or suite.absent.get(figure.name) or no_files
+    return reasons.get(figure.benchmark) or f"there are no files of {figure.benchmark}'s task {figure.task}"
 
 
 def _notes(reports: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

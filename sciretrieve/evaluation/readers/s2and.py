@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,13 @@ import numpy as np
 from ...errors import InvalidRequest
 from ...types import Paper
 from ..judgements import json_of, objects_by_id
-from ..material import Clustering, Labelled, Material
+from ..material import Clustering, Handover, Labelled, Material
 from .files import find, fingerprint, paper_of
 
 DATASETS = ("arnetminer", "inspire", "kisti", "pubmed", "qian", "zbmath")
+
+
+FILES = ("signatures", "clusters", "papers")
 
 
 def load(folder: Path, dataset: str, benchmark: str) -> Material:
@@ -24,30 +27,59 @@ def load(folder: Path, dataset: str, benchmark: str) -> Material:
         NotFound: a file is missing.
         InvalidRequest: a signature has no block or paper, or the clusters or blocks are of another form.
     """
-    paths = {name: find(folder, f"{dataset}_{name}.json", benchmark=benchmark) for name in ("signatures", "clusters", "papers")}
-    splits_path = find(folder, f"block_sigs_{dataset}.json", benchmark=benchmark)
-    signatures, clusters, papers = (objects_by_id(paths[name]) for name in ("signatures", "clusters", "papers"))
+    paths, splits = _read(folder, dataset, benchmark, ("dev", "test"))
+    return _material(f"s2and_{dataset}", paths, Clustering(dataset, "B3 F1", splits["dev"], splits["test"]), splits)
+
+
+def load_for_s2and(folder: Path, dataset: str, benchmark: str) -> Material:
+    """The same for S2AND's own code, which reads `DATASET/DATASET_signatures.json` and so on.
+
+    Raises:
+        NotFound, InvalidRequest: as `load`; InvalidRequest, too, if its code would not find a file there.
+    """
+    paths, splits = _read(folder, dataset, benchmark, ("train", "dev", "test"))
+    root, blocks = paths["signatures"].parent.parent, paths["blocks"].parent
+    expected = {name: root / dataset / f"{dataset}_{name}.json" for name in FILES} | {"blocks": blocks / f"block_sigs_{dataset}.json"}
+    for name, path in paths.items():
+        if path != expected[name]:
+            raise InvalidRequest(f"S2AND's own code, which {benchmark} needs, does not read {path}; name it {expected[name]}, uncompressed")
+    learnt, test = (tuple(id for name in names for block in splits[name] for id in block.ids) for names in (("train", "dev"), ("test",)))
+    return _material(f"s2and-all_{dataset}", paths, Handover(dataset, "B3 F1", root, blocks, learnt, test), splits)
+
+
+Splits = Mapping[str, tuple[Labelled, ...]]
+"""A split's name -> its blocks: for each mention of an author the paper's id and the true author."""
+
+
+def _read(folder: Path, dataset: str, benchmark: str, names: Sequence[str]) -> tuple[dict[str, Path], Splits]:
+    """The files, and the splits that are asked for."""
+    paths = {name: find(folder, f"{dataset}_{name}.json", benchmark=benchmark) for name in FILES}
+    paths["blocks"] = find(folder, f"block_sigs_{dataset}.json", benchmark=benchmark)
     authors: dict[str, str] = {}
-    for author, row in clusters.items():
+    for author, row in objects_by_id(paths["clusters"]).items():
         if not isinstance(row.get("signature_ids"), list):
             raise InvalidRequest(f"{paths['clusters']}: cluster {author!r} has no list of signature_ids")
         authors |= {str(id): author for id in row["signature_ids"]}
     blocks: dict[str, list[tuple[str, str]]] = {}
-    for id, row in signatures.items():
+    for id, row in objects_by_id(paths["signatures"]).items():
         block = (row.get("author_info") or {}).get("block")
         if block is None or row.get("paper_id") is None:
             raise InvalidRequest(f"{paths['signatures']}: signature {id!r} has no author_info.block or no paper_id")
         if id in authors:
             blocks.setdefault(str(block), []).append((str(row["paper_id"]), authors[id]))
-    splits = json_of(splits_path)
-    dev, test = (_blocks(splits_path, splits, name, blocks) for name in ("dev", "test"))
-    used_ids = dict.fromkeys(id for block in (*dev, *test) for id in block.ids)
+    file = json_of(paths["blocks"])
+    return paths, {name: _blocks(paths["blocks"], file, name, blocks) for name in names}
+
+
+def _material(name: str, paths: Mapping[str, Path], task: Clustering | Handover, splits: Splits) -> Material:
+    """A task, and the papers of its mentions."""
+    papers = objects_by_id(paths["papers"])
+    used_ids = dict.fromkeys(id for blocks in splits.values() for block in blocks for id in block.ids)
 
     def pool() -> Iterator[Paper]:
         yield from (paper_of(papers[id], id) for id in used_ids if id in papers)
 
-    clustering = Clustering(dataset, "B3 F1", dev, test)
-    return Material(pool, (), f"s2and_{dataset}", fingerprint([*paths.values(), splits_path]), predictions=(clustering,))
+    return Material(pool, (), name, fingerprint(paths.values()), predictions=(task,))
 
 
 def _blocks(path: Path, splits: Mapping[str, Any], name: str, blocks: Mapping[str, list[tuple[str, str]]]) -> tuple[Labelled, ...]:
