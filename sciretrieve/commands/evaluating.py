@@ -217,7 +217,8 @@ def compare(
     """Say whether runs differ by more than chance.
 
     Each run is compared with the first by a paired randomisation test and a paired t-test, both corrected by Holm's
-    method for the number of comparisons.
+    method for the number of comparisons. Three runs or more are also compared all with all, by a two-way analysis of
+    variance with Tukey's test.
 
     Exit code 1: the runs do not answer the same queries, and only those that all answer were compared.
     """

@@ -15,7 +15,7 @@ from .catalogue import find_benchmark
 from .judgements import Qrels, read_qrels, read_scores
 from .measures import Evaluator, parse_measure
 from .requests import read, texts
-from .statistics import Comparison, compare, holm, interval
+from .statistics import Comparison, Variance, compare, holm, interval, variance
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class RunComparison:
         comparisons: [run - 1][measure], each with its p-values, and Holm's.
         per_query: [run] query -> measure -> value, for the queries that all runs answer.
         words: query -> its text, where known.
+        variances: of three runs or more, by measure: whether all differ, and Tukey's test of each pair.
         unequal: a warning if the runs do not answer the same queries; else "".
     """
 
@@ -38,7 +39,16 @@ class RunComparison:
     comparisons: list[dict[str, tuple[Comparison, float, float]]]
     per_query: list[dict[str, dict[str, float]]]
     words: dict[str, str]
+    variances: dict[str, Variance]
     unequal: str
+
+    def as_good_as_the_best(self, measure: str) -> list[str]:
+        """The runs that Tukey's test does not tell from the best one, and that one, the best first; empty for two runs."""
+        if measure not in self.variances:
+            return []
+        order = sorted(range(len(self.names)), key=lambda run: -self.means[run][measure])
+        row = self.variances[measure].p_of_pairs[order[0]]
+        return [self.names[run] for run in order if row[run] >= 0.05]
 
 
 def compare_runs(
@@ -72,8 +82,11 @@ def compare_runs(
         corrected_values = zip(holm([pair.p_randomisation for pair in pairs]), holm([pair.p_t for pair in pairs]), strict=True)
         for place, (pair, (randomised, student)) in enumerate(zip(pairs, corrected_values, strict=True)):
             comparisons[place][name] = (pair, randomised, student)
+    variances = {}
+    if len(paths) > 2 and len(common) > 1:
+        variances = {name: variance(np.array([[row[name] for row in values.values()] for values in common_values])) for name in names}
     labels = [path.parent.name if path.name == "run.trec" else path.stem if path.is_file() else path.name for path in paths]
-    return RunComparison(labels, names, means, comparisons, common_values, query_texts, unequal)
+    return RunComparison(labels, names, means, comparisons, common_values, query_texts, variances, unequal)
 
 
 def _judgements(qrels: Path | None, benchmark: str | None, data: Path | None, split: str | None) -> tuple[Qrels, dict[str, str]]:
@@ -105,6 +118,7 @@ def as_table(comparison: RunComparison, shown_queries: int) -> list[str]:
             out.append(f"  {run:<{width}}  {100 * mean[name]:6.2f}   {difference}  {counts}  {chance}")
         if len(comparison.names) > 2:
             out.append("  p-values are corrected by Holm's method")
+        out += _variance_lines(comparison, name)
         for run, values in zip(comparison.names[1:], comparison.per_query[1:], strict=True):
             changed_queries = sorted(values, key=lambda query: (-abs(values[query][name] - comparison.per_query[0][query][name]), query))[
                 :shown_queries
@@ -117,6 +131,24 @@ def as_table(comparison: RunComparison, shown_queries: int) -> list[str]:
                 out.append(f"    {100 * before:5.1f} → {100 * after:5.1f}  {query}  {comparison.words.get(query, '')[:90]}".rstrip())
         out.append("")
     return out[:-1]
+
+
+def _variance_lines(comparison: RunComparison, measure: str) -> list[str]:
+    """The analysis of variance, and each pair by Tukey's test, the surest difference first."""
+    if measure not in comparison.variances:
+        return []
+    found, names = comparison.variances[measure], comparison.names
+    above = zip(*np.triu_indices(len(names), 1), strict=True)
+    pairs = sorted((float(found.p_of_pairs[a, b]), int(a), int(b)) for a, b in above)
+    degrees = ", ".join(f"{number:,}" for number in found.degrees)
+    out = [f"  analysis of variance, runs x queries: F({degrees}) = {found.f:.2f}, p = {found.p:.2g}; Tukey's test:"]
+    width = max(len(f"{names[b]} - {names[a]}") for _, a, b in pairs)
+    for p, a, b in pairs:
+        difference = comparison.means[b][measure] - comparison.means[a][measure]
+        out.append(f"    {f'{names[b]} - {names[a]}':<{width}}  {100 * difference:+6.2f}  p = {p:.2g}")
+    best, *others = comparison.as_good_as_the_best(measure)
+    out.append(f"    not told from the best, {best}: {', '.join(others) or 'none'}")
+    return out
 
 
 def as_json(comparison: RunComparison, shown_queries: int) -> list[str]:
@@ -139,7 +171,28 @@ def as_json(comparison: RunComparison, shown_queries: int) -> list[str]:
             for name, (pair, randomised, student) in row.items()
         }
         rows.append({"run": run, "measures": mean, "against_first": tests})
-    return [json.dumps({"schema": 1, "queries": len(comparison.per_query[0]), "runs": rows, "unequal": bool(comparison.unequal)}, indent=1)]
+    value: dict[str, Any] = {"schema": 1, "queries": len(comparison.per_query[0]), "runs": rows, "unequal": bool(comparison.unequal)}
+    if comparison.variances:
+        value["variance"] = {name: _variance_facts(comparison, name) for name in comparison.measures}
+    return [json.dumps(value, indent=1)]
+
+
+def _variance_facts(comparison: RunComparison, measure: str) -> dict[str, Any]:
+    found, names = comparison.variances[measure], comparison.names
+    return {
+        "f": found.f if np.isfinite(found.f) else None,
+        "degrees_of_freedom": list(found.degrees),
+        "p": found.p,
+        "tukey": [
+            {
+                "runs": [names[a], names[b]],
+                "difference": comparison.means[b][measure] - comparison.means[a][measure],
+                "p": float(found.p_of_pairs[a, b]),
+            }
+            for a, b in zip(*np.triu_indices(len(names), 1), strict=True)
+        ],
+        "as_good_as_the_best": comparison.as_good_as_the_best(measure),
+    }
 
 
 def as_markdown(comparison: RunComparison, shown_queries: int) -> list[str]:

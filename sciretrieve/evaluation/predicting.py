@@ -21,6 +21,7 @@ import numpy.typing as npt
 from ..errors import InvalidRequest, MissingExtra
 from .material import FewShot, Labelled, Prediction
 from .spaces import Space
+from .statistics import interval_of_f1, interval_of_tau
 
 SEED = 42
 FOLDS = 3
@@ -50,6 +51,7 @@ class Predicted:
         unit: what is learnt from and predicted.
         zeros: how many papers have no vector and took zeros.
         source: the file that the figures were read from, if the authors' own code computed them.
+        interval: 95 % of a bootstrap over the predicted papers, from 0 to 1; None where there are several runs, or none is computed.
     """
 
     figures: list[float]
@@ -61,6 +63,7 @@ class Predicted:
     unit: str = "papers"
     zeros: int = 0
     source: str = ""
+    interval: tuple[float, float] | None = None
 
 
 def check_library() -> None:
@@ -87,6 +90,7 @@ def predict(prediction: Prediction, space: Space, advance: Callable[[], None]) -
     x_train, y_train = _known(prediction.train, space, prediction)
     x_test, y_test = _known(prediction.test, space, prediction)
     figures, unconverged = [], 0
+    predicted: Array = y_test
     from sklearn.exceptions import FitFailedWarning
 
     with warnings.catch_warnings():
@@ -95,7 +99,8 @@ def predict(prediction: Prediction, space: Space, advance: Callable[[], None]) -
         try:
             for rows in _samples(y_train, prediction):
                 model = _model(prediction, x_train[rows].size).fit(x_train[rows], y_train[rows])
-                figures.append(_figure(prediction, y_test, model.predict(x_test)))
+                predicted = model.predict(x_test)
+                figures.append(_figure(prediction, y_test, predicted))
                 unconverged += not _converged(model)
                 advance()
         except ValueError as error:
@@ -110,6 +115,7 @@ def predict(prediction: Prediction, space: Space, advance: Callable[[], None]) -
         unconverged=unconverged,
         wanted=prediction.runs,
         zeros=sum(not space.has_paper(id) for id in labelled_ids) if prediction.solver == "scidocs" else 0,
+        interval=_interval(prediction, y_test, predicted) if prediction.few_shot is None else None,
     )
 
 
@@ -203,3 +209,9 @@ def _figure(prediction: Prediction, truth: Array, predicted: Array) -> float:
 
         value = float(f1_score(truth, predicted, average="macro" if prediction.measure == "macro-F1" else "binary", zero_division=0))
     return float(np.round(100 * value, 2))
+
+
+def _interval(prediction: Prediction, truth: Array, predicted: Array) -> tuple[float, float]:
+    if prediction.label == "number":
+        return interval_of_tau(truth, predicted)
+    return interval_of_f1(truth, predicted, "macro" if prediction.measure == "macro-F1" else "binary")

@@ -19,8 +19,7 @@ SOLVER_NOTE = (
 )
 S2AND_SIZES = "S2AND-mini: six data sets of at most 1,000 blocks"
 S2AND_FILES = (
-    "DATASET/DATASET_{signatures,clusters,papers}.json, blocks/block_sigs_DATASET.json "
-    f"(DATASET is one of {', '.join(s2and.DATASETS)})"
+    f"DATASET/DATASET_{{signatures,clusters,papers}}.json, blocks/block_sigs_DATASET.json (DATASET is one of {', '.join(s2and.DATASETS)})"
 )
 S2AND_SOURCE = "Subramanian et al. 2021 (S2AND), as S2AND-mini in Singh et al. 2023 (SciRepEval), App. A.2"
 S2AND_MANUAL = "aws s3 --no-sign-request sync s3://ai2-s2-research-public/scirepeval/test/s2and DIR"

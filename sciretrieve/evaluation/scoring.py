@@ -70,8 +70,8 @@ class Result:
         tasks: each task's results.
         means: (task, measure) -> mean; the task "" is the benchmark as a whole, by its protocol's average, if it has one.
         rounded: the same in per cent, rounded by the protocol.
-        intervals: (task, measure) -> the bootstrap's 95 % interval; none for a mean of measures, if a task has no value, for a
-            prediction of one run, or for macro-F1.
+        intervals: (task, measure) -> the bootstrap's 95 % interval; none for a mean of measures, if a task has no value, for
+            clusters, or for macro-F1 of a ranking.
         measures: the names of the measures, in the protocol's order.
         overall: the names of the figures of the benchmark as a whole; empty if its authors define no average.
     """
@@ -173,6 +173,8 @@ def summarise(tasks: list[TaskResult], protocol: Protocol, chosen_measures: Sequ
             means[task.name, name] = task.whole.get(name, float(values.mean()) if len(values) else 0.0)
             if name not in task.whole and (task.prediction is None or len(values) > 1):
                 intervals[task.name, name] = interval(values)
+            elif task.prediction is not None and task.prediction.interval is not None:
+                intervals[task.name, name] = task.prediction.interval
     rounded = {key: _per_cent(value, protocol) for key, value in means.items()}
     overall = names
     if len(tasks) == 1:

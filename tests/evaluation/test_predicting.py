@@ -104,7 +104,8 @@ def test_classes(tmp_path: Path, name: str, texts: str, configuration: str, parq
     expected = f1(y_test, classified(x_train, x_test, y_train), "macro")
     assert 40 < expected < 95
     assert report["rounded"] == {"macro-F1": expected}
-    assert report["intervals"] == {}
+    low, high = report["intervals"]["macro-F1"]
+    assert low < expected / 100 < high
 
 
 def test_few_papers_to_learn_from(tmp_path: Path) -> None:
@@ -185,6 +186,8 @@ def test_numbers(tmp_path: Path, name: str, texts: str, configuration: str) -> N
     tau = kendalltau(y_test, model.fit(x_train, y_train).predict(x_test))[0]
     report = evaluate(name, data, embeddings=str(write_vectors(tmp_path / "v.jsonl", vectors)))
     assert report.as_json()["rounded"] == {"tau": float(np.round(100 * tau, 2))}
+    low, high = report.as_json()["intervals"]["tau"]
+    assert low < tau < high
     assert report.metric == "linear support vectors"
     text = "\n".join(report.lines())
     assert "full: learnt from 240 papers; predicted 90" in text
