@@ -101,6 +101,8 @@ class Index(Snapshot):
         query: str | Query | Sequence[str | Query],
         k: int = 10,
         options: SearchOptions = SearchOptions(),
+        *,
+        vectors: Vectors | None = None,
         **changes: Unpack[SearchKeywords],
     ) -> Run:
         """Search for one query or many.
@@ -110,6 +112,7 @@ class Index(Snapshot):
                 type them, see `sciretrieve.narrowing.operators`; a `Query` is taken as it is.
             k: how many papers are wanted for each query.
             options: how to search.
+            vectors: the queries' vectors by the index's encoder, (n, dim), where they are known: then nothing is encoded.
             changes: fields of `SearchOptions`, in place of those of `options`: `search("graph networks", filter="year >= 2018")`.
 
         Raises:
@@ -117,7 +120,7 @@ class Index(Snapshot):
         """
         chosen = changed(options, changes)
         mode, fusion = self._checked(k, chosen.mode), self.fusion(chosen.fusion, chosen.alpha)
-        return self._answered(self.probes(_listed(query), mode, chosen.filters), k, mode, fusion, chosen)
+        return self._answered(self.probes(_listed(query), mode, chosen.filters, vectors), k, mode, fusion, chosen)
 
     def similar(
         self,
@@ -175,8 +178,18 @@ class Index(Snapshot):
         scope = self.narrower.passing(filter).without(np.concatenate([positive_rows, negative_rows]))
         return Probe(Query(" ".join(ids) or "text"), vector, terms, scope)
 
-    def score(self, query: Query, ids: Sequence[str], *, mode: Mode | None = None, fusion: FusionMethod | None = None) -> Scores:
+    def score(
+        self,
+        query: Query,
+        ids: Sequence[str],
+        *,
+        mode: Mode | None = None,
+        fusion: FusionMethod | None = None,
+        vector: Vectors | None = None,
+    ) -> Scores:
         """Score given papers for a query as a search over just them would, in the order of `ids`, which are distinct.
+
+        `vector` is the query's by the index's encoder, (dim,), where it is known.
 
         Papers that the search has no score for (BM25, without a common word) get less than every other: 0, or if there
         are negative scores the least of them less 1.
@@ -189,7 +202,9 @@ class Index(Snapshot):
         if not ids:
             return np.empty(0)
         rows = self.rows(ids)
-        probe = self._probe(query, None, self.encode([query])[0] if chosen != "bm25" else None, self.scope.among(rows), chosen)
+        if vector is None and chosen != "bm25":
+            vector = self.encode([query])[0]
+        probe = self._probe(query, None, vector, self.scope.among(rows), chosen)
         ranking = self.searcher.search([probe], len(ids), chosen, self.fusion(fusion, None))[0]
         score_of = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
         least = min(score_of.values(), default=0.0)
@@ -232,8 +247,8 @@ class Index(Snapshot):
             run = replace(run, rankings=tuple(diverse(ranking, vectors_at(self.vectors, ranking.rows), k) for ranking in run))
         return run
 
-    def probes(self, queries: Sequence[str | Query], mode: Mode, filter: Filter) -> list[Probe]:
-        """Queries made ready: what is typed is taken apart, and all vectors are encoded at once."""
+    def probes(self, queries: Sequence[str | Query], mode: Mode, filter: Filter, vectors: Vectors | None = None) -> list[Probe]:
+        """Queries made ready: what is typed is taken apart, and all vectors that are not given are encoded at once."""
         allowed = self.narrower.passing(filter)
         parsed: list[Query] = []
         scopes: list[Scope] = []
@@ -252,8 +267,10 @@ class Index(Snapshot):
             scopes.append(self.narrower.meeting(typed.demands, allowed))
         if not all(query.words.strip() for query in parsed):
             raise InvalidRequest("the query is empty; give some words, a sentence or a title")
-        vectors = list(self.encode(parsed)) if mode != "bm25" else [None] * len(parsed)
-        return [self._probe(*parts, mode) for parts in zip(parsed, typed_queries, vectors, scopes, strict=True)]
+        if mode == "bm25":
+            return [self._probe(*parts, mode) for parts in zip(parsed, typed_queries, [None] * len(parsed), scopes, strict=True)]
+        known = self.encode(parsed) if vectors is None else vectors
+        return [self._probe(*parts, mode) for parts in zip(parsed, typed_queries, known, scopes, strict=True)]
 
     def _probe(self, query: Query, typed: TypedQuery | None, vector: Vectors | None, scope: Scope, mode: Mode) -> Probe:
         """A query, as it was typed or None, with its terms and with what its unknown words are taken for."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ..choices import Metric, Mode
+from ..choices import Metric
 from ..errors import InvalidRequest
 from .command import Command
 from .console import Console, in_bytes, interruptible, say
@@ -61,8 +63,8 @@ def evaluate(
     query_adapter: QueryAdapter = None,
     index: IndexPath = None,
     mode: Annotated[
-        Mode,
-        typer.Option("--mode", help="How it searches: dense, the encoder alone, as in papers; hybrid, as `search`; or bm25."),
+        Literal["dense", "hybrid", "bm25", "all"],
+        typer.Option("--mode", help="How it searches: dense, the encoder alone, as in papers; hybrid, as `search`; bm25; or all of them."),
     ] = "dense",
     fusion: Fusion = None,
     ef: Ef = None,
@@ -135,7 +137,10 @@ def evaluate(
             return
         if benchmark is None:
             raise InvalidRequest("name a benchmark (`sciretrieve benchmarks` lists them), or give --run and --qrels, or --replay")
-        evaluate_this = evaluation.evaluate_suite if benchmark in evaluation.SUITES else evaluation.evaluate
+        if mode == "all":
+            evaluate_this: Callable[..., Any] = evaluation.evaluate_modes
+        else:
+            evaluate_this = partial(evaluation.evaluate_suite if benchmark in evaluation.SUITES else evaluation.evaluate, mode=mode)
         with chosen_workers(distributed, address) as workers:
             report = evaluate_this(
                 benchmark,
@@ -149,7 +154,6 @@ def evaluate(
                 adapter=adapter,
                 query_adapter=query_adapter,
                 index=index,
-                mode=mode,
                 fusion=fusion,
                 ef=ef,
                 nprobe=nprobe,
@@ -177,8 +181,9 @@ def _matrix(path: Path, output: Path | None, cache: Path, console: Console) -> N
 
     if output is None:
         raise InvalidRequest("a matrix needs a folder for its runs and page: name it with -o")
-    page, failures = matrix.run_matrix(matrix.read_plan(path, str(cache)), output, console)
+    page, standings, failures = matrix.run_matrix(matrix.read_plan(path, str(cache)), output, console)
     console.close()
+    say([*standings.as_text(), ""] if standings.systems else [])
     say([str(page)])
     for line in failures:
         typer.echo(f"sciretrieve: not run: {line}", err=True)

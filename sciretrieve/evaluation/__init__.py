@@ -3,6 +3,7 @@
 from .catalogue import CATALOGUE, SUITES, find_benchmark
 from .judgements import read_qrels, read_scores
 from .measures import parse_measure
+from .modes import ModesReport, evaluate_modes
 from .reports import Report
 from .requests import evaluate, replay, score_run
 from .specs import Benchmark, Suite
@@ -12,10 +13,12 @@ __all__ = [
     "CATALOGUE",
     "SUITES",
     "Benchmark",
+    "ModesReport",
     "Report",
     "Suite",
     "SuiteReport",
     "evaluate",
+    "evaluate_modes",
     "evaluate_suite",
     "find_benchmark",
     "parse_measure",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,12 +14,15 @@ from ..errors import InvalidRequest, NotFound, SciretrieveError
 from ..files import read_json, write_json
 from ..protocols import Progress
 from .catalogue import SUITES, find_benchmark
+from .correlations import correlations
 from .judgements import read_scores
 from .measures import Evaluator, Measure
+from .modes import ALL, in_modes, sensible_modes
 from .options import Request
-from .page import Cell, page
+from .page import page
 from .reports import all_measures
-from .requests import evaluate_request, read
+from .requests import measure, read
+from .standings import Cell, Standings
 from .suites import done, evaluate_suite_request
 
 DEPTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -26,8 +30,16 @@ OF_BENCHMARKS = {"name", "data", "split", "task", "metric", "measures"}
 OF_SYSTEMS = {field.name for field in fields(Request)} - OF_BENCHMARKS - {"benchmark", "cache"}
 
 
-Plan: TypeAlias = dict[tuple[str, str], Request]
+Plan: TypeAlias = dict[tuple[str, str], "Planned"]
 """(benchmark, system), as the file names them -> what to evaluate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What to evaluate, and whether only if its mode makes sense for the benchmark, as the system is to be run in all modes."""
+
+    request: Request
+    if_sensible: bool = False
 
 
 def read_plan(path: Path, cache: str) -> Plan:
@@ -57,43 +69,88 @@ def read_plan(path: Path, cache: str) -> Plan:
             key: tuple(item) if key == "measures" else item for key, item in benchmark_options.items() if key != "name"
         }
         for system, system_options in systems.items():
-            requests[benchmark, system] = Request(
-                benchmark=benchmark_options.get("name", benchmark), cache=cache, **other_options, **system_options
+            runs_all = system_options.get("mode") == ALL
+            request = Request(
+                benchmark=benchmark_options.get("name", benchmark),
+                cache=cache,
+                **other_options,
+                **{key: value for key, value in system_options.items() if not (runs_all and key == "mode")},
             )
-            if requests[benchmark, system].benchmark not in SUITES:
-                find_benchmark(requests[benchmark, system].benchmark)
+            if request.benchmark not in SUITES:
+                find_benchmark(request.benchmark)
+            named = {system: request}
+            if runs_all:
+                named = {_name(system, one): one for one in in_modes(request).values()}
+            for name, one in named.items():
+                if (planned := requests.get((benchmark, name))) and planned.request != one:
+                    raise InvalidRequest(f"{path}: two systems are called {name!r}, as [systems.{system}] is run in all modes; rename one")
+                requests.setdefault((benchmark, name), Planned(one, runs_all))
     return requests
 
 
-def run_matrix(plan: Plan, output: Path, progress: Progress) -> tuple[Path, list[str]]:
-    """Run the missing cells of a plan, each in its own folder. Returns the page, and a line for each cell that could not be run."""
+def _name(system: str, request: Request) -> str:
+    """What a system is called in one of its modes: BM25 is the same for all encoders."""
+    return "bm25" if request.mode == "bm25" and request.index is None else f"{system}-{request.mode}"
+
+
+def run_matrix(plan: Plan, output: Path, progress: Progress) -> tuple[Path, Standings, list[str]]:
+    """Run the missing cells of a plan, each in its own folder, and write the page and the table as Markdown and LaTeX.
+
+    Returns the page, the table, and a line for each cell that could not be run.
+    """
     failures = []
     cells = []
-    for (benchmark, system), request in plan.items():
-        folder = output / benchmark / system
+    for (benchmark, system), planned in plan.items():
+        request, folder = planned.request, output / benchmark / system
         try:
-            if request.benchmark in SUITES:
-                evaluate_suite_request(request, folder, progress)
-            elif done(folder, request) is None:
-                progress.note(f"{benchmark}: {system}")
-                evaluate_request(request, folder, progress)
+            if not _run(planned, folder, f"{benchmark}: {system}", progress):
+                continue
         except SciretrieveError as error:
             failures.append(f"{benchmark}, {system}: {error}")
             continue
         cells.append(Cell(benchmark, system, read_json(folder / "report.json"), _recall(request, folder), _per_query(folder)))
     path = output / "index.html"
     output.mkdir(parents=True, exist_ok=True)
-    path.write_text(page(cells, failures), encoding="utf-8")
+    standings = Standings.of(cells)
+    correlated = correlations(cells)
+    path.write_text(page(cells, standings, correlated, failures), encoding="utf-8")
+    (output / "table.md").write_text("\n".join(standings.as_markdown()) + "\n", encoding="utf-8")
+    (output / "table.tex").write_text("\n".join(standings.as_latex()) + "\n", encoding="utf-8")
     values = [{"benchmark": cell.benchmark, "system": cell.system, "measures": all_measures(cell.report)} for cell in cells]
-    write_json(output / "matrix.json", {"schema": 1, "cells": values})
-    return path, failures
+    facts: dict[str, Any] = {"schema": 1, "cells": values}
+    if correlated is not None:
+        pearson = [[None if math.isnan(value) else value for value in row] for row in correlated.pearson.tolist()]
+        facts["correlations"] = {"figures": correlated.names, "pearson": pearson}
+    write_json(output / "matrix.json", facts)
+    return path, standings, failures
 
 
-def _per_query(folder: Path) -> dict[tuple[str, str], float]:
-    """The first measure's values, by task and query."""
+def _run(planned: Planned, folder: Path, what: str, progress: Progress) -> bool:
+    """Evaluate what is planned, if it is not done. Returns whether there is a report: a mode may make no sense for the benchmark."""
+    request = planned.request
+    if request.benchmark in SUITES:
+        if planned.if_sensible and request.mode != "dense":
+            return False
+        evaluate_suite_request(request, folder, progress)
+    elif done(folder, request) is None:
+        spec = find_benchmark(request.benchmark)
+        materials = read(spec, request.data, request.split or spec.splits[0], request.task)
+        if planned.if_sensible and request.mode not in sensible_modes(request, materials):
+            return False
+        progress.note(what)
+        measure(request, spec, materials, folder, progress)
+    return True
+
+
+def _per_query(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
+    """Each query's values: (task, query) -> measure -> value."""
     table = pq.read_table(folder / "per-query.parquet")
-    tasks, queries, values = (table.column(column).to_pylist() for column in range(3))
-    return {(task, query): value for task, query, value in zip(tasks, queries, values, strict=True) if value is not None}
+    tasks, queries, *columns = (column.to_pylist() for column in table.columns)
+    rows = zip(*columns, strict=True)
+    return {
+        (task, query): {name: value for name, value in zip(table.column_names[2:], row, strict=True) if value is not None}
+        for task, query, row in zip(tasks, queries, rows, strict=True)
+    }
 
 
 def _recall(request: Request, folder: Path) -> dict[int, float]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from .correlations import Correlations
+from .standings import Cell, Standings
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999")
 """Okabe and Ito's palette, which colour-blind readers can tell apart."""
@@ -15,31 +17,19 @@ STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 62rem; padding: 0 1rem; color: #222; }
 table { border-collapse: collapse; margin: 1rem 0; } td, th { padding: .2rem .7rem; text-align: right; }
 th:first-child, td:first-child { text-align: left; } tr.best td { font-weight: 600; } thead th { border-bottom: 1px solid #888; }
-small, .source { color: #666; } svg { margin: .5rem 1rem .5rem 0; } svg text { font: 11px system-ui, sans-serif; fill: #444; }
+small, .source { color: #666; }
+.wide { overflow-x: auto; } th.group { text-align: center; border-bottom: 1px solid #ccc; } sup { line-height: 0; }
+svg { margin: .5rem 1rem .5rem 0; } svg text { font: 11px system-ui, sans-serif; fill: #444; }
 """
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One system on one benchmark.
-
-    Attributes:
-        benchmark, system: their names in the plan.
-        report: as saved by `evaluate -o`.
-        recall: depth -> recall, from 0 to 1; empty if unknown.
-        per_query: (task, query) -> the first measure, from 0 to 1.
-    """
-
-    benchmark: str
-    system: str
-    report: Mapping[str, Any]
-    recall: Mapping[int, float]
-    per_query: Mapping[tuple[str, str], float]
-
-
-def page(cells: Sequence[Cell], failures: Sequence[str]) -> str:
-    """The whole page."""
+def page(cells: Sequence[Cell], standings: Standings, correlated: Correlations | None, failures: Sequence[str]) -> str:
+    """The whole page: all systems on all benchmarks, how alike tasks rank them, then each benchmark with its published rows."""
     parts = [f"<!doctype html><html lang=en><meta charset=utf-8><title>Evaluation</title><style>{STYLE}</style><h1>Evaluation</h1>"]
+    parts += [standings.as_html()] if cells else []
+    if correlated is not None:
+        note = "Pearson's correlations of figures over systems; near 1, two tasks rank them alike. Blank: fewer than five have both."
+        parts.append(f"<h2>Tasks</h2><div class=wide>{heat_map('Correlations of tasks', correlated)}</div><p><small>{note}</small></p>")
     for benchmark in dict.fromkeys(cell.benchmark for cell in cells):
         benchmark_cells = [cell for cell in cells if cell.benchmark == benchmark]
         report = benchmark_cells[0].report
@@ -54,7 +44,7 @@ def page(cells: Sequence[Cell], failures: Sequence[str]) -> str:
         if len(benchmark_cells) > 1:
             measure = _first_measure(benchmark_cells[0])
             first, second = benchmark_cells[:2]
-            points = [(100 * value, 100 * second.per_query[key]) for key, value in first.per_query.items() if key in second.per_query]
+            points = [(100 * a, 100 * b) for a, b in _pairs(first, second)]
             parts.append(scatter(f"{measure} of each query, %", (first.system, second.system), points))
     if failures:
         parts.append("<h2>Not run</h2><ul>" + "".join(f"<li>{_text(line)}</li>" for line in failures) + "</ul>")
@@ -97,6 +87,26 @@ def bars(title: str, groups: Mapping[str, Mapping[str, float]]) -> str:
     return "".join([*out, _legend(systems), "</svg>"])
 
 
+def heat_map(title: str, correlated: Correlations) -> str:
+    """A square for each two tasks: red for a correlation of 1, white for 0, blue for -1."""
+    side, left = 38, 12 + 7 * max(len(name) for name in correlated.names)
+    size, half = side * len(correlated.names), side // 2
+    out = [f'<svg width="{left + size}" height="{size + 24}" role="img"><title>{_text(title)}</title>']
+    for row, name in enumerate(correlated.names):
+        y = 24 + row * side
+        out.append(f'<text x="{left - 6}" y="{y + half + 4}" text-anchor="end">{row + 1} {_text(name)}</text>')
+        out.append(f'<text x="{left + row * side + half}" y="16" text-anchor="middle">{row + 1}</text>')
+        for column, value in enumerate(correlated.pearson[row].tolist()):
+            if math.isnan(value):
+                continue
+            x, paler = left + column * side, 255 - round(190 * abs(value))
+            colour = f"rgb(255,{paler},{paler})" if value > 0 else f"rgb({paler},{paler},255)"
+            out.append(f'<rect x="{x}" y="{y}" width="{side - 1}" height="{side - 1}" fill="{colour}">')
+            out.append(f"<title>{_text(name)}, {_text(correlated.names[column])}: {value:.3f}</title></rect>")
+            out.append(f'<text x="{x + half}" y="{y + half + 4}" text-anchor="middle">{value:.2f}</text>')
+    return "".join([*out, "</svg>"])
+
+
 def scatter(title: str, names: tuple[str, str], points: Sequence[tuple[float, float]]) -> str:
     """Each query as a point, one system's value over the other's, from 0 to 100."""
     out = [_frame(title), f'<line x1="{_x(0)}" y1="{_y(0)}" x2="{_x(1)}" y2="{_y(100)}" stroke="#bbb"/>']
@@ -130,25 +140,25 @@ def _table(cells: Sequence[Cell], task: str) -> str:
 def _figures(cell: Cell) -> dict[str, dict[str, float]]:
     """Task -> measure -> figure in per cent; the task "" is the benchmark as a whole, if its authors define an average."""
     overall = {"": cell.report["rounded"]} if cell.report["rounded"] else {}
-    return overall | {task: row["rounded"] for task, row in _tasks(cell).items()}
-
-
-def _tasks(cell: Cell) -> Mapping[str, Any]:
-    """The figures of each task, if there are several."""
-    tasks: Mapping[str, Any] = cell.report.get("per_field") or cell.report.get("per_task") or {}
-    return tasks
+    return overall | {task: row["rounded"] for task, row in cell.tasks.items()}
 
 
 def _first_measure(cell: Cell) -> str:
-    """The measure of `per_query`."""
+    """The measure that plots of tasks and queries show."""
     return next(iter(list(_figures(cell).values())[-1]))
+
+
+def _pairs(first: Cell, second: Cell) -> list[tuple[float, float]]:
+    """The first measure of the queries that two systems answer; of a suite, each figure."""
+    values = [{key: next(iter(row.values())) for key, row in cell.per_query.items() if row} for cell in (first, second)]
+    return [(value, values[1][key]) for key, value in values[0].items() if key in values[1]]
 
 
 def _fields(cells: Sequence[Cell]) -> dict[str, dict[str, float]]:
     """Task -> system -> the first measure in per cent, if there are several tasks."""
     fields: dict[str, dict[str, float]] = {}
     for cell in cells:
-        for task, row in _tasks(cell).items():
+        for task, row in cell.tasks.items():
             fields.setdefault(task, {})[cell.system] = next(iter(row["rounded"].values()))
     return fields
 

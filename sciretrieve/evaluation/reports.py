@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -104,14 +104,19 @@ class Report:
         """The report for people: one table, or one per task if it would be too wide; then how it was scored."""
         result, benchmark = self.result, self.benchmark
         out = [f"{benchmark.name}, {self.split}: {benchmark.task}", ""]
-        for title, columns in self._tables():
-            out += [*([title] if title else []), *self._table(columns), ""]
+        for title, columns in self.tables():
+            out += [*([title] if title else []), *table({self.system: self}, columns), ""]
+        if self.facts.get("mode") == "dense" and "effort" not in self.facts and not any(task.prediction for task in result.tasks):
+            out.append("mode: dense, the encoder alone; --mode hybrid measures what `search` answers")
+        return out + self.how()
+
+    def how(self) -> list[str]:
+        """How it was scored, for people."""
+        result, out = self.result, []
         if any(task.prediction for task in result.tasks):
             out += [f"{task.name}: {_learning_line(task.prediction)}" for task in result.tasks if task.prediction]
         else:
             out += self._ranking_lines()
-        if self.facts.get("mode") == "dense" and "effort" not in self.facts and not any(task.prediction for task in result.tasks):
-            out.append("mode: dense, the encoder alone; --mode hybrid measures what `search` answers")
         out += sides.lines(self.facts.get("reads", []))
         if any(task.judged_share for task in result.tasks):
             out.append("judged among the first ten: " + ", ".join(f"{100 * task.judged_share:.1f} %" for task in result.tasks))
@@ -136,7 +141,7 @@ class Report:
         out.append(f"the query itself, where it is a candidate: {self_match_text}; candidates without a score: {unscored_candidates:,}")
         return out
 
-    def _tables(self) -> list[tuple[str, list[Column]]]:
+    def tables(self) -> list[tuple[str, list[Column]]]:
         """Each table's title and columns; the task "" is the benchmark as a whole."""
         result = self.result
         overall = [("", name) for name in result.overall]
@@ -148,34 +153,43 @@ class Report:
             return [("", all_columns)]
         return [*([("all tasks", overall)] if overall else []), *per_task.items()]
 
-    def _table(self, columns: Sequence[Column]) -> list[str]:
-        """Our row, with its intervals under it, among the published rows that have any of these columns."""
-        decimals = self.benchmark.protocol.decimals
-        has_several_tasks = len({task for task, _ in columns}) > 1
-        header = ["", *(f"{task} {measure}".strip() if has_several_tasks else measure for task, measure in columns), "source"]
-        our_row = ["> " + self.system, *(f"{self.result.rounded[column]:.{decimals}f}" for column in columns), "measured here"]
-        intervals = ["  95 % interval", *(self._interval(column) for column in columns), ""]
-        keys = self._published_keys(columns)
-        blocks = [[our_row, *([intervals] if any(intervals[1:]) else [])]]
-        blocks += [
-            [[f"  {row.system}", *(f"{row.values[key]:.2f}" if key in row.values else "" for key in keys), row.source]]
-            for row in self.published
-            if any(key in row.values for key in keys)
-        ]
-        sort_column = next((place for place in range(1, len(columns) + 1) if any(block[0][place] for block in blocks[1:])), 1)
-        blocks.sort(key=lambda block: float(block[0][sort_column] or -1))
-        return aligned([header, *(line for block in blocks for line in block)])
 
-    def _interval(self, column: Column) -> str:
-        if column not in self.result.intervals:
-            return ""
-        low, high = self.result.intervals[column]
-        return f"{100 * low:.2f}-{100 * high:.2f}"
+def table(reports: Mapping[str, Report], columns: Sequence[Column], signs: Mapping[tuple[str, Column], str] | None = None) -> list[str]:
+    """Reports on one benchmark: a row for each, with its intervals under it, among the published rows that have any of these columns.
 
-    def _published_keys(self, columns: Sequence[Column]) -> list[Column]:
-        """The columns as published rows name them: for a benchmark of one task, by that task."""
-        tasks = self.result.tasks
-        return [(tasks[0].name, name) if len(tasks) == 1 else (task, name) for task, name in columns]
+    Args:
+        reports: the rows' names, and their reports.
+        columns: what of them is shown.
+        signs: what is put after figures, by the row's name and the column.
+    """
+    first = next(iter(reports.values()))
+    decimals, has_one_task = first.benchmark.protocol.decimals, len(first.result.tasks) == 1
+    has_several_tasks = len({task for task, _ in columns}) > 1
+    header = ["", *(f"{task} {measure}".strip() if has_several_tasks else measure for task, measure in columns), "source"]
+    # published rows name the task, also of a benchmark of one task
+    keys = [(first.result.tasks[0].name, name) if has_one_task else (task, name) for task, name in columns]
+    blocks = []
+    for name, report in reports.items():
+        rounded = report.result.rounded
+        cells = [f"{rounded[column]:.{decimals}f}" if column in rounded else "" for column in columns]
+        figures = [cell + signs.get((name, column), " ") if signs else cell for column, cell in zip(columns, cells, strict=True)]
+        intervals = ["  95 % interval", *(_interval(report.result, column) for column in columns), ""]
+        sorting = [rounded.get(column) for column in columns]
+        blocks.append((sorting, [["> " + name, *figures, "measured here"], *([intervals] if any(intervals[1:]) else [])]))
+    for row in first.published:
+        if any(key in row.values for key in keys):
+            figures = [f"{row.values[key]:.2f}" if key in row.values else "" for key in keys]
+            blocks.append(([row.values.get(key) for key in keys], [[f"  {row.system}", *figures, row.source]]))
+    sort_column = next((place for place in range(len(columns)) if any(sorting[place] for sorting, _ in blocks[len(reports) :])), 0)
+    blocks.sort(key=lambda block: block[0][sort_column] or -1)
+    return aligned([header, *(line for _, lines in blocks for line in lines)])
+
+
+def _interval(result: Result, column: Column) -> str:
+    if column not in result.intervals:
+        return ""
+    low, high = result.intervals[column]
+    return f"{100 * low:.2f}-{100 * high:.2f}"
 
 
 def _learning(prediction: Predicted) -> dict[str, int]:
@@ -201,6 +215,16 @@ def _learning_line(prediction: Predicted) -> str:
         stopped = f"{prediction.unconverged} of {runs} solvers" if runs > 1 else "the solver"
         parts.append(f"{stopped} stopped at the limit of iterations, as in the authors' code")
     return "; ".join(parts)
+
+
+def merged_notes(notes: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Each note once, with the names of those that have it, if they are not all."""
+    owners: dict[str, list[str]] = {}
+    for name, lines in notes.items():
+        for line in lines:
+            owners.setdefault(line, []).append(name)
+    for line, names in owners.items():
+        yield line if len(names) == len(notes) else f"{', '.join(names)}: {line}"
 
 
 def all_measures(report: Mapping[str, Any]) -> dict[str, float]:

@@ -178,9 +178,13 @@ class IndexSpace:
         """See `Space`. A paper of the index is not encoded again if that would make no difference."""
         queries = [query for query in task.queries.values() if self.has_query(query)]
         ids = [query.id for query in queries]
-        if all(self._is_stored(query) for query in queries):
-            return self.papers(ids)
-        return ids, self.index.encode(queries, remember=True)
+        others = [place for place, query in enumerate(queries) if not self._is_stored(query)]
+        if len(others) == len(queries):
+            return ids, self.index.encode(queries, remember=True)
+        vectors = vectors_at(self.index.vectors, np.array([self._rows.get(id, 0) for id in ids], np.int64))
+        if others:
+            vectors[others] = self.index.encode([queries[place] for place in others], remember=True)
+        return ids, vectors
 
     def _is_stored(self, query: Query) -> bool:
         return query.paper is not None and query.id in self._rows and self.index.encoder.symmetric

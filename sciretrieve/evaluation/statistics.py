@@ -136,7 +136,7 @@ def compare(a: Values, b: Values) -> Comparison:
     return Comparison(mean, low, high, wins, len(difference) - wins - losses, losses, randomisation(difference), p_t)
 
 
-def randomisation(difference: Values) -> float:
+def randomisation(difference: Values, permutations: int = PERMUTATIONS) -> float:
     """The two-sided p-value of a mean difference under random signs, (more extreme + 1) / (permutations + 1)."""
     nonzero_differences = difference[difference != 0]
     if not len(nonzero_differences):
@@ -145,10 +145,10 @@ def randomisation(difference: Values) -> float:
     observed_sum = abs(nonzero_differences.sum())
     extreme_count = 0
     block = max(1, 8_000_000 // len(nonzero_differences))
-    for start in range(0, PERMUTATIONS, block):
-        signs = chance.integers(0, 2, (min(block, PERMUTATIONS - start), len(nonzero_differences)), dtype=np.int8) * 2 - 1
+    for start in range(0, permutations, block):
+        signs = chance.integers(0, 2, (min(block, permutations - start), len(nonzero_differences)), dtype=np.int8) * 2 - 1
         extreme_count += int((np.abs(signs @ nonzero_differences) >= observed_sum - 1e-12 * max(observed_sum, 1)).sum())
-    return (extreme_count + 1) / (PERMUTATIONS + 1)
+    return (extreme_count + 1) / (permutations + 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -20,7 +20,7 @@ from .catalogue import SUITES, find_benchmark
 from .options import Request, RequestKeywords
 from .published import Row, rows
 from .readers.scirepeval import TEXTS, first_matches
-from .reports import aligned, versions
+from .reports import aligned, merged_notes, versions
 from .requests import measure, read_sets
 from .specs import Figure, Suite
 
@@ -197,7 +197,8 @@ def evaluate_suite_request(request: Request, output: Path | None, progress: Prog
     figures = [(figure, value) for figure, value in values.items() if value is not None]
     missing = [(figure, _reason(figure, reasons)) for figure in suite.figures if values.get(figure) is None]
     system = next(iter(reports.values()))["system"]["name"]
-    suite_report = SuiteReport(suite, system, figures, missing, list(_notes(reports)))
+    notes = list(merged_notes({name: report["notes"] for name, report in reports.items()}))
+    suite_report = SuiteReport(suite, system, figures, missing, notes)
     if output is not None:
         _keep(output, suite_report)
     return suite_report
@@ -251,16 +252,6 @@ def _value(report: Mapping[str, Any], figure: Figure) -> float | None:
 def _reason(figure: Figure, reasons: Mapping[str, str]) -> str:
     """Why a figure is not there."""
     return reasons.get(figure.benchmark) or f"there are no files of {figure.benchmark}'s task {figure.task}"
-
-
-def _notes(reports: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Each note once, with the benchmarks that have it, if they are not all."""
-    owners: dict[str, list[str]] = {}
-    for name, report in reports.items():
-        for note in report["notes"]:
-            owners.setdefault(note, []).append(name)
-    for note, names in owners.items():
-        yield note if len(names) == len(reports) else f"{', '.join(names)}: {note}"
 
 
 def _averaged(suite: Suite) -> dict[str, list[Figure]]:

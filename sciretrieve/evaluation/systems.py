@@ -27,7 +27,7 @@ from ..types import Paper, Query, Vectors
 from .judgements import RunScores, read_pair_scores, read_scores
 from .material import Material, Task
 from .options import KNOBS
-from .spaces import Space
+from .spaces import IndexSpace, Space
 
 Answer: TypeAlias = tuple[str, Sequence[str], npt.NDArray[np.float64]]
 """A query's id, documents, and their scores; best first if a whole corpus is ranked."""
@@ -166,6 +166,10 @@ class IndexSearch:
     def _known(self) -> set[str]:
         return set(self.index.live_ids())
 
+    @cached_property
+    def _space(self) -> IndexSpace:
+        return IndexSpace(self.index)
+
     @property
     def reads_texts(self) -> bool:
         """See `System`."""
@@ -176,8 +180,8 @@ class IndexSearch:
         return id in self._known
 
     def has_query(self, query: Query) -> bool:
-        """See `System`."""
-        return bool(query.words.strip())
+        """See `System`. A paper without any text is a query that nothing is found for, as its vector says nothing in mode dense."""
+        return query.paper is not None or bool(query.words.strip())
 
     def facts(self) -> dict[str, Any]:
         """See `System`."""
@@ -191,18 +195,28 @@ class IndexSearch:
         if task.groups is not None:
             raise InvalidRequest(f"sets of papers are scored by their vectors, so mode {self.options.mode} cannot rank them")
         queries = [query for query in task.queries.values() if self.has_query(query)]
+        # known vectors are taken, as in mode dense: a paper that is in the index is not encoded again
+        vectors = self._space.queries(task)[1] if self.options.mode != "bm25" else None
         if task.candidates is None:
             last_row = self.index.scope.rows if task.among is None else task.among
             k = depth + 1 + self.index.scope.rows - last_row  # papers outside the candidates may come first
             batch_size = max(1, BATCH * (depth + 1) // k)
             for start in range(0, len(queries), batch_size):
-                for ranking in self.index.search(queries[start : start + batch_size], k, self.options):
+                places = [place for place in range(start, min(start + batch_size, len(queries))) if queries[place].words.strip()]
+                known = vectors[places] if vectors is not None else None
+                rankings = iter(self.index.search([queries[place] for place in places], k, self.options, vectors=known) if places else ())
+                for query in queries[start : start + batch_size]:
+                    if not query.words.strip():
+                        yield query.id, [], np.empty(0)
+                        continue
+                    ranking = next(rankings)
                     positions = np.flatnonzero(ranking.rows < last_row)[: depth + 1]
-                    yield _to_depth(ranking.query.id, [ranking.ids[place] for place in positions], ranking.scores[positions], depth)
+                    yield _to_depth(query.id, [ranking.ids[position] for position in positions], ranking.scores[positions], depth)
             return
-        for query in queries:
+        for place, query in enumerate(queries):
             ids = [other for other in task.candidates.get(query.id, ()) if other in self._known]
-            yield query.id, ids, self.index.score(query, ids, mode=self.options.mode, fusion=self.options.fusion)
+            vector = vectors[place] if vectors is not None else None
+            yield query.id, ids, self.index.score(query, ids, mode=self.options.mode, fusion=self.options.fusion, vector=vector)
 
 
 @dataclass(frozen=True)

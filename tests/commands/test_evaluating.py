@@ -265,6 +265,53 @@ data = "{tmp_path / "scidocs"}"
     assert "Not run" in (tmp_path / "out2" / "index.html").read_text()
 
 
+def test_a_matrix_runs_a_system_in_all_modes(beir: Path, tmp_path: Path) -> None:
+    write_lines(tmp_path / "papers.jsonl", ({"id": f"p{at}", "title": f"title {at}", "abstract": "text"} for at in range(12)))
+    plan = f"""
+[systems.minilm]
+encoder = "minilm"
+mode = "all"
+[systems.again]
+encoder = "minilm"
+mode = "all"
+[benchmarks.made-up]
+name = "beir:{beir}"
+[benchmarks.standardised]
+name = "asr"
+data = "{tmp_path / "papers.jsonl"}"
+task = "Task I, standardised"
+"""
+    write_text(tmp_path / "plan.toml", plan)
+    result = call("evaluate", "--matrix", tmp_path / "plan.toml", "-o", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    names = {folder.name: {one.name for one in folder.iterdir()} for folder in (tmp_path / "out").iterdir() if folder.is_dir()}
+    # BM25 is the same for both; what needs vectors is run in mode dense alone
+    dense = {"minilm-dense", "again-dense"}
+    assert names == {"made-up": {*dense, "minilm-hybrid", "again-hybrid", "bm25"}, "standardised": dense}
+    cells = json.loads((tmp_path / "out/matrix.json").read_text())["cells"]
+    figures = {cell["system"]: cell["measures"]["nDCG@10"] for cell in cells if cell["benchmark"] == "made-up"}
+    assert figures["minilm-hybrid"] == figures["again-hybrid"]
+    for words in (result.stdout, (tmp_path / "out/table.md").read_text(), (tmp_path / "out/table.tex").read_text()):
+        assert "minilm-hybrid" in words
+        assert f"{100 * figures['bm25']:.2f}" in words
+    assert result.stdout.splitlines()[-1] == str(tmp_path / "out/index.html")
+    page = (tmp_path / "out/index.html").read_text()
+    assert page.index("minilm-hybrid") < page.index("<h2>made-up")
+    write_text(tmp_path / "plan.toml", plan + '[systems.bm25]\nmode = "hybrid"\n')
+    clash = call("evaluate", "--matrix", tmp_path / "plan.toml", "-o", tmp_path / "out")
+    assert "two systems are called 'bm25'" in str(clash.exception)
+
+
+def test_all_modes_of_an_encoder(beir: Path, tmp_path: Path) -> None:
+    result = call("evaluate", f"beir:{beir}", "--mode", "all", "-o", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count("measured here") == 3
+    assert {folder.name for folder in (tmp_path / "out").iterdir()} == {"dense", "hybrid", "bm25", "report.json", "report.txt"}
+    assert call("evaluate", "--replay", tmp_path / "out/hybrid/receipt.json").exit_code == 0
+    refused = call("evaluate", "drsm", "--data", tmp_path, "--mode", "all", "--metric", "l2")
+    assert "leave out --metric" in str(refused.exception)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -108,7 +108,7 @@ def test_a_page_shows_benchmarks_without_an_average(tmp_path: Path) -> None:
         tmp_path / "plan.toml",
         f'[systems.a]\nembeddings = "{vectors}"\n[systems.b]\nembeddings = "{vectors}"\n[benchmarks.asr]\ndata = "{data}"',
     )
-    page, failed = run_matrix(read_plan(tmp_path / "plan.toml", "cache"), tmp_path / "out", Silent())
+    page, _, failed = run_matrix(read_plan(tmp_path / "plan.toml", "cache"), tmp_path / "out", Silent())
     assert failed == []
     html = page.read_text()
     for words in (

@@ -1,0 +1,118 @@
+"""One encoder or index in every mode that a benchmark allows: a row for each in one report, and a receipt for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Unpack
+
+from ..choices import Mode
+from ..distributed import RayWorkers
+from ..errors import InvalidRequest
+from ..files import write_json
+from ..index import Index
+from ..protocols import Progress, Silent
+from .catalogue import find_benchmark
+from .material import Material
+from .options import Request, RequestKeywords
+from .reports import Column, Report, merged_notes, table
+from .requests import measure, read
+from .standings import CAPTION, Cell, Marks, marks
+
+ALL = "all"
+"""The mode that is every mode."""
+ORDER: tuple[Mode, ...] = ("dense", "hybrid", "bm25")
+
+
+@dataclass(frozen=True)
+class ModesReport:
+    """What the evaluation of several modes prints and saves: each mode's report."""
+
+    reports: Mapping[Mode, Report]
+
+    def as_json(self) -> dict[str, Any]:
+        """The reports as plain values, by mode: schema 1."""
+        first = next(iter(self.reports.values()))
+        modes = {mode: report.as_json() for mode, report in self.reports.items()}
+        return {"schema": 1, "benchmark": first.benchmark.name, "split": first.split, "modes": modes}
+
+    def lines(self) -> list[str]:
+        """The report for people: a row for each mode among the published rows, and how each was scored."""
+        first = next(iter(self.reports.values()))
+        cells = [Cell(first.benchmark.name, report.system, report.as_json(), {}, _values(report)) for report in self.reports.values()]
+        reports = {report.system: report for report in self.reports.values()}
+        out = [f"{first.benchmark.name}, {first.split}: {first.benchmark.task}", ""]
+        said: dict[Column, Marks] = {}
+        for title, columns in first.tables():
+            said |= {column: marks(cells, column) for column in columns} if len(reports) > 1 else {}
+            signs = {(system, column): "*" for column in said for system in said[column].best}
+            signs |= {(system, column): "†" for column in said for system in said[column].below}
+            out += [*([title] if title else []), *table(reports, columns, signs), ""]
+        if said:
+            untested = [f"not tested: {system}: {reason}" for one in said.values() for system, reason in one.untested.items()]
+            out += [CAPTION.format(best="marked *", below="† is"), *dict.fromkeys(untested)]
+        return out + list(merged_notes({report.system: report.how() for report in self.reports.values()}))
+
+
+def evaluate_modes(
+    benchmark: str,
+    data: str | Path | None = None,
+    *,
+    output: str | Path | None = None,
+    progress: Progress | None = None,
+    workers: RayWorkers | None = None,
+    **options: Unpack[RequestKeywords],
+) -> ModesReport:
+    """Evaluate an encoder or an index in every mode that it has and that makes sense for the benchmark.
+
+    Args:
+        benchmark, data, progress, workers: as for `evaluate`.
+        output: a folder for the report, with a folder for each mode, which has what `evaluate` keeps.
+        options: the system, as for `evaluate`, without a `mode`. What is for some modes only (`fusion`, `ef`, …) is left out in the others.
+
+    Raises:
+        UnknownName, InvalidRequest, NotFound, Unavailable: as `evaluate`; InvalidRequest for vectors and scores made elsewhere.
+    """
+    request = Request(benchmark, data, **options)
+    requests = in_modes(request)
+    spec = find_benchmark(benchmark)
+    materials = read(spec, request.data, request.split or spec.splits[0], request.task)
+    folder = Path(output) if output is not None else None
+    reports: dict[Mode, Report] = {}
+    for mode in sensible_modes(request, materials):
+        place = folder / mode if folder is not None else None
+        reports[mode] = measure(requests[mode], spec, materials, place, progress or Silent(), workers)
+    report = ModesReport(reports)
+    if folder is not None:
+        write_json(folder / "report.json", report.as_json())
+        (folder / "report.txt").write_text("\n".join(report.lines()) + "\n", encoding="utf-8")
+    return report
+
+
+def in_modes(request: Request) -> dict[Mode, Request]:
+    """A request in each mode. BM25 has nothing of the encoder, so that it is one system for all encoders. Raises InvalidRequest."""
+    for name in ("embeddings", "scores", "metric"):
+        if getattr(request, name) is not None:
+            raise InvalidRequest(
+                f"all modes are those of an encoder or an index, by their own scores; leave out --{name}, or name one mode"
+            )
+    dense = replace(request, mode="dense", fusion=None)
+    bm25 = replace(dense, mode="bm25", encoder=None, adapter=None, query_adapter=None, ef=None, nprobe=None, recall=None)
+    return {"dense": dense, "hybrid": replace(request, mode="hybrid"), "bm25": bm25}
+
+
+def sensible_modes(request: Request, materials: Sequence[Material]) -> tuple[Mode, ...]:
+    """The modes that the system has and the benchmark allows: labels, clusters and sets of papers need vectors."""
+    needs_vectors = all(task.groups is not None or task.standardise for material in materials for task in material.tasks)
+    has: Sequence[Mode] = ORDER
+    if request.index is not None:
+        with Index(request.index) as index:
+            has = index.modes
+    if needs_vectors or any(material.predictions for material in materials):
+        return ("dense",)
+    return tuple(mode for mode in ORDER if mode in has)
+
+
+def _values(report: Report) -> dict[tuple[str, str], dict[str, float]]:
+    return {(task.name, query): values for task in report.result.tasks for query, values in task.per_query.items()}

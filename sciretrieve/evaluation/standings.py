@@ -1,0 +1,243 @@
+"""Systems x benchmarks: the main figures, which is best and which are significantly below it; and the table of them in four forms."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .reports import Column, aligned
+from .statistics import holm, randomisation
+
+FEW = 3
+"""Up to so many measures of a benchmark, or of each of its tasks, are main figures; of more, the first alone is."""
+LEVEL = 0.05
+MOST_PATTERNS, FEWEST_PATTERNS, SIGNS = 10_000, 1_000, 200_000_000
+"""The most and the fewest sign patterns of a test, and how many signs are drawn in all in between."""
+CAPTION = (
+    f"The best of each benchmark's figures is {{best}}. {{below}} significantly below it: p < {LEVEL:g} in a paired randomisation test "
+    "over queries, corrected by Holm's method for the systems compared with the best."
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One system on one benchmark.
+
+    Attributes:
+        benchmark, system: their names in the plan.
+        report: as saved by `evaluate -o`.
+        recall: depth -> recall, from 0 to 1; empty if unknown.
+        per_query: (task, query) -> measure -> value, from 0 to 1.
+    """
+
+    benchmark: str
+    system: str
+    report: Mapping[str, Any]
+    recall: Mapping[int, float]
+    per_query: Mapping[tuple[str, str], Mapping[str, float]]
+
+    @property
+    def is_suite(self) -> bool:
+        """Whether its figures are averages over benchmarks."""
+        return bool(self.report["kind"] == "suite")
+
+    @property
+    def tasks(self) -> Mapping[str, Any]:
+        """The figures of each task, if there are several."""
+        tasks: Mapping[str, Any] = self.report.get("per_field") or self.report.get("per_task") or {}
+        return tasks
+
+    def value(self, column: Column) -> float | None:
+        """A figure in per cent, as the protocol rounds it; None if there is none, or only part of an average."""
+        task, measure = column
+        row = self.tasks.get(task, {}).get("rounded", {}) if task else self.report["rounded"]
+        return float(row[measure]) if measure in row else None
+
+    def main_columns(self) -> list[Column]:
+        """The figures that stand for the benchmark: those of it as a whole, or of each task if its authors define no average."""
+        if self.is_suite:
+            groups = [*dict.fromkeys(row["group"] for row in self.tasks.values()), "average"]
+            return [("", name) for name in groups if name in self.report["rounded"] or name in self.report["incomplete"]]
+        if self.report["rounded"]:
+            return _few([("", name) for name in self.report["rounded"]])
+        return [column for task, row in self.tasks.items() for column in _few([(task, name) for name in row["rounded"]])]
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What is said of one column: the best systems, those significantly below, and those that were not tested, with the reason."""
+
+    best: frozenset[str] = frozenset()
+    below: frozenset[str] = frozenset()
+    untested: Mapping[str, str] = field(default_factory=dict)
+
+
+def marks(cells: Sequence[Cell], column: Column) -> Marks:
+    """Compare each system on one benchmark with the best of a column.
+
+    Nothing is tested where a figure is no mean over queries, or where two systems do not answer the same queries.
+    """
+    values = {cell.system: value for cell in cells if (value := cell.value(column)) is not None}
+    if len(values) < 2 or column[1].startswith("hole"):
+        return Marks()
+    best = max(values.values())
+    leaders = frozenset(system for system, value in values.items() if value == best)
+    shares = {cell.system: _shares(cell, column) for cell in cells if cell.system in values}
+    leader = next(system for system in values if system in leaders)
+    untested, p_values = {}, {}
+    for system in values:
+        if system in leaders:
+            continue
+        if shares[leader] is None or shares[system] is None:
+            untested[system] = "figures that are no means over queries"
+        elif shares[system].keys() != shares[leader].keys():
+            untested[system] = "other queries are answered than by the best"
+        else:
+            difference = np.array([share - shares[system][query] for query, share in shares[leader].items()])
+            patterns = min(MOST_PATTERNS, max(FEWEST_PATTERNS, SIGNS // len(difference)))
+            p_values[system] = randomisation(difference, patterns)
+    corrected = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+    return Marks(leaders, frozenset(system for system, p in corrected.items() if p < LEVEL), untested)
+
+
+def _shares(cell: Cell, column: Column) -> dict[tuple[str, str], float] | None:
+    """What each query gives to a figure, of which the figure is the sum; None for predicted labels, clusters and suites.
+
+    The figure is the mean of tasks' means, or of those of all measures, so a query counts by the number of its task's queries.
+    """
+    task, measure = column
+    tasks = [task] if task else list(cell.report["counts"])
+    if cell.is_suite or any("papers_predicted" in cell.report["counts"][name] for name in tasks):
+        return None
+    measures = [measure] if task or measure != "mean" else list(next(iter(cell.tasks.values()))["rounded"])
+    shares: dict[tuple[str, str], float] = {}
+    for name in tasks:
+        rows = {key: row for key, row in cell.per_query.items() if key[0] == name}
+        for one in measures:
+            counted = {key: row[one] for key, row in rows.items() if row.get(one) is not None}
+            for key, value in counted.items():
+                shares[key] = shares.get(key, 0.0) + value / len(counted) / len(tasks) / len(measures)
+    return shares
+
+
+def _few(columns: list[Column]) -> list[Column]:
+    return columns if len(columns) <= FEW else columns[:1]
+
+
+@dataclass(frozen=True)
+class Standings:
+    """The table: a row for each system, a column for each main figure.
+
+    Attributes:
+        systems: the rows.
+        columns: (benchmark, column) each.
+        cells: (benchmark, system) -> the cell, where there is one.
+        marks: what is said of each column.
+    """
+
+    systems: Sequence[str]
+    columns: Sequence[tuple[str, Column]]
+    cells: Mapping[tuple[str, str], Cell]
+    marks: Sequence[Marks]
+
+    @classmethod
+    def of(cls, cells: Sequence[Cell]) -> Standings:
+        """Compare systems on all benchmarks that they were evaluated on."""
+        columns: list[tuple[str, Column]] = []
+        for benchmark in dict.fromkeys(cell.benchmark for cell in cells):
+            columns += dict.fromkeys((benchmark, column) for cell in cells if cell.benchmark == benchmark for column in cell.main_columns())
+        found = [marks([cell for cell in cells if cell.benchmark == benchmark], column) for benchmark, column in columns]
+        systems = list(dict.fromkeys(cell.system for cell in cells))
+        return cls(systems, columns, {(cell.benchmark, cell.system): cell for cell in cells}, found)
+
+    def figure(self, system: str, place: int) -> str:
+        """A figure as it is printed; an average over part of its figures in brackets; "" where there is none."""
+        benchmark, column = self.columns[place]
+        cell = self.cells.get((benchmark, system))
+        if cell is None:
+            return ""
+        value, part = cell.value(column), cell.report.get("incomplete", {}).get(column[1])
+        return f"{value:.2f}" if value is not None else f"({100 * part['mean']:.2f})" if part and not column[0] else ""
+
+    def notes(self) -> list[str]:
+        """What was not tested, and why: a benchmark and its systems."""
+        reasons: dict[tuple[str, str], list[str]] = {}
+        for (benchmark, _), said in zip(self.columns, self.marks, strict=True):
+            for system, reason in said.untested.items():
+                reasons.setdefault((benchmark, reason), []).append(system)
+        return [f"not tested: {benchmark}, {', '.join(dict.fromkeys(names))}: {reason}" for (benchmark, reason), names in reasons.items()]
+
+    def as_text(self) -> list[str]:
+        """For a terminal: a line for each figure, a column for each system; an asterisk is the best, a dagger is below."""
+        table = [["", *self.systems, ""]]
+        for place, (benchmark, column) in enumerate(self.columns):
+            signs = [self._marked(system, place, "{}*", "{}†", "{} ") for system in self.systems]
+            table.append([" ".join((benchmark, *filter(None, column))), *signs, ""])
+        return [*aligned(table), "", CAPTION.format(best="marked *", below="† is"), *self.notes()]
+
+    def as_markdown(self) -> list[str]:
+        """A table in Markdown, and its caption."""
+        header = ["system", *(" ".join((benchmark, *filter(None, column))) for benchmark, column in self.columns)]
+        lines = [header, ["---", *["---:"] * len(self.columns)]]
+        lines += [[system, *self._row(system, "**{}**", "{}†", "{}")] for system in self.systems]
+        return [
+            *("| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines),
+            "",
+            CAPTION.format(best="in bold", below="† is"),
+            *(f"\n{note}" for note in self.notes()),
+        ]
+
+    def as_latex(self) -> list[str]:
+        """A table* for a paper; it needs no package."""
+        groups = list(dict.fromkeys(benchmark for benchmark, _ in self.columns))
+        spans = [(group, sum(benchmark == group for benchmark, _ in self.columns)) for group in groups]
+        rows = [
+            " & ".join(["", *(rf"\multicolumn{{{width}}}{{c}}{{{_latex(group)}}}" for group, width in spans)]),
+            " & ".join(["System", *(_latex(" ".join(filter(None, column))) for _, column in self.columns)]),
+        ]
+        body = [" & ".join([_latex(system), *self._row(system, r"\textbf{{{}}}", r"{}$^\dagger$", "{}")]) for system in self.systems]
+        caption = _latex(CAPTION.format(best="in bold", below="DAGGER")).replace("DAGGER", r"$^\dagger$ is")
+        return [
+            r"\begin{table*}",
+            r"\centering",
+            rf"\begin{{tabular}}{{l{'r' * len(self.columns)}}}",
+            r"\hline",
+            *(rf"{row} \\" for row in rows),
+            r"\hline",
+            *(rf"{row} \\" for row in body),
+            r"\hline",
+            r"\end{tabular}",
+            rf"\caption{{{' '.join([caption, *map(_latex, self.notes())])}}}",
+            r"\end{table*}",
+        ]
+
+    def as_html(self) -> str:
+        """A table for the page, and its caption."""
+        groups = [benchmark for benchmark, _ in self.columns]
+        first = "".join(f"<th class=group colspan={groups.count(name)}>{html.escape(name)}</th>" for name in dict.fromkeys(groups))
+        second = "".join(f"<th>{html.escape(' '.join(filter(None, column)))}</th>" for _, column in self.columns)
+        rows = []
+        for system in self.systems:
+            figures = "".join(f"<td>{text}</td>" for text in self._row(system, "<b>{}</b>", "{}<sup>†</sup>", "{}"))
+            rows.append(f"<tr><td>{html.escape(system)}</td>{figures}</tr>")
+        head = f"<thead><tr><th></th>{first}</tr><tr><th></th>{second}</tr></thead>"
+        caption = "<br>".join(map(html.escape, [CAPTION.format(best="in bold", below="† is"), *self.notes()]))
+        return f"<div class=wide><table>{head}<tbody>{''.join(rows)}</tbody></table></div><p><small>{caption}</small></p>"
+
+    def _row(self, system: str, best: str, below: str, other: str) -> list[str]:
+        return [self._marked(system, place, best, below, other) for place in range(len(self.columns))]
+
+    def _marked(self, system: str, place: int, best: str, below: str, other: str) -> str:
+        text = self.figure(system, place)
+        form = best if system in self.marks[place].best else below if system in self.marks[place].below else other
+        return form.format(text) if text else ""
+
+
+def _latex(text: str) -> str:
+    for letter in "&%$#_{}":
+        text = text.replace(letter, rf"\{letter}")
+    return text.replace("<", r"$<$").replace(">", r"$>$")

@@ -1,0 +1,129 @@
+"""Papers as queries in every mode: what dense, hybrid and BM25 answer, one report for all, and a receipt for each."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sciretrieve as sr
+from sciretrieve.errors import InvalidRequest
+from sciretrieve.evaluation import evaluate, evaluate_modes, replay
+from sciretrieve.index import Index
+from tests.evaluation.made_up_benchmarks import write_lines, write_text
+from tests.made_up import made_up_papers
+
+COUNT = 40
+ENCODER = "minilm"
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    return sr.build(rows(), tmp_path_factory.mktemp("papers") / "index", encoder=ENCODER)
+
+
+def rows() -> list[dict[str, Any]]:
+    """Papers, the last of which has no text."""
+    return [*made_up_papers(COUNT), {"id": "textless", "title": "", "abstract": ""}]
+
+
+def scidocs_links(folder: Path) -> Path:
+    """Each paper cites the two after it; all of them are queries, over the whole corpus."""
+    ids = [row["id"] for row in rows()]
+    papers = [
+        {"paper": row["id"], "title": row["title"], "abstract": row["abstract"], "cite": [ids[at - 2], ids[at - 1]], "co-cite": []}
+        for at, row in enumerate(rows())
+    ]
+    write_lines(folder / "SciDocs_papers_test.json", papers)
+    return folder
+
+
+def scidocs_candidates(folder: Path) -> Path:
+    """Each of ten papers has eight candidates, of which two are relevant, in four tasks."""
+    ids = [row["id"] for row in rows()]
+    for shift, task in enumerate(("cite", "cocite", "coread", "coview")):
+        lines = [f"{ids[at]} 0 {ids[(at + shift + step) % COUNT]} {int(step < 3)}\n" for at in range(10) for step in range(1, 9)]
+        write_text(folder / task / "test.qrel", "".join(lines))
+    metadata = {row["id"]: {"paper_id": row["id"], "title": row["title"], "abstract": row["abstract"]} for row in rows()}
+    write_text(folder / "paper_metadata_view_cite_read.json", json.dumps(metadata))
+    return folder
+
+
+def answers(folder: Path) -> dict[str, dict[str, float]]:
+    return {query: dict(row) for query, row in json.loads((folder / "run.json").read_text()).items()}
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "bm25"])
+def test_a_paper_asks_the_whole_corpus_as_search_does(tmp_path: Path, index: Index, mode: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = scidocs_links(tmp_path / "data")
+    asked: list[int] = []
+    encode = Index.encode
+    monkeypatch.setattr(Index, "encode", lambda self, queries, **rest: asked.append(len(queries)) or encode(self, queries, **rest))
+    evaluate("scidocs-cite", data, index=index.path, mode=mode, output=tmp_path / "out")
+    # the queries are papers of the index, whose vectors are there, but for the one without text
+    assert asked == ([1] if mode == "hybrid" else [])
+    monkeypatch.undo()
+    run = answers(tmp_path / "out")
+    for row in rows()[:6]:
+        query = sr.Query(row["id"], paper=sr.Paper(row["id"], row["title"], row["abstract"]))
+        ranking = index.search(query, COUNT + 1, mode=mode, group=False)[0]
+        assert run[row["id"]] == pytest.approx(dict(zip(ranking.ids, ranking.scores.tolist(), strict=True)), abs=1e-6)
+    assert run["textless"] == {}
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "bm25"])
+def test_a_paper_asks_its_candidates_alone(tmp_path: Path, index: Index, mode: Any) -> None:
+    data = scidocs_candidates(tmp_path / "data")
+    evaluate("scidocs-rerank", data, index=index.path, mode=mode, output=tmp_path / "out", task="cite")
+    run = answers(tmp_path / "out")
+    assert len(run) == 10
+    for row in rows()[:10]:
+        candidates = list(run[row["id"]])
+        assert len(candidates) == 8
+        query = sr.Query(row["id"], paper=sr.Paper(row["id"], row["title"], row["abstract"]))
+        expected = np.round(index.score(query, candidates, mode=mode), 5).tolist()
+        assert run[row["id"]] == pytest.approx(dict(zip(candidates, expected, strict=True)), abs=1e-5)
+
+
+def test_all_modes_are_one_report_with_a_receipt_each(tmp_path: Path, index: Index) -> None:
+    data = scidocs_candidates(tmp_path / "data")
+    report = evaluate_modes("scidocs-rerank", data, index=index.path, output=tmp_path / "out")
+    assert list(report.reports) == ["dense", "hybrid", "bm25"]
+    stored = json.loads((tmp_path / "out/report.json").read_text())
+    for mode, one in report.reports.items():
+        alone = evaluate("scidocs-rerank", data, index=index.path, mode=mode).as_json()
+        assert one.as_json()["per_task"] == alone["per_task"] == stored["modes"][mode]["per_task"]
+        assert replay(tmp_path / "out" / mode / "receipt.json")[1] == []
+    text = (tmp_path / "out/report.txt").read_text()
+    assert text.count("measured here") == 3
+    assert "SciNCL" in text
+    best = max(one.result.rounded["cite", "MAP"] for one in report.reports.values())
+    assert f"{best:.2f}*" in text
+    assert "The best of each benchmark's figures is marked *" in text
+
+
+def test_an_index_is_run_in_the_modes_that_it_has(tmp_path: Path, index: Index) -> None:
+    data = scidocs_links(tmp_path / "data")
+    bare = sr.build(rows(), tmp_path / "bare", encoder=ENCODER, lexical=None)
+    words = sr.build(rows(), tmp_path / "words", encoder=None, dense="none")
+    modes = [list(evaluate_modes("scidocs-cite", data, index=one.path, fusion="rrf").reports) for one in (bare, words, index)]
+    assert modes == [["dense"], ["bm25"], ["dense", "hybrid", "bm25"]]
+
+
+def test_what_needs_vectors_is_run_in_mode_dense_alone(tmp_path: Path) -> None:
+    write_lines(tmp_path / "papers.jsonl", rows()[:12])
+    options: dict[str, Any] = {"encoder": ENCODER, "cache": tmp_path / "cache"}
+    everything = evaluate_modes("asr", tmp_path / "papers.jsonl", **options)
+    assert [len(report.result.tasks) for report in everything.reports.values()] == [4, 2, 2]
+    standardised = evaluate_modes("asr", tmp_path / "papers.jsonl", task="Task II, standardised", **options)
+    assert list(standardised.reports) == ["dense"]
+    assert "The best" not in "\n".join(standardised.lines())
+
+
+@pytest.mark.parametrize("options", [{"scores": "x"}, {"embeddings": "x"}, {"metric": "l2"}])
+def test_what_has_no_modes_is_refused(options: Any) -> None:
+    with pytest.raises(InvalidRequest, match=f"leave out --{next(iter(options))}"):
+        evaluate_modes("scidocs-cite", ".", **options)
