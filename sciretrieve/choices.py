@@ -15,6 +15,8 @@ Precision: TypeAlias = Literal["auto", "bf16", "fp32"]
 BuildPrecision: TypeAlias = Literal["auto", "bf16", "fp32", "int8"]
 """In int8 only the papers of an index can be encoded, since it takes papers to quantise an encoder."""
 Device: TypeAlias = Literal["auto", "cpu", "cuda"]
+PoolingName: TypeAlias = Literal["mean", "cls"]
+"""How token states become one vector, as far as it can be chosen: their mean, or the state of the first token."""
 SideName: TypeAlias = Literal["paper", "query", "paper_as_query"]
 """What an encoder reads: a paper of the corpus, a text query, or a paper in place of a query."""
 Filter: TypeAlias = str | Sequence[str] | None
@@ -27,6 +29,7 @@ BM25_VARIANTS: tuple[Bm25Variant, ...] = get_args(Bm25Variant)
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 BUILD_PRECISIONS: tuple[BuildPrecision, ...] = get_args(BuildPrecision)
 DEVICES: tuple[Device, ...] = get_args(Device)
+POOLINGS: tuple[PoolingName, ...] = get_args(PoolingName)
 SIDES: tuple[SideName, ...] = get_args(SideName)
 
 

@@ -15,6 +15,7 @@ from .choices import (
     FUSION_METHODS,
     METRICS,
     MODES,
+    POOLINGS,
     Bm25Variant,
     BuildPrecision,
     Device,
@@ -22,6 +23,7 @@ from .choices import (
     FusionMethod,
     Metric,
     Mode,
+    PoolingName,
     check_choice,
 )
 from .errors import InvalidRequest
@@ -63,10 +65,14 @@ class BuildSettings:
     """How to build an index. Two builds with equal settings over the same corpus give the same index.
 
     Attributes:
-        encoder: a name of the catalogue, a folder or a hub id with a model, `vectors:FILE` or `faiss:FILE`; None for no vectors.
+        encoder: a name of the catalogue, a folder or a hub id with a model, `mean:A+B` or `concat:A+B` for several, `vectors:FILE` or
+            `faiss:FILE`; None for no vectors.
         adapter: which of the encoder's adapters (experts, instructions) reads papers, or a folder or a hub id with one.
         query_adapter: the same for text queries.
         bare_titles: whether a paper without an abstract is its title alone to the encoder, see `load_encoder`.
+        pooling: how token states become one vector, "mean" or "cls"; by default as the model's files or the catalogue say.
+        template: the text of a paper to the encoder, see `load_encoder`.
+        query_template: that of a text query.
         metric: "l2", "ip" or "cosine"; by default the one that the encoder was trained for.
         dense: "auto", "flat", "hnsw", "ivf", any FAISS factory string, or "none", which is `encoder=None`.
         precision: "bf16", "fp32", or "auto": bf16 where the machine computes in it; or "int8", quantised with the corpus's own papers,
@@ -83,6 +89,9 @@ class BuildSettings:
     adapter: str | None = None
     query_adapter: str | None = None
     bare_titles: bool = False
+    pooling: PoolingName | None = None
+    template: str | None = None
+    query_template: str | None = None
     metric: Metric | None = None
     dense: str = "auto"
     precision: BuildPrecision = "auto"
@@ -95,10 +104,12 @@ class BuildSettings:
 
     def __post_init__(self) -> None:
         if self.dense == "none":
-            for name in ("encoder", "adapter", "query_adapter"):
+            for name in ("encoder", "adapter", "query_adapter", "pooling", "template", "query_template"):
                 object.__setattr__(self, name, None)
         if self.metric is not None:
             check_choice("metric", self.metric, METRICS)
+        if self.pooling is not None:
+            check_choice("pooling", self.pooling, POOLINGS)
         check_choice("precision", self.precision, BUILD_PRECISIONS)
         check_choice("device", self.device, DEVICES)
         if self.encoder is None and self.lexical is None:
@@ -119,6 +130,9 @@ class BuildKeywords(TypedDict, total=False):
     adapter: str | None
     query_adapter: str | None
     bare_titles: bool
+    pooling: PoolingName | None
+    template: str | None
+    query_template: str | None
     metric: Metric | None
     dense: str
     precision: BuildPrecision

@@ -21,14 +21,17 @@ from .options import (
     EncoderName,
     IdColumn,
     PlainFormatOption,
+    Pooling,
     PrecisionOption,
     QueryAdapter,
+    QueryTemplate,
     Quiet,
+    Template,
     TitleColumn,
 )
 
 if TYPE_CHECKING:
-    from ..encoders import EncoderSpec
+    from ..encoders import EncoderRequest, EncoderSpec
 
 
 def encode(
@@ -37,6 +40,9 @@ def encode(
     encoder: EncoderName = "minilm",
     adapter: Adapter = None,
     query_adapter: QueryAdapter = None,
+    pooling: Pooling = None,
+    template: Template = None,
+    query_template: QueryTemplate = None,
     side: Annotated[
         Literal["paper", "query"], typer.Option("--side", help="Papers of a corpus; or queries: texts, or papers as queries.")
     ] = "paper",
@@ -60,11 +66,12 @@ def encode(
     Interrupt it whenever you like: the same command resumes where it stopped.
     """
     from ..corpora import ColumnMap
-    from ..encoders import load_encoder
+    from ..encoders import EncoderRequest, open_encoder
     from ..vector_files import encode as run
 
     console = Console(quiet)
-    model = load_encoder(encoder, adapter=adapter, query_adapter=query_adapter, precision=precision, device=device)
+    request = EncoderRequest(encoder, adapter, query_adapter, pooling=pooling, template=template, query_template=query_template)
+    model = open_encoder(request, precision, device)
     start = time.perf_counter()
     with interruptible(console, f"finished work is kept in {output}.partial, and the same command resumes it"):
         count = run(
@@ -99,9 +106,12 @@ def list_encoders(format: PlainFormatOption = "table", debug: Debug = False) -> 
 
 
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A listed encoder, or a folder or hub id with a model.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A listed encoder, a folder or hub id with a model, or several encoders.")],
     adapter: Adapter = None,
     query_adapter: QueryAdapter = None,
+    pooling: Pooling = None,
+    template: Template = None,
+    query_template: QueryTemplate = None,
     format: PlainFormatOption = "table",
     debug: Debug = False,
 ) -> None:
@@ -109,22 +119,27 @@ def show(
 
     Where its weights come from, how each side becomes text, and how token states become a vector.
     """
+    from ..encoders import EncoderRequest
     from ..encoders.availability import part_status, status
+    from ..encoders.resolving import resolve
 
-    spec = _spec(name, adapter, query_adapter)
-    rates = _rates(name, adapter, query_adapter) if status(spec) == "ready" else {}
+    request = EncoderRequest(name, adapter, query_adapter, pooling=pooling, template=template, query_template=query_template)
+    spec = resolve(request)
+    rates = _rates(request) if status(spec) == "ready" else {}
     if format == "json":
         say([json.dumps(spec.facts() | {"here": status(spec), "tokens_per_second": rates}, ensure_ascii=False, indent=2)])
         return
     rows: list[tuple[str, str]] = [("name", spec.name), ("about", spec.about), ("here", status(spec))]
     if spec.members:
-        rows.append(("members", ", ".join(spec.members)))
+        rows.append(("members", ", ".join(member.name for member in spec.members)))
+        joined = {"mean": "the mean of theirs", "concat": "theirs, one after the other, each scaled to unit length"}
+        rows.append(("vector", joined[spec.join]))
+        rows += [(f"{member.name}: {label}", text) for member in spec.members for label, text in _sides(member)]
     else:
         rows += [(f"weights: {role}", f"{part.source}  [{part_status(part)}]") for role, part in spec.parts.items()]
-        for label, side in (("paper", spec.sides.paper), ("query", spec.sides.query), ("paper as query", spec.sides.paper_as_query)):
-            rows.append((label, side.text + (f"  through {side.task}" if side.task else "")))
-        pooling = {"mean": "mean of all token states", "cls": "the state of the first token", "second": "the state of the second token"}
-        rows.append(("vector", pooling[spec.pooling] + (", scaled to unit length" if spec.normalise else "")))
+        rows += _sides(spec)
+        vector = {"mean": "mean of all token states", "cls": "the state of the first token", "second": "the state of the second token"}
+        rows.append(("vector", vector[spec.pooling] + (", scaled to unit length" if spec.normalise else "")))
         rows.append(("reads", f"{spec.max_length} tokens"))
         rows += [("measured here", f"{way}: {rate:,.0f} tokens a second") for way, rate in rates.items()]
         if spec.tasks:
@@ -138,14 +153,18 @@ def fetch(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A listed encoder, or a hub id.")],
     adapter: Adapter = None,
     query_adapter: QueryAdapter = None,
+    pooling: Pooling = None,
+    template: Template = None,
+    query_template: QueryTemplate = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Download an encoder's weights now, and compile it, so that it works offline later."""
-    from ..encoders import golden_vectors, load_encoder
+    from ..encoders import EncoderRequest, golden_vectors, open_encoder
 
     console = Console(quiet)
-    encoder = load_encoder(name, adapter=adapter, query_adapter=query_adapter, device="cpu")
+    request = EncoderRequest(name, adapter, query_adapter, pooling=pooling, template=template, query_template=query_template)
+    encoder = open_encoder(request, device="cpu")
     golden_vectors(encoder)  # runs every side once
     console.note(f"{encoder.name} is ready: {encoder.dim} dimensions, {encoder.precision}")
 
@@ -174,20 +193,19 @@ def cache(
     say([f"{in_bytes(total)} {location} {encoder_cache.graphs_directory()}; it is kept below {in_bytes(encoder_cache.LIMIT)}"])
 
 
-def _rates(name: str, adapter: str | None, query_adapter: str | None) -> dict[str, float]:
+def _sides(spec: EncoderSpec) -> list[tuple[str, str]]:
+    """Each side's name and how it is read; none of an ensemble, which leaves that to its members."""
+    sides = (("paper", spec.sides.paper), ("query", spec.sides.query), ("paper as query", spec.sides.paper_as_query))
+    return [] if spec.members else [(label, side.text + (f"  through {side.task}" if side.task else "")) for label, side in sides]
+
+
+def _rates(request: EncoderRequest) -> dict[str, float]:
     """Tokens a second in which papers were encoded on this machine, in each way that was measured."""
-    from ..encoders import load_encoder
+    from ..encoders import open_encoder
     from ..encoders.text_encoder import TextEncoder
 
-    encoder = load_encoder(name, adapter=adapter, query_adapter=query_adapter, device="cpu")
+    encoder = open_encoder(request, device="cpu")
     return dict(encoder.rates()) if isinstance(encoder, TextEncoder) else {}
-
-
-def _spec(name: str, adapter: str | None, query_adapter: str | None) -> EncoderSpec:
-    from ..encoders.resolving import resolve
-    from ..encoders.specs import EncoderRequest
-
-    return resolve(EncoderRequest(name, adapter, query_adapter))
 
 
 app = typer.Typer(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from ..choices import BuildPrecision, Device, FusionMethod, Mode, Precision
+from ..choices import BuildPrecision, Device, FusionMethod, Mode, PoolingName, Precision
 from ..errors import InvalidRequest, NotFound
 from ..options import BuildSettings, SearchOptions
 
@@ -38,7 +38,8 @@ EncoderName: TypeAlias = Annotated[
     typer.Option(
         "--encoder",
         metavar="NAME",
-        help="A name that `sciretrieve encoders` lists, a folder or hub id with a model, vectors:FILE or faiss:FILE.",
+        help="A name that `sciretrieve encoders` lists, a folder or hub id with a model, mean:A+B or concat:A+B for several, vectors:FILE "
+        "or faiss:FILE.",
     ),
 ]
 Adapter: TypeAlias = Annotated[
@@ -46,10 +47,23 @@ Adapter: TypeAlias = Annotated[
     typer.Option(
         "--adapter",
         metavar="NAME",
-        help="Which adapter, expert, instruction or control code reads papers; or a folder or hub id with an adapter.",
+        help="Which adapter, expert, instruction or control code reads papers; or a folder or hub id with an adapter; or an instruction in "
+        "your own words. One for each encoder of several: A+B.",
     ),
 ]
 QueryAdapter: TypeAlias = Annotated[str | None, typer.Option("--query-adapter", metavar="NAME", help="The same for text queries.")]
+Pooling: TypeAlias = Annotated[
+    PoolingName | None,
+    typer.Option(
+        "--pooling", help="What of a model becomes the vector: the mean of all tokens, or the first, [CLS]; default: what its files say."
+    ),
+]
+Template: TypeAlias = Annotated[
+    str | None, typer.Option("--template", metavar="TEXT", help="A paper's text to the encoder, e.g. '{title}{sep}{abstract}'.")
+]
+QueryTemplate: TypeAlias = Annotated[
+    str | None, typer.Option("--query-template", metavar="TEXT", help="A text query's text to the encoder, e.g. 'query: {text}'.")
+]
 PrecisionOption: TypeAlias = Annotated[Precision, typer.Option("--precision", help="The encoder's arithmetic; auto: bf16 where supported.")]
 BuildPrecisionOption: TypeAlias = Annotated[
     BuildPrecision,

@@ -10,7 +10,7 @@ import typer
 
 from ..errors import InvalidRequest
 from .console import Console, interruptible, say
-from .options import BUILDING, Adapter, Debug, DeviceOption, PrecisionOption, Quiet, open_index
+from .options import BUILDING, Adapter, Debug, DeviceOption, Pooling, PrecisionOption, Quiet, Template, open_index
 
 
 def robustness(
@@ -27,6 +27,8 @@ def robustness(
         ),
     ] = None,
     adapter: Adapter = None,
+    pooling: Pooling = None,
+    template: Template = None,
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", help="Study N papers at most, drawn at random; default: 500.")
     ] = None,
@@ -54,8 +56,9 @@ def robustness(
 
     if (corpus is None) == (index is None):
         raise InvalidRequest("name either a corpus, or an index by -i, to study")
-    if index is not None and adapter is not None:
-        raise InvalidRequest("the papers of an index are read as it was built; leave out --adapter")
+    reading = {"--adapter": adapter, "--pooling": pooling, "--template": template}
+    if index is not None and (given := next((option for option, value in reading.items() if value is not None), None)):
+        raise InvalidRequest(f"the papers of an index are read as it was built; leave out {given}")
     if output is not None:
         if output.exists() and not output.is_dir():
             raise InvalidRequest(f"{output} is a file; name a directory for the report")
@@ -67,6 +70,8 @@ def robustness(
             open_index(index, encoder) if index is not None else corpus or [],
             encoder=encoder or BUILDING.encoder or "minilm",
             adapter=adapter,
+            pooling=pooling,
+            template=template,
             limit=LIMIT if limit is None else limit,
             seed=seed,
             precision=precision,

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..choices import Device, Precision
+from ..choices import Device, PoolingName, Precision
+from ..errors import CorruptData, InvalidRequest
 from ..protocols import Encoder
 from .catalogue import CATALOGUE, CODES
 from .cross_encoder import CrossEncoder, open_cross_encoder
 from .ensemble import Ensemble
 from .faiss_file import FAISS_PREFIX, FaissVectors
 from .golden import check_golden, compared, golden_vectors, read_golden
+from .members import member_requests, members_of
 from .quantising import SAMPLE, Receipt, check_int8, in_int8, quantise
 from .resolving import resolve
 from .specs import EncoderRequest, EncoderSpec
@@ -31,6 +34,9 @@ def load_encoder(
     adapter: str | None = None,
     query_adapter: str | None = None,
     bare_titles: bool = False,
+    pooling: PoolingName | None = None,
+    template: str | None = None,
+    query_template: str | None = None,
     precision: Precision = "auto",
     device: Device = "auto",
 ) -> Encoder:
@@ -38,11 +44,15 @@ def load_encoder(
 
     Args:
         name: one from the catalogue; or a folder or a hub id with a transformers or sentence-transformers model; or
-            `vectors:FILE` or `faiss:FILE` for vectors made elsewhere.
-        adapter: which of its adapters (experts, instructions, control codes) reads papers; or a folder or a hub id with one.
+            `vectors:FILE` or `faiss:FILE` for vectors made elsewhere; or `mean:A+B` or `concat:A+B` for several, see `Ensemble`.
+        adapter: which of its adapters (experts, instructions, control codes) reads papers; or a folder or a hub id with one; or, for a
+            model that reads instructions, an instruction of several words. One for each member of an ensemble is separated by `+`.
         query_adapter: the same for text queries.
         bare_titles: whether a paper without an abstract is its title alone, as SciRepEval's code reads it, and not the title
             with the separator behind it, as the model cards' code does.
+        pooling: how token states become one vector, "mean" or "cls"; by default as the model's files or the catalogue say.
+        template: the text of a paper, with `{title}`, `{abstract}` and `{sep}`, the tokenizer's separator.
+        query_template: the text of a text query, with `{text}` and `{sep}`.
         precision: "bf16", "fp32", or "auto": bf16 where the machine supports it.
         device: "cpu", "cuda", or "auto": a GPU where there is one.
 
@@ -51,16 +61,21 @@ def load_encoder(
         Unavailable: files cannot be downloaded or found.
         CorruptData: files are damaged.
     """
-    if name.startswith(PREFIX):
-        return StoredVectors(Path(name.removeprefix(PREFIX)).expanduser())
-    if name.startswith(FAISS_PREFIX):
-        return FaissVectors(Path(name.removeprefix(FAISS_PREFIX)).expanduser())
-    request = EncoderRequest(name, adapter, query_adapter, bare_titles)
-    spec = resolve(request)
-    if spec.members:
-        member_requests = [EncoderRequest(member, adapter, query_adapter, bare_titles) for member in spec.members]
-        return Ensemble(spec.name, [TextEncoder(resolve(member), member, precision, device) for member in member_requests])
-    return TextEncoder(spec, request, precision, device)
+    return open_encoder(EncoderRequest(name, adapter, query_adapter, bare_titles, pooling, template, query_template), precision, device)
+
+
+def open_encoder(request: EncoderRequest, precision: Precision = "auto", device: Device = "auto") -> Encoder:
+    """The encoder that a request asks for. Raises as `load_encoder`."""
+    name = request.encoder
+    if name.startswith((PREFIX, FAISS_PREFIX)):
+        if replace(request, bare_titles=False) != EncoderRequest(name):
+            raise InvalidRequest(f"{name} has vectors that were made elsewhere, so nothing reads texts; leave out adapters and the like")
+        kind, prefix = (StoredVectors, PREFIX) if name.startswith(PREFIX) else (FaissVectors, FAISS_PREFIX)
+        return kind(Path(name.removeprefix(prefix)).expanduser())
+    if ensemble := members_of(name):
+        join, names = ensemble
+        return Ensemble(request, join, [open_encoder(member, precision, device) for member in member_requests(request, names)])
+    return TextEncoder(resolve(request), request, precision, device)
 
 
 def reopen_encoder(identity: Mapping[str, Any], precision: Precision = "auto", device: Device = "cpu") -> Encoder:
@@ -71,9 +86,13 @@ def reopen_encoder(identity: Mapping[str, Any], precision: Precision = "auto", d
     """
     if identity.get("layout") == "vectors":
         return load_encoder(identity["name"])
-    if identity.get("layout") == "ensemble":
-        return Ensemble(identity["name"], [from_identity(member, precision, device) for member in identity["members"]])
-    return from_identity(identity, precision, device)
+    if identity.get("layout") != "ensemble":
+        return from_identity(identity, precision, device)
+    try:
+        request, members = EncoderRequest(**identity["asked"]), list(identity["members"])
+        return Ensemble(request, identity["join"], [reopen_encoder(member, precision, device) for member in members])
+    except (KeyError, TypeError, AttributeError) as error:
+        raise CorruptData(f"the manifest's encoder is damaged ({type(error).__name__}: {error}); rebuild the index") from error
 
 
 __all__ = [
@@ -81,6 +100,7 @@ __all__ = [
     "CODES",
     "SAMPLE",
     "CrossEncoder",
+    "EncoderRequest",
     "EncoderSpec",
     "Receipt",
     "check_golden",
@@ -89,7 +109,9 @@ __all__ = [
     "golden_vectors",
     "in_int8",
     "load_encoder",
+    "members_of",
     "open_cross_encoder",
+    "open_encoder",
     "quantise",
     "read_golden",
     "reopen_encoder",

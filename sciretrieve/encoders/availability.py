@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from .cache import models_directory
-from .catalogue import CATALOGUE
 from .sources import locate
 from .specs import EncoderSpec, Part
 
@@ -11,7 +10,7 @@ from .specs import EncoderSpec, Part
 def status(spec: EncoderSpec) -> str:
     """In a few words: "ready" if all files are on this machine, else how to get them."""
     if spec.members:
-        return _worst([status(CATALOGUE[member]) for member in spec.members])
+        return _worst([status(member) for member in spec.members])
     roles = dict.fromkeys(role for task in spec.sides.tasks for role in spec.roles(task))
     return _worst([part_status(spec.parts[role]) for role in roles])
 

@@ -26,6 +26,10 @@ SINGH = "Singh et al. 2023, SciRepEval: A Multi-Format Benchmark for Scientific 
 ZHANG = "Zhang et al. 2023, Pre-training Multi-task Contrastive Learning Models for Scientific Literature Understanding, EMNLP Findings"
 SEOH = "Seoh et al. 2023, Encoding Multi-Domain Scientific Papers by Ensembling Multiple CLS Tokens, arXiv:2309.04333"
 BELTAGY = "Beltagy et al. 2019, SciBERT: A Pretrained Language Model for Scientific Text, EMNLP"
+GU = "Gu et al. 2021, Domain-Specific Language Model Pretraining for Biomedical Natural Language Processing, ACM Trans. Comput. Healthcare"
+YASUNAGA = "Yasunaga et al. 2022, LinkBERT: Pretraining Language Models with Document Links, ACL"
+REIMERS = "Reimers and Gurevych 2019, Sentence-BERT: Sentence Embeddings using Siamese BERT-Networks, EMNLP"
+IZACARD = "Izacard et al. 2022, Unsupervised Dense Information Retrieval with Contrastive Learning, TMLR"
 WANG = "Wang et al. 2022, Text Embeddings by Weakly-Supervised Contrastive Pre-training, arXiv:2212.03533"
 
 TITLE_SEP_ABSTRACT = "{title}{sep}{abstract}"
@@ -57,6 +61,11 @@ def _specter_like(name: str, about: str, repository: str, citation: str) -> Enco
     return EncoderSpec(name, about, "transformers", parts, same(TITLE_SEP_ABSTRACT), "cls", False, "l2", 512, citation)
 
 
+def _baseline(name: str, about: str, repository: str, citation: str) -> EncoderSpec:
+    """A BERT that was not trained for retrieval, as SciMult's experiments read it: [CLS], cosine (Zhang et al. 2023, App. B)."""
+    return replace(_specter_like(name, about, repository, citation), metric="cosine")
+
+
 def _sentence_model(name: str, about: str, base: Part, max_length: int) -> EncoderSpec:
     """A model of sentence-transformers: mean over all tokens, unit length, cosine."""
     home = f"https://huggingface.co/sentence-transformers/{name.replace('minilm', 'all-MiniLM-L6-v2')}"
@@ -71,11 +80,17 @@ def _scirepeval(name: str, about: str, layout: Layout, parts: Mapping[str, Part]
 
 def _scimult(name: str, about: str, checkpoint: Part, layout: Layout = "scimult", tasks: tuple[str, ...] = SCIMULT_TASKS) -> EncoderSpec:
     """A model of SciMult. One index holds papers read for one task, so all three sides are search by default."""
-    base = Part("microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract", VOCABULARY_FILES)
+    base = Part(PUBMEDBERT, VOCABULARY_FILES)
     sides = same("{title} {sep} {abstract}", task=tasks[0] if tasks else "")
     parts = {"base": base, "checkpoint": checkpoint}
     kinds = SCIMULT_KINDS if tasks else {}
     return EncoderSpec(name, about, layout, parts, sides, "cls", False, "ip", 512, ZHANG, tasks, kinds=kinds)
+
+
+def _scimult_for_patients(name: str, about: str, checkpoint: Part) -> EncoderSpec:
+    """SciMult-MHAExpert fine-tuned for one task of PMC-Patients: its authors read both sides by the link expert (eval_pmc_patients.py)."""
+    spec = _scimult(name, about, checkpoint)
+    return replace(spec, sides=same(spec.sides.paper.text, task="link_prediction"), kinds={})
 
 
 def _checkpoint(file: str, sha256: str) -> Part:
@@ -88,6 +103,8 @@ def _unreleased(folder: str, file: str) -> Part:
 
 SCIREPEVAL_ADAPTERS = {code: Part(f"allenai/scirepeval_adapters_{code[1:4].lower()}", ADAPTER_FILES) for code in CODES}
 SCINCL = Part("malteos/scincl", MODEL_FILES)
+PUBMEDBERT = "microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract"
+"""Its name on the hub since 2023; before, BiomedNLP-PubMedBERT-base-uncased-abstract."""
 MINILM = _sentence_model(
     "minilm",
     "all-MiniLM-L6-v2, embedded: general-purpose, small and quick; works offline",
@@ -115,6 +132,12 @@ CONTROL_CODES = EncoderSpec(
     citation=SINGH,
     codes=CODES,
     kinds=FORMATS,
+)
+SCIREPEVAL = _scirepeval(
+    "scirepeval-adapters",
+    "SciRepEval's adapters on SciNCL: [PRX] on papers, [QRY] on queries",
+    "adapters",
+    {"base": SCINCL, **SCIREPEVAL_ADAPTERS},
 )
 ROWS = (
     MINILM,
@@ -144,6 +167,36 @@ ROWS = (
     _specter_like(
         "scibert", "SciBERT: the language model under most of these, untrained for retrieval", "allenai/scibert_scivocab_uncased", BELTAGY
     ),
+    _baseline("pubmedbert", "PubMedBERT: the language model under SciMult, untrained for retrieval", PUBMEDBERT, GU),
+    _baseline(
+        "linkbert",
+        "LinkBERT: a language model that saw linked texts together, untrained for retrieval",
+        "michiyasunaga/LinkBERT-base",
+        YASUNAGA,
+    ),
+    _baseline("biolinkbert", "BioLinkBERT: the same on PubMed and its citations", "michiyasunaga/BioLinkBERT-base", YASUNAGA),
+    replace(
+        _baseline(
+            "sentbert",
+            "Sentence-BERT of 2019, trained on inference: a baseline of SciMult's",
+            "sentence-transformers/bert-base-nli-mean-tokens",
+            REIMERS,
+        ),
+        pooling="mean",
+        max_length=128,
+    ),
+    EncoderSpec(
+        name="contriever",
+        about="Contriever: a general retriever, trained without labels",
+        layout="transformers",
+        parts={"base": Part("facebook/contriever", MODEL_FILES)},
+        sides=same(TITLE_ABSTRACT),
+        pooling="mean",
+        normalise=False,
+        metric="ip",
+        max_length=512,
+        citation=IZACARD,
+    ),
     EncoderSpec(
         name="e5-base-v2",
         about="E5-base-v2: a general retriever, with its query and passage prefixes",
@@ -166,12 +219,7 @@ ROWS = (
         256,
     ),
     CONTROL_CODES,
-    _scirepeval(
-        "scirepeval-adapters",
-        "SciRepEval's adapters on SciNCL: [PRX] on papers, [QRY] on queries",
-        "adapters",
-        {"base": SCINCL, **SCIREPEVAL_ADAPTERS},
-    ),
+    SCIREPEVAL,
     _scirepeval(
         "scirepeval-fusion",
         "SciRepEval's AdapterFusion on SciNCL, one fusion a task",
@@ -199,7 +247,7 @@ ROWS = (
         CONTROL_CODES,
         name="scirepeval-ensemble",
         about="the mean of SciRepEval's adapters and its control codes, the paper's best",
-        members=("scirepeval-adapters", "scirepeval-ctrl"),
+        members=(SCIREPEVAL, CONTROL_CODES),
     ),
     _scimult(
         "scimult",
@@ -211,6 +259,16 @@ ROWS = (
         "scimult-mhaexpert",
         "SciMult-MHAExpert: attention experts, one a task, in every other layer",
         _checkpoint("scimult_moe.ckpt", "0410d0b8a49fab7bc0623d4385afa7b7824c289690241884761513d99c5e21ec"),
+    ),
+    _scimult_for_patients(
+        "scimult-pmc-par",
+        "SciMult-MHAExpert fine-tuned for PMC-Patients: articles for a patient",
+        _checkpoint("scimult_moe_pmcpatients_par.ckpt", "46d4452232fc3cdbf14049ab1694950d3fbacf8bed9397666f1717f92315951e"),
+    ),
+    _scimult_for_patients(
+        "scimult-pmc-ppr",
+        "SciMult-MHAExpert fine-tuned for PMC-Patients: patients like a patient",
+        _checkpoint("scimult_moe_pmcpatients_ppr.ckpt", "3f3a9c03964019f92afbc933011174480fb3682fbfc8e2e4b808146383b6ec12"),
     ),
     _scimult(
         "scimult-ffnexpert",

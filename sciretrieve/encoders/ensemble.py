@@ -1,35 +1,58 @@
-"""Several encoders as one: the mean of their vectors, as SciRepEval's evaluation takes it (its §5, Adapters + MTL CTRL)."""
+"""Several encoders as one: the mean of their vectors, as SciRepEval's evaluation takes it (its §5, Adapters + MTL CTRL), or all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from ..choices import Metric
-from ..protocols import Advance, unheard
+from ..errors import InvalidRequest
+from ..once import once
+from ..protocols import Advance, Encoder, unheard
 from ..types import Paper, Query, Vectors
-from .text_encoder import TextEncoder
-from .tokens import Tokens
+from .members import SEPARATOR
+from .specs import EncoderRequest, Join, joint_metric
+
+TINY = np.float32(1e-30)
+"""Below the length of any vector but that of zeros."""
 
 
 class Ensemble:
-    """The mean of several encoders' vectors, which all have the same dimension."""
+    """Encoders whose vectors are joined.
 
-    def __init__(self, name: str, members: Sequence[TextEncoder]) -> None:
-        self.name = name
+    "mean" is the mean of vectors as they are, which must have the same dimension. "concat" puts them one after the other, each scaled to
+    unit length, so that none outweighs the others, and all of them by the root of their number: the whole has unit length, and the cosine
+    of two papers is the mean of the members' cosines.
+    """
+
+    def __init__(self, request: EncoderRequest, join: Join, members: Sequence[Encoder]) -> None:
+        self.request, self.join = request, join
         self.members = tuple(members)
 
     @property
+    def name(self) -> str:
+        """The request's name, with adapters and the like if there are any."""
+        return str(self.request)
+
+    @once
     def dim(self) -> int:
-        """The vectors' dimension."""
-        return self.members[0].dim
+        """The vectors' dimension. Raises InvalidRequest if a mean is asked for of vectors of different dimensions."""
+        dims = [member.dim for member in self.members]
+        if self.join == "concat":
+            return sum(dims)
+        if len(set(dims)) > 1:
+            listing = ", ".join(f"{member.name} has {dim}" for member, dim in zip(self.members, dims, strict=True))
+            names = SEPARATOR.join(self._names)
+            raise InvalidRequest(f"a mean takes vectors of the same dimension, and {listing}; use --encoder concat:{names}")
+        return dims[0]
 
     @property
     def metric(self) -> Metric:
-        """The similarity that the first member was trained for."""
-        return self.members[0].metric
+        """See `joint_metric`."""
+        return joint_metric(self.join, [member.metric for member in self.members])
 
     @property
     def precision(self) -> str:
@@ -58,26 +81,33 @@ class Ensemble:
 
     def identity(self) -> dict[str, Any]:
         """See `protocols.Encoder`."""
-        members = [member.identity() for member in self.members]
-        return {"name": self.name, "layout": "ensemble", "members": members, "metric": self.metric, "dim": self.dim}
+        return {
+            "name": self.name,
+            "asked": asdict(self.request),
+            "layout": "ensemble",
+            "join": self.join,
+            "members": [member.identity() for member in self.members],
+            "metric": self.metric,
+            "dim": self.dim,
+        }
 
-    def tokenise(self, papers: Sequence[Paper]) -> tuple[Tokens, ...]:
+    def tokenise(self, papers: Sequence[Paper]) -> tuple[Any, ...]:
         """The first half of `encode_papers`."""
         return tuple(member.tokenise(papers) for member in self.members)
 
-    def encode(self, tokens: tuple[Tokens, ...], advance: Advance = unheard) -> Vectors:
+    def encode(self, tokens: tuple[Any, ...], advance: Advance = unheard) -> Vectors:
         """The second half of `encode_papers`. A paper is done when the last member has encoded it."""
         last = len(self.members) - 1
         parts = zip(self.members, tokens, strict=True)
-        return self._mean([member.encode(part, advance if number == last else unheard) for number, (member, part) in enumerate(parts)])
+        return self._joined([member.encode(part, advance if number == last else unheard) for number, (member, part) in enumerate(parts)])
 
-    def truncated(self, tokens: tuple[Tokens, ...]) -> int:
-        """See `TextEncoder.truncated`: the count of the member that reads least."""
-        return max(batches.truncated for batches in tokens)
+    def truncated(self, tokens: tuple[Any, ...]) -> int:
+        """See `protocols.Encoder`: the count of the member that reads least."""
+        return max(member.truncated(part) or 0 for member, part in zip(self.members, tokens, strict=True))
 
-    def size(self, tokens: tuple[Tokens, ...]) -> int:
-        """See `TextEncoder.size`: the tokens of all members."""
-        return sum(member.size(part) for member, part in zip(self.members, tokens, strict=True))
+    def size(self, tokens: tuple[Any, ...]) -> int:
+        """See `protocols.Encoder`: the tokens of all members."""
+        return sum(member.size(part) or 0 for member, part in zip(self.members, tokens, strict=True))
 
     def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
         """Encode papers of a corpus, shape (n, dim) float32."""
@@ -85,8 +115,17 @@ class Ensemble:
 
     def encode_queries(self, queries: Sequence[Query]) -> Vectors:
         """Encode queries, shape (n, dim) float32."""
-        return self._mean([member.encode_queries(queries) for member in self.members])
+        return self._joined([member.encode_queries(queries) for member in self.members])
 
-    def _mean(self, vectors: Sequence[Vectors]) -> Vectors:
+    @property
+    def _names(self) -> list[str]:
+        return [str(member.identity()["asked"]["encoder"]) for member in self.members]
+
+    def _joined(self, vectors: Sequence[Vectors]) -> Vectors:
+        """One vector for each text, (n, dim) float32, of all members' vectors of it."""
+        if self.join == "concat":
+            units = [part / np.maximum(np.linalg.norm(part, axis=1, keepdims=True), TINY) for part in vectors]
+            return np.concatenate(units, axis=1, dtype=np.float32) / np.float32(np.sqrt(len(units)))
+        assert self.dim  # which refuses vectors of different dimensions
         mean: Vectors = np.mean(np.stack(vectors), axis=0, dtype=np.float32)
         return mean

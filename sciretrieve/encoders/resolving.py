@@ -1,4 +1,4 @@
-"""From a user's request to a spec: a row of the catalogue, a model on the hub, a folder; with other adapters if requested.
+"""From a user's request to a spec: a row of the catalogue, a model on the hub, a folder; read in another way if so requested.
 
 Folders of sentence-transformers are read as that library reads them (modules.json, pooling, normalisation, prompts),
 without importing it.
@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
-from ..choices import Metric
+from ..choices import POOLINGS, Metric, check_choice
 from ..errors import CorruptData, InvalidRequest, UnknownName
 from .catalogue import ADAPTER_FILES, CATALOGUE, MODEL_FILES, TITLE_ABSTRACT, TITLE_SEP_ABSTRACT, same
+from .members import member_requests, members_of
 from .sources import REPOSITORY, obtain
-from .specs import EncoderRequest, EncoderSpec, Part, Pooling, Side, Sides
+from .specs import EncoderRequest, EncoderSpec, Join, Part, Pooling, Side, Sides, joint_metric
 
 LOG = logging.getLogger(__name__)
 FOLDER_FILES = (
@@ -39,13 +41,39 @@ def resolve(request: EncoderRequest) -> EncoderSpec:
         InvalidRequest: a folder holds no model, or the encoder has no such adapter.
         Unavailable: the hub cannot be reached.
     """
-    spec = _base(request.encoder)
-    if request.bare_titles:
-        spec = replace(spec, sides=spec.sides.bare())
+    if ensemble := members_of(request.encoder):
+        join, names = ensemble
+        return _ensemble(request.encoder, join, [resolve(member) for member in member_requests(request, names)])
+    spec = _base(request)
     for option, name in (("adapter", request.adapter), ("query_adapter", request.query_adapter)):
         if name is not None:
             spec = _with_adapter(spec, option, name)
-    return spec
+    if request.pooling is not None:
+        check_choice("pooling", request.pooling, POOLINGS)
+        if spec.layout not in ("adapters", "transformers") or spec.codes:
+            raise InvalidRequest(f"{spec.name} makes vectors in a way of its own, which --pooling cannot change; leave it out")
+        spec = replace(spec, pooling=request.pooling)
+    for option, template, fields in (
+        ("adapter", request.template, {"title", "abstract"}),
+        ("query_adapter", request.query_template, {"text"}),
+    ):
+        if template is not None:
+            spec = _with_template(spec, option, template, fields)
+    return replace(spec, sides=spec.sides.bare()) if request.bare_titles else spec
+
+
+def _ensemble(name: str, join: Join, members: Sequence[EncoderSpec]) -> EncoderSpec:
+    row = CATALOGUE.get(name)
+    names = " and ".join(member.name for member in members)
+    return replace(
+        members[0],
+        name=name,
+        about=row.about if row else f"the mean of {names}" if join == "mean" else f"the vectors of {names}, one after the other",
+        metric=joint_metric(join, [member.metric for member in members]),
+        citation="; ".join(dict.fromkeys(member.citation for member in members)),
+        members=tuple(members),
+        join=join,
+    )
 
 
 def is_path(name: str) -> bool:
@@ -53,12 +81,13 @@ def is_path(name: str) -> bool:
     return name.startswith((".", "/", "~")) or Path(name).is_dir()
 
 
-def _base(name: str) -> EncoderSpec:
+def _base(request: EncoderRequest) -> EncoderSpec:
+    name = request.encoder
     if name in CATALOGUE:
         return CATALOGUE[name]
     if is_path(name):
         folder = Path(name).expanduser().resolve()
-        return describe(name, Part(str(folder), FOLDER_FILES), obtain(Part(str(folder), FOLDER_FILES), name))
+        return _described(request, Part(str(folder), FOLDER_FILES))
     if not REPOSITORY.fullmatch(name):
         raise UnknownName("encoder", name, CATALOGUE)
     for spec in CATALOGUE.values():
@@ -71,8 +100,21 @@ def _base(name: str) -> EncoderSpec:
                 f"{name} is an adapter, not a model (allenai/specter2 was the model until 2023): "
                 f"use --encoder {spec.name}, or --encoder {base} --adapter {name}"
             )
-    part = Part(name, FOLDER_FILES)
-    return describe(name, part, obtain(part, name))
+    return _described(request, Part(name, FOLDER_FILES))
+
+
+def _described(request: EncoderRequest, part: Part) -> EncoderSpec:
+    """The spec of a model that is not in the catalogue, with a warning if nobody says how its vectors are made."""
+    name = request.encoder
+    folder = obtain(part, name)
+    spec = describe(name, part, folder)
+    if spec.layout == "transformers" and not (folder / "modules.json").is_file() and not (request.pooling or request.adapter):
+        LOG.warning(
+            "%s does not say how token states become one vector (it has no modules.json); their mean is taken. "
+            "Models of SPECTER's family need [CLS]: use their names in `sciretrieve encoders`, or --pooling cls",
+            name,
+        )
+    return spec
 
 
 def _with_adapter(spec: EncoderSpec, option: str, name: str) -> EncoderSpec:
@@ -81,7 +123,7 @@ def _with_adapter(spec: EncoderSpec, option: str, name: str) -> EncoderSpec:
         return replace(spec, sides=_changed(spec.sides, option, lambda side: side.with_code(name)))
     if spec.codes:
         raise UnknownName(f"control code of {spec.name}", name, spec.codes)
-    if name in spec.tasks:
+    if name in spec.tasks or (spec.layout == "instructed" and len(name.split()) > 1):  # of several words: an instruction
         return replace(spec, sides=_with_task(spec.sides, option, name))
     if spec.layout not in ("adapters", "transformers") or not (is_path(name) or REPOSITORY.fullmatch(name)):
         if spec.tasks:
@@ -92,6 +134,26 @@ def _with_adapter(spec: EncoderSpec, option: str, name: str) -> EncoderSpec:
         spec = replace(spec, layout="adapters", sides=same(TITLE_SEP_ABSTRACT), pooling="cls", normalise=False, metric="l2")
     source = str(Path(name).expanduser().resolve()) if is_path(name) else name
     return replace(spec, parts={**spec.parts, option: Part(source, ADAPTER_FILES)}, sides=_with_task(spec.sides, option, option))
+
+
+def _with_template(spec: EncoderSpec, option: str, template: str, fields: set[str]) -> EncoderSpec:
+    """The spec with another text for what `option` is about, which has one of `fields` in it."""
+    name = "--query-template" if option == "query_adapter" else "--template"
+    listing = ", ".join(f"{{{field}}}" for field in sorted(fields, reverse=True))
+    try:
+        parts = [part for part in Formatter().parse(template) if part[1] is not None]
+    except ValueError as error:
+        raise InvalidRequest(f"{name} {template!r} cannot be read: {error}; write {{{{ or }}}} for a brace") from error
+    for _, field, form, conversion in parts:
+        if field not in {*fields, "sep"} or form or conversion:
+            raise InvalidRequest(f"{name} {template!r} has {{{field}}}, which is not known; there are: {listing}, {{sep}}")
+    if not fields & {field for _, field, _, _ in parts if field}:
+        raise InvalidRequest(
+            f"{name} {template!r} would make the same text of everything; write {' or '.join(listing.split(', '))} into it"
+        )
+    if spec.codes:
+        raise InvalidRequest(f"{spec.name} reads texts that begin with a control code, which --adapter chooses; leave out {name}")
+    return replace(spec, sides=_changed(spec.sides, option, lambda side: replace(side, text=template, alone="")))
 
 
 def _with_task(sides: Sides, option: str, task: str) -> Sides:
@@ -124,12 +186,6 @@ def describe(name: str, part: Part, folder: Path) -> EncoderSpec:
         raise InvalidRequest(f"{folder} lower-cases texts before its tokenizer does (do_lower_case), which is not supported")
     if (folder / "modules.json").is_file():
         pooling, normalise = _modules(folder)
-    else:
-        LOG.warning(
-            "%s does not say how token states become one vector (it has no modules.json); their mean is taken. "
-            "Models of SPECTER's family need [CLS]: use their names in `sciretrieve encoders`",
-            name,
-        )
     settings = settings_in(folder / "config_sentence_transformers.json", {})
     prompts = {key: str(text).replace("{", "{{").replace("}", "}}") for key, text in (settings.get("prompts") or {}).items()}
     query = prompts.get("query", "")

@@ -6,17 +6,20 @@ in place of a query.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from ..choices import SIDES, Metric, SideName
+from ..choices import SIDES, Metric, PoolingName, SideName
 
 Pooling = Literal["mean", "cls", "second"]
 """Token states to one vector: their mean over the attention mask, the first ([CLS]), or the one after it (a control code's)."""
 
 Layout = Literal["transformers", "adapters", "fusion", "pals", "scimult", "instructed", "multi2spe", "cross"]
 """How the files are laid out, which decides the module of `layouts` that reads them."""
+
+Join = Literal["mean", "concat"]
+"""How an ensemble makes one vector of its members': their mean, or all of them, one after the other, each scaled to unit length."""
 
 Kind = Literal["search", "proximity", "labels", "classification", "regression"]
 """What a benchmark asks for: papers for a query, papers related to a paper, labels that are ranked by their vectors as papers are; or a
@@ -39,8 +42,7 @@ class Side:
 
     def with_code(self, code: str) -> Side:
         """The same with another control code, up to the first space, before the text."""
-        texts = [f"{code} {text.partition(' ')[2]}" if text else "" for text in (self.text, self.alone)]
-        return replace(self, text=texts[0], alone=texts[1])
+        return replace(self, text=f"{code} {self.text.partition(' ')[2]}")
 
     def bare(self) -> Side:
         """The same with a title, or an abstract, alone where the other is missing, without what joins the two."""
@@ -105,7 +107,8 @@ class EncoderSpec:
         max_length: tokens read, special ones included; what follows is cut off.
         citation: the paper, or the model's home.
         tasks: the tasks that the model knows, in the order of its files.
-        members: for an ensemble, the names of the encoders whose vectors are averaged.
+        members: for an ensemble, the encoders whose vectors are joined; what it says of files and texts is then the first one's.
+        join: how.
         kinds: the task for each kind of benchmark that its sides do not fit as they are; empty where they fit every kind.
         codes: control codes, one of which each text begins with, chosen as adapters are.
     """
@@ -121,7 +124,8 @@ class EncoderSpec:
     max_length: int
     citation: str
     tasks: tuple[str, ...] = ()
-    members: tuple[str, ...] = ()
+    members: tuple[EncoderSpec, ...] = ()
+    join: Join = "mean"
     kinds: Mapping[Kind, str] = field(default_factory=dict)
     codes: tuple[str, ...] = ()
 
@@ -138,15 +142,39 @@ class EncoderSpec:
 
 @dataclass(frozen=True, slots=True)
 class EncoderRequest:
-    """A user's request for an encoder, from which it can be found again: see `load_encoder`."""
+    """A user's request for an encoder, from which it can be found again: see `load_encoder`.
+
+    Attributes:
+        encoder: the name, folder, hub id or ensemble.
+        adapter, query_adapter: what reads papers, and text queries.
+        bare_titles: whether a paper without an abstract is its title alone.
+        pooling: how token states become one vector.
+        template, query_template: how papers, and text queries, become text.
+
+    None keeps what the encoder has.
+    """
 
     encoder: str
     adapter: str | None = None
     query_adapter: str | None = None
     bare_titles: bool = False
+    pooling: PoolingName | None = None
+    template: str | None = None
+    query_template: str | None = None
 
     def __str__(self) -> str:
-        return " with ".join(part for part in (self.encoder, self.adapter, self.query_adapter) if part)
+        pooling = self.pooling and f"{self.pooling} pooling"
+        templates = [template and repr(template) for template in (self.template, self.query_template)]
+        return " with ".join(part for part in (self.encoder, self.adapter, self.query_adapter, pooling, *templates) if part)
+
+
+def joint_metric(join: Join, metrics: Sequence[Metric]) -> Metric:
+    """The similarity of vectors that join those of several encoders.
+
+    Of a mean it is the one that all members were trained for; cosine if they differ. Parts of unit length, one after the other, have the
+    mean of the members' cosines as theirs.
+    """
+    return metrics[0] if join == "mean" and len(set(metrics)) == 1 else "cosine"
 
 
 def sides_from(value: Mapping[str, Any]) -> Sides:

@@ -6,11 +6,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
-from ..choices import DEVICES, METRICS, MODES, PRECISIONS, Device, FusionMethod, Metric, Mode, Precision, check_choice
+from ..choices import (
+    DEVICES,
+    METRICS,
+    MODES,
+    POOLINGS,
+    PRECISIONS,
+    Device,
+    FusionMethod,
+    Metric,
+    Mode,
+    PoolingName,
+    Precision,
+    check_choice,
+)
 from ..errors import InvalidRequest
 from ..options import SearchOptions
 
 CACHE = "indexes/benchmarks"
+READING = ("adapter", "query_adapter", "pooling", "template", "query_template")
 KNOBS = ("ef", "nprobe", "recall")
 PATHS = ("data", "index", "embeddings", "query_embeddings", "scores", "cache")
 
@@ -27,6 +41,9 @@ class Request:
         encoder: the system is this encoder, by default the embedded one; the benchmark's papers are indexed with it.
         adapter: which of its adapters (experts, instructions) reads papers; by default the one for this kind of benchmark.
         query_adapter: the same for text queries.
+        pooling: how the encoder makes one vector of token states, see `load_encoder`.
+        template: the text of a paper to the encoder, see `load_encoder`.
+        query_template: that of a text query.
         index: the system is this index of the benchmark's papers.
         mode: how an encoder or an index is searched: "dense", which measures the encoder alone, as in papers; "hybrid",
             which measures what `search` answers; or "bm25".
@@ -57,6 +74,9 @@ class Request:
     encoder: str | None = None
     adapter: str | None = None
     query_adapter: str | None = None
+    pooling: PoolingName | None = None
+    template: str | None = None
+    query_template: str | None = None
     index: str | Path | None = None
     mode: Mode = "dense"
     fusion: FusionMethod | None = None
@@ -88,6 +108,11 @@ class Request:
         systems = [name for name in ("index", "embeddings", "scores", "encoder") if getattr(self, name) is not None]
         if len(systems) > 1:
             raise InvalidRequest(f"one system at a time: --{systems[0]} or --{systems[1]}, not both")
+        if self.pooling is not None:
+            check_choice("pooling", self.pooling, POOLINGS)
+        read = next((name for name in READING if getattr(self, name) is not None), None)
+        if read is not None and systems and systems[0] != "encoder":
+            raise InvalidRequest(f"--{read.replace('_', '-')} says how an encoder reads texts, so it does not go with --{systems[0]}")
         if self.query_embeddings and not self.embeddings:
             raise InvalidRequest("--query-embeddings needs --embeddings, the papers' vectors")
         if self.rerank_depth < 1:
@@ -123,6 +148,9 @@ class RequestKeywords(TypedDict, total=False):
     encoder: str | None
     adapter: str | None
     query_adapter: str | None
+    pooling: PoolingName | None
+    template: str | None
+    query_template: str | None
     index: str | Path | None
     mode: Mode
     fusion: FusionMethod | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -45,6 +46,8 @@ from .systems import Dense, IndexSearch, RerankedSystem, StoredScores, System
 
 LEARNERS = {Prediction: "linear support vectors", Clustering: "average linkage by cosine", Handover: "S2AND's own code"}
 """What learns from vectors in each kind of prediction."""
+LONGEST_NAME = 100
+"""Characters of a folder's name; file systems take 255 bytes."""
 
 
 def evaluate(
@@ -361,9 +364,9 @@ def _index(request: Request, spec: Benchmark, material: Material, progress: Prog
     """The index of a set's papers, built if it does not exist yet."""
     name = None if request.mode == "bm25" else request.encoder or "minilm"
     adapter, query_adapter = sides.tasks_for(name, spec.kind, request.adapter, request.query_adapter) if name else (None, None)
-    words = [material.name, *(word for word in (name, adapter, query_adapter) if word)]
-    slug = re.sub(r"[^\w.-]+", "-", "-".join(words if name else [material.name, "bm25"])).strip("-")
-    folder = Path(request.cache) / slug
+    templates = _digest_of(repr((request.template, request.query_template))) if request.template or request.query_template else None
+    words = [material.name, *(word for word in (name, adapter, query_adapter, request.pooling, templates) if word)]
+    folder = Path(request.cache) / _slug(words if name else [material.name, "bm25"])
     corpus = PaperCorpus.of(material.name, material.fingerprint, material.pool)
     folder.parent.mkdir(parents=True, exist_ok=True)
     progress.note(f"the papers of {material.name} are indexed in {folder}")
@@ -372,6 +375,9 @@ def _index(request: Request, spec: Benchmark, material: Material, progress: Prog
         adapter=adapter,
         query_adapter=query_adapter,
         bare_titles=spec.protocol.bare_titles,
+        pooling=request.pooling,
+        template=request.template,
+        query_template=request.query_template,
         dense="flat" if name else "none",
         precision=request.precision,
         device=request.device,
@@ -380,6 +386,18 @@ def _index(request: Request, spec: Benchmark, material: Material, progress: Prog
         return build(corpus, folder, settings, progress=progress)
     except IndexExists:  # the benchmark's files, or the encoder's, have changed since
         return build(corpus, folder, settings, progress=progress, overwrite=True)
+
+
+def _slug(words: Sequence[str]) -> str:
+    """A folder's name, of what file systems take; of a long one the beginning, and a digest of the whole."""
+    name = "-".join(words)
+    slug = re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII).strip("-")
+    return slug if len(slug) <= LONGEST_NAME else f"{slug[:LONGEST_NAME]}-{_digest_of(name)}"
+
+
+def _digest_of(text: str) -> str:
+    """Eight characters that differ for different texts."""
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def _keep(output: Path, request: Request, report: Report) -> None:

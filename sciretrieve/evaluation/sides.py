@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..encoders import CATALOGUE as ENCODERS
-from ..encoders import CODES
+from ..encoders import CODES, members_of
+from ..encoders.members import joined
 from ..encoders.specs import Kind
 from .material import Material
 
@@ -17,7 +18,8 @@ LABELS = {"paper": "papers", "query": "queries", "paper_as_query": "papers as qu
 def tasks_for(encoder: str, kind: Kind, adapter: str | None, query_adapter: str | None) -> tuple[str | None, str | None]:
     """The adapters of papers and of text queries to load an encoder with: those requested, else its task for this kind.
 
-    None keeps the encoder's default: most encoders read papers and queries in the same way for every benchmark.
+    None keeps the encoder's default: most encoders read papers and queries in the same way for every benchmark. Of an ensemble, each
+    member has its own.
     """
     task = _task(encoder, kind)
     return adapter or task, query_adapter or task
@@ -42,13 +44,17 @@ def sides_read(encoder: Mapping[str, Any], materials: Sequence[Material]) -> lis
 
 
 def departures(encoder: Mapping[str, Any], kind: Kind, sides_read: Sequence[Mapping[str, str]]) -> list[str]:
-    """A note if papers or queries were read for another task than the one that the encoder's authors use for this kind."""
-    task = _task(str(encoder.get("asked", encoder).get("encoder", encoder.get("name", ""))), kind)
-    other_sides = {side["side"]: _read_for(side) for side in sides_read if task is not None and _read_for(side) != task}
-    if not other_sides:
-        return []
-    listing = " and ".join(f"{LABELS[side]} for {other or 'no task'}" for side, other in other_sides.items())
-    return [f"this encoder's authors read {kind} benchmarks for {task}; here it read {listing}, so figures do not compare with theirs"]
+    """A note for each encoder, of an ensemble each member, that read something for another task than its authors do for this kind."""
+    notes = []
+    for member, _ in _members(encoder):
+        task = _task(_row(member), kind)
+        rows = [side for side in sides_read if side["encoder"] == member["name"]]
+        other_sides = {side["side"]: _read_for(side) for side in rows if task is not None and _read_for(side) != task}
+        if other_sides:
+            listing = " and ".join(f"{LABELS[side]} for {other or 'no task'}" for side, other in other_sides.items())
+            who = f"{_row(member)}'s" if "members" in encoder else "this encoder's"
+            notes.append(f"{who} authors read {kind} benchmarks for {task}; here it read {listing}, so figures do not compare with theirs")
+    return notes
 
 
 def lines(sides_read: Sequence[Mapping[str, str]]) -> list[str]:
@@ -68,10 +74,21 @@ def _read_for(side: Mapping[str, str]) -> str:
 
 
 def _task(encoder: str, kind: Kind) -> str | None:
+    """The task of an encoder, or of each member of an ensemble, for a kind of benchmark."""
+    if ensemble := members_of(encoder):
+        return joined([_task(member, kind) for member in ensemble[1]])
     return ENCODERS[encoder].kinds.get(kind) if encoder in ENCODERS else None
 
 
+def _row(encoder: Mapping[str, Any]) -> str:
+    """The name that an encoder was asked for by."""
+    return str(encoder.get("asked", {}).get("encoder", encoder["name"]))
+
+
 def _members(encoder: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    for member in encoder.get("members", [encoder]):
-        if "sides" in member:
-            yield member, member["sides"]
+    """Encoders that read texts, of an ensemble all of its members, each with its sides."""
+    if "members" in encoder:
+        for member in encoder["members"]:
+            yield from _members(member)
+    elif "sides" in encoder:
+        yield encoder, encoder["sides"]

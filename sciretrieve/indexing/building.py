@@ -119,6 +119,9 @@ class Means:
             adapter=settings.adapter,
             query_adapter=settings.query_adapter,
             bare_titles=settings.bare_titles,
+            pooling=settings.pooling,
+            template=settings.template,
+            query_template=settings.query_template,
             precision=plain_precision(settings),
             device=settings.device,
         )

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..choices import Device, Mode, Precision
+from ..choices import Device, Mode, PoolingName, Precision
 from ..corpora import Corpus, Sources, open_corpus
 from ..encoders import load_encoder
 from ..errors import InvalidRequest
@@ -188,6 +188,8 @@ def robustness(
     *,
     encoder: str = "minilm",
     adapter: str | None = None,
+    pooling: PoolingName | None = None,
+    template: str | None = None,
     limit: int = LIMIT,
     seed: int = 0,
     precision: Precision = "auto",
@@ -202,6 +204,7 @@ def robustness(
         source: a corpus, or an open index: then its papers, its encoder, and its settings of BM25 and hybrid search are used.
         encoder: what encodes a corpus's papers; of an index, its own is.
         adapter: the encoder's adapter, expert or instruction that reads papers.
+        pooling, template: how the encoder makes vectors, and what it reads of a paper, see `load_encoder`.
         limit: how many papers are studied, at most, drawn from all that have a title and an abstract.
         seed: of all random choices: equal seeds give equal texts.
         precision, device: as in `BuildSettings`, for the encoder of a corpus.
@@ -226,7 +229,7 @@ def robustness(
     else:
         corpus = source if isinstance(source, Corpus) else open_corpus(source)
         name, batches = ", ".join(map(str, corpus.files)) or corpus.name, (texts_of(batch.papers) for batch in corpus.batches())
-        reader = load_encoder(encoder, adapter=adapter, precision=precision, device=device)
+        reader = load_encoder(encoder, adapter=adapter, pooling=pooling, template=template, precision=precision, device=device)
         settings, options, modes = BuildSettings(metric="cosine"), SearchOptions(), list(MODES)
     if reader is not None and reader.identity()["layout"] == "vectors":
         raise InvalidRequest(f"{reader.name} has vectors that were made elsewhere, and changed texts need new ones; name an encoder")

@@ -49,7 +49,7 @@ def test_the_specs_are_whole() -> None:
         for side in (spec.sides.paper, spec.sides.query, spec.sides.paper_as_query):
             assert side.task == "" or side.task in spec.tasks
             side.text.format(title="t", abstract="a", text="q", sep="[SEP]")
-        assert all(member in CATALOGUE for member in spec.members)
+        assert all(CATALOGUE[member.name] is member for member in spec.members)
 
 
 def test_adapters_by_name() -> None:
@@ -64,7 +64,7 @@ def test_adapters_by_name() -> None:
         resolve(EncoderRequest("specter2", "proximty"))
     with pytest.raises(InvalidRequest, match="minilm has no adapter 'proximity'"):
         resolve(EncoderRequest("minilm", "proximity"))
-    with pytest.raises(UnknownName, match="unknown control code of scirepeval-ensemble 'proximity'"):
+    with pytest.raises(UnknownName, match="unknown adapter of scirepeval-adapters 'proximity'"):
         resolve(EncoderRequest("scirepeval-ensemble", "proximity"))
     with pytest.raises(UnknownName, match="adapter of scimult-ffnexpert"):
         resolve(EncoderRequest("scimult-ffnexpert", "./somewhere"))

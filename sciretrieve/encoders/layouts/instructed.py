@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ...errors import InvalidRequest
 from ..specs import EncoderSpec
 from .loading import LoadedModel, additive_mask, fill, positions_of, stripped
 from .scimult import PREFIX, base_of, encoder_state, new_bert
@@ -19,14 +20,14 @@ INSTRUCTIONS = {
     "link_prediction": "Find a pair of scientific papers that one paper cites the other.",
     "classification": "Tag a scientific paper with relevant scientific topic classes.",
 }
-"""Table 1."""
+"""Table 1. Any other task is an instruction itself, as in the paper's Tables A6 and A7."""
 
 
 def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
     """A BERT whose attention reaches the instruction of `task`. As the instruction never changes, its states are constants.
 
     Raises:
-        InvalidRequest: the checkpoint has another layout, or might run code.
+        InvalidRequest: the checkpoint has another layout, or might run code; or the instruction is longer than the model reads.
         CorruptData: it cannot be read.
     """
     import torch
@@ -36,7 +37,9 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
     model, instructor = new_bert(config), new_bert(config)
     fill(model, state, path)
     fill(instructor, stripped(all_weights, "instruction_model.encoder.") or state, path)
-    ids = torch.tensor([tokenizer.encode(INSTRUCTIONS[task]).ids])
+    ids = torch.tensor([tokenizer.encode(INSTRUCTIONS.get(task, task)).ids])
+    if ids.shape[1] > positions_of(config):
+        raise InvalidRequest(f"the instruction {task[:40]!r} … has {ids.shape[1]} tokens, and {spec.name} reads {positions_of(config)}")
     with torch.no_grad():
         # x^(0) … x^(N-1): the input of each layer
         instruction = instructor(ids, output_hidden_states=True).hidden_states[:-1]
