@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from ..encoders import CATALOGUE as ENCODERS
@@ -13,6 +14,8 @@ from .material import Material
 
 LABELS = {"paper": "papers", "query": "queries", "paper_as_query": "papers as queries"}
 """A side -> what a report calls it."""
+OWN = {"": "no task", "adapter": "an adapter of your own", "query_adapter": "an adapter of your own"}
+"""Tasks that no encoder of the catalogue has -> what a report calls them."""
 
 
 def tasks_for(encoder: str, kind: Kind, adapter: str | None, query_adapter: str | None) -> tuple[str | None, str | None]:
@@ -44,16 +47,18 @@ def sides_read(encoder: Mapping[str, Any], materials: Sequence[Material]) -> lis
 
 
 def departures(encoder: Mapping[str, Any], kind: Kind, sides_read: Sequence[Mapping[str, str]]) -> list[str]:
-    """A note for each encoder, of an ensemble each member, that read something for another task than its authors do for this kind."""
+    """Notes on encoders, of an ensemble its members, that read something for another task than their authors do for this kind."""
     notes = []
     for member, _ in _members(encoder):
-        task = _task(_row(member), kind)
         rows = [side for side in sides_read if side["encoder"] == member["name"]]
-        other_sides = {side["side"]: _read_for(side) for side in rows if task is not None and _read_for(side) != task}
-        if other_sides:
-            listing = " and ".join(f"{LABELS[side]} for {other or 'no task'}" for side, other in other_sides.items())
-            who = f"{_row(member)}'s" if "members" in encoder else "this encoder's"
-            notes.append(f"{who} authors read {kind} benchmarks for {task}; here it read {listing}, so figures do not compare with theirs")
+        usual_tasks = {side["side"]: _usual_task(_row(member), kind, side["side"]) for side in rows}
+        for task in dict.fromkeys(filter(None, usual_tasks.values())):
+            other_sides = {side["side"]: _read_for(side) for side in rows if usual_tasks[side["side"]] == task and _read_for(side) != task}
+            if not other_sides:
+                continue
+            listing = " and ".join(f"{LABELS[side]} for {OWN.get(other, other)}" for side, other in other_sides.items())
+            who = f"the authors of {_row(member)}" if "members" in encoder else "this encoder's authors"
+            notes.append(f"{who} read {kind} benchmarks for {task}; here it read {listing}, so figures do not compare with theirs")
     return notes
 
 
@@ -78,6 +83,15 @@ def _task(encoder: str, kind: Kind) -> str | None:
     if ensemble := members_of(encoder):
         return joined([_task(member, kind) for member in ensemble[1]])
     return ENCODERS[encoder].kinds.get(kind) if encoder in ENCODERS else None
+
+
+def _usual_task(encoder: str, kind: Kind, side: str) -> str | None:
+    """What an encoder of the catalogue reads a side for in a kind of benchmark, by its authors' choice; None if they made none."""
+    spec = ENCODERS.get(encoder)
+    if spec is None or not spec.kinds:
+        return None
+    default = asdict(spec.sides)[side]
+    return spec.kinds.get(kind) or (_read_for(default) if kind in ("search", "proximity") else None)
 
 
 def _row(encoder: Mapping[str, Any]) -> str:

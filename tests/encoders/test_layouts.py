@@ -17,12 +17,15 @@ import pytest
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.catalogue import CATALOGUE, CODES, SCIMULT_TASKS
 from sciretrieve.encoders.layouts.instructed import INSTRUCTIONS
+from sciretrieve.errors import InvalidRequest
 from sciretrieve.types import Paper, Query, Vectors
 from tests.numpy_bert import NumpyBert, attention, gelu, linear
 from tests.toy_weights import (
     HEADS,
     LAYERS,
+    bert_config,
     ids_of,
+    random_bert,
     write_adapters,
     write_bert,
     write_fusion,
@@ -154,21 +157,33 @@ def test_adapters_of_ones_own_by_path(specter2: Path, tmp_path: Path) -> None:
     check(fp32(str(specter2 / "specter2_base"), query_adapter=str(tmp_path / "own.adapter.v1")), plain, own_adapter)
 
 
-@pytest.mark.parametrize("name", ["specter2-base", "specter", "scincl", "scibert"])
-def test_models_of_specters_family(models: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["specter2-base", "specter", "scincl", "scibert", "linkbert", "biolinkbert"])
+def test_models_of_specters_family_and_others_read_like_them(models: Path, name: str) -> None:
     folder = models / CATALOGUE[name].parts["base"].source
-    write_bert(folder, 3, safe=name == "scincl")
+    write_bert(folder, 3, safe=name in ("scincl", "linkbert"))
     oracle = transformers_oracle(folder)
     check(fp32(name), oracle, oracle)
 
 
-def mean_oracle(model: Any, tokenizer: Any, prefix: str, limit: int = 64) -> Oracle:
+def test_pubmedbert_is_read_from_a_masked_language_model(models: Path) -> None:
+    from transformers import BertForMaskedLM
+
+    folder = models / BIOMED
+    model = BertForMaskedLM(bert_config()).eval()
+    model.bert.load_state_dict(random_bert(3).state_dict(), strict=False)
+    write_tokenizer(folder, bare=True)
+    model.save_pretrained(folder, safe_serialization=False)
+    oracle = transformers_oracle(folder)
+    check(fp32("pubmedbert"), oracle, oracle)
+
+
+def mean_oracle(model: Any, tokenizer: Any, prefix: str, limit: int = 64, *, normalise: bool = True) -> Oracle:
     import torch
 
     def run(text: str) -> Any:
         with torch.no_grad():
             mean = model(ids_of(tokenizer, (prefix + text).strip(), limit)).last_hidden_state[0].double().mean(0)
-        return (mean / mean.norm()).numpy()
+        return (mean / mean.norm() if normalise else mean).numpy()
 
     return run
 
@@ -191,6 +206,20 @@ def test_sentence_models(models: Path, name: str) -> None:
         model, tokenizer = write_bert(folder, 5, safe=True), write_tokenizer(folder)
     oracle = mean_oracle(model, tokenizer, "")
     check(fp32(name), oracle, oracle, text=texts)
+
+
+@pytest.mark.parametrize("name", ["sentbert", "contriever"])
+def test_baselines_that_take_the_mean(models: Path, name: str) -> None:
+    folder = models / CATALOGUE[name].parts["base"].source
+    oracle = mean_oracle(write_bert(folder, 5), write_tokenizer(folder), "", normalise=False)
+    joint = "[SEP]" if name == "sentbert" else " "
+    check(fp32(name), oracle, oracle, text=[f"{item.title}{joint}{item.abstract}" for item in PAPERS])
+
+
+def test_baselines_are_compared_as_their_authors_or_scimults_compare_them() -> None:
+    read = {name: (spec.pooling, spec.metric, spec.max_length) for name, spec in CATALOGUE.items()}
+    assert read["pubmedbert"] == read["linkbert"] == read["biolinkbert"] == ("cls", "cosine", 512)  # SciMult's Appendix B
+    assert (read["sentbert"], read["contriever"]) == (("mean", "cosine", 128), ("mean", "ip", 512))
 
 
 def write_mpnet(folder: Path) -> tuple[Any, Any]:
@@ -341,6 +370,14 @@ def test_scimults_experts(models: Path, kind: str) -> None:
     assert np.abs(search("graph") - links("graph")).max() > 0.01
 
 
+@pytest.mark.parametrize("task", ["par", "ppr"])
+def test_scimult_for_patients_reads_everything_by_the_link_expert(models: Path, task: str) -> None:
+    state = write_scimult(models / BIOMED, models / f"yuz9yuz/SciMult/scimult_moe_pmcpatients_{task}.ckpt", 14, experts="attention")
+    tokenizer = write_tokenizer(models / BIOMED, bare=True)
+    links = numpy_oracle(NumpyBert(state, HEADS, expert_name("attention", 1)), tokenizer)
+    check(unchecked(f"scimult-pmc-{task}"), links, links, text=SCIMULT_TEXTS)
+
+
 @pytest.mark.parametrize("name", ["scimult-prefix", "scimult-instruction"])
 def test_scimults_instructions(models: Path, name: str) -> None:
     file = models / name / f"{name.replace('-', '_')}.ckpt"
@@ -354,7 +391,7 @@ def test_scimults_instructions(models: Path, name: str) -> None:
         instructor = NumpyBert(random_bert(16).state_dict(), HEADS)
 
     def oracle(task: str) -> Oracle:
-        contexts = instructor.states(tokenizer(INSTRUCTIONS[task])["input_ids"])
+        contexts = instructor.states(tokenizer(INSTRUCTIONS.get(task, task))["input_ids"])
 
         def run(text: str) -> Any:
             states = bert.embed(ids_of(tokenizer, text)[0].tolist())
@@ -367,6 +404,12 @@ def test_scimults_instructions(models: Path, name: str) -> None:
     check(unchecked(name), oracle("search"), oracle("search"), text=SCIMULT_TEXTS)
     encoder = unchecked(name, adapter="link_prediction", query_adapter="classification")
     check(encoder, oracle("link_prediction"), oracle("classification"), text=SCIMULT_TEXTS)
+    words = "Find papers of this title, and their abstract."
+    encoder = unchecked(name, adapter=words)
+    check(encoder, oracle(words), oracle("search"), text=SCIMULT_TEXTS)
+    assert encoder.identity()["sides"]["paper"]["task"] == encoder.identity()["asked"]["adapter"] == words
+    with pytest.raises(InvalidRequest, match=r"the instruction 'word word .* has 106 tokens, and scimult-.* reads 64"):
+        unchecked(name, adapter="word " * 25 + "word").encode_papers(PAPERS)
     assert set(INSTRUCTIONS) == set(SCIMULT_TASKS)
 
 
@@ -404,5 +447,6 @@ def test_every_row_was_tested_here() -> None:
         *("specter2", "specter2-base", "specter", "scincl", "scibert", "e5-base-v2", "all-mpnet-base-v2", "all-MiniLM-L6-v2"),
         *("scirepeval-ctrl", "scirepeval-adapters", "scirepeval-fusion", "scirepeval-pals", "scirepeval-ensemble"),
         *("scimult", "scimult-mhaexpert", "scimult-ffnexpert", "scimult-prefix", "scimult-instruction", "multi2spe"),
+        *("pubmedbert", "linkbert", "biolinkbert", "sentbert", "contriever", "scimult-pmc-par", "scimult-pmc-ppr"),
     }
     assert set(CATALOGUE) == tested | {"minilm"}  # minilm's real weights are in test_compiled.py

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,15 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
+from sciretrieve.encoders import CODES
 from sciretrieve.encoders.catalogue import CATALOGUE as ENCODERS
-from sciretrieve.evaluation import CATALOGUE, evaluate
+from sciretrieve.encoders.members import member_requests, members_of
+from sciretrieve.encoders.resolving import resolve
+from sciretrieve.encoders.specs import EncoderRequest
+from sciretrieve.evaluation import CATALOGUE, evaluate, sides
 from sciretrieve.types import Paper, Query
 from tests.evaluation.made_up_benchmarks import paper, write_lines, write_text
-from tests.toy_weights import write_scimult
+from tests.toy_weights import write_adapters, write_bert, write_scimult
 
 IDS = [f"p{number}" for number in range(8)]
 ENCODER = "scimult-ffnexpert"
@@ -98,6 +103,73 @@ def test_a_reranker_reads_as_the_kind_wants(tmp_path: Path) -> None:
     orders = [[line.split()[:3] for line in (tmp_path / name / "run.trec").read_text().splitlines()] for name in ("dense", "reranked")]
     assert len(orders[0]) == len(IDS) ** 2
     assert orders[0] == orders[1]
+
+
+def test_each_member_of_an_ensemble_is_read_as_its_authors_read_the_kind() -> None:
+    def tasks(encoder: str, kind: Any, adapter: str | None = None) -> Any:
+        return sides.tasks_for(encoder, kind, adapter, None)
+
+    assert tasks("scirepeval-ensemble", "classification") == ("[CLF]", "[CLF]")
+    assert tasks("mean:specter2+scirepeval-ctrl", "regression") == ("regression+[RGN]", "regression+[RGN]")
+    assert tasks("mean:specter2+scirepeval-ctrl", "proximity") == (None, None)
+    assert tasks("concat:scincl+scimult-mhaexpert", "proximity") == ("+link_prediction", "+link_prediction")
+    assert tasks("mean:specter2+scirepeval-ctrl", "regression", "proximity+[PRX]")[0] == "proximity+[PRX]"
+
+
+@pytest.mark.parametrize(
+    ("encoder", "kind", "adapter", "expected"),
+    [
+        ("scirepeval-ctrl", "classification", "[CLF]", []),
+        ("scirepeval-ctrl", "classification", "[PRX]", ["this encoder's authors read classification benchmarks for [CLF]"]),
+        ("scirepeval-ctrl", "regression", "[QRY]", ["this encoder's authors read regression benchmarks for [RGN]"]),
+        ("scirepeval-ctrl", "proximity", "[CLF]", ["this encoder's authors read proximity benchmarks for [PRX]"]),
+        ("scirepeval-ctrl", "proximity", None, []),
+        ("scimult-mhaexpert", "proximity", "classification", ["this encoder's authors read proximity benchmarks for link_prediction"]),
+        ("scimult-mhaexpert", "regression", "classification", []),
+        (
+            "scirepeval-ensemble",
+            "regression",
+            "[CLF]",
+            [f"the authors of scirepeval-{name} read regression benchmarks for [RGN]" for name in ("adapters", "ctrl")],
+        ),
+        ("scirepeval-ensemble", "regression", "[RGN]", []),
+        ("scirepeval-ensemble", "regression", "[CLF]+[RGN]", ["the authors of scirepeval-adapters read regression benchmarks for [RGN]"]),
+        (
+            "specter2",
+            "search",
+            "./own",
+            ["this encoder's authors read search benchmarks for proximity; here it read papers for an adapter"],
+        ),
+    ],
+)
+def test_off_the_diagonal_is_noted(encoder: str, kind: Any, adapter: str | None, expected: list[str]) -> None:
+    """What Table 3 of SciRepEval and SciMult's tables of wrong experts do can be asked for, and the report says so."""
+    request = EncoderRequest(encoder, adapter)
+    spec = resolve(request)
+    ensemble = members_of(encoder)
+    members = list(zip(spec.members, member_requests(request, ensemble[1]), strict=True)) if ensemble else [(spec, request)]
+    facts = [{"name": str(row), "asked": asdict(row), "sides": asdict(member.sides)} for member, row in members]
+    identity = {"name": str(request), "members": facts} if ensemble else facts[0]
+    read = sides.sides_read(identity, [])
+    notes = sides.departures(identity, kind, read)
+    assert [note.startswith(words) for note, words in zip(notes, expected, strict=True)] == [True] * len(expected)
+
+
+def test_the_ensemble_is_evaluated_off_the_diagonal(weights: Path, tmp_path: Path) -> None:
+    codes = {code: Path(f"scirepeval_adapters_{code[1:4].lower()}") for code in CODES}
+    write_bert(weights / "malteos/scincl", 7)
+    write_adapters(weights / "allenai", weights / "malteos/scincl", codes, 8)
+    write_bert(weights / "allenai/scirepeval_ctrl", 6, extra=sorted(CODES))
+    report = evaluate(
+        "scidocs-cite", links(tmp_path), encoder="scirepeval-ensemble", adapter="[CLF]", precision="fp32", cache=str(tmp_path / "indexes")
+    )
+    index = sr.open(report.facts["index"])
+    members = [sr.load_encoder(name, adapter="[CLF]", precision="fp32") for name in ("scirepeval-adapters", "scirepeval-ctrl")]
+    papers = [index.papers([id])[0] for id in IDS]
+    expected = sum(member.encode_papers(papers) for member in members) / 2
+    np.testing.assert_allclose(np.concatenate([shard.vectors for shard in index.vectors]), expected, atol=1e-5)
+    assert len([note for note in report.notes if "read proximity benchmarks for [PRX]; here it read papers for [CLF]" in note]) == 2
+    assert {side["encoder"] for side in report.facts["reads"]} == {"scirepeval-adapters with [CLF]", "scirepeval-ctrl with [CLF]"}
 
 
 def test_every_kind_has_a_task_where_a_model_has_one_for_each() -> None:
