@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..choices import Mode
-from ..evaluation import published as benchmark_rows
-from . import published
+from ..evaluation.published import rows
 from .measures import Retrieval
 from .neighbours import CATEGORIES
 from .study import OPTIMAL, Found, Study
@@ -44,12 +43,8 @@ def _tasks(study: Study) -> Iterator[str]:
         "Task I: the candidates are papers with title and abstract. Task II: these, and all titles but the query's own. "
         "MRR is the mean reciprocal rank, T100 the per cent of titles that find their paper among the first 100.\n"
     )
-    rows = [(f"**{NAMES[mode]}**", _pair(tasks["Task I"]) + _pair(tasks["Task II"])) for mode, tasks in study.tasks.items()]
-    columns = [(task, measure) for task in ("Task I", "Task II") for measure in ("MRR", "Success@100")]
-    for row in benchmark_rows.rows("asr"):
-        values = [row.values[column] for column in columns]
-        rows.append((row.system, [f"{values[0] / 100:.3f}", f"{values[1]:.1f}", f"{values[2] / 100:.3f}", f"{values[3]:.1f}"]))
-    yield from _table(["system", "Task I MRR", "T100", "Task II MRR", "T100"], rows)
+    measured = [(f"**{NAMES[mode]}**", _pair(tasks["Task I"]) + _pair(tasks["Task II"])) for mode, tasks in study.tasks.items()]
+    yield from _table(["system", "Task I MRR", "T100", "Task II MRR", "T100"], [*measured, *_published_pairs("Task I", "Task II")])
     yield f"Published rows: {PAPER}, Table 3.\n"
 
 
@@ -62,11 +57,10 @@ def _standardised(study: Study) -> Iterator[str]:
     )
     rows = [(f"**{form}**", _pair(tasks["Task I"]) + _pair(tasks["Task II"])) for form, tasks in study.space.standardised.items()]
     yield from _table(["vectors", "Task I MRR", "T100", "Task II MRR", "T100"], rows)
-    published_rows = [
-        (system, [f"{values[0]:.3f}", f"{values[1]:.1f}", f"{values[2]:.3f}", f"{values[3]:.1f}"])
-        for system, values in published.TASK_ONE.items()
-    ]
-    yield from _table(["published, Task I", "L2-normalised MRR", "T100", "standardised MRR", "T100"], published_rows)
+    yield from _table(
+        ["published, Task I", "L2-normalised MRR", "T100", "standardised MRR", "T100"],
+        _published_pairs("Task I, L2-normalised", "Task I, standardised"),
+    )
     yield f"Published rows: {PAPER}, Table 9.\n"
 
 
@@ -78,12 +72,10 @@ def _categories(study: Study) -> Iterator[str]:
     )
     yield "; ".join(f"{category}: {meaning}" for category, meaning in CATEGORIES.items()) + ".\n"
     for name, field in (("NN1_Ret", "nn1"), ("NN10_Ret", "nn10"), ("AOP-10", "aop10"), ("AOP-20", "aop20")):
-        figures: published.Figures = {"aop10": published.AOP10, "aop20": published.AOP20}.get(field, {})
-        rows = [
+        measured = [
             (f"**{NAMES[mode]}**", [_percent(study.category(category, mode), field) for category in CATEGORIES]) for mode in study.modes
         ]
-        rows += [(system, [_number(values[category]) for category in CATEGORIES]) for system, values in figures.items()]
-        yield from _table([name, *CATEGORIES], rows)
+        yield from _table([name, *CATEGORIES], [*measured, *_published_categories(name)])
     yield f"Published rows: {PAPER}, Table 4 (AOP-10) and Table 5 (AOP-20, over all its corpora); of NN1 and NN10 it has only plots.\n"
     yield "## Capability\n"
     yield (
@@ -157,16 +149,26 @@ def _space(study: Study, plots: Mapping[str, str]) -> Iterator[str]:
     )
 
 
+def _published_pairs(first: str, second: str) -> Iterator[tuple[str, Sequence[str]]]:
+    """MRR and T100 of two tasks."""
+    for row in rows("asr"):
+        if (first, "MRR") in row.values:
+            pairs = [(row.values[task, "MRR"] / 100, row.values[task, "Success@100"]) for task in (first, second)]
+            yield row.system, [cell for mrr, t100 in pairs for cell in (f"{mrr:.3f}", f"{t100:.1f}")]
+
+
+def _published_categories(measure: str) -> Iterator[tuple[str, Sequence[str]]]:
+    for row in rows("robustness"):
+        if all((category, measure) in row.values for category in CATEGORIES):
+            yield row.system, [f"{row.values[category, measure]:g}" for category in CATEGORIES]
+
+
 def _pair(retrieval: Retrieval) -> list[str]:
     return [f"{retrieval.mrr:.3f}", f"{100 * retrieval.t100:.1f}"]
 
 
 def _percent(found: Found | None, field: str) -> str:
     return "–" if found is None else f"{100 * getattr(found, field):.1f}"
-
-
-def _number(value: float) -> str:
-    return f"{value:g}"
 
 
 def _table(columns: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> Iterator[str]:

@@ -15,17 +15,14 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.encoders import load_encoder
-from sciretrieve.evaluation import published as benchmark_rows
-from sciretrieve.perturbation import published
 from sciretrieve.perturbation.measures import unit
-from sciretrieve.perturbation.neighbours import CATEGORIES, Category, neighbours
+from sciretrieve.perturbation.neighbours import CATEGORIES, neighbours
 from sciretrieve.perturbation.study import OPTIMAL
 from sciretrieve.types import Paper
 from tests.command_line import sciretrieve
 from tests.made_up import TOPICS, write_jsonl
 
 COUNT = 22
-PUBLISHED = Path(__file__).parents[3] / "shared" / "papers"
 
 
 def made_up_texts(count: int) -> list[dict[str, Any]]:
@@ -235,33 +232,3 @@ def test_without_an_extra_one_line_says_what_to_install(corpus: Path, tmp_path: 
     result = sciretrieve("robustness", corpus)
     assert (result.returncode, result.stdout) == (4, "")
     assert 'pip install "sciretrieve[robustness]"' in result.stderr
-
-
-@pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the papers' texts are not here")
-def test_published_figures_are_those_of_the_paper() -> None:
-    (paper,) = PUBLISHED.glob("003_*.txt")
-    rows = {tuple(line.rstrip("\t").split("\t")) for line in paper.read_text(encoding="utf-8").splitlines()}
-    names = {line[0] for line in rows if len(line) > 5}
-
-    def rows_of(name: str, count: int) -> set[tuple[float, ...]]:
-        assert name in names
-        return {tuple(map(float, line[1:])) for line in rows if line[0] == name and len(line) == count + 1}
-
-    corpora = [system.partition(", ")[2] for system in published.AOP10 if system.startswith("SciBERT")]
-    assert len(corpora) == 7
-    for corpus in corpora:
-        systems = [f"{model}, {corpus}" for model in published.MODELS]
-        order: tuple[Category, ...] = ("LO-HS", "LO-PS", "LO-DS", "LL-HS", "LL-PS")
-        assert tuple(published.AOP10[system][category] for category in order for system in systems) in rows_of(corpus, 15)
-        halves = [[published.TASK_ONE[system][first : first + 2] for system in systems] for first in (0, 2)]
-        assert tuple(value for half in halves for pair in half for value in pair) in rows_of(corpus, 12)
-        table_three = {row.system: row.values for row in benchmark_rows.rows("asr")}
-        values = [
-            table_three[system][task, measure] / (100 if measure == "MRR" else 1)
-            for task in ("Task I", "Task II")
-            for system in systems
-            for measure in ("MRR", "Success@100")
-        ]
-        assert any(row == pytest.approx(values) for row in rows_of(corpus, 12))
-    for model in published.MODELS:
-        assert tuple(published.AOP20[model].values()) in rows_of(model, 5)
