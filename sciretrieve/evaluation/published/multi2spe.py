@@ -1,6 +1,6 @@
 """Multi2SPE: Seoh et al. 2023, Encoding Multi-Domain Scientific Papers by Ensembling Multiple CLS Tokens.
 
-Its models learnt from triples of papers of computer science (CS), of medicine or of many fields, drawn as SPECTER's or SciNCL's authors did.
+Its models learnt from triples of papers of computer science (CS), of medicine or of many fields, drawn as SPECTER's or SciNCL's were.
 """
 
 from __future__ import annotations
