@@ -1,0 +1,121 @@
+"""docs/reproduce.md has every table of results of the five papers, its commands can be typed, and its figures are the papers'."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+
+from sciretrieve.commands.app import app
+from sciretrieve.encoders.catalogue import CATALOGUE as ENCODERS
+from sciretrieve.evaluation import find_benchmark
+from sciretrieve.evaluation.catalogue import SUITES
+from tests.evaluation.test_published import PAPERS, name_of, stored, stored_lines
+from tests.made_up import shared
+
+PAGE = (Path(__file__).parents[2] / "docs" / "reproduce.md").read_text(encoding="utf-8")
+RESULTS = {
+    "SciRepEval": ["2", "3", "4", "5", "7", "8", "10", "11"],
+    "SciRepEval's first version": ["2", "3", "4", "5", "7", "9"],
+    "SciMult": ["3", "4", "5", "6", "7", "8", "9", "A3", "A4", "A5", "A6", "A7", "A8"],
+    "Singh and Singh 2022": ["3", "4", "5", "6", "9"],
+    "Multi2SPE": ["1", "2", "3", "4"],
+}
+"""The tables of results of each paper."""
+OTHERS = {
+    "SciRepEval": ["1", "6", "9"],
+    "SciRepEval's first version": ["1", "6", "8"],
+    "SciMult": ["1", "2", "A1", "A2"],
+    "Singh and Singh 2022": ["1", "2", "7", "8"],
+    "Multi2SPE": ["5"],
+}
+"""Their other tables: tasks, instructions, sizes, fields, examples, models."""
+CAPTION_LOST = {("SciMult", "5")}
+"""A table whose caption the text at hand lost."""
+
+
+def sections() -> dict[tuple[str, str], str]:
+    """Paper and number of each table -> what the page says of it."""
+    found = {}
+    for paper, text in re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL):
+        for number, section in re.findall(r"^### Table (A?\d+): (.*?)(?=^### |\Z)", text, re.MULTILINE | re.DOTALL):
+            assert (paper, number) not in found
+            found[paper, number] = section
+    return found
+
+
+def commands() -> list[list[str]]:
+    """The words of every command on the page, in blocks and in lines."""
+    lines = [line for block in re.findall(r"```\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
+    lines += re.findall(r"`(sciretrieve [^`]+)`", PAGE)
+    return [shlex.split(line, comments=True)[1:] for line in lines]
+
+
+def expected() -> list[tuple[tuple[str, str], str, list[str]]]:
+    """Table, what its line begins with, and numbers of that line, as the page expects them."""
+    found = []
+    for key, section in sections().items():
+        for items in re.findall(r"^Expect: (.*?)(?:\. |\.?$)", section.replace("\n", " ").replace(" Expect:", "\nExpect:"), re.MULTILINE):
+            for item in items.split("; "):
+                name, _, figures = item.partition(": ")
+                found.append((key, name, re.findall(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?=[x%]?(?:,|$| ))", re.sub(r"\(.*?\)", "", figures))))
+    return found
+
+
+def test_every_table_of_results_has_its_section() -> None:
+    assert list(sections()) == [(paper, number) for paper, numbers in RESULTS.items() for number in numbers]
+    assert f"have {len(sections())} tables of results" in PAGE
+
+
+@pytest.mark.parametrize("paper", RESULTS)
+def test_no_table_of_the_papers_is_forgotten(paper: str) -> None:
+    text = shared("..", "papers", PAPERS[paper]).read_text(encoding="utf-8")
+    captions = set(re.findall(r"^Table (A?\d+):", text, re.MULTILINE))
+    lost = {number for other, number in CAPTION_LOST if other == paper}
+    assert captions | lost == {*RESULTS[paper], *OTHERS[paper]}
+    assert not set(RESULTS[paper]) & set(OTHERS[paper])
+
+
+@pytest.mark.parametrize("key", sections(), ids=" ".join)
+def test_a_table_has_a_command_and_a_figure_to_expect_or_a_reason(key: tuple[str, str]) -> None:
+    section = sections()[key]
+    if "Not reproducible" not in section:
+        assert "```\nsciretrieve " in section
+        assert any(table == key for table, _, _ in expected())
+
+
+@pytest.mark.parametrize("words", commands(), ids=" ".join)
+def test_a_command_can_be_typed(words: list[str]) -> None:
+    command: Any = typer.main.get_command(app)
+    rest = list(words)
+    while hasattr(command, "commands"):
+        command = command.commands[rest.pop(0)]
+    given = command.make_context(command.name, rest).params
+    for name in (given.get("benchmark"), given.get("name") if words[0] == "benchmarks" else None):
+        assert name is None or name in SUITES or find_benchmark(name)
+    encoder = given.get("encoder") or (given.get("name") if words[0] == "encoders" else None)
+    for name in re.sub(r"^(mean|concat):", "", encoder or "").split("+"):
+        assert name in {"", "NAME", *ENCODERS}
+
+
+def test_expected_figures_are_those_of_the_papers() -> None:
+    """Each is in the line that it names, in the order of the line."""
+    tables = stored()
+    for key, name, figures in expected():
+        assert figures, (key, name)
+        if key in tables:
+            lines = [cells for printed, cells in stored_lines(tables[key]) if printed == name_of(name)]
+        else:
+            text = shared("..", "papers", PAPERS[key[0]]).read_text(encoding="utf-8").splitlines()
+            lines = [tuple(re.findall(r"[-+]?\d+(?:\.\d+)?", line)) for line in text if name_of(name) in name_of(line)]
+        assert any(is_within(figures, cells) for cells in lines), (key, name, figures)
+
+
+def is_within(figures: list[str], cells: tuple[str, ...]) -> bool:
+    """Whether the figures are among the cells, in this order."""
+    rest = iter(cells)
+    return all(figure in rest for figure in figures)
