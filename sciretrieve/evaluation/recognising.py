@@ -32,21 +32,21 @@ def check_owner(folder: Path, spec: Benchmark) -> None:
     if spec.name == "trec-covid" and folder.resolve().name in BEIR_SETS:
         raise InvalidRequest(f"{folder} has the name of another set of BEIR; evaluate it as beir:{folder}")
     paths, own = _paths(folder), patterns(spec.files)
-    if own and not any(_is_there(pattern, paths) for pattern in own) and (found := _found(folder, paths, spec)):
-        raise NotFound(f"{spec.name} needs {spec.files}, and {folder} has none of these{_sentence(found)}")
+    if own and not any(_is_there(pattern, paths) for pattern in own) and (owners := _owners(folder, paths, spec)):
+        raise NotFound(f"{spec.name} needs {spec.files}, and {folder} has none of these{_sentence(owners)}")
 
 
 def whose(folder: Path, spec: Benchmark) -> str:
     """The end of a sentence that says whose files a folder has, if they are all of another benchmark's; else ""."""
-    return _sentence(_found(folder, _paths(folder), spec)) if folder.is_dir() else ""
+    return _sentence(_owners(folder, _paths(folder), spec)) if folder.is_dir() else ""
 
 
-def _sentence(found: Sequence[str]) -> str:
-    more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
-    return f"; these look like the files of {', '.join(found[:NAMED])}{more}" if found else ""
+def _sentence(owners: Sequence[str]) -> str:
+    more = f" and {len(owners) - NAMED} more" if len(owners) > NAMED else ""
+    return f"; these look like the files of {', '.join(owners[:NAMED])}{more}" if owners else ""
 
 
-def _found(folder: Path, paths: Sequence[str], spec: Benchmark) -> list[str]:
+def _owners(folder: Path, paths: Sequence[str], spec: Benchmark) -> list[str]:
     """The other benchmarks all of whose files are there."""
     files: Mapping[str, str] = {
         **{name: row.files for name, row in CATALOGUE.items() if name != "trec-covid"},

@@ -73,7 +73,7 @@ LAYOUTS: dict[tuple[str, ...], list[str]] = {
         "scidocs_view_cite_read/evaluation.jsonl",
         *(f"scidocs_{task}/test_qrel.jsonl" for task in ("view", "read", "cite", "cocite")),
     ],
-    ("s2and-vectors",): [
+    ("s2and", "s2and-vectors"): [
         path
         for name in DATASETS
         for path in (*(f"{name}/{name}_{part}.json" for part in ("signatures", "clusters", "papers")), f"blocks/block_sigs_{name}.json")
