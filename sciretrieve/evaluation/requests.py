@@ -167,7 +167,7 @@ def _measured(
     first_system = next(iter(systems.values()))
     notes = [note for material in materials for note in material.notes]
     if missing := [name for material in materials for name in material.missing]:
-        notes.append(f"left out, as there are no files of {'it' if len(missing) == 1 else 'them'}: {', '.join(missing)}")
+        notes.append(f"tasks whose files are missing are left out: {', '.join(missing)}")
         if spec.protocol.average != "none":
             spec = replace(spec, protocol=replace(spec.protocol, average="none"))
             notes[-1] += "; so no mean over the tasks is given"

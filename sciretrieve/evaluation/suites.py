@@ -171,10 +171,12 @@ def evaluate_suite_request(request: Request, output: Path | None, progress: Prog
     reports: dict[str, dict[str, Any]] = {}
     reasons: dict[str, str] = {}
     for name in suite.benchmarks:
-        tasks = {figure.task for figure in suite.figures if figure.benchmark == name}
+        wanted = [figure for figure in suite.figures if figure.benchmark == name]
+        tasks = {figure.task for figure in wanted}
         member = replace(request, benchmark=name, task=tasks.pop() or None if len(tasks) == 1 else None)
         folder = output / name if output is not None else None
-        if folder is not None and (report := done(folder, member)):
+        report = done(folder, member) if folder is not None else None
+        if report and all(_value(report, figure) is not None for figure in wanted):
             reports[name] = report
             continue
         spec = find_benchmark(name)

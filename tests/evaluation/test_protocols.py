@@ -488,7 +488,7 @@ def test_scidocs_as_scirepeval_ranks_it(tmp_path: Path) -> None:
     (data / "scidocs_cite/test_qrel.jsonl").unlink()
     part = evaluate("scidocs-scirepeval", data, embeddings=str(tmp_path / "v.jsonl"))
     assert part.as_json()["per_task"] == {task: row for task, row in report["per_task"].items() if task != "cite"}
-    assert "note: left out, as there are no files of it: cite" in part.lines()
+    assert "note: tasks whose files are missing are left out: cite" in part.lines()
     with pytest.raises(NotFound, match=r"data has no files of scidocs-scirepeval's task cite; see `sciretrieve benchmarks show"):
         evaluate("scidocs-scirepeval", data, task="cite")
     for folder in names.values():
@@ -759,7 +759,7 @@ def test_maple_looks_for_names_where_no_matches_are_at_hand(tmp_path: Path, name
         assert {paper.abstract for paper in material.pool()} == ({"words"} if name == "maple" else {""})
     report = evaluate(name, tmp_path, mode="bm25", cache=tmp_path / "cache")
     assert report.as_json()["measures"] == {}
-    left_out = "left out, as there are no files of them: Geography, Psychology; so no mean over the tasks is given"
+    left_out = "tasks whose files are missing are left out: Geography, Psychology; so no mean over the tasks is given"
     assert (left_out in report.notes) == (name == "maple")
 
 
