@@ -11,7 +11,9 @@ from typing import TypeAlias
 
 import pytest
 
-from sciretrieve.evaluation.published import TABLES, Table
+from sciretrieve.evaluation.catalogue import CATALOGUE, SUITES
+from sciretrieve.evaluation.published import PUBLISHED, TABLES, Table
+from sciretrieve.evaluation.suites import SuiteReport
 from tests.made_up import shared
 
 Key: TypeAlias = tuple[str, str]
@@ -148,6 +150,17 @@ def test_the_half_of_a_table_that_the_text_has_as_columns_is_that_of_the_paper()
     printed = [plain(column).split() for column in columns]
     assert [numbers for _, *numbers in printed] == [[cells[at] for _, _, cells in lines] for at in range(4)]
     assert [measure for measure, *_ in printed] == ["MRR", "P@10", "nDCG@10", "R@1K"]
+
+
+def test_every_figure_is_one_that_a_report_has() -> None:
+    for name, rows in PUBLISHED.items():
+        measures = {measure for row in rows for _, measure in row.values}
+        if name in SUITES:
+            suite = SUITES[name]
+            assert measures <= set(SuiteReport(suite, "", [(figure, 50.0) for figure in suite.figures], [], []).averages), name
+        elif name != "robustness":
+            protocol = CATALOGUE[name].protocol
+            assert measures <= {*protocol.measures, *(["mean"] if protocol.average == "figures" else [])}, name
 
 
 def test_every_source_is_checked_or_named_as_unchecked() -> None:

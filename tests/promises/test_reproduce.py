@@ -14,6 +14,7 @@ from sciretrieve.commands.app import app
 from sciretrieve.encoders.catalogue import CATALOGUE as ENCODERS
 from sciretrieve.evaluation import find_benchmark
 from sciretrieve.evaluation.catalogue import SUITES
+from sciretrieve.evaluation.matrix import read_plan
 from tests.evaluation.test_published import PAPERS, name_of, stored, stored_lines
 from tests.made_up import shared
 
@@ -48,10 +49,16 @@ def sections() -> dict[tuple[str, str], str]:
     return found
 
 
+def blocks(language: str) -> list[str]:
+    """The blocks of a language, "" for commands."""
+    return [text for name, text in re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) if name == language]
+
+
 def commands() -> list[list[str]]:
     """The words of every command on the page, in blocks and in lines."""
-    lines = [line for block in re.findall(r"```\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
+    lines = [line for block in blocks("") for line in block.splitlines()]
     lines += re.findall(r"`(sciretrieve [^`]+)`", PAGE)
+    assert all(line.startswith("sciretrieve ") for line in lines)
     return [shlex.split(line, comments=True)[1:] for line in lines]
 
 
@@ -100,6 +107,14 @@ def test_a_command_can_be_typed(words: list[str]) -> None:
     encoder = given.get("encoder") or (given.get("name") if words[0] == "encoders" else None)
     for name in re.sub(r"^(mean|concat):", "", encoder or "").split("+"):
         assert name in {"", "NAME", *ENCODERS}
+
+
+@pytest.mark.parametrize("text", blocks("toml"))
+def test_a_matrix_can_be_read(text: str, tmp_path: Path) -> None:
+    (tmp_path / "plan.toml").write_text(text, encoding="utf-8")
+    for request in read_plan(tmp_path / "plan.toml", "cache").values():
+        assert request.encoder in ENCODERS
+        assert find_benchmark(request.benchmark)
 
 
 def test_expected_figures_are_those_of_the_papers() -> None:
