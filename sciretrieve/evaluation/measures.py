@@ -163,15 +163,11 @@ def _pooled(qrels: Qrels) -> Qrels:
     return {query: row or dict.fromkeys(list(qrels[query])[:1], 0) for query, row in pooled_qrels.items()}
 
 
-def macro_f1(truth: Mapping[str, str], predicted: Mapping[str, str]) -> float:
-    """The mean F1 of all classes that are true of a query or predicted for one, as scikit-learn's f1_score computes it.
-
-    A query without a prediction counts against its class only.
-    """
-    right = Counter(truth[query] for query, label in predicted.items() if label == truth[query])
-    true_counts, predicted_counts = Counter(truth.values()), Counter(predicted.values())
-    classes = sorted({*true_counts, *predicted_counts})
-    return float(np.mean([2 * right[label] / (true_counts[label] + predicted_counts[label]) for label in classes]))
+def macro_f1(truth: Sequence[str], predicted: Sequence[str]) -> float:
+    """The mean F1 of all classes that are true of an item or predicted for one, as scikit-learn's f1_score computes it."""
+    right = Counter(label for label, other in zip(truth, predicted, strict=True) if label == other)
+    sizes = Counter(truth) + Counter(predicted)
+    return float(np.mean([2 * right[label] / sizes[label] for label in sorted(sizes)]))
 
 
 def trec_order(row: Mapping[str, float]) -> list[str]:

@@ -43,7 +43,7 @@ class TaskResult:
         self_matches: documents with the query's own id, which were removed.
         judged_share: the mean share of judged documents among the first ten.
         prediction: what came of predicting labels: then `per_query` has a row a run, and the other counts stay 0; None for a ranking.
-        whole: measure -> value, for the measures that are no means over queries.
+        classes: query -> its true class and the predicted one, "" for none; empty where no classes are ranked.
     """
 
     name: str
@@ -55,7 +55,7 @@ class TaskResult:
     self_matches: int = 0
     judged_share: float = 0.0
     prediction: Predicted | None = None
-    whole: dict[str, float] = field(default_factory=dict)
+    classes: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def values(self, measure: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """One measure's values, one per query that has it."""
@@ -126,7 +126,8 @@ def run_task(
 ) -> TaskResult:
     """Score a system's answers to a task. Raises InvalidRequest for scores that are not numbers."""
     result = TaskResult(task.name, judged_queries=len(task.qrels))
-    predicted: dict[str, str] = {}
+    if task.classes:
+        result.classes = {query: (next(iter(row)), "") for query, row in task.qrels.items()}
     evaluator = Evaluator(task.qrels, [*chosen_measures, *([] if task.candidates is not None else [Measure("judged", 10)])])
     judged_shares: list[float] = []
     answered_queries = 0
@@ -147,16 +148,14 @@ def run_task(
         for query, values in evaluator.per_query(run).items():
             judged_shares.append(values.pop("judged@10", 0.0))
             if task.classes:
-                if order := measures.trec_order(run[query]):
-                    predicted[query] = order[0]
-                values["micro-F1"] = float(predicted.get(query) in task.qrels[query])
+                true_class, predicted_class = result.classes[query][0], next(iter(measures.trec_order(run[query])), "")
+                result.classes[query] = true_class, predicted_class
+                values["micro-F1"] = float(predicted_class == true_class)
             result.per_query[query] = values
         progress.advance(len(chunk))
     if unanswered := {"micro-F1": 0.0} if task.classes else evaluator.unanswered:
         for query in task.qrels:
             result.per_query.setdefault(query, dict(unanswered))
-    if task.classes:
-        result.whole["macro-F1"] = measures.macro_f1({query: next(iter(row)) for query, row in task.qrels.items()}, predicted)
     result.unanswered = len(task.qrels) - answered_queries
     result.judged_share = float(np.mean(judged_shares)) if judged_shares else 0.0
     return result
@@ -170,8 +169,10 @@ def summarise(tasks: list[TaskResult], protocol: Protocol, chosen_measures: Sequ
     for task in tasks:
         for name in names:
             values = task.values(name)
-            means[task.name, name] = task.whole.get(name, float(values.mean()) if len(values) else 0.0)
-            if name not in task.whole and (task.prediction is None or len(values) > 1):
+            means[task.name, name] = float(values.mean()) if len(values) else 0.0
+            if name == "macro-F1" and task.classes:
+                means[task.name, name] = measures.macro_f1(*zip(*task.classes.values(), strict=True))
+            elif task.prediction is None or len(values) > 1:
                 intervals[task.name, name] = interval(values)
             elif task.prediction is not None and task.prediction.interval is not None:
                 intervals[task.name, name] = task.prediction.interval
