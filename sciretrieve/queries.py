@@ -32,6 +32,8 @@ class QueryEncoder:
         """
         self._path, self._built, self._golden, self._given = path, built, golden, given
         self._checked_sides: set[SideName] = set()
+        self.encoded, self.seconds = 0, 0.0
+        """How many queries were encoded because the cache did not have them, for those who remember, and how long that took."""
         self._checking = Lock()
 
     def fits(self, built: Mapping[str, Any] | None) -> bool:
@@ -65,7 +67,12 @@ class QueryEncoder:
         `remember` keeps them in the cache, for those who ask the same queries often. Raises as `encoder`.
         """
         self._check({query.side for query in queries})
-        return (RememberingEncoder(self.encoder) if remember else self.encoder).encode_queries(queries)
+        if not remember:
+            return self.encoder.encode_queries(queries)
+        remembering = RememberingEncoder(self.encoder)
+        vectors = remembering.encode_queries(queries)
+        self.encoded, self.seconds = self.encoded + remembering.encoded, self.seconds + remembering.seconds
+        return vectors
 
     def _check(self, sides: Set[SideName]) -> None:
         """See, once for each side, whether the encoder still gives what it gave when the index was built."""

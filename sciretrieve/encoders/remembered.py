@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -38,6 +39,8 @@ class RememberingEncoder:
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
+        self.encoded, self.seconds = 0, 0.0
+        """How many texts the encoder read, and how long that took."""
 
     def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
         """As the encoder's own: shape (n, dim), float32."""
@@ -64,7 +67,9 @@ class RememberingEncoder:
         vectors = self._look_up(keys)
         places = {key: place for place, key in enumerate(keys) if key not in vectors}
         if places:
+            start = perf_counter()
             encoded = encode([items[place] for place in places.values()])
+            self.encoded, self.seconds = self.encoded + len(places), self.seconds + perf_counter() - start
             new_vectors = {key: row.tobytes() for key, row in zip(places, encoded, strict=True)}
             self._save(new_vectors)
             vectors |= new_vectors

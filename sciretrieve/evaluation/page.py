@@ -9,6 +9,7 @@ from typing import Any
 
 from .correlations import Correlations
 from .standings import Cell, Standings
+from .timing import relative
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999")
 """Okabe and Ito's palette, which colour-blind readers can tell apart."""
@@ -27,6 +28,7 @@ def page(cells: Sequence[Cell], standings: Standings, correlated: Correlations |
     """The whole page: all systems on all benchmarks, how alike tasks rank them, then each benchmark with its published rows."""
     parts = [f"<!doctype html><html lang=en><meta charset=utf-8><title>Evaluation</title><style>{STYLE}</style><h1>Evaluation</h1>"]
     parts += [standings.as_html()] if cells else []
+    parts += _times(cells, standings.systems)
     if correlated is not None:
         note = "Pearson's correlations of figures over systems; near 1, two tasks rank them alike. Blank: fewer than five have both."
         parts.append(f"<h2>Tasks</h2><div class=wide>{heat_map('Correlations of tasks', correlated)}</div><p><small>{note}</small></p>")
@@ -49,6 +51,27 @@ def page(cells: Sequence[Cell], standings: Standings, correlated: Correlations |
     if failures:
         parts.append("<h2>Not run</h2><ul>" + "".join(f"<li>{_text(line)}</li>" for line in failures) + "</ul>")
     return "\n".join(parts) + "\n</html>\n"
+
+
+def _times(cells: Sequence[Cell], systems: Sequence[str]) -> list[str]:
+    """Run times relative to the first system, if any was measured."""
+    times: dict[str, dict[str, Mapping[str, float]]] = {}
+    for cell in cells:
+        times.setdefault(cell.benchmark, {})[cell.system] = cell.report.get("times", {})
+    found = relative(times, systems)
+    if not found:
+        return []
+    heads = {"indexing": "indexing a paper", "encoding": "encoding a query", "searching": "searching"}
+    rows = []
+    for system in systems:
+        ratios = [found.get(system, {}).get(step) for step in heads]
+        rows.append(f"<tr><td>{_text(system)}</td>" + "".join(f"<td>{f'{one:.2f}x' if one else ''}</td>" for one in ratios) + "</tr>")
+    note = (
+        f"How many times as long as {systems[0]}, on the machines where they ran: the geometric mean over benchmarks where both were "
+        "measured. Blank: not measured, as papers were indexed or queries encoded before."
+    )
+    head = "<thead><tr><th></th>" + "".join(f"<th>{name}</th>" for name in heads.values()) + "</tr></thead>"
+    return ["<h2>Run times</h2>", f"<table>{head}<tbody>{''.join(rows)}</tbody></table>", f"<p><small>{_text(note)}</small></p>"]
 
 
 def curves(title: str, lines: Mapping[str, Sequence[tuple[float, float]]]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ..manifest import library_versions
-from . import sides
+from . import sides, timing
 from .predicting import Predicted
 from .published import Row, rows
 from .scoring import Result
@@ -34,6 +34,8 @@ class Report:
     facts: Mapping[str, Any]
     result: Result
     notes: Sequence[str]
+    times: Mapping[str, float]
+    """What was measured of run times, see `timing.Times.as_json`."""
 
     @property
     def published(self) -> Sequence[Row]:
@@ -96,6 +98,7 @@ class Report:
             ],
             "system": {"name": self.system, **self.facts},
             "notes": list(self.notes),
+            "times": dict(self.times),
             "versions": versions(),
         }
         return report
@@ -117,6 +120,8 @@ class Report:
             out += [f"{task.name}: {_learning_line(task.prediction)}" for task in result.tasks if task.prediction]
         else:
             out += self._ranking_lines()
+        if self.times:
+            out.append(timing.line(self.times, self.facts.get("mode")))
         out += sides.lines(self.facts.get("reads", []))
         if any(task.judged_share for task in result.tasks):
             out.append("judged among the first ten: " + ", ".join(f"{100 * task.judged_share:.1f} %" for task in result.tasks))

@@ -43,6 +43,7 @@ from .spaces import IndexSpace, StoredSpace
 from .specs import Benchmark
 from .statistics import interval
 from .systems import Dense, IndexSearch, RerankedSystem, StoredScores, System
+from .timing import TimedBuild, Times
 
 LEARNERS = {Prediction: "linear support vectors", Clustering: "average linkage by cosine", Handover: "S2AND's own code"}
 """What learns from vectors in each kind of prediction."""
@@ -163,7 +164,8 @@ def _measured(
     progress: Progress,
 ) -> Report:
     """The report of a system on sets that have been read."""
-    systems: dict[str, System] = {material.name: _system(request, spec, material, opened_index, progress) for material in materials}
+    times = Times()
+    systems: dict[str, System] = {material.name: _system(request, spec, material, opened_index, times, progress) for material in materials}
     first_system = next(iter(systems.values()))
     notes = [note for material in materials for note in material.notes]
     if missing := [name for material in materials for name in material.missing]:
@@ -185,6 +187,7 @@ def _measured(
     if encoder is not None:
         notes += sides.departures(encoder, spec.kind, sides_read)
     notes += [spec.note] if spec.note else []
+    read_systems = list(systems.values())
     if request.rerank is not None:
         reranker = _reranker(request, spec)
         systems = {
@@ -205,7 +208,11 @@ def _measured(
     if system is not first_system:
         score_name += f", then the reranker's for the first {request.rerank_depth}"
     is_overridden = request.metric is not None and request.metric != spec.protocol.metric
-    return Report(spec, split, score_name, is_overridden, system.name, {**system.facts(), "reads": sides_read}, result, notes)
+    encoders = {id(index.query_encoder): index.query_encoder for one in read_systems if (index := _index_behind(one)) is not None}
+    times.encoded = sum(encoder.encoded for encoder in encoders.values())
+    times.encoding = sum(encoder.seconds for encoder in encoders.values())
+    facts = {**system.facts(), "reads": sides_read}
+    return Report(spec, split, score_name, is_overridden, system.name, facts, result, notes, times.as_json())
 
 
 def _came(result: Result) -> Iterator[Predicted]:
@@ -266,7 +273,7 @@ def _check_prediction(request: Request, spec: Benchmark) -> None:
         raise InvalidRequest(f"{spec.name} predicts {what}, by {spec.protocol.measures[0]}; --metric and --measure are for rankings")
 
 
-def _system(request: Request, spec: Benchmark, material: Material, opened_index: Index | None, progress: Progress) -> System:
+def _system(request: Request, spec: Benchmark, material: Material, opened_index: Index | None, times: Times, progress: Progress) -> System:
     if request.scores is not None:
         path = Path(request.scores)
         is_pair_file = spec.name == "mdcr" and path.is_file() and is_json(path)
@@ -275,8 +282,8 @@ def _system(request: Request, spec: Benchmark, material: Material, opened_index:
         papers = StoredVectors(Path(request.embeddings))
         queries = StoredVectors(Path(request.query_embeddings)) if request.query_embeddings else None
         about = {"embeddings": str(papers.path), "dim": papers.dim} | ({"query_embeddings": str(queries.path)} if queries else {})
-        return Dense(papers.path.name, StoredSpace(papers, queries, material), about, _device(request))
-    index = opened_index if opened_index is not None else _index(request, spec, material, progress)
+        return Dense(papers.path.name, StoredSpace(papers, queries, material), about, _device(request), times)
+    index = opened_index if opened_index is not None else _index(request, spec, material, TimedBuild(progress, times))
     encoder = index.manifest.encoder
     if request.mode == "dense" and encoder is not None and request.knob is None:
         about = {
@@ -284,12 +291,12 @@ def _system(request: Request, spec: Benchmark, material: Material, opened_index:
             "mode": request.mode,
             "encoder": {key: value for key, value in encoder.items() if key != "golden"},
         }
-        return Dense(str(encoder["name"]), IndexSpace(index), about, _device(request))
+        return Dense(str(encoder["name"]), IndexSpace(index), about, _device(request), times)
     name = "BM25" if request.mode == "bm25" else f"{request.mode} with {encoder['name'] if encoder else 'no encoder'}"
     if request.knob is not None:
         name += f", {request.knob} {getattr(request, request.knob):g}"
     index.effort(request.searching())  # what the index does not have is refused before queries are encoded
-    return IndexSearch(name, index, request.searching())
+    return IndexSearch(name, index, request.searching(), times)
 
 
 def _device(request: Request) -> str | None:
@@ -407,6 +414,7 @@ def _keep(output: Path, request: Request, report: Report) -> None:
     (output / "report.txt").write_text("\n".join(report.lines()) + "\n", encoding="utf-8")
     pq.write_table(per_query(report.result), output / "per-query.parquet", compression="zstd")
     facts: dict[str, Any] = {"schema": 1, "request": asdict(request), "measures": all_measures(as_json), "versions": as_json["versions"]}
+    facts["times"] = as_json["times"]
     index = report.facts.get("index")
     if index is not None:
         facts["manifest"] = describe(Path(index) / MANIFEST)["sha256"]

@@ -134,6 +134,8 @@ def run_task(
     answers = system.answers(task, protocol.depth, metric)
     if task.first is not None:
         answers = _matched_first(answers, system, task, metric)
+    if system.times is not None:
+        answers = system.times.answers(answers)
     while chunk := list(islice(answers, CHUNK)):
         run: RunScores = {}
         for query, ids, scores in chunk:

@@ -88,16 +88,17 @@ def marks(cells: Sequence[Cell], column: Column) -> Marks:
     leaders = frozenset(system for system, value in values.items() if value == best)
     shares = {cell.system: _shares(cell, column) for cell in cells if cell.system in values}
     leader = next(system for system in values if system in leaders)
+    best_shares = shares[leader]
     untested, p_values = {}, {}
-    for system in values:
+    for system, one in shares.items():
         if system in leaders:
             continue
-        if shares[leader] is None or shares[system] is None:
+        if one is None or best_shares is None:
             untested[system] = "figures that are no means over queries"
-        elif shares[system].keys() != shares[leader].keys():
+        elif one.keys() != best_shares.keys():
             untested[system] = "other queries are answered than by the best"
         else:
-            difference = np.array([share - shares[system][query] for query, share in shares[leader].items()])
+            difference = np.array([share - one[query] for query, share in best_shares.items()])
             patterns = min(MOST_PATTERNS, max(FEWEST_PATTERNS, SIGNS // len(difference)))
             p_values[system] = randomisation(difference, patterns)
     corrected = dict(zip(p_values, holm(list(p_values.values())), strict=True))

@@ -39,6 +39,7 @@ class SuiteReport:
         figures: each figure, and its value in per cent, rounded by its benchmark's protocol.
         missing: each figure that is not there, and why.
         notes: what the benchmarks noted, each note once.
+        times: the benchmarks' run times together.
     """
 
     suite: Suite
@@ -46,6 +47,7 @@ class SuiteReport:
     figures: Sequence[tuple[Figure, float]]
     missing: Sequence[tuple[Figure, str]]
     notes: Sequence[str]
+    times: Mapping[str, float]
 
     @property
     def averages(self) -> Mapping[str, tuple[float, int, int]]:
@@ -98,6 +100,7 @@ class SuiteReport:
             ],
             "system": {"name": self.system},
             "notes": list(self.notes),
+            "times": dict(self.times),
             "versions": versions(),
         }
 
@@ -200,7 +203,7 @@ def evaluate_suite_request(request: Request, output: Path | None, progress: Prog
     missing = [(figure, _reason(figure, reasons)) for figure in suite.figures if values.get(figure) is None]
     system = next(iter(reports.values()))["system"]["name"]
     notes = list(merged_notes({name: report["notes"] for name, report in reports.items()}))
-    suite_report = SuiteReport(suite, system, figures, missing, notes)
+    suite_report = SuiteReport(suite, system, figures, missing, notes, _times(reports))
     if output is not None:
         _keep(output, suite_report)
     return suite_report
@@ -254,6 +257,14 @@ def _value(report: Mapping[str, Any], figure: Figure) -> float | None:
 def _reason(figure: Figure, reasons: Mapping[str, str]) -> str:
     """Why a figure is not there."""
     return reasons.get(figure.benchmark) or f"there are no files of {figure.benchmark}'s task {figure.task}"
+
+
+def _times(reports: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+    times: dict[str, float] = {}
+    for report in reports.values():
+        for name, value in report.get("times", {}).items():  # a report of an earlier version has none
+            times[name] = times.get(name, 0) + value
+    return times
 
 
 def _averaged(suite: Suite) -> dict[str, list[Figure]]:

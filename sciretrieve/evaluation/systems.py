@@ -6,7 +6,7 @@ Every system answers a task in the same way: for each query, documents and their
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -28,6 +28,7 @@ from .judgements import RunScores, read_pair_scores, read_scores
 from .material import Material, Task
 from .options import KNOBS
 from .spaces import IndexSpace, Space
+from .timing import Times
 
 Answer: TypeAlias = tuple[str, Sequence[str], npt.NDArray[np.float64]]
 """A query's id, documents, and their scores; best first if a whole corpus is ranked."""
@@ -45,6 +46,10 @@ class System(Protocol):
     @property
     def name(self) -> str:
         """What a report calls it."""
+
+    @property
+    def times(self) -> Times | None:
+        """Where its times are counted; None if they would say nothing."""
 
     def facts(self) -> dict[str, Any]:
         """What it is, for a report and a receipt."""
@@ -72,6 +77,7 @@ class Dense:
     space: Space
     about: Mapping[str, Any]
     device: str | None = None
+    times: Times = field(default_factory=Times)
 
     def facts(self) -> dict[str, Any]:
         """See `System`."""
@@ -93,7 +99,8 @@ class Dense:
     def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
         """See `System`. Queries and candidates without a vector are left out."""
         used_metric = metric or self.space.metric
-        query_ids, vectors = self.space.queries(task)
+        with self.times.prepared():
+            query_ids, vectors = self.space.queries(task)
         if task.candidates is None:
             ids = self.space.ids()
             if task.among is not None or task.standardise:
@@ -161,6 +168,7 @@ class IndexSearch:
     name: str
     index: Index
     options: SearchOptions
+    times: Times = field(default_factory=Times)
 
     @cached_property
     def _known(self) -> set[str]:
@@ -196,7 +204,8 @@ class IndexSearch:
             raise InvalidRequest(f"sets of papers are scored by their vectors, so mode {self.options.mode} cannot rank them")
         queries = [query for query in task.queries.values() if self.has_query(query)]
         # known vectors are taken, as in mode dense: a paper that is in the index is not encoded again
-        vectors = self._space.queries(task)[1] if self.options.mode != "bm25" else None
+        with self.times.prepared():
+            vectors = self._space.queries(task)[1] if self.options.mode != "bm25" else None
         if task.candidates is None:
             last_row = self.index.scope.rows if task.among is None else task.among
             k = depth + 1 + self.index.scope.rows - last_row  # papers outside the candidates may come first
@@ -232,6 +241,11 @@ class RerankedSystem:
     def name(self) -> str:
         """Both names."""
         return f"{self.system.name}, first {self.depth} by {self.reranker.name}"
+
+    @property
+    def times(self) -> Times | None:
+        """See `System`."""
+        return self.system.times
 
     def facts(self) -> dict[str, Any]:
         """See `System`."""
@@ -274,6 +288,7 @@ class StoredScores:
     path: Path
     pairs: bool
     """Whether the file has MDCR's form, one number per `query_candidate`."""
+    times = None
 
     @property
     def name(self) -> str:

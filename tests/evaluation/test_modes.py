@@ -61,7 +61,12 @@ def test_a_paper_asks_the_whole_corpus_as_search_does(tmp_path: Path, index: Ind
     data = scidocs_links(tmp_path / "data")
     asked: list[int] = []
     encode = Index.encode
-    monkeypatch.setattr(Index, "encode", lambda self, queries, **rest: asked.append(len(queries)) or encode(self, queries, **rest))
+
+    def counted(self: Index, queries: Any, **rest: Any) -> Any:
+        asked.append(len(queries))
+        return encode(self, queries, **rest)
+
+    monkeypatch.setattr(Index, "encode", counted)
     evaluate("scidocs-cite", data, index=index.path, mode=mode, output=tmp_path / "out")
     # the queries are papers of the index, whose vectors are there, but for the one without text
     assert asked == ([1] if mode == "hybrid" else [])

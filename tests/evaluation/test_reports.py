@@ -138,7 +138,7 @@ def test_a_figure_is_printed_once_and_as_the_protocol_rounds_it() -> None:
     """BEIR rounds to five decimals first, which makes 42.09 of 42.0951; an interval's ends are rounded as any number."""
     values = {f"q{number}": {"MAP": 0.420951} for number in range(4)}
     result = summarise([TaskResult("test", values)], Protocol(("MAP",), rounding="beir"), [parse_measure("MAP")])
-    text = "\n".join(Report(CATALOGUE["relish"], "test", "cosine", False, "x", {}, result, []).lines())
+    text = "\n".join(Report(CATALOGUE["relish"], "test", "cosine", False, "x", {}, result, [], {}).lines())
     assert re.findall(r"42\.\d\d", text) == ["42.09", "42.10", "42.10"]
 
 

@@ -156,7 +156,8 @@ def test_a_benchmark_that_is_done_is_not_done_again(data: Path, tmp_path: Path) 
     assert len(times) == 18
     (tmp_path / "out/relish/receipt.json").unlink()
     again = evaluate_suite("scirepeval", data, **options)
-    assert again.as_json() == first.as_json()
+    assert {**again.as_json(), "times": {}} == {**first.as_json(), "times": {}}
+    assert again.times["answered_queries"] == first.times["answered_queries"]
     new_times = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("receipt.json")}
     assert {path.parent.name for path in times if times[path] != new_times[path]} == {"relish"}
     _, differences = sr.evaluation.replay(tmp_path / "out/drsm/receipt.json")

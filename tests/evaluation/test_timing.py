@@ -1,0 +1,67 @@
+"""Run times: what is counted and what is not, what a report says of it, and how systems compare."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from sciretrieve.evaluation import evaluate, replay
+from sciretrieve.evaluation.timing import Times, line, relative
+from tests.evaluation.made_up_benchmarks import write_lines, write_text
+from tests.made_up import made_up_papers
+
+
+def test_what_was_there_already_is_not_timed(tmp_path: Path) -> None:
+    papers = made_up_papers(30)
+    write_lines(tmp_path / "data/corpus.jsonl", ({"_id": row["id"], "title": row["title"], "text": row["abstract"]} for row in papers))
+    # no run of the tests has asked for these before
+    queries = [{"_id": f"q{at}", "text": f"{row['title']} {uuid4()}"} for at, row in enumerate(papers[:8])]
+    write_lines(tmp_path / "data/queries.jsonl", queries)
+    judgements = "".join(f"q{at}\t{row['id']}\t1\n" for at, row in enumerate(papers[:8]))
+    write_text(tmp_path / "data/qrels/test.tsv", f"query-id\tcorpus-id\tscore\n{judgements}")
+    options: dict[str, Any] = {"encoder": "minilm", "cache": tmp_path / "cache"}
+
+    def counts(report: Any) -> dict[str, float]:
+        return {name: value for name, value in report.as_json()["times"].items() if not name.endswith("seconds")}
+
+    first = evaluate(f"beir:{tmp_path / 'data'}", output=tmp_path / "out", **options)
+    assert counts(first) == {"indexed_papers": 30, "encoded_queries": 8, "answered_queries": 8}
+    assert all(value > 0 for value in first.as_json()["times"].values())
+    assert json.loads((tmp_path / "out/receipt.json").read_text())["times"] == first.as_json()["times"]
+    again = evaluate(f"beir:{tmp_path / 'data'}", **options)
+    assert counts(again) == {"answered_queries": 8}
+    assert "not measured for the vectors of papers and queries, which were there already" in "\n".join(again.lines())
+    hybrid = evaluate(f"beir:{tmp_path / 'data'}", mode="hybrid", **options)
+    assert counts(hybrid) == {"answered_queries": 8}
+    words = evaluate(f"beir:{tmp_path / 'data'}", mode="bm25", cache=tmp_path / "cache")
+    assert counts(words) == {"indexed_papers": 30, "answered_queries": 8}
+    assert "vectors" not in line(words.times, "bm25")
+    # times differ from run to run, and a receipt is of figures
+    assert replay(tmp_path / "out/receipt.json")[1] == []
+    scores = evaluate(f"beir:{tmp_path / 'data'}", scores=tmp_path / "out/run.json")
+    assert scores.times == {}
+
+
+def test_searching_is_without_getting_vectors() -> None:
+    times = Times(answered=4, answering=3.0, preparing=1.0)
+    assert times.as_json() == {"answered_queries": 4, "searching_seconds": 2.0}
+    assert line(times.as_json(), "bm25") == "times: searching 500 ms a query (4)"
+
+
+def test_times_are_relative_to_the_first_system_by_the_geometric_mean() -> None:
+    def row(papers: int, seconds: float) -> dict[str, float]:
+        return {"indexed_papers": papers, "indexing_seconds": seconds}
+
+    times = {
+        "one": {"a": row(100, 10.0), "b": row(50, 10.0), "c": {}},
+        "two": {"a": row(10, 1.0), "b": row(10, 8.0), "c": row(1, 1.0)},
+        "three": {"b": row(10, 8.0)},
+    }
+    found = relative(times, ["a", "b", "c"])
+    assert found["a"] == {"indexing": pytest.approx(1.0)}
+    assert found["b"] == {"indexing": pytest.approx(4.0)}  # twice and eight times
+    assert found["c"] == {"indexing": pytest.approx(10.0)}
