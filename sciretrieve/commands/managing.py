@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .console import Console, counted, in_bytes, interruptible, say
-from .options import Debug, Generation, IndexPath, PlainFormatOption, Quiet, SameEncoder, chosen_index
+from .options import Debug, Generation, IndexPath, PlainFormatOption, Quiet, SameEncoder, chosen_index, given_encoder
 
 if TYPE_CHECKING:
     from ..manifest import Manifest
@@ -127,12 +127,11 @@ def verify(
     """
     from dataclasses import asdict
 
-    from ..encoders import load_encoder
     from ..repairing import repair as mend
     from ..verifying import verify as check
 
     path, console = chosen_index(index), Console(quiet)
-    given = load_encoder(encoder, device="cpu") if encoder else None
+    given = given_encoder(encoder, path)
     with interruptible(console):
         result = (mend if repair else check)(path, encoder=given, progress=console)
     if format == "json":

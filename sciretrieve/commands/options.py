@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 import typer
 
 from ..choices import BuildPrecision, Device, FusionMethod, Mode, PoolingName, Precision
-from ..errors import InvalidRequest, NotFound
+from ..errors import CorruptData, InvalidRequest, NotFound
 from ..options import BuildSettings, SearchOptions
 
 if TYPE_CHECKING:
     from ..distributed import RayWorkers
     from ..index import Index
+    from ..protocols import Encoder
 
 
 Format: TypeAlias = Literal["table", "json", "jsonl", "csv", "bibtex", "ris", "trec"]
@@ -161,11 +162,8 @@ Debug: TypeAlias = Annotated[bool, typer.Option("--debug", help="Show the traceb
 def open_index(path: Path | None, encoder: str | None, generation: int | None = None, workers: RayWorkers | None = None) -> Index:
     """Open the named index, or the one built last, with another encoder for its queries if one is named; or an older generation; to be
     searched here or by a cluster."""
-    index_path, given = chosen_index(path), None
-    if encoder is not None:
-        from ..encoders import load_encoder
-
-        given = load_encoder(encoder, device="cpu")
+    index_path = chosen_index(path)
+    given = given_encoder(encoder, index_path, generation)
     if workers is not None:
         from ..distributed import DistributedIndex
 
@@ -173,6 +171,23 @@ def open_index(path: Path | None, encoder: str | None, generation: int | None = 
     from ..index import Index
 
     return Index(index_path, encoder=given, generation=generation)
+
+
+def given_encoder(name: str | None, index: Path, generation: int | None = None, device: Device = "cpu") -> Encoder | None:
+    """The index's encoder under the name that its model has now, read with the index's adapters, pooling and texts; None without a name.
+
+    Raises: as `load_encoder`; NotFound if there is no such index or generation.
+    """
+    if name is None:
+        return None
+    from ..encoders import moved_encoder
+    from ..manifest import read_manifest
+
+    try:
+        built = read_manifest(index, generation).encoder
+    except CorruptData:  # which those will tell who read it next
+        built = None
+    return moved_encoder(name, built or {}, device)
 
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}

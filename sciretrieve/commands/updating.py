@@ -32,6 +32,7 @@ from .options import (
     Strict,
     TitleColumn,
     chosen_index,
+    given_encoder,
     parsed_size,
 )
 
@@ -138,10 +139,9 @@ def _update(
     console: Console,
 ) -> None:
     from ..corpora import ColumnMap, open_corpus
-    from ..encoders import load_encoder
 
     start = time.perf_counter()
-    given = load_encoder(encoder) if encoder else None
+    given = given_encoder(encoder, index, device="auto")
     opened_corpus = open_corpus(corpus, ColumnMap(*columns))
     with interruptible(console, f"finished work is kept in {index}, and the same command resumes it"):
         update = change(opened_corpus, index, encoder=given, device=device, strict=strict, resume=resume, progress=console)

@@ -78,6 +78,19 @@ def open_encoder(request: EncoderRequest, precision: Precision = "auto", device:
     return TextEncoder(resolve(request), request, precision, device)
 
 
+def moved_encoder(name: str, identity: Mapping[str, Any], device: Device = "cpu") -> Encoder:
+    """The encoder of an index, from the identity in its manifest, whose model has another name now: it reads as the index's does.
+
+    Raises: as `load_encoder`.
+    """
+    if name.startswith((PREFIX, FAISS_PREFIX)) or "asked" not in identity:
+        return load_encoder(name, device=device)
+    try:
+        return open_encoder(replace(EncoderRequest(**identity["asked"]), encoder=name), device=device)
+    except TypeError as error:
+        raise CorruptData(f"the manifest's encoder is damaged ({error}); rebuild the index") from error
+
+
 def reopen_encoder(identity: Mapping[str, Any], precision: Precision = "auto", device: Device = "cpu") -> Encoder:
     """The encoder that an index was built with, from the identity in its manifest; on the CPU by default, since
     single queries gain nothing from a GPU.
@@ -110,6 +123,7 @@ __all__ = [
     "in_int8",
     "load_encoder",
     "members_of",
+    "moved_encoder",
     "open_cross_encoder",
     "open_encoder",
     "quantise",
