@@ -22,7 +22,7 @@ from .judgements import RunScores
 from .material import Clustering, Handover, Material, Prediction, Protocol, Task
 from .measures import Evaluator, Measure, parse_measure
 from .predicting import Predicted, predict
-from .statistics import interval, interval_over_tasks
+from .statistics import interval, interval_of_f1, interval_over_tasks
 from .systems import Answer, Dense, System
 
 CHUNK = 512
@@ -70,8 +70,8 @@ class Result:
         tasks: each task's results.
         means: (task, measure) -> mean; the task "" is the benchmark as a whole, by its protocol's average, if it has one.
         rounded: the same in per cent, rounded by the protocol.
-        intervals: (task, measure) -> the bootstrap's 95 % interval; none for a mean of measures, if a task has no value, for
-            clusters, or for macro-F1 of a ranking.
+        intervals: (task, measure) -> the bootstrap's 95 % interval; none for a mean of measures, if a task has no value, or for
+            clusters.
         measures: the names of the measures, in the protocol's order.
         overall: the names of the figures of the benchmark as a whole; empty if its authors define no average.
     """
@@ -173,7 +173,9 @@ def summarise(tasks: list[TaskResult], protocol: Protocol, chosen_measures: Sequ
             values = task.values(name)
             means[task.name, name] = float(values.mean()) if len(values) else 0.0
             if name == "macro-F1" and task.classes:
-                means[task.name, name] = measures.macro_f1(*zip(*task.classes.values(), strict=True))
+                truth, predicted = zip(*task.classes.values(), strict=True)
+                means[task.name, name] = measures.macro_f1(truth, predicted)
+                intervals[task.name, name] = interval_of_f1(np.array(truth), np.array(predicted), "macro")
             elif task.prediction is None or len(values) > 1:
                 intervals[task.name, name] = interval(values)
             elif task.prediction is not None and task.prediction.interval is not None:
