@@ -91,7 +91,7 @@ def _usual_task(encoder: str, kind: Kind, side: str) -> str | None:
     if spec is None or not spec.kinds:
         return None
     default = asdict(spec.sides)[side]
-    return spec.kinds.get(kind) or (_read_for(default) if kind in ("search", "proximity") else None)
+    return spec.kinds.get(kind) or (_read_for(default) if kind not in ("classification", "regression") else None)
 
 
 def _row(encoder: Mapping[str, Any]) -> str:

@@ -157,7 +157,7 @@ def test_every_figure_is_one_that_a_report_has() -> None:
         measures = {measure for row in rows for _, measure in row.values}
         if name in SUITES:
             suite = SUITES[name]
-            assert measures <= set(SuiteReport(suite, "", [(figure, 50.0) for figure in suite.figures], [], []).averages), name
+            assert measures <= set(SuiteReport(suite, "", [(figure, 50.0) for figure in suite.figures], [], [], {}).averages), name
         elif name != "robustness":
             protocol = CATALOGUE[name].protocol
             assert measures <= {*protocol.measures, *(["mean"] if protocol.average == "figures" else [])}, name

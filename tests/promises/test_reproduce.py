@@ -118,9 +118,9 @@ def test_a_command_can_be_typed(words: list[str]) -> None:
 @pytest.mark.parametrize("text", blocks("toml"))
 def test_a_matrix_can_be_read(text: str, tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text(text, encoding="utf-8")
-    for request in read_plan(tmp_path / "plan.toml", "cache").values():
-        assert request.encoder in ENCODERS
-        assert find_benchmark(request.benchmark)
+    for planned in read_plan(tmp_path / "plan.toml", "cache").values():
+        assert planned.request.encoder in ENCODERS
+        assert find_benchmark(planned.request.benchmark)
 
 
 def test_expected_figures_are_those_of_the_papers() -> None:
