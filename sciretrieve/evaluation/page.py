@@ -65,7 +65,8 @@ def _times(cells: Sequence[Cell], systems: Sequence[str]) -> list[str]:
     rows = []
     for system in systems:
         ratios = [found.get(system, {}).get(step) for step in heads]
-        rows.append(f"<tr><td>{_text(system)}</td>" + "".join(f"<td>{f'{one:.2f}x' if one else ''}</td>" for one in ratios) + "</tr>")
+        shown = [f"<td>{f'{one:#.3g}x' if one else ''}</td>" for one in ratios]
+        rows.append(f"<tr><td>{_text(system)}</td>{''.join(shown)}</tr>")
     note = (
         f"How many times as long as {systems[0]}, on the machines where they ran: the geometric mean over benchmarks where both were "
         "measured. Blank: not measured, as papers were indexed or queries encoded before."

@@ -64,8 +64,9 @@ def interval_of_f1(truth: Classes, predicted: Classes, average: Literal["macro",
     chance = np.random.default_rng(SEED)
     resamples = max(FEWEST, min(RESAMPLES, DRAWN // len(counts)))
     values = []
-    for start in range(0, resamples, FEWEST):
-        draws = chance.multinomial(counts.sum(), counts / counts.sum(), min(FEWEST, resamples - start))
+    block = max(1, 4_000_000 // len(counts))
+    for start in range(0, resamples, block):
+        draws = chance.multinomial(counts.sum(), counts / counts.sum(), min(block, resamples - start))
         drawn_hits, drawn_sizes = draws @ hits, draws @ sizes
         f1 = 2 * drawn_hits / np.maximum(drawn_sizes, 1)
         # a class that a resample lacks altogether counts for nothing, but 0 where a paper may have several
