@@ -300,7 +300,7 @@ SUITES = (
     Suite(
         "scirepeval",
         "the 24 tasks of SciRepEval, and their averages",
-        "Singh et al. 2023 (SciRepEval, EMNLP), Tables 2, 8 and 11",
+        "Singh et al. 2023 (SciRepEval, EMNLP), Tables 2, 7, 8 and 11",
         (
             *IN_TRAIN,
             *OUT_OF_TRAIN,
@@ -313,7 +313,7 @@ SUITES = (
     Suite(
         "scirepeval-2022",
         "the 25 tasks of SciRepEval's first version, and their averages",
-        "the first version of Singh et al. 2023 (SciRepEval, under review at ICLR 2023), Tables 2, 3 and 9",
+        "the first version of Singh et al. 2023 (SciRepEval, under review at ICLR 2023), Tables 2, 3, 7 and 9",
         (
             *IN_TRAIN,
             *OUT_OF_TRAIN,
