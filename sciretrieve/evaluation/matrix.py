@@ -89,8 +89,9 @@ def read_plan(path: Path, cache: str) -> Plan:
 
 
 def _name(system: str, request: Request) -> str:
-    """What a system is called in one of its modes: BM25 is the same for all encoders."""
-    return "bm25" if request.mode == "bm25" and request.index is None else f"{system}-{request.mode}"
+    """What a system is called in one of its modes: BM25 is the same for all encoders, unless its answers are reranked."""
+    is_plain = request.mode == "bm25" and request.index is None and request.rerank is None
+    return "bm25" if is_plain else f"{system}-{request.mode}"
 
 
 def run_matrix(plan: Plan, output: Path, progress: Progress) -> tuple[Path, Standings, list[str]]:

@@ -99,6 +99,8 @@ def in_modes(request: Request) -> dict[Mode, Request]:
             )
     dense = replace(request, mode="dense", fusion=None)
     bm25 = replace(dense, mode="bm25", encoder=None, adapter=None, query_adapter=None, ef=None, nprobe=None, recall=None)
+    if request.rerank is None:
+        bm25 = replace(bm25, precision="auto", device="auto")
     return {"dense": dense, "hybrid": replace(request, mode="hybrid"), "bm25": bm25}
 
 

@@ -274,6 +274,7 @@ mode = "all"
 [systems.again]
 encoder = "minilm"
 mode = "all"
+device = "cpu"
 [benchmarks.made-up]
 name = "beir:{beir}"
 [benchmarks.standardised]
