@@ -17,6 +17,9 @@ from .measures import Evaluator, parse_measure
 from .requests import read, texts
 from .statistics import Comparison, Variance, compare, holm, interval, variance
 
+TINY = 1e-9
+"""Below it, what the studentized range's integral gives is not to be relied on."""
+
 
 @dataclass(frozen=True)
 class RunComparison:
@@ -145,7 +148,9 @@ def _variance_lines(comparison: RunComparison, measure: str) -> list[str]:
     width = max(len(f"{names[b]} - {names[a]}") for _, a, b in pairs)
     for p, a, b in pairs:
         difference = comparison.means[b][measure] - comparison.means[a][measure]
-        out.append(f"    {f'{names[b]} - {names[a]}':<{width}}  {100 * difference:+6.2f}  p = {p:.2g}")
+        out.append(
+            f"    {f'{names[b]} - {names[a]}':<{width}}  {100 * difference:+6.2f}  {f'p = {p:.2g}' if p >= TINY else f'p < {TINY:g}'}"
+        )
     best, *others = comparison.as_good_as_the_best(measure)
     out.append(f"    not told from the best, {best}: {', '.join(others) or 'none'}")
     return out

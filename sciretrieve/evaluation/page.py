@@ -61,7 +61,8 @@ def _times(cells: Sequence[Cell], systems: Sequence[str]) -> list[str]:
     found = relative(times, systems)
     if not found:
         return []
-    heads = {"indexing": "indexing a paper", "encoding": "encoding a query", "searching": "searching"}
+    names = {"indexing": "indexing a paper", "encoding": "encoding a query", "searching": "searching"}
+    heads = {step: name for step, name in names.items() if any(step in row for row in found.values())}
     rows = []
     for system in systems:
         ratios = [found.get(system, {}).get(step) for step in heads]
