@@ -47,7 +47,7 @@ from .timing import TimedBuild, Times
 
 LEARNERS = {Prediction: "linear support vectors", Clustering: "average linkage by cosine", Handover: "S2AND's own code"}
 """What learns from vectors in each kind of prediction."""
-LONGEST_NAME = 100
+LONGEST_NAME = 200
 """Characters of a folder's name; file systems take 255 bytes."""
 
 
