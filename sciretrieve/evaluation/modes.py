@@ -105,8 +105,8 @@ def in_modes(request: Request) -> dict[Mode, Request]:
 
 
 def sensible_modes(request: Request, materials: Sequence[Material]) -> tuple[Mode, ...]:
-    """The modes that the system has and the benchmark allows: labels, clusters and sets of papers need vectors."""
-    needs_vectors = all(task.groups is not None or task.standardise for material in materials for task in material.tasks)
+    """The modes that the system has and the benchmark allows: labels, clusters and standardised vectors need vectors."""
+    needs_vectors = all(task.standardise for material in materials for task in material.tasks)
     has: Sequence[Mode] = ORDER
     if request.index is not None:
         with Index(request.index) as index:

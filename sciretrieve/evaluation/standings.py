@@ -165,12 +165,15 @@ class Standings:
         return f"{value:.2f}" if value is not None else f"({100 * part['mean']:.2f})" if part and not column[0] else ""
 
     def notes(self) -> list[str]:
-        """What was not tested, and why: a benchmark and its systems."""
+        """What was not tested, and why, a line for each benchmark and reason; and what is in brackets."""
         reasons: dict[tuple[str, str], list[str]] = {}
         for (benchmark, _), said in zip(self.columns, self.marks, strict=True):
             for system, reason in said.untested.items():
                 reasons.setdefault((benchmark, reason), []).append(system)
-        return [f"not tested: {benchmark}, {', '.join(dict.fromkeys(names))}: {reason}" for (benchmark, reason), names in reasons.items()]
+        notes = [f"not tested: {benchmark}, {', '.join(dict.fromkeys(names))}: {reason}" for (benchmark, reason), names in reasons.items()]
+        if any(self.figure(system, place).startswith("(") for system in self.systems for place in range(len(self.columns))):
+            notes.append("in brackets: averages over part of their figures, which do not compare")
+        return notes
 
     def as_text(self) -> list[str]:
         """For a terminal: a line for each figure, a column for each system; an asterisk is the best, a dagger is below."""

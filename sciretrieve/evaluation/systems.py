@@ -135,6 +135,16 @@ class Dense:
         return query, names, np.array(scores)
 
 
+def _best_groups(
+    query: str, names: Sequence[str], groups: Mapping[str, Sequence[str]], ids: Sequence[str], scores: npt.NDArray[np.float64]
+) -> Answer:
+    """Sets of papers, each scored by the mean of its papers' best scores; those without a scored paper are left out."""
+    score_of = dict(zip(ids, scores.tolist(), strict=True))
+    rows = {name: sorted((score_of[id] for id in groups.get(name, ()) if id in score_of), reverse=True) for name in names}
+    means = {name: float(np.mean(row[:REVIEWER_PAPERS])) for name, row in rows.items() if row}
+    return query, list(means), np.array(list(means.values()))
+
+
 def _to_depth(query: str, ids: Sequence[str], scores: npt.NDArray[np.float64], depth: int) -> Answer:
     """The first `depth` papers besides the query's own; ties at the end are cut by falling id, as trec_eval ranks them.
 
@@ -200,8 +210,6 @@ class IndexSearch:
 
     def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
         """See `System`. Its scores are the search's own. A candidate that shares no word with the query is below all that do."""
-        if task.groups is not None:
-            raise InvalidRequest(f"sets of papers are scored by their vectors, so mode {self.options.mode} cannot rank them")
         queries = [query for query in task.queries.values() if self.has_query(query)]
         # known vectors are taken, as in mode dense: a paper that is in the index is not encoded again
         with self.times.prepared():
@@ -223,9 +231,12 @@ class IndexSearch:
                     yield _to_depth(query.id, [ranking.ids[position] for position in positions], ranking.scores[positions], depth)
             return
         for place, query in enumerate(queries):
-            ids = [other for other in task.candidates.get(query.id, ()) if other in self._known]
+            names = task.candidates.get(query.id, ())
+            papers = names if task.groups is None else dict.fromkeys(id for name in names for id in task.groups.get(name, ()))
+            ids = [id for id in papers if id in self._known]
             vector = vectors[place] if vectors is not None else None
-            yield query.id, ids, self.index.score(query, ids, mode=self.options.mode, fusion=self.options.fusion, vector=vector)
+            scores = self.index.score(query, ids, mode=self.options.mode, fusion=self.options.fusion, vector=vector)
+            yield (query.id, ids, scores) if task.groups is None else _best_groups(query.id, names, task.groups, ids, scores)
 
 
 @dataclass(frozen=True)

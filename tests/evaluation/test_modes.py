@@ -93,6 +93,25 @@ def test_a_paper_asks_its_candidates_alone(tmp_path: Path, index: Index, mode: A
         assert run[row["id"]] == pytest.approx(dict(zip(candidates, expected, strict=True)), abs=1e-5)
 
 
+@pytest.mark.parametrize("mode", ["hybrid", "bm25"])
+def test_a_reviewer_is_scored_by_their_three_best_papers(tmp_path: Path, index: Index, mode: Any) -> None:
+    papers = rows()[:COUNT]
+    reviewers = {f"r{number}": [papers[(3 * number + step) % COUNT]["id"] for step in range(number % 5 + 1)] for number in range(10)}
+    write_lines(tmp_path / "evaluation.jsonl", ({**row, "doc_id": row["id"]} for row in papers))
+    write_lines(tmp_path / "reviewer_metadata.jsonl", ({"r_id": id, "papers": owned} for id, owned in reviewers.items()))
+    for kind in ("hard", "soft"):
+        judged = ({"query_id": papers[at]["id"], "cand_id": id, "score": int(id > "r4")} for at in range(4) for id in reviewers)
+        write_lines(tmp_path / f"test_{kind}_qrel.jsonl", judged)
+    evaluate("reviewer-matching", tmp_path, index=index.path, mode=mode, task="hard", output=tmp_path / "out")
+    run = answers(tmp_path / "out")
+    known = sorted({id for owned in reviewers.values() for id in owned})
+    for row in papers[:4]:
+        query = sr.Query(row["id"], paper=sr.Paper(row["id"], row["title"], row["abstract"]))
+        scores = dict(zip(known, index.score(query, known, mode=mode).tolist(), strict=True))
+        expected = {name: np.mean(sorted((scores[id] for id in owned), reverse=True)[:3]) for name, owned in reviewers.items()}
+        assert run[row["id"]] == pytest.approx(expected, abs=1e-6)
+
+
 def test_all_modes_are_one_report_with_a_receipt_each(tmp_path: Path, index: Index) -> None:
     data = scidocs_candidates(tmp_path / "data")
     report = evaluate_modes("scidocs-rerank", data, index=index.path, output=tmp_path / "out")

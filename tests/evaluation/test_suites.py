@@ -177,6 +177,8 @@ def test_a_suite_as_it_is_typed(data: Path, tmp_path: Path) -> None:
     result = call("evaluate", "--matrix", write_text(tmp_path / "plan.toml", plan), "-o", tmp_path / "matrix")
     assert result.exit_code == 0, result.output
     assert (cell / "drsm/receipt.json").stat().st_mtime_ns == time
+    assert re.search(r"scirepeval out-of-train +\(\d+\.\d\d\)\n", result.stdout)
+    assert "in brackets: averages over part of their figures" in result.stdout
     page = (tmp_path / "matrix/index.html").read_text()
     assert "Tweet Mentions" in page
     cells = json.loads((tmp_path / "matrix/matrix.json").read_text())["cells"]
