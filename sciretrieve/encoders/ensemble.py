@@ -126,6 +126,7 @@ class Ensemble:
         if self.join == "concat":
             units = [part / np.maximum(np.linalg.norm(part, axis=1, keepdims=True), TINY) for part in vectors]
             return np.concatenate(units, axis=1, dtype=np.float32) / np.float32(np.sqrt(len(units)))
-        assert self.dim  # which refuses vectors of different dimensions
-        mean: Vectors = np.mean(np.stack(vectors), axis=0, dtype=np.float32)
-        return mean
+        total = np.zeros((len(vectors[0]), self.dim), np.float32)  # `dim` refuses members of different dimensions
+        for part in vectors:
+            total += part
+        return total / np.float32(len(vectors))
