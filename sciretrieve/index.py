@@ -204,6 +204,8 @@ class Index(Snapshot):
         rows = self.rows(ids)
         if vector is None and chosen != "bm25":
             vector = self.encode([query])[0]
+        elif vector is not None:
+            vector = self._checked_vectors(vector[None], 1)[0]
         probe = self._probe(query, None, vector, self.scope.among(rows), chosen)
         ranking = self.searcher.search([probe], len(ids), chosen, self.fusion(fusion, None))[0]
         score_of = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
@@ -269,8 +271,14 @@ class Index(Snapshot):
             raise InvalidRequest("the query is empty; give some words, a sentence or a title")
         if mode == "bm25":
             return [self._probe(*parts, mode) for parts in zip(parsed, typed_queries, [None] * len(parsed), scopes, strict=True)]
-        known = self.encode(parsed) if vectors is None else vectors
+        known = self.encode(parsed) if vectors is None else self._checked_vectors(vectors, len(parsed))
         return [self._probe(*parts, mode) for parts in zip(parsed, typed_queries, known, scopes, strict=True)]
+
+    def _checked_vectors(self, vectors: Vectors, queries: int) -> Vectors:
+        """Vectors that were given for so many queries. Raises InvalidRequest for those of another shape."""
+        if vectors.shape != (expected := (queries, self.vectors[0].dim)):
+            raise InvalidRequest(f"vectors of queries have the shape {expected}, (queries, dimension), not {vectors.shape}")
+        return vectors
 
     def _probe(self, query: Query, typed: TypedQuery | None, vector: Vectors | None, scope: Scope, mode: Mode) -> Probe:
         """A query, as it was typed or None, with its terms and with what its unknown words are taken for."""

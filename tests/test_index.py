@@ -324,3 +324,21 @@ def test_broken_bytes_are_refused_in_one_line(index: sr.Index, ask: Callable[[sr
     with pytest.raises(InvalidRequest, match="not UTF-8") as caught:
         ask(index)
     assert "\n" not in str(caught.value)
+
+
+def test_known_vectors_of_queries_are_not_encoded_again(index: sr.Index) -> None:
+    queries = ["graph networks", "star"]
+    vectors = index.encode([sr.Query(text, text) for text in queries])
+    for mode in ("hybrid", "dense"):
+        expected, run = index.search(queries, 20, mode=mode), index.search(queries, 20, mode=mode, vectors=vectors)
+        assert [list(ranking.ids) for ranking in run] == [list(ranking.ids) for ranking in expected]
+        swapped = index.search(queries, 20, mode=mode, vectors=vectors[::-1])
+        assert [list(ranking.ids) for ranking in swapped] != [list(ranking.ids) for ranking in expected]
+    ids = index.live_ids()[:5]
+    query = sr.Query("q", queries[0])
+    np.testing.assert_array_equal(index.score(query, ids, vector=vectors[0]), index.score(query, ids))
+    for wrong in (vectors[:1], vectors[:, :7]):
+        with pytest.raises(InvalidRequest, match="the shape"):
+            index.search(queries, vectors=wrong)
+    with pytest.raises(InvalidRequest, match="the shape"):
+        index.score(query, ids, vector=vectors[0, :7])

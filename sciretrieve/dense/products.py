@@ -46,5 +46,5 @@ def greatest(queries: Vectors, papers: Sequence[Vectors], k: int, metric: Metric
             scores, places = torch.cat([scores, products], 1).topk(k, dim=1, sorted=False)
             rows = torch.cat([rows, columns + first_row + start], 1).gather(1, places)
         first_row += len(part)
-    found: Rows = rows.cpu().numpy()
-    return found
+    best_rows: Rows = rows.cpu().numpy()
+    return best_rows

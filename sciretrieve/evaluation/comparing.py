@@ -140,11 +140,11 @@ def _variance_lines(comparison: RunComparison, measure: str) -> list[str]:
     """The analysis of variance, and each pair by Tukey's test, the surest difference first."""
     if measure not in comparison.variances:
         return []
-    found, names = comparison.variances[measure], comparison.names
+    analysis, names = comparison.variances[measure], comparison.names
     above = zip(*np.triu_indices(len(names), 1), strict=True)
-    pairs = sorted((float(found.p_of_pairs[a, b]), int(a), int(b)) for a, b in above)
-    degrees = ", ".join(f"{number:,}" for number in found.degrees)
-    out = [f"  analysis of variance, runs x queries: F({degrees}) = {found.f:.2f}, p = {found.p:.2g}; Tukey's test:"]
+    pairs = sorted((float(analysis.p_of_pairs[a, b]), int(a), int(b)) for a, b in above)
+    degrees = ", ".join(f"{number:,}" for number in analysis.degrees)
+    out = [f"  analysis of variance, runs x queries: F({degrees}) = {analysis.f:.2f}, p = {analysis.p:.2g}; Tukey's test:"]
     width = max(len(f"{names[b]} - {names[a]}") for _, a, b in pairs)
     for p, a, b in pairs:
         difference = comparison.means[b][measure] - comparison.means[a][measure]
@@ -183,16 +183,16 @@ def as_json(comparison: RunComparison, shown_queries: int) -> list[str]:
 
 
 def _variance_facts(comparison: RunComparison, measure: str) -> dict[str, Any]:
-    found, names = comparison.variances[measure], comparison.names
+    analysis, names = comparison.variances[measure], comparison.names
     return {
-        "f": found.f if np.isfinite(found.f) else None,
-        "degrees_of_freedom": list(found.degrees),
-        "p": found.p,
+        "f": analysis.f if np.isfinite(analysis.f) else None,
+        "degrees_of_freedom": list(analysis.degrees),
+        "p": analysis.p,
         "tukey": [
             {
                 "runs": [names[a], names[b]],
                 "difference": comparison.means[b][measure] - comparison.means[a][measure],
-                "p": float(found.p_of_pairs[a, b]),
+                "p": float(analysis.p_of_pairs[a, b]),
             }
             for a, b in zip(*np.triu_indices(len(names), 1), strict=True)
         ],

@@ -51,11 +51,11 @@ def _listed(hub_files: HubFiles) -> list[Download]:
     except (ValueError, KeyError, TypeError) as error:
         raise Unavailable(f"{url} does not list files as expected ({error})") from error
     start = f"{hub_files.folder}/{hub_files.prefix}"
-    found = [(path, size) for path, size in rows if path.startswith(start)]
-    if not found:
+    files = [(path, size) for path, size in rows if path.startswith(start)]
+    if not files:
         raise Unavailable(f"{url} lists no {start}*; the data set may have changed")
     home = f"{HUB}/datasets/{hub_files.repository}/resolve/main"
-    return [Download(f"{home}/{path}", path, bytes=size) for path, size in found]
+    return [Download(f"{home}/{path}", path, bytes=size) for path, size in files]
 
 
 def _download(download: Download, path: Path, progress: Progress) -> None:

@@ -58,14 +58,14 @@ def _times(cells: Sequence[Cell], systems: Sequence[str]) -> list[str]:
     times: dict[str, dict[str, Mapping[str, float]]] = {}
     for cell in cells:
         times.setdefault(cell.benchmark, {})[cell.system] = cell.report.get("times", {})
-    found = relative(times, systems)
-    if not found:
+    ratios_of = relative(times, systems)
+    if not ratios_of:
         return []
     names = {"indexing": "indexing a paper", "encoding": "encoding a query", "searching": "searching"}
-    heads = {step: name for step, name in names.items() if any(step in row for row in found.values())}
+    heads = {step: name for step, name in names.items() if any(step in row for row in ratios_of.values())}
     rows = []
     for system in systems:
-        ratios = [found.get(system, {}).get(step) for step in heads]
+        ratios = [ratios_of.get(system, {}).get(step) for step in heads]
         shown = [f"<td>{f'{one:#.3g}x' if one else ''}</td>" for one in ratios]
         rows.append(f"<tr><td>{_text(system)}</td>{''.join(shown)}</tr>")
     note = (

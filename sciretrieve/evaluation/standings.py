@@ -151,9 +151,9 @@ class Standings:
         columns: list[tuple[str, Column]] = []
         for benchmark in dict.fromkeys(cell.benchmark for cell in cells):
             columns += dict.fromkeys((benchmark, column) for cell in cells if cell.benchmark == benchmark for column in cell.main_columns())
-        found = [marks([cell for cell in cells if cell.benchmark == benchmark], column) for benchmark, column in columns]
+        column_marks = [marks([cell for cell in cells if cell.benchmark == benchmark], column) for benchmark, column in columns]
         systems = list(dict.fromkeys(cell.system for cell in cells))
-        return cls(systems, columns, {(cell.benchmark, cell.system): cell for cell in cells}, found)
+        return cls(systems, columns, {(cell.benchmark, cell.system): cell for cell in cells}, column_marks)
 
     def figure(self, system: str, place: int) -> str:
         """A figure as it is printed; an average over part of its figures in brackets; "" where there is none."""

@@ -112,7 +112,7 @@ def relative(times: Mapping[str, Mapping[str, Mapping[str, float]]], systems: Se
         systems: the systems in their order. A step is the geometric mean over benchmarks where both were measured, and left out if
             there is none.
     """
-    found: dict[str, dict[str, float]] = {}
+    ratios_of: dict[str, dict[str, float]] = {}
     for system in systems:
         for step, (count, seconds) in STEPS.items():
             ratios = []
@@ -122,5 +122,5 @@ def relative(times: Mapping[str, Mapping[str, Mapping[str, float]]], systems: Se
                     ours, first = (one[seconds] / one[count] for one in pair)
                     ratios.append(math.log(ours / first))
             if ratios:
-                found.setdefault(system, {})[step] = math.exp(sum(ratios) / len(ratios))
-    return found
+                ratios_of.setdefault(system, {})[step] = math.exp(sum(ratios) / len(ratios))
+    return ratios_of

@@ -105,15 +105,15 @@ def join_parts(index: str | Path, *, progress: Progress | None = None) -> int:
 
 def _parts(directory: Path) -> list[Pending]:
     """All parts of an index, in order. Raises InvalidRequest."""
-    found = [part for folder in listed(directory / PARTS) if (part := Pending.read(folder)) is not None]
-    if not found:
+    every_part = [part for folder in listed(directory / PARTS) if (part := Pending.read(folder)) is not None]
+    if not every_part:
         raise InvalidRequest(f"{directory / PARTS} holds no part that was begun; build one with `sciretrieve index CORPUS --part 1/N`")
-    parts = {part.share.number: part for part in found}
-    first = found[0]
+    parts = {part.share.number: part for part in every_part}
+    first = every_part[0]
     of = first.share.of
-    if len({part.share.of for part in found}) > 1:
+    if len({part.share.of for part in every_part}) > 1:
         raise InvalidRequest(
-            f"{directory / PARTS} holds parts of several divisions: {', '.join(str(part.share) for part in found)}; remove one"
+            f"{directory / PARTS} holds parts of several divisions: {', '.join(str(part.share) for part in every_part)}; remove one"
         )
     if missing := [f"{number}/{of}" for number in range(1, of + 1) if number not in parts]:
         raise InvalidRequest(f"{_listed(missing)} of {directory} is missing; build it with `sciretrieve index CORPUS --part {missing[0]}`")

@@ -273,9 +273,9 @@ class _Update:
         ids, hashes = papers["id"], contents(papers)
         taken = np.ones(len(papers), bool)
         for shard in self.snapshot.shards:
-            found = pc.index_in(ids, value_set=shard.ids).combine_chunks()
-            positions = np.flatnonzero(found.is_valid().to_numpy(zero_copy_only=False))
-            shard_rows = found.take(pa.array(positions)).to_numpy().astype(np.int64)
+            places = pc.index_in(ids, value_set=shard.ids).combine_chunks()
+            positions = np.flatnonzero(places.is_valid().to_numpy(zero_copy_only=False))
+            shard_rows = places.take(pa.array(positions)).to_numpy().astype(np.int64)
             live = shard.scope.has(shard_rows)
             positions, shard_rows = positions[live], shard_rows[live]
             if not len(positions):

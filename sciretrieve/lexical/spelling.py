@@ -99,14 +99,14 @@ class Speller:
         """
         if unfinished and len(word) >= SHORTEST_START:
             begun = (other for other in self.bm25.beginning_with(word) if other.isalpha())
-            if found := self._spelt(begun, lambda other: other.startswith(word)):
-                return Correction(word, *found, GUESSED)
+            if spelling := self._spelt(begun, lambda other: other.startswith(word)):
+                return Correction(word, *spelling, GUESSED)
         if len(term) < SHORTEST_SLIP or len(word) > LONGEST_SLIP:
             return None
         slips = _slips(word)
         terms = {self.analyzer.term(other) for other in slips}
-        found = self._spelt((other for other in terms if other is not None and len(other) >= SHORTEST_SLIP), slips.__contains__)
-        return Correction(word, *found, GUESSED if len(word) >= SURE else DOUBTED) if found else None
+        spelling = self._spelt((other for other in terms if other is not None and len(other) >= SHORTEST_SLIP), slips.__contains__)
+        return Correction(word, *spelling, GUESSED if len(word) >= SURE else DOUBTED) if spelling else None
 
     def _spelt(self, terms: Iterable[str], fits: Callable[[str], bool]) -> tuple[str, str] | None:
         """Of the terms, the commonest that papers spell with a word that fits: that word, the commonest such, and the term.

@@ -145,14 +145,14 @@ def _cocited(collection: Collection, settings: CiteSettings) -> dict[int, list[i
     graph = collection.graph
     rows = np.flatnonzero(collection.full & (graph.cited_counts >= settings.cocited)).tolist()
     Random(f"{settings.seed} cocite").shuffle(rows)
-    found: dict[int, list[int]] = {}
+    rows_of: dict[int, list[int]] = {}
     for row in rows:
-        if len(found) == settings.query_count(has_fields=False):
+        if len(rows_of) == settings.query_count(has_fields=False):
             break
         others = graph.cocited(row, settings.cocited).tolist()
         if others:
-            found[row] = others
-    return dict(sorted(found.items()))
+            rows_of[row] = others
+    return dict(sorted(rows_of.items()))
 
 
 def _write_corpus(corpus: Corpus, folder: Path, wanted: set[str], progress: Progress) -> dict[str, Paper]:

@@ -68,8 +68,8 @@ class Graph:
         if len(citing) < least:
             return np.empty(0, np.int64)
         others, counts = _counted([self.cites(other) for other in citing.tolist()])
-        found: Rows = others[(counts >= least) & (others != row)]
-        return found
+        cocited_rows: Rows = others[(counts >= least) & (others != row)]
+        return cocited_rows
 
     def two_steps(self, row: int) -> Rows:
         """The papers two citations away, in any direction, and no nearer: those with most ways first, then by row."""

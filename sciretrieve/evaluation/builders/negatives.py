@@ -60,7 +60,7 @@ class Negatives:
             searched = {kind: self._searched(kind, [queries[row] for row in batch], max(map(len, near.values()))) for kind in self._indexes}
             for place, row in enumerate(batch):
                 chance = Random(f"{seed} {queries[row].id}")
-                ranked = {kind: found[place] for kind, found in searched.items()}
+                ranked = {kind: rows_of_queries[place] for kind, rows_of_queries in searched.items()}
                 yield row, self._candidates(row, near[row], ranked, chance)
             progress.advance(len(batch))
 
@@ -87,9 +87,9 @@ class Negatives:
     def _searched(self, kind: str, queries: Sequence[Query], near: int) -> list[list[int]]:
         """What a search answers to each query: as many papers as are needed where `near` of them are no candidates."""
         index, mode = self._indexes[kind]
-        found = index.search(queries, NEGATIVES + near, mode=mode, group=False)
+        rankings = index.search(queries, NEGATIVES + near, mode=mode, group=False)
         answers = []
-        for ranking in found:
+        for ranking in rankings:
             if missing := [id for id in ranking.ids if id not in self._row_of]:
                 raise InvalidRequest(f"{index.path} has papers that the corpus lacks, {missing[0]!r} first; index the corpus itself")
             answers.append([self._row_of[id] for id in ranking.ids])

@@ -93,10 +93,10 @@ def _queries(collection: Collection, related: Callable[[int], list[int]], seed: 
         draws.append((row, others) for row in rows_of_field[field] if (others := related(row)))
     while draws:
         for draw in list(draws):
-            if (found := next(draw, None)) is None:
+            if (drawn := next(draw, None)) is None:
                 draws.remove(draw)
             else:
-                yield found
+                yield drawn
 
 
 def _judged(collection: Collection, row: int, positives: list[int], seed: str) -> dict[int, int]:

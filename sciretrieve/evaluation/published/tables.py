@@ -90,9 +90,9 @@ def columns(benchmark: str, task: str, *measures: str, system: str = "{}") -> tu
 
 def rows_by_benchmark(tables: Sequence[Table]) -> Mapping[str, Sequence[Row]]:
     """Benchmark -> its published rows, in the order of the tables."""
-    found: dict[str, dict[tuple[str, str], dict[tuple[str, str], float]]] = {}
+    figures_of: dict[str, dict[tuple[str, str], dict[tuple[str, str], float]]] = {}
     for table in tables:
         for place, value in table.figures():
-            values = found.setdefault(place.benchmark, {}).setdefault((place.system, table.source), {})
+            values = figures_of.setdefault(place.benchmark, {}).setdefault((place.system, table.source), {})
             values[place.task, place.measure] = value
-    return {name: tuple(Row(system, source, values) for (system, source), values in rows.items()) for name, rows in found.items()}
+    return {name: tuple(Row(system, source, values) for (system, source), values in rows.items()) for name, rows in figures_of.items()}

@@ -87,7 +87,7 @@ def _blocks(path: Path, splits: Mapping[str, Any], name: str, blocks: Mapping[st
     names = splits.get(name)
     if not isinstance(names, (list, dict)):
         raise InvalidRequest(f"{path} has no list of blocks {name!r}; found {', '.join(sorted(splits)) or 'nothing'}")
-    found = [blocks[str(block)] for block in names if str(block) in blocks]
-    if not found:
+    known_blocks = [blocks[str(block)] for block in names if str(block) in blocks]
+    if not known_blocks:
         raise InvalidRequest(f"{path}: none of the blocks of {name!r} has a signature with a known author")
-    return tuple(Labelled(tuple(id for id, _ in rows), np.array([author for _, author in rows])) for rows in found)
+    return tuple(Labelled(tuple(id for id, _ in rows), np.array([author for _, author in rows])) for rows in known_blocks)
