@@ -36,7 +36,8 @@ settings.load_profile("tests")
 __all__ = ["models", "models_converted_anew"]
 
 SLOW = (
-    *("encoders/test_bad_weights", "encoders/test_cross_encoder", "encoders/test_golden", "encoders/test_layouts"),
+    *("encoders/test_bad_weights", "encoders/test_cross_encoder", "encoders/test_ensembles", "encoders/test_golden"),
+    *("encoders/test_layouts", "encoders/test_readings"),
     *("encoders/test_openvino_runtime", "encoders/test_resolving", "encoders/test_runtimes", "encoders/test_sources"),
     *("encoders/test_torch_runtime", "answers/test_explaining", "commands/test_evaluating", "evaluation/test_reranked"),
     *("promises/test_light_imports", "real/", "test_demo", "indexing/", "test_threads", "test_tuning"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,13 +37,16 @@ def write_narrow(folder: Path) -> None:
     write_tokenizer(folder)
 
 
-@pytest.fixture
-def names(models: Path) -> tuple[str, str, str]:
-    """Two models of one dimension, and a narrower one."""
+@pytest.fixture(scope="module")
+def names(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str, str]]:
+    """Two models of one dimension, and a narrower one, converted once."""
+    folder = tmp_path_factory.mktemp("models")
     for seed, name in enumerate("ab"):
-        write_bert(models / name, seed)
-    write_narrow(models / "narrow")
-    return str(models / "a"), str(models / "b"), str(models / "narrow")
+        write_bert(folder / name, seed)
+    write_narrow(folder / "narrow")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SCIRETRIEVE_CACHE", str(folder / "cache"))
+        yield str(folder / "a"), str(folder / "b"), str(folder / "narrow")
 
 
 def numpy_joined(join: str, parts: list[Any]) -> Any:
