@@ -15,6 +15,7 @@ SAMPLES = {
     "BadPaper": ("papers.csv", 3, "no id"),
     "MissingExtra": ("pandas", "to_pandas", "pip install pandas"),
     "IndexBusy": ("indexes/a", "process 7 on a machine"),
+    "ResultAwaited": ("run S2AND's own code first",),
     "EncoderMismatch": ("minilm", "specter2", "weights"),
 }
 FAMILIES = {"InvalidRequest": 2, "NotFound": 2, "CorruptData": 3, "Unavailable": 4}

@@ -64,8 +64,8 @@ def test_hostile_input_is_answered_or_refused(group: str, effort: Effort) -> Non
 FORBIDDEN_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve", "yaml", "code", "codeop", "runpy"}
 """What reads data as programs, or as objects that may be programs."""
 FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__", "os.system", "os.popen", "literal_eval"}
-ALLOWED = {("encoders/layouts/loading.py", "pickle")}
-"""Only to name the error that torch's restricted loader raises."""
+ALLOWED = {("encoders/layouts/loading.py", "pickle"), ("evaluation/handover.py", "pickle")}
+"""Only to name the error that torch's restricted loader raises, and to write what S2AND's code reads: neither calls `pickle`."""
 
 
 def syntax_trees() -> Iterator[tuple[str, ast.Module]]:
