@@ -21,6 +21,9 @@ th:first-child, td:first-child { text-align: left; } tr.best td { font-weight: 6
 small, .source { color: #666; }
 .wide { overflow-x: auto; } th.group { text-align: center; border-bottom: 1px solid #ccc; } sup { line-height: 0; }
 svg { margin: .5rem 1rem .5rem 0; } svg text { font: 11px system-ui, sans-serif; fill: #444; }
+figure { display: inline-block; margin: 0; vertical-align: top; } figcaption { max-width: 28rem; margin: -1rem 0 .5rem 2.8rem; }
+figcaption span { font-size: 12px; color: #444; margin-right: .8rem; white-space: nowrap; }
+figcaption i { display: inline-block; width: 9px; height: 9px; margin-right: 4px; }
 """
 
 
@@ -88,7 +91,7 @@ def curves(title: str, lines: Mapping[str, Sequence[tuple[float, float]]]) -> st
         out.append(
             f'<polyline points="{path}" fill="none" stroke="{_colour(number)}" stroke-width="2"><title>{_text(name)}</title></polyline>'
         )
-    return "".join([*out, _legend(list(lines)), "</svg>"])
+    return _with_legend("".join([*out, "</svg>"]), list(lines))
 
 
 def bars(title: str, groups: Mapping[str, Mapping[str, float]]) -> str:
@@ -109,7 +112,7 @@ def bars(title: str, groups: Mapping[str, Mapping[str, float]]) -> str:
                 )
         middle = group_left + step / 2
         out.append(f'<text x="{middle:.1f}" y="{HEIGHT - MARGIN + 14}" text-anchor="middle">{_text(task[: max(4, int(step // 6))])}</text>')
-    return "".join([*out, _legend(systems), "</svg>"])
+    return _with_legend("".join([*out, "</svg>"]), systems)
 
 
 def heat_map(title: str, correlated: Correlations) -> str:
@@ -197,13 +200,10 @@ def _frame(title: str, width: int = WIDTH) -> str:
     return "".join(out)
 
 
-def _legend(names: Sequence[str]) -> str:
-    step = (WIDTH - MARGIN) / max(len(names), 1)
-    return "".join(
-        f'<text x="{MARGIN + number * step + 12:.0f}" y="{HEIGHT - 6}">{_text(name[:24])}</text>'
-        f'<rect x="{MARGIN + number * step:.0f}" y="{HEIGHT - 15}" width="9" height="9" fill="{_colour(number)}"/>'
-        for number, name in enumerate(names)
-    )
+def _with_legend(plot: str, names: Sequence[str]) -> str:
+    """A plot and, below it, which colour is whose: text that the browser breaks into lines, however many and long the names are."""
+    entries = (f'<span><i style="background:{_colour(number)}"></i>{_text(name)}</span> ' for number, name in enumerate(names))
+    return f"<figure>{plot}<figcaption>{''.join(entries)}</figcaption></figure>"
 
 
 def _x(share: float) -> float:
