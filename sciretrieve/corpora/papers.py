@@ -223,7 +223,10 @@ def _strings(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
 
 def _years(column: pa.ChunkedArray) -> pa.Array:
     if pa.types.is_temporal(column.type):
-        return pc.year(column)
+        try:
+            return pc.year(column)
+        except pa.ArrowInvalid:  # the time zone is none that Arrow knows: then the year in UTC
+            return pc.year(column.cast(pa.timestamp(column.type.unit)))
     texts = _strings(column.cast(pa.int64(), safe=False) if pa.types.is_floating(column.type) else column)
     matches = (YEAR.search(text) if text else None for text in texts.to_pylist())
     return pa.array([int(match[1]) if match else None for match in matches], pa.int32())

@@ -99,7 +99,7 @@ def is_json(path: Path) -> bool:
 def objects_by_id(path: Path) -> dict[str, Mapping[str, Any]]:
     """A JSON file of objects by id. Raises InvalidRequest."""
     value = json_of(path)
-    if bad_key := next((key for key, row in value.items() if not isinstance(row, dict)), None):
+    if (bad_key := next((key for key, row in value.items() if not isinstance(row, dict)), None)) is not None:
         raise InvalidRequest(f"{path}: {bad_key!r} holds no object; expected an object for each id, so the file may be of another release")
     return dict(value)
 

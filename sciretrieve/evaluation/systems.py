@@ -286,7 +286,7 @@ class RerankedSystem:
         for query, ids, scores in self.system.answers(task, depth, metric):
             order = topk.order(ids, scores)
             first_ids = [ids[place] for place in order[: self.depth]]
-            if textless_id := next((id for id in first_ids if id not in self._papers), None):
+            if (textless_id := next((id for id in first_ids if id not in self._papers), None)) is not None:
                 raise InvalidRequest(f"query {query!r}: {self.system.name} answers with {textless_id!r}, which has no text to rerank it by")
             first_scores = self.reranker.score(task.queries[query], [self._papers[id] for id in first_ids]) if first_ids else np.empty(0)
             yield query, [ids[place] for place in order], stacked_scores(first_scores, scores[order[self.depth :]])

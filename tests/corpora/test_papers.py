@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -305,3 +307,9 @@ def test_bytes_among_texts_become_text(value: Any) -> None:
     (batch,) = open_corpus(papers).batches()
     assert batch.papers["id"].to_pylist() == ["a", "b"]
     assert r"\xbc" in batch.papers["notes"].to_pylist()[1]
+
+
+def test_years_of_times_in_a_zone_that_arrow_does_not_know(tmp_path: Path) -> None:
+    times = pa.array([datetime(2000, 6, 1), None], pa.timestamp("us", "posix/UTC"))
+    pq.write_table(pa.table({"id": ["a", "b"], "title": ["T", "T"], "year": times}), tmp_path / "papers.parquet")
+    assert [paper["year"] for paper in read_corpus(tmp_path / "papers.parquet")[0].to_pylist()] == [2000, None]

@@ -35,7 +35,7 @@ def judged_queries(qrels: Qrels, queries: dict[str, Query], qrels_file: Path, qu
     Raises:
         InvalidRequest: one has no text, and a figure over the others would not be the benchmark's.
     """
-    if textless_id := next((id for id in qrels if id not in queries), None):
+    if (textless_id := next((id for id in qrels if id not in queries), None)) is not None:
         line = next(
             (number for number, text in enumerate(qrels_file.read_text(encoding="utf-8").splitlines(), 1) if textless_id in text.split()), 0
         )

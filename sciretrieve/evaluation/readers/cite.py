@@ -39,7 +39,7 @@ def load(folder: Path, benchmark: str) -> Material:
         id = text_of(corpus, number, row, "_id")
         if id in wanted:
             papers[id] = paper_of(row, id, abstract="text")
-    if missing_id := next((id for id in wanted if id not in papers), None):
+    if (missing_id := next((id for id in wanted if id not in papers), None)) is not None:
         raise InvalidRequest(f"{path} names paper {missing_id!r}, which is not in {corpus}; build the benchmark again")
     tasks = []
     for field, queries in fields.items():

@@ -154,7 +154,7 @@ def load_recommendation(folder: Path, benchmark: str) -> Material:
         if grades:
             queries[id] = Query(id, paper=paper_of(row, id))
             qrels[id] = {str(other): grade_of(path, number, grade) for other, grade in grades.items()}
-    if missing_id := next((other for grades in qrels.values() for other in grades if other not in papers), None):
+    if (missing_id := next((other for grades in qrels.values() for other in grades if other not in papers), None)) is not None:
         raise InvalidRequest(f"{path} judges paper {missing_id!r}, which is not in it; get the file again")
     if not queries:
         raise InvalidRequest(f"{path} has no paper with grades")

@@ -74,13 +74,13 @@ def load_reviewers(folder: Path, benchmark: str) -> Material:
         hard_qrels = hard_qrels or qrels
         # the authors build the run from the hard judgements and use it for the soft ones too
         candidates = {id: tuple(reviewer for reviewer in row if reviewer in groups) for id, row in hard_qrels.items()}
-        if textless_id := next((id for id in hard_qrels if id not in papers), None):
+        if (textless_id := next((id for id in hard_qrels if id not in papers), None)) is not None:
             raise InvalidRequest(f"{path}: query {textless_id!r} has no text in {texts[0]}")
         tasks.append(Task(kind, {id: Query(id, paper=papers[id]) for id in hard_qrels}, qrels, candidates, groups))
     for reviewer in sorted({reviewer for row in hard_qrels.values() for reviewer in row if reviewer in groups}):
         if not groups[reviewer]:
             raise InvalidRequest(f"{reviewers}: reviewer {reviewer!r} is judged but has no papers")
-        if textless_id := next((id for id in groups[reviewer] if id not in papers), None):
+        if (textless_id := next((id for id in groups[reviewer] if id not in papers), None)) is not None:
             raise InvalidRequest(f"{reviewers}: paper {textless_id!r} of reviewer {reviewer!r} has no text in {texts[0]}")
 
     def pool() -> Iterator[Paper]:
