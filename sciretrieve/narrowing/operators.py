@@ -54,15 +54,14 @@ def parse(text: str, columns: Collection[str]) -> TypedQuery:
     words, demands = [], []
     end = 0
     for token in TOKEN.finditer(text):
-        words.append(text[end : token.start()])
-        end = token.end()
         field = token["field"]
         field_name = ALIASES.get(field.lower(), field.lower()) if field else None
         column = next((name for name in columns if name.lower() == field_name), None)
         value = token["phrase"] or token["word"] or ""
         if (field and column is None) or (not field and token["phrase"] is None and not _is_left_out(token)):
-            words.append(token[0])
-            continue
+            continue  # it stays among the words, as it was typed
+        words.append(text[end : token.start()])
+        end = token.end()
         demands.append(Demand(column, value, bool(token["minus"])))
         if not token["minus"] and column in (None, *TEXT_COLUMNS):
             words.append(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sciretrieve.narrowing.operators import Demand, TypedQuery, parse
@@ -116,6 +116,7 @@ def test_plain_words_stay_as_they_are(words: list[str]) -> None:
     assert parse(" ".join(words), COLUMNS) == TypedQuery(" ".join(words), ())
 
 
+@example('a:"5"5')
 @given(typed)
 def test_the_words_of_a_query_without_demands_are_its_own(text: str) -> None:
     typed = parse(text, COLUMNS)
