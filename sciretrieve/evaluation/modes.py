@@ -15,7 +15,7 @@ from ..index import Index
 from ..protocols import Progress, Silent
 from .catalogue import find_benchmark
 from .material import Material
-from .options import Request, RequestKeywords
+from .options import KNOBS, READING, Request, RequestKeywords
 from .reports import Column, Report, merged_notes, table
 from .requests import measure, read
 from .standings import CAPTION, Cell, Marks, marks
@@ -98,7 +98,8 @@ def in_modes(request: Request) -> dict[Mode, Request]:
                 f"all modes are those of an encoder or an index, by their own scores; leave out --{name}, or name one mode"
             )
     dense = replace(request, mode="dense", fusion=None)
-    bm25 = replace(dense, mode="bm25", encoder=None, adapter=None, query_adapter=None, ef=None, nprobe=None, recall=None)
+    of_vectors: dict[str, Any] = dict.fromkeys(("encoder", *READING, *KNOBS))
+    bm25 = replace(dense, mode="bm25", **of_vectors)
     if request.rerank is None:
         bm25 = replace(bm25, precision="auto", device="auto")
     return {"dense": dense, "hybrid": replace(request, mode="hybrid"), "bm25": bm25}

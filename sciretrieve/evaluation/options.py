@@ -25,6 +25,7 @@ from ..options import SearchOptions
 
 CACHE = "indexes/benchmarks"
 READING = ("adapter", "query_adapter", "pooling", "template", "query_template")
+"""The options that say how an encoder reads texts."""
 KNOBS = ("ef", "nprobe", "recall")
 PATHS = ("data", "index", "embeddings", "query_embeddings", "scores", "cache")
 

@@ -47,8 +47,8 @@ def page(cells: Sequence[Cell], standings: Standings, correlated: Correlations |
             measure = _first_measure(benchmark_cells[0])
             parts.append(bars(f"{measure} of each task, %", fields))
         if len(benchmark_cells) > 1:
-            measure = _first_measure(benchmark_cells[0])
             first, second = benchmark_cells[:2]
+            measure = next((name for row in first.per_query.values() for name in row), "")
             points = [(100 * a, 100 * b) for a, b in _pairs(first, second)]
             parts.append(scatter(f"{measure} of each query, %", (first.system, second.system), points))
     if failures:
@@ -172,7 +172,7 @@ def _figures(cell: Cell) -> dict[str, dict[str, float]]:
 
 
 def _first_measure(cell: Cell) -> str:
-    """The measure that plots of tasks and queries show."""
+    """The measure that plots of tasks show."""
     return next(iter(list(_figures(cell).values())[-1]))
 
 

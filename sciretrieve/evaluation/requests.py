@@ -35,7 +35,7 @@ from .judgements import is_json, json_of, read_qrels, read_scores
 from .material import Clustering, Handover, Material, Prediction
 from .measures import Evaluator, parse_measure
 from .options import Request, RequestKeywords
-from .predicting import Predicted, check_library
+from .predicting import check_library
 from .recognising import check_owner, whose
 from .reports import Report, all_measures, versions
 from .scoring import Result
@@ -204,7 +204,8 @@ def _measured(
     score_name = score[metric] if isinstance(first_system, Dense) and metric else "the system's own"
     if predictions := [prediction for material in materials for prediction in material.predictions]:
         score_name = LEARNERS[type(predictions[0])]
-    notes += dict.fromkeys(f"computed by S2AND's own code, which wrote {came.source}" for came in _came(result) if came.source)
+    sources = dict.fromkeys(task.prediction.source for task in result.tasks if task.prediction is not None)
+    notes += [f"computed by S2AND's own code, which wrote {source}" for source in sources if source]
     if system is not first_system:
         score_name += f", then the reranker's for the first {request.rerank_depth}"
     is_overridden = request.metric is not None and request.metric != spec.protocol.metric
@@ -213,11 +214,6 @@ def _measured(
     times.encoding = sum(encoder.seconds for encoder in encoders.values())
     facts = {**system.facts(), "reads": sides_read}
     return Report(spec, split, score_name, is_overridden, system.name, facts, result, notes, times.as_json())
-
-
-def _came(result: Result) -> Iterator[Predicted]:
-    """What came of predictions, if they were any."""
-    yield from (task.prediction for task in result.tasks if task.prediction is not None)
 
 
 def read(spec: Benchmark, data: str | Path | None, split: str, task: str | None = None) -> list[Material]:

@@ -309,6 +309,7 @@ SUITES = (
             Figure("NFCorpus", "SRCH", "out-of-train", "nfcorpus-scirepeval", "nDCG"),
             Figure("TREC-CoVID", "SRCH", "out-of-train", "trec-covid-scirepeval", "nDCG"),
         ),
+        apart="S2AND",  # as in Table 7
     ),
     Suite(
         "scirepeval-2022",
@@ -323,5 +324,6 @@ SUITES = (
             Figure("TREC-CoVID", "SRCH", "out-of-train", "trec-covid-scirepeval", "nDCG"),
             *_scidocs("SciDocs"),
         ),
+        apart="S2AND",
     ),
 )

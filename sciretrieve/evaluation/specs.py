@@ -99,12 +99,14 @@ class Suite:
         task: what it is, in one line.
         source: the paper, and the tables that have its averages.
         figures: what is averaged, each with the same weight.
+        apart: the name of a figure that its format is also averaged without; "" for none.
     """
 
     name: str
     task: str
     source: str
     figures: tuple[Figure, ...]
+    apart: str = ""
 
     @property
     def benchmarks(self) -> tuple[str, ...]:

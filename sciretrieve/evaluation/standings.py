@@ -106,7 +106,7 @@ def marks(cells: Sequence[Cell], column: Column) -> Marks:
 
 
 def _shares(cell: Cell, column: Column) -> dict[tuple[str, str], float] | None:
-    """What each query gives to a figure, of which the figure is the sum; None for predicted labels, clusters and suites.
+    """What each query gives to a figure, of which the figure is the sum; None for predicted labels and classes, clusters and suites.
 
     The figure is the mean of tasks' means, or of those of all measures, so a query counts by the number of its task's queries.
     """
@@ -122,7 +122,7 @@ def _shares(cell: Cell, column: Column) -> dict[tuple[str, str], float] | None:
             counted = {key: row[one] for key, row in rows.items() if row.get(one) is not None}
             for key, value in counted.items():
                 shares[key] = shares.get(key, 0.0) + value / len(counted) / len(tasks) / len(measures)
-    return shares
+    return shares or None
 
 
 def _few(columns: list[Column]) -> list[Column]:

@@ -53,7 +53,7 @@ class SuiteReport:
     def averages(self) -> Mapping[str, tuple[float, int, int]]:
         """What is averaged -> the mean in per cent, over how many figures, of how many; without those that have none.
 
-        It is a group, a format of a group (`in-train CLF`), proximity without S2AND, or all of the suite.
+        It is a group, a format of a group (`in-train CLF`), a format without the figure that is apart, or all of the suite.
         """
         result = {}
         for name, chosen in _averaged(self.suite).items():
@@ -275,18 +275,19 @@ def _averaged(suite: Suite) -> dict[str, list[Figure]]:
         for format in FORMATS:
             if chosen := [figure for figure in members if figure.format == format]:
                 result[f"{group} {format}"] = chosen
-                if rest := _without_s2and(chosen):
-                    result[f"{group} {format} without S2AND"] = rest
+                if rest := _without(suite.apart, chosen):
+                    result[f"{group} {format} without {suite.apart}"] = rest
         result[group] = members
-    if rest := _without_s2and([figure for figure in suite.figures if figure.format == "PRX"]):
-        result["PRX without S2AND"] = rest
+    for format in FORMATS:
+        if rest := _without(suite.apart, [figure for figure in suite.figures if figure.format == format]):
+            result[f"{format} without {suite.apart}"] = rest
     result[ALL] = list(suite.figures)
     return result
 
 
-def _without_s2and(figures: Sequence[Figure]) -> list[Figure]:
-    """All but S2AND, as SciRepEval's Table 7 averages proximity; nothing if it is not among them."""
-    rest = [figure for figure in figures if figure.name != "S2AND"]
+def _without(name: str, figures: Sequence[Figure]) -> list[Figure]:
+    """All figures but the one of this name; nothing if it is not among them."""
+    rest = [figure for figure in figures if figure.name != name]
     return rest if len(rest) < len(figures) else []
 
 

@@ -12,6 +12,8 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.evaluation import evaluate, evaluate_modes, replay
+from sciretrieve.evaluation.modes import in_modes
+from sciretrieve.evaluation.options import Request
 from sciretrieve.index import Index
 from tests.evaluation.made_up_benchmarks import write_lines, write_text
 from tests.made_up import made_up_papers
@@ -145,6 +147,32 @@ def test_what_needs_vectors_is_run_in_mode_dense_alone(tmp_path: Path) -> None:
     standardised = evaluate_modes("asr", tmp_path / "papers.jsonl", task="Task II, standardised", **options)
     assert list(standardised.reports) == ["dense"]
     assert "The best" not in "\n".join(standardised.lines())
+
+
+def test_f1_of_classes_is_not_tested_by_queries(tmp_path: Path) -> None:
+    papers = [("graph networks learn", 0), ("planets orbit stars", 1), ("networks of stars", 0), ("planets", 1)]
+    for name in ("MAG", "MeSH"):
+        labels = [{"label": words, "name": [words], "definition": words} for words in ("graph networks", "stars and planets")]
+        write_lines(tmp_path / f"classification_coarse/{name}_label.json", labels)
+        rows_of_set = [{"paper": title, "title": title, "abstract": title, "label": label} for title, label in papers]
+        write_lines(tmp_path / f"classification_coarse/{name}_papers_test.json", rows_of_set)
+    report = evaluate_modes("scimult-coarse", tmp_path, encoder=ENCODER, cache=tmp_path / "cache")
+    assert list(report.reports) == ["dense", "hybrid", "bm25"]
+    values = {one.system: one.result.rounded["MAG", "macro-F1"] for one in report.reports.values()}
+    assert len(set(values.values())) > 1  # one of them is the best, and the others would be tested
+    text = "\n".join(report.lines())
+    assert f"{max(values.values()):.2f}*" in text
+    assert "not tested: " in text
+    assert "figures that are no means over queries" in text
+
+
+def test_bm25_is_one_system_however_an_encoder_reads() -> None:
+    readings: list[dict[str, Any]] = [{"pooling": "cls"}, {"template": "{title}"}, {"query_template": "{text}"}, {"adapter": "x"}]
+    plain = in_modes(Request("scidocs-cite", encoder=ENCODER))
+    for options in readings:
+        modes = in_modes(Request("scidocs-cite", encoder="scibert", **options))
+        assert modes["bm25"] == plain["bm25"]
+        assert modes["hybrid"] != plain["hybrid"]
 
 
 @pytest.mark.parametrize("options", [{"scores": "x"}, {"embeddings": "x"}, {"metric": "l2"}])

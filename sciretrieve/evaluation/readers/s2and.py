@@ -15,9 +15,9 @@ from ..material import Clustering, Handover, Labelled, Material
 from .files import find, fingerprint, paper_of
 
 DATASETS = ("arnetminer", "inspire", "kisti", "pubmed", "qian", "zbmath")
-
-
 FILES = ("signatures", "clusters", "papers")
+Splits = Mapping[str, tuple[Labelled, ...]]
+"""A split's name -> its blocks: for each mention of an author the paper's id and the true author."""
 
 
 def load(folder: Path, dataset: str, benchmark: str) -> Material:
@@ -45,10 +45,6 @@ def load_for_s2and(folder: Path, dataset: str, benchmark: str) -> Material:
             raise InvalidRequest(f"S2AND's own code, which {benchmark} needs, does not read {path}; name it {expected[name]}, uncompressed")
     learnt, test = (tuple(id for name in names for block in splits[name] for id in block.ids) for names in (("train", "dev"), ("test",)))
     return _material(f"s2and-all_{dataset}", paths, Handover(dataset, "B3 F1", root, blocks, learnt, test), splits)
-
-
-Splits = Mapping[str, tuple[Labelled, ...]]
-"""A split's name -> its blocks: for each mention of an author the paper's id and the true author."""
 
 
 def _read(folder: Path, dataset: str, benchmark: str, names: Sequence[str]) -> tuple[dict[str, Path], Splits]:
