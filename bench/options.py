@@ -40,6 +40,7 @@ def main() -> None:
         "hybrid": asking(),
         "dense": asking(mode="dense"),
         "bm25": asking(mode="bm25"),
+        "without late interaction": asking(late=False),
         "--fusion rrf": asking(fusion="rrf"),
         "--fusion convex": asking(fusion="convex"),
         "--filter": asking(filter="year >= 2000"),

@@ -88,8 +88,15 @@ def main() -> None:
         queries = [Query(paper.id, make(paper.title)) for paper in papers]
         ids = [paper.id for paper in papers]
         row: dict[str, Any] = {"query": name}
-        for mode in ("bm25", "dense", "hybrid"):
-            row[mode] = f"{mean_reciprocal_rank(index, queries, ids, mode=mode):.1f}"
+        ways: dict[str, dict[str, Any]] = {
+            "BM25": {"mode": "bm25"},
+            "dense": {"mode": "dense"},
+            "convex": {"fusion": "convex"},
+            "no tokens": {"late": False},
+            "default": {},
+        }
+        for way, options in ways.items():
+            row[way] = f"{mean_reciprocal_rank(index, queries, ids, **options):.1f}"
         rows.append(row)
     report(rows, chosen.json)
     print(f"{len(papers)} papers of {len(index):,}")

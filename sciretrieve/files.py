@@ -99,13 +99,13 @@ def put_array(file: IO[bytes], array: npt.NDArray[Any]) -> None:
 def write_vectors(target: Path, blocks: Iterable[npt.NDArray[np.float32]], shape: tuple[int, int]) -> Path:
     """Write blocks of rows, together of `shape`, as a float32 .npy file, completely or not at all."""
     with replaced(target) as file:
-        file.write(vectors_header(*shape))
+        file.write(array_header(shape))
         for block in blocks:
             file.write(np.ascontiguousarray(block, np.float32).tobytes())
     return target
 
 
-ARRAY = re.compile(rb"\{'descr': '(<f4|<i4|<i8)', 'fortran_order': False, 'shape': \((\d{1,15}), ?(\d{0,15})\), \} *\n")
+ARRAY = re.compile(rb"\{'descr': '(<f4|<i4|<i8|\|u1)', 'fortran_order': False, 'shape': \((\d{1,15}), ?(\d{0,15})\), \} *\n")
 """The headers of the .npy files that an index has."""
 
 
@@ -131,12 +131,12 @@ def read_array(path: Path, remedy: str = "try `sciretrieve verify --repair`") ->
 
 
 HEADER = 128
-"""Bytes before the vectors in a .npy file that is written here."""
+"""Bytes before the rows in a .npy file that is written here and may grow."""
 
 
-def vectors_header(papers: int, dim: int) -> bytes:
-    """The header of a .npy file of float32 of that shape: 128 bytes, whatever the number of papers, so that it can be changed."""
-    description = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({papers}, {dim}), }}"
+def array_header(shape: tuple[int, ...], kind: npt.DTypeLike = np.float32) -> bytes:
+    """The header of a .npy file of that shape: 128 bytes, whatever the number of rows, so that it can be changed."""
+    description = f"{{'descr': '{np.dtype(kind).str}', 'fortran_order': False, 'shape': {shape}, }}"
     return b"\x93NUMPY\x01\x00" + (HEADER - 10).to_bytes(2, "little") + description.ljust(HEADER - 11).encode() + b"\n"
 
 

@@ -56,45 +56,85 @@ NORMALISATIONS: Mapping[str, Callable[[Scores, Scores], tuple[Scores, Scores]]] 
 Retrieval", TOIS 2023, section 3)."""
 
 
+FEW, MANY = 2, 6
+"""Terms of a query that counts as short, and of one that counts as long; between them, shares change evenly."""
+ALPHAS = (0.2, 0.5)
+"""The dense half's share of both halves for short and for long queries: a vector says little of a few words."""
+TOKENS = (0.3, 0.1)
+"""The share of late interaction for short and for long queries: the longer a query, the more of its tokens match something anywhere."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fusion:
     """How hybrid search joins its halves. The defaults were measured: see docs/quality.md.
 
     Attributes:
         method: "rrf"; "convex", a convex combination of the normalised scores; or "blend", which adds to that the title
-            overlap, the share of a paper's title that the query covers, and whether the paper has all of the query's words.
-        alpha: the dense half's share in the combination.
+            overlap, the share of a paper's title that the query covers, whether the paper has all of the query's words, and late
+            interaction, where the index has token vectors.
+        alpha: the dense half's share of both halves; None for 0.5 in "convex", and in "blend" for one that grows with the query's length.
         normalisation: one of `NORMALISATIONS`.
-        title: the weight, beside 1 for both halves together, of the title overlap in "blend".
+        title: the weight, beside 1 for both halves and late interaction together, of the title overlap in "blend".
         complete: the same weight of having all of the query's words.
         depth: how many papers each half proposes. It does not depend on k, so the top 5 are the first 5 of the top 10.
+        tokens: the share of late interaction in "blend"; None for one that falls with the length of the query.
+        token_depth: how many papers, the first by all other parts, late interaction scores.
     """
 
     method: FusionMethod = "blend"
-    alpha: float = 0.5
+    alpha: float | None = None
     normalisation: str = "min-max"
     title: float = 0.15
     complete: float = 0.1
     depth: int = 1000
+    tokens: float | None = None
+    token_depth: int = 100
 
     def __post_init__(self) -> None:
         check_choice("fusion", self.method, FUSION_METHODS)
         if self.normalisation not in NORMALISATIONS:
             raise UnknownName("normalisation", self.normalisation, NORMALISATIONS)
-        if not 0 <= self.alpha <= 1:
+        if self.alpha is not None and not 0 <= self.alpha <= 1:
             raise InvalidRequest(f"--alpha, the dense half's share, lies between 0 and 1, not {self.alpha}")
         if self.title < 0 or self.complete < 0 or self.depth < 1:
             raise InvalidRequest("a fusion needs title >= 0, complete >= 0 and depth >= 1")
+        if (self.tokens is not None and not 0 <= self.tokens <= 1) or self.token_depth < 1:
+            raise InvalidRequest("a fusion needs tokens between 0 and 1 and token_depth >= 1")
 
-    def join(self, dense: Scores, lexical: Scores, title_overlap: Scores, complete: Mask) -> Scores:
+    @property
+    def takes_tokens(self) -> bool:
+        """Whether late interaction has a part in it."""
+        return self.method == "blend" and self.tokens != 0
+
+    def shares(self, terms: int, late: bool) -> tuple[float, float, float]:
+        """The shares of the dense half, of BM25 and of late interaction for a query of so many terms, together 1."""
+        length = min(max((terms - FEW) / (MANY - FEW), 0.0), 1.0)
+        by_length = [short + length * (long - short) for short, long in (ALPHAS, TOKENS)]
+        alpha = by_length[0] if self.alpha is None else self.alpha
+        tokens = (by_length[1] if self.tokens is None else self.tokens) if late else 0.0
+        return alpha * (1 - tokens), (1 - alpha) * (1 - tokens), tokens
+
+    def join(self, dense: Scores, lexical: Scores, title_overlap: Scores, complete: Mask, terms: int = MANY, late: bool = False) -> Scores:
         """One score for each candidate, (n,), from its scores in each half (-inf: no word of the query), its title overlap
-        (0 to 1), and whether it has all of the query's words; all (n,)."""
+        (0 to 1), and whether it has all of the query's words; all (n,).
+
+        `terms` is how many terms the query has, and `late` says whether `with_tokens` follows.
+        """
         if self.method == "rrf":
             return rrf(dense, lexical)
-        scores = convex(dense, lexical, alpha=self.alpha, normalisation=self.normalisation)
-        if self.method == "blend":
-            scores = (scores + self.title * title_overlap + self.complete * complete) / (1 + self.title + self.complete)
-        return scores
+        if self.method == "convex":
+            return convex(dense, lexical, alpha=0.5 if self.alpha is None else self.alpha, normalisation=self.normalisation)
+        dense_share, lexical_share, _ = self.shares(terms, late)
+        dense_part, lexical_part = NORMALISATIONS[self.normalisation](dense, lexical)
+        scores = dense_share * dense_part + lexical_share * lexical_part + self.title * title_overlap + self.complete * complete
+        return scores / (1 + self.title + self.complete)
+
+    def with_tokens(self, scores: Scores, token_scores: Scores, terms: int) -> Scores:
+        """What `join` gave, with the scores of late interaction, both (n,); -inf for papers that it did not score.
+
+        Those that it scored only gain, so they stay above the others.
+        """
+        return scores + self.shares(terms, True)[2] * unit(token_scores) / (1 + self.title + self.complete)
 
 
 def rrf(dense: Scores, lexical: Scores) -> Scores:

@@ -14,8 +14,11 @@ from .dense import full_corpus
 from .dense.exact import RowScores
 from .dense.vectors import vectors_at
 from .effort import EXACT, Effort, knob
+from .encoders import packing_of
+from .encoders.remembered import RememberingEncoder
 from .errors import InvalidRequest
 from .fusion import Fusion
+from .late import QueryTokens, match
 from .lexical.bm25 import weigh_terms
 from .lexical.spelling import Speller
 from .manifest import read_manifest
@@ -120,7 +123,7 @@ class Index(Snapshot):
         """
         chosen = changed(options, changes)
         mode, fusion = self._checked(k, chosen.mode), self.fusion(chosen.fusion, chosen.alpha)
-        return self._answered(self.probes(_listed(query), mode, chosen.filters, vectors), k, mode, fusion, chosen)
+        return self._answered(self.probes(_listed(query), mode, chosen.filters, vectors, chosen.late), k, mode, fusion, chosen)
 
     def similar(
         self,
@@ -202,11 +205,11 @@ class Index(Snapshot):
         if not ids:
             return np.empty(0)
         rows = self.rows(ids)
-        if vector is None and chosen != "bm25":
-            vector = self.encode([query])[0]
-        elif vector is not None:
-            vector = self._checked_vectors(vector[None], 1)[0]
-        probe = self._probe(query, None, vector, self.scope.among(rows), chosen)
+        if chosen == "bm25":
+            probe = self._probe(query, None, None, self.scope.among(rows), chosen)
+        else:
+            vectors, tokens = self._read([query], chosen, None if vector is None else vector[None])
+            probe = replace(self._probe(query, None, vectors[0], self.scope.among(rows), chosen), tokens=tokens[0])
         ranking = self.searcher.search([probe], len(ids), chosen, self.fusion(fusion, None))[0]
         score_of = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
         least = min(score_of.values(), default=0.0)
@@ -232,6 +235,8 @@ class Index(Snapshot):
         works = DIVERSE * k if options.diversify else k
         depth = works + GROUPED if options.group else works
         searcher = replace(self.searcher, effort=self.effort(options))
+        if options.late and self.manifest.late is None:
+            searcher = replace(searcher, match=self._match_anew)
         while True:
             searched = max(depth, options.rerank_depth) if options.reranker else depth
             run = Run(tuple(searcher.search(probes, searched, mode, fusion)), mode, self)
@@ -249,7 +254,20 @@ class Index(Snapshot):
             run = replace(run, rankings=tuple(diverse(ranking, vectors_at(self.vectors, ranking.rows), k) for ranking in run))
         return run
 
-    def probes(self, queries: Sequence[str | Query], mode: Mode, filter: Filter, vectors: Vectors | None = None) -> list[Probe]:
+    def _match_anew(self, tokens: QueryTokens, rows: Rows) -> Scores:
+        """`match` where the index has no token vectors."""
+        encoder = self.query_encoder.with_tokens
+        packing = packing_of(encoder)
+        return match(packing, tokens, RememberingEncoder(encoder).packed_papers(self.papers_at(rows), packing))
+
+    def probes(
+        self,
+        queries: Sequence[str | Query],
+        mode: Mode,
+        filter: Filter,
+        vectors: Vectors | None = None,
+        late: bool | None = None,
+    ) -> list[Probe]:
         """Queries made ready: what is typed is taken apart, and all vectors that are not given are encoded at once."""
         allowed = self.narrower.passing(filter)
         parsed: list[Query] = []
@@ -269,10 +287,38 @@ class Index(Snapshot):
             scopes.append(self.narrower.meeting(typed.demands, allowed))
         if not all(query.words.strip() for query in parsed):
             raise InvalidRequest("the query is empty; give some words, a sentence or a title")
-        if mode == "bm25":
+        if mode == "bm25" and not late:
             return [self._probe(*parts, mode) for parts in zip(parsed, typed_queries, [None] * len(parsed), scopes, strict=True)]
-        known = self.encode(parsed) if vectors is None else self._checked_vectors(vectors, len(parsed))
-        return [self._probe(*parts, mode) for parts in zip(parsed, typed_queries, known, scopes, strict=True)]
+        known, tokens = self._read(parsed, mode, vectors, late)
+        probes = [self._probe(*parts, mode) for parts in zip(parsed, typed_queries, known, scopes, strict=True)]
+        return [replace(probe, tokens=states) for probe, states in zip(probes, tokens, strict=True)]
+
+    def _read(
+        self, queries: Sequence[Query], mode: Mode, vectors: Vectors | None, late: bool | None = None
+    ) -> tuple[Vectors, Sequence[QueryTokens | None]]:
+        """The vectors of queries, (n, dim), encoded unless they are given; and for late interaction their token vectors.
+
+        Raises InvalidRequest if `late` asks for these where they can have no part.
+        """
+        if late and mode != "hybrid":
+            raise InvalidRequest(f"late interaction is a part of hybrid search, not of --mode {mode}; leave out one of them")
+        if vectors is not None:
+            vectors = self._checked_vectors(vectors, len(queries))
+        if mode != "hybrid" or not (self.manifest.late is not None if late is None else late):
+            return self.encode(queries) if vectors is None else vectors, [None] * len(queries)
+        encoded, tokens = self.query_encoder.encode_late(queries)
+        weighed = [None if states is None else self._weighed(query, states) for query, states in zip(queries, tokens, strict=True)]
+        return encoded if vectors is None else vectors, weighed
+
+    def _weighed(self, query: Query, states: Vectors) -> QueryTokens | None:
+        """A query's token vectors, (tokens, dim), each weighed by how rare its word is in the corpus; None if it has only stop words."""
+        assert self.bm25 is not None
+        words = self.query_encoder.with_tokens.words(query.side, query.paper or Paper("", query.text))
+        terms_of = {word: self.analyzer.terms(word) for word in dict.fromkeys(words)}
+        rarities = {word: max(map(self.bm25.rarity, terms), default=0.0) for word, terms in terms_of.items()}
+        weights = np.array([rarities[word] for word in words])
+        kept = weights > 0
+        return QueryTokens(states[kept], weights[kept]) if kept.any() else None
 
     def _checked_vectors(self, vectors: Vectors, queries: int) -> Vectors:
         """Vectors that were given for so many queries. Raises InvalidRequest for those of another shape."""

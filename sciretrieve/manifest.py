@@ -15,9 +15,10 @@ from typing import Any
 from .choices import METRICS, Metric
 from .effort import Trial
 from .errors import CorruptData, InvalidRequest, NotFound
-from .files import listed, read_json, read_sealed, write_sealed
+from .files import describe, listed, read_json, read_sealed, write_sealed, write_vectors
 from .fusion import Fusion
 from .options import Bm25Parameters
+from .types import Vectors
 
 FORMAT = 2
 MANIFEST = "manifest.json"
@@ -36,7 +37,8 @@ MOST_DIMENSIONS = 1 << 20
 LOGGED = 1000
 """Commits that a manifest remembers."""
 
-SHARD_FILES = {"papers.parquet", "ids.arrow", "postings.arrow", "lengths.arrow", "vectors.npy"}
+TOKEN_FILES = {"tokens.npy", "token-counts.npy"}
+SHARD_FILES = {"papers.parquet", "ids.arrow", "postings.arrow", "lengths.arrow", "vectors.npy", *TOKEN_FILES}
 """The files of a new shard; generations may add a FAISS index and a list of deleted papers."""
 SHARD_NAME = re.compile(r"\d{6,}")
 ANN_FILE = re.compile(r"dense-\d{6,}\.faiss")
@@ -104,8 +106,8 @@ class Manifest:
         generation, previous: its number, and that of the generation that it followed; None for the first.
         papers: how many papers may answer; deleted ones are not counted.
         rejected: how many rows of the last corpus were not indexed.
-        encoder: the encoder's identity, its `precision`, what it `ran_in`, the file of `golden` vectors and, for int8, the `receipt`; None
-            without vectors.
+        encoder: the encoder's identity, its `precision`, what it `ran_in`, the file of `golden` vectors, for int8 the `receipt`, and for
+            late interaction the file that says how token vectors are packed, as `late`; None without vectors.
         lexical: BM25's parameters, the analyzer, the corpus's `statistics`, the folder with the terms' frequencies and its
             files; None without BM25.
         sources: the corpora that its papers came from.
@@ -165,8 +167,22 @@ class Manifest:
             yield from ((f"{SHARDS}/{shard.name}/{name}", facts) for name, facts in shard.files.items())
         if self.lexical is not None:
             yield from ((f"{self.lexical['folder']}/{name}", facts) for name, facts in self.lexical["files"].items())
-        if golden := (self.encoder or {}).get("golden"):
-            yield golden["file"], golden
+        for name in ("golden", "late"):
+            if facts := (self.encoder or {}).get(name):
+                yield facts["file"], facts
+
+    @property
+    def late(self) -> Mapping[str, Any] | None:
+        """The facts on the file that says how token vectors are packed; None without late interaction."""
+        return (self.encoder or {}).get("late")
+
+
+def encoder_file(directory: Path, name: str, generation: int, vectors: Vectors) -> dict[str, Any]:
+    """Write what a generation keeps of its encoder, (n, dim), as `golden` or `late`; the manifest's facts on the file."""
+    path = directory / "encoder" / f"{name}-{generation:06d}.npy"
+    path.parent.mkdir(exist_ok=True)
+    write_vectors(path, [vectors], (len(vectors), vectors.shape[1]))
+    return {"file": f"encoder/{path.name}", **describe(path)}
 
 
 def generation_file(directory: Path, generation: int) -> Path:
@@ -271,9 +287,10 @@ def _manifest(value: dict[str, Any]) -> Manifest:
         raise ValueError(f"format {manifest.format!r}")
     if sum(shard.papers - shard.deleted for shard in shards) != manifest.papers or manifest.metric not in (None, *METRICS):
         raise ValueError("counts or metric")
-    golden = (manifest.encoder or {}).get("golden")
-    if golden is not None and not re.fullmatch(r"encoder/golden-\d{6,}\.npy", golden["file"]):
-        raise ValueError("golden vectors")
+    for name in ("golden", "late"):
+        facts = (manifest.encoder or {}).get(name)
+        if facts is not None and not re.fullmatch(rf"encoder/{name}-\d{{6,}}\.npy", facts["file"]):
+            raise ValueError(f"{name} vectors")
     if manifest.lexical is not None and not re.fullmatch(r"lexical/\d{6,}", manifest.lexical["folder"]):
         raise ValueError("lexical folder")
     if manifest.lexical is not None and set(manifest.lexical["files"]) != {f"{shard.name}.npy" for shard in shards}:
@@ -302,6 +319,8 @@ def _check_values(manifest: Manifest) -> None:
         needed |= {"vectors.npy"}
         if not 1 <= encoder["dim"] <= MOST_DIMENSIONS:
             raise ValueError("dimensions")
+    if manifest.late is not None:
+        needed |= TOKEN_FILES
     if lexical is not None:
         numbers += [lexical["statistics"][name] for name in ("papers", "terms", "title_terms")]
         needed |= {"postings.arrow", "lengths.arrow"}

@@ -40,6 +40,8 @@ class View:
 
 NOTHING = View()
 
+NEAR_WORD = 0.5
+"""The cosine from which on a word of a paper is shown as an answer to one of the query; those of unrelated words are 0.3 to 0.4."""
 SHOWN = 3
 """Papers that are shown of each group."""
 
@@ -67,11 +69,16 @@ def explanation(hit: Hit, why: Explanation, width: int) -> Lines:
     places = [f"{name} rank {place.rank:,} ({place.score:.4f})" for name, place in (("dense", why.dense), ("BM25", why.bm25)) if place]
     if why.title:
         places.append(f"{100 * why.title:.0f} % of its title")
+    if (token_score := hit.scores.get("tokens")) is not None:
+        places.append(f"tokens {token_score:.4f}")
     if (rerank_score := hit.scores.get("rerank")) is not None:
         places.append(f"reranker {rerank_score:.4f}")
     lines = [" · ".join(places)]
     if why.words:
         lines.append("words: " + ", ".join(f"{word} {weight:.1f}" for word, weight in list(why.words.items())[:8]))
+    near_words = [f"{word} ~ {other} {cosine:.2f}" for word, (other, cosine) in why.meanings.items() if cosine >= NEAR_WORD]
+    if near_words:
+        lines.append(f"by meaning: {', '.join(near_words[:8])}")
     if why.sentence:
         lines.append(f"“{why.sentence}”")
     for line in lines:

@@ -15,12 +15,14 @@ import numpy as np
 
 from .errors import CorruptData, IndexExists
 from .files import listed, read_array, read_sealed, remove, sync_file, write_array, write_sealed
+from .late import Packing, read_packing
 from .manifest import MANIFEST, PENDING, SHARDS, is_first_format, read_manifest
 from .sharding import Share
 from .types import Rows, Vectors
 
 DELETED = "pending.deleted.npy"
 INT8 = "pending.int8"
+LATE = "pending.late.npy"
 REJECTED = "pending.rejected.jsonl"
 """The corpus's rejected rows, until the commit."""
 
@@ -130,6 +132,20 @@ class Pending:
         """The folder of the encoder's graph in int8, if papers are encoded in that."""
         return self.directory / INT8
 
+    @property
+    def late(self) -> Path:
+        """The file that says how token vectors are packed, if it has been decided that there are any."""
+        return self.directory / LATE
+
+    def packing(self) -> Packing | None:
+        """How token vectors are packed; None if there are none. Raises CorruptData."""
+        if not self.state.get("late"):
+            return None
+        try:
+            return read_packing(self.late, int(self.plan["encoder"]["dim"]))
+        except FileNotFoundError as error:
+            raise CorruptData(f"{self.late} is missing; start over with --no-resume") from error
+
     def folder(self, place: int) -> Path:
         """The folder of its shard of this number, counted from 0, once it is full."""
         return self.directory / SHARDS / f"{self.first_shard + place:06d}"
@@ -160,7 +176,7 @@ class Pending:
     @property
     def is_worth_keeping(self) -> bool:
         """Whether it has encoded anything; other work is quickly done again."""
-        return self.plan.get("command") in ("index", "add", "sync") and any(
+        return "corpus" in self.plan and any(
             (folder / "vectors.npy").exists() or not folder.name.endswith(".partial")
             for folder in listed(self.directory / SHARDS, "[0-9]*")
             if int(folder.name.removesuffix(".partial")) >= self.first_shard

@@ -8,14 +8,15 @@ from threading import Lock
 from typing import Any
 
 from .choices import SideName
-from .encoders import check_golden, reopen_encoder
+from .encoders import check_golden, late, reopen_encoder
 from .encoders.remembered import RememberingEncoder
+from .encoders.text_encoder import TextEncoder
 from .errors import EncoderMismatch, InvalidRequest
 from .once import once
 from .protocols import Encoder
 from .types import Query, Vectors
 
-UNDECIDING = {"name", "asked", "precision", "ran_in", "golden", "receipt"}
+UNDECIDING = {"name", "asked", "precision", "ran_in", "golden", "receipt", "late"}
 """Facts of an encoder in a manifest that do not determine its vectors."""
 
 
@@ -53,13 +54,15 @@ class QueryEncoder:
             raise InvalidRequest(f"{self._path} has no vectors (it was built with --dense none); search it with --mode bm25")
         if self._given is None:
             # queries are encoded as exactly as the papers were
-            return reopen_encoder(built, "fp32" if built.get("precision") == "fp32" else "auto")
+            encoder = reopen_encoder(built, "fp32" if built.get("precision") == "fp32" else "auto")
+            return late(encoder) if built.get("late") else encoder
         here = self._given.identity()
         # vectors made elsewhere say nothing of their encoder: whoever names them vouches for them
         compared = ("dim",) if "vectors" in (here["layout"], built["layout"]) else tuple(here.keys() - UNDECIDING)
         if differing := sorted(key for key in compared if built.get(key) != here[key]):
             raise EncoderMismatch(built["name"], self._given.name, ", ".join(differing))
-        return self._given
+        # vectors made elsewhere have none of tokens
+        return late(self._given) if built.get("late") and here["layout"] != "vectors" else self._given
 
     def encode(self, queries: Sequence[Query], *, remember: bool = False) -> Vectors:
         """Vectors of queries, shape (n, dim); the sides that read them are checked first.
@@ -73,6 +76,23 @@ class QueryEncoder:
         vectors = remembering.encode_queries(queries)
         self.encoded, self.seconds = self.encoded + remembering.encoded, self.seconds + remembering.seconds
         return vectors
+
+    def encode_late(self, queries: Sequence[Query]) -> tuple[Vectors, Sequence[Vectors | None]]:
+        """As `encode`, and the token vectors of each query, (tokens, dim); None where the encoder has none."""
+        if self.encoder.identity()["layout"] == "vectors":
+            return self.encode(queries), [None] * len(queries)
+        self._check({query.side for query in queries})
+        return self.with_tokens.encode_queries_late(queries)
+
+    @once
+    def with_tokens(self) -> TextEncoder:
+        """The encoder, with token vectors. Raises as `encoder`, and InvalidRequest for one that has none."""
+        return late(self.encoder)
+
+    def checked(self, side: SideName) -> Encoder:
+        """The encoder, one side of which was seen to give what it gave when the index was built. Raises InvalidRequest if it does not."""
+        self._check({side})
+        return self.encoder
 
     def _check(self, sides: Set[SideName]) -> None:
         """See, once for each side, whether the encoder still gives what it gave when the index was built."""

@@ -15,12 +15,26 @@ from typing import Any
 import numpy as np
 
 from .commits import Change, Spanning, commit, next_generation, with_deleted
-from .encoders import check_golden, golden_vectors, read_golden, reopen_encoder
+from .encoders import check_golden, golden_vectors, late, packing_of, read_golden, reopen_encoder
 from .errors import CorruptData, NotFound
-from .files import copy, describe, remove, write_lock, write_vectors
+from .files import copy, remove, write_lock
 from .fusion import Fusion
+from .late import Packing, read_packing
 from .lexical import Analyzer
-from .manifest import FORMAT, GENERATIONS, MANIFEST, SHARDS, Manifest, ShardFacts, generation_file, generations, read_manifest
+from .manifest import (
+    FORMAT,
+    GENERATIONS,
+    MANIFEST,
+    SHARDS,
+    TOKEN_FILES,
+    Manifest,
+    ShardFacts,
+    encoder_file,
+    generation_file,
+    generations,
+    read_manifest,
+)
+from .once import once
 from .pending import Pending
 from .protocols import Encoder, Progress, Silent
 from .queries import QueryEncoder
@@ -31,6 +45,8 @@ from .sweeping import sweep
 from .verified import Verified
 from .verifying import ENCODER, Fault, Verification, verify
 
+ENCODED = {"vectors.npy", *TOKEN_FILES}
+"""What the encoder makes of a shard's papers."""
 LOST = ("papers.parquet", "deleted-")
 """Beginnings of the names of files that cannot be made anew."""
 
@@ -107,6 +123,41 @@ def _write_manifest(path: Path, manifest: Manifest) -> None:
     manifest.write(path)
 
 
+def made_anew(
+    pending: Pending,
+    place: int,
+    facts: ShardFacts,
+    encoder: Encoder | None,
+    analyzer: Analyzer | None,
+    packing: Packing | None,
+    progress: Progress,
+    *,
+    keeps_ids: bool = True,
+) -> ShardFacts:
+    """A new shard with the same papers in the same rows, unless interrupted work has made it.
+
+    Args:
+        pending, place: the work, and the shard's place in it.
+        facts: the old shard.
+        encoder, analyzer, packing: what fills it, see `fill`; without an encoder, what the old shard has of one is kept.
+        progress: is told how far it is.
+        keeps_ids: whether the old shard's ids and hashes are as they should be.
+    """
+    directory = pending.directory
+    shard = Shard(Verified(directory), facts, 0)
+    if not pending.folder(place).is_dir():
+        partial = pending.partial(place)
+        if not (partial / "ids.arrow").exists():
+            papers = concat([table for _, table in shard.tables()])
+            cut_shard(partial, papers, shard.contents if keeps_ids else contents(papers))
+        for name in ENCODED & set(facts.files) if encoder is None else ():
+            copy(shard.file(name), partial / name)
+        fill(partial, 0, encoder, analyzer, progress.advance, packing)
+    new = replace(finished_facts(pending.folder(place)), truncated=facts.truncated, sources=facts.sources)
+    deleted = np.flatnonzero(~shard.scope.flags)
+    return with_deleted(directory, new, deleted, next_generation(directory)) if facts.deleted else new
+
+
 class _Repair:
     """One repair: what its steps share."""
 
@@ -137,7 +188,7 @@ class _Repair:
             old = replace(old, lexical=None)  # so that it is made anew
         if lost:
             return False
-        manifest = replace(self.old, shards=shards, encoder=self._with_golden())
+        manifest = replace(self.old, shards=shards, encoder=self._with_packing(self._with_golden()))
         fusion = Fusion(**self.old.fusion) if self.old.fusion else None
         commit(self.directory, old, manifest, Spanning.of(self.old), Change("repair"), self.progress, fusion=fusion)
         return True
@@ -146,6 +197,8 @@ class _Repair:
         """The names of a shard's files that are damaged, less its FAISS index, which is made at a commit."""
         folder = f"{SHARDS}/{facts.name}"
         names = {name for name in facts.files if f"{folder}/{name}" in self.damaged} - {facts.ann_file}
+        if self._lost_packing:  # what is learnt anew may differ
+            names |= TOKEN_FILES
         if folder in self.damaged:
             names |= {"ids.arrow", "postings.arrow", "lengths.arrow"} & set(facts.files)
         return names | ({"postings.arrow"} if analyzed_otherwise else set())
@@ -156,18 +209,10 @@ class _Repair:
         return replace(facts, files={name: file for name, file in facts.files.items() if name != facts.ann_file})
 
     def _rebuilt(self, pending: Pending, place: int, facts: ShardFacts, faulty: set[str]) -> ShardFacts:
-        """A new shard with the same papers in the same rows."""
-        shard = Shard(Verified(self.directory), facts, 0)
-        if not pending.folder(place).is_dir():
-            partial = pending.partial(place)
-            papers = concat([table for _, table in shard.tables()])
-            cut_shard(partial, papers, contents(papers) if "ids.arrow" in faulty else shard.contents)
-            encoder = self._encoder() if "vectors.npy" in faulty else None
-            if encoder is None and "vectors.npy" in facts.files:
-                copy(shard.file("vectors.npy"), partial / "vectors.npy")
-            fill(partial, 0, encoder, Analyzer() if self.old.lexical is not None else None, self.progress.advance)
-        new = replace(finished_facts(pending.folder(place)), truncated=facts.truncated, sources=facts.sources)
-        return with_deleted(self.directory, new, np.flatnonzero(~shard.scope.flags), self.generation) if facts.deleted else new
+        encoder = self._encoder() if faulty & ENCODED else None
+        packing = self.packing if encoder is not None else None
+        analyzer = Analyzer() if self.old.lexical is not None else None
+        return made_anew(pending, place, facts, encoder, analyzer, packing, self.progress, keeps_ids="ids.arrow" not in faulty)
 
     def _encoder(self) -> Encoder:
         assert self.old.encoder is not None
@@ -179,15 +224,30 @@ class _Repair:
         golden = built.get("golden")
         if golden and golden["file"] not in self.damaged:  # its vectors will stand among those that are there
             check_golden(read_golden(self.directory / golden["file"], int(built["dim"])), encoder, "paper")
-        return encoder
+        return late(encoder) if self.old.late else encoder
+
+    @property
+    def _lost_packing(self) -> bool:
+        return self.old.late is not None and self.old.late["file"] in self.damaged
+
+    @once
+    def packing(self) -> Packing | None:
+        """How token vectors are packed; None without them."""
+        facts = self.old.late
+        if facts is None or self.old.encoder is None:
+            return None
+        if self._lost_packing:
+            return packing_of(self._encoder())
+        return read_packing(Verified(self.directory).check(facts["file"], facts), int(self.old.encoder["dim"]))
+
+    def _with_packing(self, built: Any) -> Any:
+        if self.packing is None or not self._lost_packing:
+            return built
+        return {**built, "late": encoder_file(self.directory, "late", self.generation, self.packing.array())}
 
     def _with_golden(self) -> Any:
         built = self.old.encoder
         golden = (built or {}).get("golden")
         if built is None or not golden or golden["file"] not in self.damaged:
             return built
-        vectors = golden_vectors(self._encoder())
-        path = self.directory / "encoder" / f"golden-{self.generation:06d}.npy"
-        path.parent.mkdir(exist_ok=True)
-        write_vectors(path, [vectors], vectors.shape)
-        return {**built, "golden": {"file": f"encoder/{path.name}", **describe(path)}}
+        return {**built, "golden": encoder_file(self.directory, "golden", self.generation, golden_vectors(self._encoder()))}

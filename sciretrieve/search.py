@@ -16,6 +16,7 @@ from .dense.exact import RowScores
 from .dense.scale import Scale
 from .effort import USUAL, Effort
 from .fusion import Fusion
+from .late import QueryTokens
 from .lexical import Bm25
 from .lexical.bm25 import NO_ROWS, Weights
 from .lexical.spelling import Correction
@@ -39,7 +40,7 @@ LEAST = 0.01
 class Probe:
     """A query made ready: its vector (dim,) for dense search, its weighted terms for BM25, and which papers may answer it.
     `corrections` says which of the terms stand for words that no paper has. A `listing` asks for nothing but
-    values of columns, which all papers that may answer have alike."""
+    values of columns, which all papers that may answer have alike. `tokens` are its token vectors for late interaction."""
 
     query: Query
     vector: Vectors | None
@@ -47,12 +48,14 @@ class Probe:
     scope: Scope = field(compare=False)
     corrections: Sequence[Correction] = ()
     listing: bool = False
+    tokens: QueryTokens | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """What both halves propose for a probe, all (n,): rows, their scores in each half (BM25's -inf without a common word),
-    the share of each title that the query covers, and whether the paper has all of the query's words that any paper has."""
+    the share of each title that the query covers, and whether the paper has all of the query's words that any paper has.
+    `token_scores` remembers by row what late interaction gave for some of them."""
 
     probe: Probe
     rows: Rows
@@ -60,12 +63,14 @@ class Candidates:
     bm25: Scores
     title_overlap: Scores
     complete: Mask
+    token_scores: dict[int, float] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
 class Searcher:
-    """What searching needs of an index: the halves that it has, the ids to break ties by, which papers are not deleted, and how
-    hard an approximate dense half is searched."""
+    """What searching needs of an index: the halves that it has, the ids to break ties by, which papers are not deleted, how
+    hard an approximate dense half is searched; and `match`, which scores the papers at given rows, (n,), by a query's token vectors,
+    where there is late interaction."""
 
     vectors: Sequence[VectorShard]
     bm25: Bm25 | None
@@ -73,6 +78,7 @@ class Searcher:
     scope: Scope
     scale: Callable[[], Scale | None] = lambda: None
     effort: Effort = USUAL
+    match: Callable[[QueryTokens, Rows], Scores] | None = None
 
     def search(self, probes: Sequence[Probe], k: int, mode: Mode, fusion: Fusion) -> list[Ranking]:
         """Rank the papers that may answer for each probe; see `Index.search` for what is promised."""
@@ -130,16 +136,35 @@ class Searcher:
         return Candidates(probe, rows, meaning, words, self.bm25.title_overlap(probe.terms, rows), complete)
 
     def fused(self, candidates: Candidates, k: int, fusion: Fusion) -> Ranking:
-        """The k best of the candidates."""
-        scores = fusion.join(candidates.dense, candidates.bm25, candidates.title_overlap, candidates.complete)
+        """The k best of the candidates. Late interaction scores only those that are first by the other parts, whatever k."""
+        terms = len(candidates.probe.terms)
+        late = fusion.takes_tokens and candidates.probe.tokens is not None and self.match is not None
+        scores = fusion.join(candidates.dense, candidates.bm25, candidates.title_overlap, candidates.complete, terms, late)
+        token_scores = np.full(len(scores), -np.inf)
+        if late:
+            first = topk.best(scores, fusion.token_depth)
+            token_scores[first] = self._by_tokens(candidates, candidates.rows[first])
+            scores = fusion.with_tokens(scores, token_scores, terms)
         best = topk.best(scores, k)
         parts = {"dense": candidates.dense[best], "bm25": candidates.bm25[best]}
+        if np.isfinite(token_scores).any():
+            parts["tokens"] = token_scores[best]
         ranking = self._ranked(candidates.probe, k, candidates.rows[best], scores[best], parts)
         strength = self.strength(candidates, topk.best(scores, FIRST))
         if strength is None or candidates.probe.listing:
             return ranking
         # by one positive factor a query, which changes no order
         return replace(ranking, scores=ranking.scores * max(strength, LEAST), strength=strength)
+
+    def _by_tokens(self, candidates: Candidates, rows: Rows) -> Scores:
+        """How well the token vectors of candidates at these rows match the query's: (n,)."""
+        known = candidates.token_scores
+        new_rows = np.array([row for row in rows.tolist() if row not in known], np.int64)
+        if len(new_rows):
+            assert self.match is not None
+            assert candidates.probe.tokens is not None
+            known.update(zip(new_rows.tolist(), self.match(candidates.probe.tokens, new_rows).tolist(), strict=True))
+        return np.array([known[row] for row in rows.tolist()])
 
     def strength(self, candidates: Candidates, first: Rows) -> float | None:
         """How well the best of some candidates match their query, from 0 to 1: by meaning or by words, whichever is more.

@@ -19,6 +19,7 @@ from .effort import USUAL
 from .encoders import read_golden
 from .errors import CorruptData, InvalidRequest, NotFound
 from .files import hold, read_array
+from .late import Packing, QueryTokens, TokenShard, matches, read_packing
 from .lexical import Analyzer, Bm25, LexicalShard, Statistics
 from .lexical.bm25 import RememberedWeights
 from .manifest import Manifest, check_sizes, generation_file, read_manifest
@@ -30,7 +31,7 @@ from .search import Searcher
 from .sharding import by_shard
 from .shards import Shard, open_shards, scope_of
 from .streams import checked_text
-from .types import Paper, Rows, Vectors
+from .types import Paper, Rows, Scores, Vectors
 from .verified import Verified
 
 ATTEMPTS = 100
@@ -202,6 +203,27 @@ class Snapshot:
         return read_golden(self._verified.check(encoder["golden"]["file"], encoder["golden"]), int(encoder["dim"]))
 
     @once
+    def packing(self) -> Packing | None:
+        """How the index's token vectors are packed; None where it has none."""
+        facts, encoder = self.manifest.late, self.manifest.encoder
+        if facts is None or encoder is None:
+            return None
+        return read_packing(self._verified.check(facts["file"], facts), int(encoder["dim"]))
+
+    @once
+    def tokens(self) -> list[TokenShard]:
+        """The shards' packed token vectors; empty where the index has none."""
+        return self.tokens_of(self.shards)
+
+    def tokens_of(self, shards: Iterable[Shard]) -> list[TokenShard]:
+        """The packed token vectors of some of the shards; empty where the index has none."""
+        return [] if self.packing is None else [shard.tokens(self.packing) for shard in shards]
+
+    def match(self, tokens: QueryTokens, rows: Rows) -> Scores:
+        """How well the token vectors of the papers at the given rows match a query's, see `late.matches`: (n,)."""
+        return matches(self.tokens, tokens, rows)
+
+    @once
     def scale(self) -> Scale | None:
         """What dense scores mean in this index; None where that cannot be told."""
         return scale(self.vectors, self.golden, self.scope) if self.golden is not None and self.vectors else None
@@ -210,7 +232,9 @@ class Snapshot:
     def searcher(self) -> Searcher:
         """What the three ways to search work on."""
         effort = self.manifest.trial.effort if self.manifest.trial else USUAL
-        return Searcher(self.vectors, self.bm25, self.ids, self.scope, lambda: self.scale, effort)
+        return Searcher(
+            self.vectors, self.bm25, self.ids, self.scope, lambda: self.scale, effort, self.match if self.manifest.late else None
+        )
 
 
 def _live(shard: Shard) -> list[str]:

@@ -22,6 +22,7 @@ from .dense.ann import Ann
 from .encoders import check_golden, read_golden, reopen_encoder
 from .errors import CorruptData, InvalidRequest, NotFound, Unavailable
 from .files import describe, read_array
+from .late import read_packing
 from .lexical import Analyzer, Postings
 from .lexical.statistics import frequencies, statistics
 from .manifest import GENERATIONS, MANIFEST, SHARDS, Manifest, generation_file, generations, read_manifest
@@ -138,6 +139,12 @@ def _inner_faults(directory: Path, manifest: Manifest, damaged: set[str]) -> Ite
     seen_ids = SeenIds()
     parts: list[tuple[Postings, Any]] = []
     scopes: list[Scope] = []
+    packing = None
+    if manifest.late is not None and manifest.encoder is not None and manifest.late["file"] not in damaged:
+        try:
+            packing = read_packing(directory / manifest.late["file"], int(manifest.encoder["dim"]))
+        except CorruptData as error:
+            yield _said(directory, manifest.late["file"], error)
     for facts in manifest.shards:
         shard, folder = Shard(verified, facts, 0), f"{SHARDS}/{facts.name}"
         if any(f"{folder}/{name}" in damaged for name in facts.files):
@@ -147,6 +154,8 @@ def _inner_faults(directory: Path, manifest: Manifest, damaged: set[str]) -> Ite
             yield from _id_faults(shard, folder, seen_ids)
             if manifest.encoder is not None:
                 yield from _vector_faults(shard, folder, manifest)
+            if packing is not None:
+                _ = shard.tokens(packing).packed  # raises CorruptData
             if manifest.lexical is not None:
                 posting_faults = list(_posting_faults(shard, folder))
                 yield from posting_faults

@@ -104,11 +104,11 @@ def convert_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., None
         except OSError:  # another thread or worker was first
             shutil.rmtree(work)
 
-    def converted(spec: Any, task: str, folders: Any, target: Path) -> None:
+    def converted(spec: Any, task: str, folders: Any, target: Path, late: bool = False) -> None:
         if (made / target.name).exists():
             copy(made / target.name, target)
         else:
-            convert(spec, task, folders, target)
+            convert(spec, task, folders, target, late)
             copy(target, made / target.name)
 
     return converted

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from sciretrieve.errors import CorruptData, IndexBusy
 from sciretrieve.files import (
     HEADER,
+    array_header,
     copy,
     created,
     describe,
@@ -34,7 +35,6 @@ from sciretrieve.files import (
     remove_lock,
     replaced,
     retire,
-    vectors_header,
     write_json,
     write_lines,
     write_lock,
@@ -118,7 +118,7 @@ def test_a_write_that_cannot_be_forced_to_disk_leaves_the_old_file(tmp_path: Pat
 
 @given(papers=st.integers(0, 10**9), dim=st.integers(1, 10_000))
 def test_a_header_of_vectors_has_room_for_any_number(papers: int, dim: int) -> None:
-    header = vectors_header(papers, dim)
+    header = array_header((papers, dim))
     assert len(header) == HEADER
     stream = io.BytesIO(header)
     assert np.lib.format.read_magic(stream) == (1, 0)

@@ -171,6 +171,26 @@ def test_join_is_what_the_settings_say(
             np.testing.assert_allclose(ours, expected[method], rtol=1e-7, atol=1e-9)
 
 
+@given(titled, st.integers(0, 40), st.integers(0, 2**20), st.booleans())
+def test_shares_follow_the_length_of_the_query(rows: list[tuple[float, float, float]], terms: int, bits: int, late: bool) -> None:
+    """From two to six terms: dense from 0.2 to 0.5 of both halves, late interaction from 0.3 to 0.1 beside them."""
+    dense, lexical, titles = halves(rows)
+    complete_mask = np.array([bool(bits >> position & 1) for position in range(len(rows))])
+    x = min(max(terms - 2, 0), 4) / 4
+    expected = np.array(slow_convex(rows, 0.2 + 0.3 * x, "min-max")) * (1 - (0.3 - 0.2 * x) * late)
+    expected = (expected + 0.15 * titles + 0.1 * complete_mask) / 1.25
+    np.testing.assert_allclose(Fusion().join(dense, lexical, titles, complete_mask, terms, late), expected, rtol=1e-7, atol=1e-9)
+    assert sum(Fusion().shares(terms, late)) == pytest.approx(1)
+
+
+def test_late_interaction_lifts_what_it_scored_and_nothing_else() -> None:
+    scores, token_scores = np.array([0.5, 0.4, 0.3, 0.2]), np.array([0.1, 0.3, 0.2, -np.inf])
+    fusion = Fusion(tokens=0.5)
+    np.testing.assert_allclose(fusion.with_tokens(scores, token_scores, 5), [0.5, 0.4 + 0.5 / 1.25, 0.3 + 0.25 / 1.25, 0.2])
+    assert fusion.shares(2, True) == pytest.approx((0.1, 0.4, 0.5))
+    assert (Fusion(tokens=0).takes_tokens, Fusion("convex").takes_tokens, Fusion().takes_tokens) == (False, False, True)
+
+
 def test_only_blend_looks_at_titles() -> None:
     dense, lexical = np.array([0.9, 0.8, 0.1]), np.array([3.0, 2.9, -np.inf])
     shares = np.array([0.0, 1.0, 0.0])
@@ -195,6 +215,8 @@ def test_alpha_is_the_dense_halfs_share() -> None:
 @pytest.mark.parametrize(
     ("settings", "error", "words"),
     [
+        ({"tokens": 1.5}, InvalidRequest, "tokens between 0 and 1"),
+        ({"token_depth": 0}, InvalidRequest, "token_depth >= 1"),
         ({"method": "rff"}, UnknownName, "did you mean 'rrf'"),
         ({"method": ""}, UnknownName, "fusion"),
         ({"normalisation": "minmax"}, UnknownName, "did you mean 'min-max'"),

@@ -19,7 +19,7 @@ from ..lexical import Analyzer
 from ..narrowing import filters, operators
 from ..scope import Scope
 from ..search import Probe
-from ..types import Paper, Query, Rows
+from ..types import Paper, Query, Rows, Vectors
 
 SENTENCE_END = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')\]])|(?<=[.!?][\"')\]]{2}))\s+(?=[\"'(\[]*[A-Z0-9])")
 NO_END = re.compile(r"(?:\b(?:e\.g|i\.e|cf|al|vs|Fig|Figs|Eq|Eqs|Ref|Refs|Dr|No|approx|resp|ca)\.|\b[A-Z]\.)[\"')\]]*$")
@@ -46,6 +46,8 @@ class Explanation:
         words: the query's words that it has, as typed (for papers as queries, as they appear in it), with what each adds
             to its BM25 score; the greatest first.
         sentence: the sentence of its abstract nearest to the query, "" if it has no abstract.
+        meanings: the query's words, each with the word of the paper that matches it best by meaning, and the mean cosine of its tokens
+            to their best; the best first. Words that the paper has are left out, and all of them without late interaction.
     """
 
     id: str
@@ -54,6 +56,7 @@ class Explanation:
     title: float
     words: Mapping[str, float]
     sentence: str
+    meanings: Mapping[str, tuple[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +125,8 @@ def _explanations(index: Index, probe: Probe, rows: Rows, sentence: bool = True)
         ]
     bm25_places, titles, words = _by_words(index, probe, rows, papers)
     nearest = _nearest_sentences(index, probe, papers) if sentence else [""] * len(papers)
-    parts = zip(papers, dense_places, bm25_places, titles, words, nearest, strict=True)
+    meanings = _meanings(index, probe, papers) if sentence else [{} for _ in papers]
+    parts = zip(papers, dense_places, bm25_places, titles, words, nearest, meanings, strict=True)
     return [Explanation(paper.id, *fields) for paper, *fields in parts]
 
 
@@ -185,6 +189,38 @@ def _nearest_sentences(index: Index, probe: Probe, papers: Sequence[Paper]) -> l
         scores = np.array([sum(probe.terms.get(term, 0.0) for term in set(index.analyzer.terms(part))) for part in all_sentences])
     ends = np.cumsum([len(texts) for texts in parts]).tolist()
     return [texts[int(scores[end - len(texts) : end].argmax())] if texts else "" for texts, end in zip(parts, ends, strict=True)]
+
+
+def _meanings(index: Index, probe: Probe, papers: Sequence[Paper]) -> list[dict[str, tuple[str, float]]]:
+    """Which word of each paper answers which word of the query, by their token vectors as they are, not as they are stored."""
+    if probe.tokens is None:
+        return [{} for _ in papers]
+    encoder, query = index.query_encoder.with_tokens, probe.query
+    query_words = encoder.words(query.side, query.paper or Paper("", query.text))
+    (query_tokens,) = encoder.encode_queries_late([query])[1]
+    states = encoder.encode_papers_late(papers)
+    return [
+        _matched_words(index.analyzer, query_words, query_tokens, encoder.words("paper", paper), tokens)
+        for paper, tokens in zip(papers, states, strict=True)
+    ]
+
+
+def _matched_words(
+    analyzer: Analyzer, query_words: Sequence[str], query_tokens: Vectors, words: Sequence[str], tokens: Vectors
+) -> dict[str, tuple[str, float]]:
+    terms = {analyzer.term(word) for word in words}
+    # what is no word, as a comma is none, answers nothing
+    cosines = np.where([any(map(str.isalnum, word)) for word in words], query_tokens @ tokens.T, -1.0)
+    best = cosines.argmax(axis=1) if len(words) else np.empty(0, np.intp)
+    matched: dict[str, tuple[str, float]] = {}
+    for word in dict.fromkeys(query_words):
+        term = analyzer.term(word)
+        places = [place for place, other in enumerate(query_words) if other == word]
+        if term is None or term in terms or not len(words):
+            continue
+        nearest = max(places, key=lambda place: cosines[place, best[place]])
+        matched[word] = words[best[nearest]], float(np.mean([cosines[place, best[place]] for place in places]))
+    return dict(sorted(matched.items(), key=lambda item: -item[1][1]))
 
 
 def _failures(index: Index, query: str | Query, row: int, filter: Filter) -> tuple[list[str], Scope]:

@@ -73,6 +73,13 @@ def index(
     bm25: Annotated[Bm25Variant, typer.Option("--bm25", help="The variant of BM25.")] = BM25.variant,
     k1: Annotated[float, typer.Option("--k1", min=0.0, help="BM25's saturation of term frequency.")] = BM25.k1,
     b: Annotated[float, typer.Option("--b", min=0.0, max=1.0, help="BM25's normalisation of length.")] = BM25.b,
+    late: Annotated[
+        bool | None,
+        typer.Option(
+            "--late/--no-late",
+            help="With or without token vectors for late interaction, some 5 kB a paper; default: with minilm, to 250,000 papers.",
+        ),
+    ] = None,
     shard_size: Annotated[
         int, typer.Option("--shard-size", metavar="N", min=1, max=LARGEST_SHARD, help="Papers per shard.")
     ] = BUILDING.shard_size,
@@ -128,6 +135,7 @@ def index(
         lexical=Bm25Parameters(bm25, k1, b) if lexical else None,
         shard_size=shard_size,
         limit=limit,
+        late=late,
     )
     columns = ColumnMap(id_column, title_column, abstract_column, year_column, venue_column, authors_column)
     opened_corpus = open_corpus(corpus, columns)

@@ -14,7 +14,15 @@ if TYPE_CHECKING:
     from ..options import BuildSettings
 
 STEPS = {"reading": "reading", "cutting": "writing papers", "encoding": "encoding", "terms": "counting terms", "dense": "the dense index"}
-FILES = {"papers": "papers", "ids": "ids", "vectors": "vectors", "postings": "BM25", "dense": "dense index", "manifests": "manifests"}
+FILES = {
+    "papers": "papers",
+    "ids": "ids",
+    "vectors": "vectors",
+    "tokens": "token vectors",
+    "postings": "BM25",
+    "dense": "dense index",
+    "manifests": "manifests",
+}
 
 
 def show_estimate(corpus: Corpus, settings: BuildSettings, format: PlainFormat, quiet: bool) -> None:

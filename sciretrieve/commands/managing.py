@@ -62,6 +62,7 @@ def info(
         "encoder": f"{encoder['name']}, {encoder['dim']} dimensions, {_precision(encoder)}" if encoder else "none",
         "cut": f"{counted(facts.truncated, 'paper')} longer than the encoder reads" if facts.truncated is not None else "not known",
         "dense": f"{facts.dense}, {facts.metric}{found}" if encoder else "none",
+        "late": _late(facts),
         "BM25": f"{lexical['variant']}, k1 {lexical['k1']}, b {lexical['b']}" if lexical else "none",
         "columns": ", ".join(f"{name} ({kind})" for name, kind in columns.items()),
         "corpus": _corpora(facts),
@@ -74,6 +75,16 @@ def info(
 def _corpora(manifest: Manifest) -> str:
     files = list(dict.fromkeys(file for source in manifest.sources for file in source.corpus))
     return ", ".join(files[:3]) + (" …" if len(files) > 3 else "")
+
+
+def _late(facts: Manifest) -> str:
+    """What an index has for late interaction."""
+    from ..manifest import TOKEN_FILES
+
+    if facts.late is None:
+        return "no token vectors"
+    size = sum(int(shard.files[name]["bytes"]) for shard in facts.shards for name in TOKEN_FILES)
+    return f"token vectors, {in_bytes(size)}, {in_bytes(size // facts.papers)} a paper"
 
 
 def _precision(encoder: Mapping[str, Any]) -> str:

@@ -102,12 +102,26 @@ Fusion: TypeAlias = Annotated[
     typer.Option("--fusion", help="How hybrid combines dense and BM25 scores; default: as the index is tuned, else blend."),
 ]
 Alpha: TypeAlias = Annotated[
-    float | None, typer.Option("--alpha", metavar="A", min=0.0, max=1.0, help="The dense half's share in hybrid, 0 to 1; default: 0.5.")
+    float | None,
+    typer.Option(
+        "--alpha",
+        metavar="A",
+        min=0.0,
+        max=1.0,
+        help="The dense half's share in hybrid, 0 to 1; default: by the query's length.",
+    ),
 ]
 Rerank: TypeAlias = Annotated[
     str | None,
-    typer.Option("--rerank", metavar="NAME", help="Reorder the first papers: an encoder, or a folder or hub id with a cross-encoder."),
+    typer.Option(
+        "--rerank",
+        metavar="NAME",
+        help="Reorder the first papers: an encoder, or a folder or hub id with a cross-encoder; or tokens: late interaction, for an index "
+        "without token vectors.",
+    ),
 ]
+TOKENS = "tokens"
+"""What `--rerank` calls late interaction."""
 RerankDepth: TypeAlias = Annotated[int, typer.Option("--rerank-depth", metavar="N", min=1, help="How many papers --rerank reorders.")]
 Explain: TypeAlias = Annotated[
     bool, typer.Option("--explain", help="Show each hit's rank in each half, the words it shares, and its nearest sentence.")

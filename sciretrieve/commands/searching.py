@@ -17,6 +17,7 @@ from ..options import SearchOptions
 from .console import Console, counted, in_words, interruptible, say
 from .options import (
     SEARCHING,
+    TOKENS,
     Address,
     Alpha,
     ClusterOption,
@@ -99,7 +100,9 @@ def search(
     _check_views(format, explain, facets, cluster)
     with chosen_workers(distributed, address) as workers:
         opened_index = open_index(index, encoder, generation, workers)
-        options = SearchOptions(mode, filter, since, fusion, alpha, _reranker(rerank), rerank_depth, group, diverse, ef, nprobe, recall)
+        options = SearchOptions(
+            mode, filter, since, fusion, alpha, _reranker(rerank), rerank_depth, group, diverse, ef, nprobe, recall, _late(rerank)
+        )
 
         def ask(count: int, plain: bool) -> Run:
             return opened_index.search(text, count, _plain(options) if plain else options)
@@ -200,6 +203,7 @@ def batch(
     query_list = read_queries(queries)
     console = Console(quiet)
     options = SearchOptions(mode, filter, None, fusion, alpha, _reranker(rerank), rerank_depth, False, ef=ef, nprobe=nprobe, recall=recall)
+    options = replace(options, late=_late(rerank))
     lines: list[str] = []
     encoded_ids = 0
     with chosen_workers(distributed, address) as workers:
@@ -228,8 +232,13 @@ def _plain(options: SearchOptions) -> SearchOptions:
     return replace(options, reranker=None, group=False, diversify=False)
 
 
+def _late(rerank: str | None) -> bool | None:
+    """Whether late interaction is asked for."""
+    return True if rerank == TOKENS else None
+
+
 def _reranker(name: str | None) -> Reranker | None:
-    if name is None:
+    if name is None or name == TOKENS:
         return None
     from ..ranking.reranking import open_reranker
 

@@ -219,12 +219,18 @@ def reindex(
     bm25: Annotated[Bm25Variant | None, typer.Option("--bm25", help="The variant of BM25; default: as it is.")] = None,
     k1: Annotated[float | None, typer.Option("--k1", min=0.0, help="BM25's saturation of term frequency; default: as it is.")] = None,
     b: Annotated[float | None, typer.Option("--b", min=0.0, max=1.0, help="BM25's normalisation of length; default: as it is.")] = None,
+    late: Annotated[
+        bool | None,
+        typer.Option("--late/--no-late", help="Add token vectors for late interaction, or remove them; default: as it is."),
+    ] = None,
+    encoder: SameEncoder = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Rebuild an index with other settings, from its stored vectors and terms.
 
-    Nothing is encoded. It also converts an index of format version 1.
+    Nothing is encoded, but for --late, which can be interrupted and goes on where it stopped. It also converts an index of format version
+    1.
     """
     from ..indexing import reindex as rebuild
 
@@ -233,7 +239,15 @@ def reindex(
     start = time.perf_counter()
     with interruptible(console, "the index is as it was"):
         manifest = rebuild(
-            target, dense=dense, metric=metric, lexical=changes or None, memory=parsed_size(memory), recall=recall, progress=console
+            target,
+            dense=dense,
+            metric=metric,
+            lexical=changes or None,
+            memory=parsed_size(memory),
+            recall=recall,
+            late=late,
+            encoder=given_encoder(encoder, target),
+            progress=console,
         )
     vectors = f"{manifest.dense}, {manifest.metric}" if manifest.encoder else "none"
     parameters = f"{manifest.bm25.variant}, k1 {manifest.bm25.k1}, b {manifest.bm25.b}" if manifest.bm25 else "none"

@@ -23,6 +23,7 @@ from ..dense.exact import RowScores
 from ..dense.vectors import Request, answered
 from ..dense.vectors import search as search_vectors
 from ..index import Index
+from ..late import QueryTokens, TokenShard, matches
 from ..lexical import Bm25
 from ..lexical.bm25 import Weights
 from ..manifest import generation_file
@@ -32,7 +33,7 @@ from ..queries import QueryEncoder
 from ..scope import Scope, Stretch
 from ..search import Probe, Searcher
 from ..snapshot import Snapshot
-from ..types import Rows, Vectors
+from ..types import Rows, Scores, Vectors
 from .cluster import cause_of
 from .workers import RayWorkers
 
@@ -76,6 +77,10 @@ class DistributedIndex(Index):
         """See `Index.top`; the nodes multiply on their CPUs, whatever the device."""
         return self._groups.top(vectors, k, metric)
 
+    def match(self, tokens: QueryTokens, rows: Rows) -> Scores:
+        """See `Snapshot.match`."""
+        return self._groups.match(tokens, rows)
+
     def close(self) -> None:
         """Let go of the generation, here and on the nodes."""
         self._groups.close()
@@ -118,6 +123,7 @@ class _Process:
         self._snapshot = Snapshot(path, generation)
         self._vectors: dict[int, VectorShard] = {}
         self._bm25: dict[_Group, Bm25 | None] = {}
+        self._tokens: dict[_Group, list[TokenShard]] = {}
 
     def _shard(self, number: int) -> VectorShard:
         if number not in self._vectors:
@@ -130,6 +136,11 @@ class _Process:
     def top(self, group: _Group, query_vectors: Vectors, k: int, metric: Metric) -> list[RowScores]:
         shards = [self._shard(number) for number in range(*group.shards)]
         return list(full_corpus.top(query_vectors, self._snapshot.live_vectors(shards), k, metric))
+
+    def match(self, group: _Group, tokens: QueryTokens, rows: Rows) -> Scores:
+        if group not in self._tokens:
+            self._tokens[group] = self._snapshot.tokens_of(self._snapshot.shards[slice(*group.shards)])
+        return matches(self._tokens[group], tokens, rows)
 
     def bests(self, group: _Group, words: Sequence[_Words]) -> list[Best]:
         if group not in self._bm25:
@@ -211,6 +222,18 @@ class _Groups:
             for given, in_group in zip(answers, places, strict=True):
                 other_scores[in_group[number]] = given[number][2]
             yield rows[best_places], scores[best_places], other_scores
+
+    def match(self, tokens: QueryTokens, rows: Rows) -> Scores:
+        """How well the token vectors of the papers at the given rows match a query's, see `late.matches`."""
+        in_groups = [np.flatnonzero((rows >= group.rows[0]) & (rows < group.rows[1])) for group in self._groups]
+        calls: list[Call | None] = [
+            ("match", (group, tokens, rows[mine])) if len(mine) else None for group, mine in zip(self._groups, in_groups, strict=True)
+        ]
+        scores = np.full(len(rows), -np.inf)
+        for mine, given in zip(in_groups, self._asked(calls), strict=True):
+            if given is not None:
+                scores[mine] = given
+        return scores
 
     def _asked(self, calls: Sequence[Call | None]) -> list[Any]:
         """What each group's process answers to its call. A process that is lost hands its groups to the others, or to this one."""

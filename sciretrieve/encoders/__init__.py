@@ -16,6 +16,7 @@ from .cross_encoder import CrossEncoder, open_cross_encoder
 from .ensemble import Ensemble
 from .faiss_file import FAISS_PREFIX, FaissVectors
 from .golden import check_golden, compared, golden_vectors, read_golden
+from .late import encode_packed, has_tokens, late, late_by_default, packing_of
 from .members import member_requests, members_of
 from .quantising import SAMPLE, Receipt, check_int8, in_int8, quantise
 from .resolving import resolve
@@ -119,13 +120,18 @@ __all__ = [
     "check_golden",
     "check_int8",
     "compared",
+    "encode_packed",
     "golden_vectors",
+    "has_tokens",
     "in_int8",
+    "late",
+    "late_by_default",
     "load_encoder",
     "members_of",
     "moved_encoder",
     "open_cross_encoder",
     "open_encoder",
+    "packing_of",
     "quantise",
     "read_golden",
     "reopen_encoder",

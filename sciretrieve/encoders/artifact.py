@@ -10,6 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+import numpy.typing as npt
+
 from ..files import read_json
 from ..once import once
 from . import cache
@@ -41,13 +44,21 @@ def probes(dim: int) -> Sequence[Text]:
 
 
 def folder_for(
-    name: str, layout: Layout, hashes: Mapping[str, Mapping[str, str]], task: str, pooling: Pooling, normalise: bool, max_length: int
+    name: str,
+    layout: Layout,
+    hashes: Mapping[str, Mapping[str, str]],
+    task: str,
+    pooling: Pooling,
+    normalise: bool,
+    max_length: int,
+    late: bool,
 ) -> Path:
     """Where the cache has, or will have, one task of an encoder: a folder named by everything that determines its contents."""
     import openvino
 
-    content = json.dumps([FORM, layout, hashes, task, pooling, normalise, max_length, openvino.__version__], sort_keys=True)
-    readable = re.sub(r"[^\w.-]+", "-", f"{name}-{task}".strip("-")).strip("-")[-60:]
+    facts = [FORM, layout, hashes, task, pooling, normalise, max_length, openvino.__version__, *(["late"] if late else [])]
+    content = json.dumps(facts, sort_keys=True)
+    readable = re.sub(r"[^\w.-]+", "-", f"{name}-{task}{'-late' * late}".strip("-")).strip("-")[-60:]
     return cache.graphs_directory() / f"{readable}-{hashlib.sha256(content.encode()).hexdigest()[:16]}"
 
 
@@ -83,6 +94,28 @@ class Artifact:
     def trimmed(self) -> bool:
         """Whether the last layer is computed for the first tokens alone; see `layouts.trimming`."""
         return bool(self._facts["trimmed"])
+
+    @property
+    def late(self) -> bool:
+        """Whether the graph gives the vectors of all tokens, too, for late interaction."""
+        return bool(self._facts.get("late", False))
+
+    @once
+    def idle(self) -> npt.NDArray[np.int64]:
+        """The ids of tokens that late interaction leaves out: special tokens, stop words, and what has no letter or digit."""
+        return np.array(self._facts["idle"], np.int64)
+
+    def words(self, text: str) -> list[str]:
+        """Of a text, the word that each of its tokens that are not `idle` is a part of, in their order."""
+        encoding = self._tokenizer.encode(text)
+        ends: dict[int, tuple[int, int]] = {}
+        for word, (start, end) in zip(encoding.word_ids, encoding.offsets, strict=True):
+            if word is not None:
+                first, last = ends.get(word, (start, end))
+                ends[word] = min(first, start), max(last, end)
+        idle = set(self.idle.tolist())
+        words = [word for word, id in zip(encoding.word_ids, encoding.ids, strict=True) if id not in idle]
+        return ["" if word is None else text[slice(*ends[word])] for word in words]
 
     def tokenise(self, texts: Sequence[Text], budget: int) -> Tokens:
         """Turn texts, or pairs, into batches for this model."""

@@ -69,7 +69,8 @@ def _baseline(name: str, about: str, repository: str, citation: str) -> EncoderS
 def _sentence_model(name: str, about: str, base: Part, max_length: int) -> EncoderSpec:
     """A model of sentence-transformers: mean over all tokens, unit length, cosine."""
     home = f"https://huggingface.co/sentence-transformers/{name.replace('minilm', 'all-MiniLM-L6-v2')}"
-    return EncoderSpec(name, about, "transformers", {"base": base}, same(TITLE_ABSTRACT), "mean", True, "cosine", max_length, home)
+    spec = EncoderSpec(name, about, "transformers", {"base": base}, same(TITLE_ABSTRACT), "mean", True, "cosine", max_length, home)
+    return replace(spec, late="MiniLM-L6" in home)
 
 
 def _scirepeval(name: str, about: str, layout: Layout, parts: Mapping[str, Part]) -> EncoderSpec:

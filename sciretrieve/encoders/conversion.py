@@ -19,6 +19,7 @@ import numpy as np
 
 from ..errors import Unavailable
 from ..files import sync_file, write_json
+from ..lexical.analysis import STOPWORDS
 from ..types import Vectors
 from . import cache
 from .artifact import probes
@@ -29,10 +30,12 @@ from .specs import EncoderSpec, Pooling
 from .tokens import open_tokenizer
 
 LOG = logging.getLogger(__name__)
+WORD_STARTS = "\u2581\u0120"
+"""What tokenizers other than WordPiece put before a word's first token."""
 
 
-def convert(spec: EncoderSpec, task: str, folders: Mapping[str, Path], target: Path) -> None:
-    """Write the folder `target` in the cache, completely or not at all.
+def convert(spec: EncoderSpec, task: str, folders: Mapping[str, Path], target: Path, late: bool = False) -> None:
+    """Write the folder `target` in the cache, completely or not at all; its graph gives token vectors too if it is for `late` interaction.
 
     Raises:
         Unavailable: the cache cannot be written.
@@ -46,11 +49,14 @@ def convert(spec: EncoderSpec, task: str, folders: Mapping[str, Path], target: P
         raise Unavailable(f"the cache {parent} cannot be written ({error.strerror}); name another with $SCIRETRIEVE_CACHE") from error
     LOG.info("compiling the encoder %s%s for this machine, once", spec.name, f" ({task})" if task else "")
     try:
-        model, facts, tokenizer = load_model(spec, task, folders)
+        model, facts, tokenizer = load_model(spec, task, folders, late)
         tokenizer.save(str(work_folder / "tokenizer.json"))
         reference_vectors = reference(model, work_folder / "tokenizer.json", facts)
         np.save(work_folder / "probe.npy", reference_vectors)
-        facts["trimmed"] = spec.pooling != "mean" and _trim_if_exact(model, reference_vectors, work_folder / "tokenizer.json", facts)
+        # trimmed, the last layer would lack most tokens
+        facts["trimmed"] = (
+            spec.pooling != "mean" and not late and _trim_if_exact(model, reference_vectors, work_folder / "tokenizer.json", facts)
+        )
         facts["graph"] = _convert(model, work_folder / "model.xml", spec.name)
         write_json(work_folder / "facts.json", facts)
         for file in work_folder.iterdir():
@@ -65,26 +71,40 @@ def convert(spec: EncoderSpec, task: str, folders: Mapping[str, Path], target: P
     cache.bound(keep=target)
 
 
-def load_model(spec: EncoderSpec, task: str, folders: Mapping[str, Path]) -> tuple[Any, dict[str, Any], Any]:
-    """The torch model with its pooling, (texts, length) ids and mask to (texts, dim) float32; its facts; its tokenizer."""
+def load_model(spec: EncoderSpec, task: str, folders: Mapping[str, Path], late: bool = False) -> tuple[Any, dict[str, Any], Any]:
+    """The torch model as `pooled` makes it, its facts, and its tokenizer."""
     import torch
 
     with silence():
         loaded_model = LOADERS[spec.layout](folders, spec, task)
-    model = pooled(loaded_model.model, spec.pooling, spec.normalise)
+    model = pooled(loaded_model.model, spec.pooling, spec.normalise, late)
     tokenizer = loaded_model.tokenizer
     padding = tokenizer.padding["pad_id"] if tokenizer.padding else None
     if padding is None:
         padding = next((number for token in ("[PAD]", "<pad>") if (number := tokenizer.token_to_id(token)) is not None), 0)
     with torch.no_grad():
-        dim = model(*(torch.ones(1, 16, dtype=torch.int64) for _ in range(2))).shape[1]
+        output = model(*(torch.ones(1, 16, dtype=torch.int64) for _ in range(2)))
+        dim = (output[0] if late else output).shape[1]
     facts = {
         "dim": dim,
         "separator": loaded_model.separator,
         "padding": padding,
         "max_length": min(spec.max_length, loaded_model.positions),
+        "late": late,
     }
+    if late:
+        facts["idle"] = _idle(tokenizer, padding, loaded_model.separator)
     return model, facts, tokenizer
+
+
+def _idle(tokenizer: Any, padding: int, separator: str) -> list[int]:
+    """The ids of tokens without a meaning of their own, see `Artifact.idle`."""
+    ids = {padding, *tokenizer.encode("").ids, tokenizer.token_to_id(separator)} - {None}
+    for token, id in tokenizer.get_vocab().items():
+        word = token.lstrip(WORD_STARTS).lower()
+        if word in STOPWORDS or not any(map(str.isalnum, word)):
+            ids.add(id)
+    return sorted(ids)
 
 
 def _trim_if_exact(model: Any, reference_vectors: Vectors, tokenizer_file: Path, facts: Mapping[str, Any]) -> bool:
@@ -97,8 +117,12 @@ def _trim_if_exact(model: Any, reference_vectors: Vectors, tokenizer_file: Path,
     return True
 
 
-def pooled(model: Any, pooling: Pooling, normalise: bool) -> Any:
-    """A module that pools a model's token states, in fp32 regardless of the model's own precision."""
+def pooled(model: Any, pooling: Pooling, normalise: bool, late: bool = False) -> Any:
+    """A module that pools a model's token states, in fp32 regardless of the model's own precision.
+
+    It takes ids and mask, (texts, length), and gives vectors, (texts, dim); for `late` interaction also the states as they are pooled,
+    (texts, length, dim), each scaled to unit length.
+    """
     import torch
 
     class Pooled(torch.nn.Module):  # type: ignore[misc]
@@ -113,7 +137,8 @@ def pooled(model: Any, pooling: Pooling, normalise: bool) -> Any:
                 vectors = (states * mask).sum(1) / mask.sum(1).clamp(min=1.0)
             else:
                 vectors = states[:, 0 if pooling == "cls" else 1]
-            return torch.nn.functional.normalize(vectors, dim=-1) if normalise else vectors
+            vectors = torch.nn.functional.normalize(vectors, dim=-1) if normalise else vectors
+            return (vectors, torch.nn.functional.normalize(states, dim=-1)) if late else vectors
 
     return Pooled().eval()
 
@@ -127,7 +152,8 @@ def reference(model: Any, tokenizer_file: Path, facts: Mapping[str, Any]) -> Vec
     with torch.no_grad():
         for encoding in tokenizer.encode_batch_fast(list(probes(facts["dim"]))):
             ids = torch.tensor([encoding.ids])
-            vectors.append(model(ids, torch.ones_like(ids))[0].numpy())
+            output = model(ids, torch.ones_like(ids))
+            vectors.append((output[0] if facts["late"] else output)[0].numpy())
     return np.stack(vectors).astype(np.float32, copy=False)
 
 

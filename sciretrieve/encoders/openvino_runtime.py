@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -17,7 +17,7 @@ from ..once import once
 from ..protocols import Advance, unheard
 from ..types import Vectors
 from .artifact import Arithmetic, Artifact
-from .tokens import BUDGET, Batch, Tokens
+from .tokens import BUDGET, Batch, TokenReader, Tokens, ignored
 
 HINTS: dict[Arithmetic, str] = {"bf16": "bf16", "fp32": "f32", "int8": "f32"}
 """What is not quantised in an int8 graph is computed in fp32."""
@@ -54,23 +54,28 @@ class OpenVinoRuntime:
 
         Threads that encode at the same time take turns after each batch: OpenVINO computes one batch a stream.
         """
-        vectors = np.empty((tokens.texts, self._artifact.dim), np.float32)
+        return self.run_late(tokens, ignored, advance)[0]
+
+    def run_late(self, tokens: Tokens, read: TokenReader, advance: Advance = unheard) -> tuple[Vectors, list[Any]]:
+        """See `runtimes.Runtime`."""
+        vectors, readings = np.empty((tokens.texts, self._artifact.dim), np.float32), []
         for number, (batch, output) in enumerate(zip(tokens.batches, self._outputs(tokens), strict=True)):
-            vectors[batch.places] = output
+            vectors[batch.places] = output[0]
+            if len(output) > 1 and read is not ignored:
+                readings.append(read(*batch.states(output[1], self._artifact.idle)))
             if number + 1 < len(tokens.batches):
                 advance(len(batch.places))
-        return vectors
+        return vectors, readings
 
-    def _outputs(self, tokens: Tokens) -> Iterator[Vectors]:
-        """The vectors of each batch."""
+    def _outputs(self, tokens: Tokens) -> Iterator[Sequence[Vectors]]:
+        """The graph's outputs for each batch: vectors, and for late interaction token vectors."""
         compiled, own = self._compiled, local()
 
-        def infer(batch: Batch) -> Vectors:
+        def infer(batch: Batch) -> Sequence[Vectors]:
             # threads cannot share a request; one takes microseconds to make and holds no more than a batch and its vectors
             if not hasattr(own, "request"):
                 own.request = compiled.create_infer_request()
-            output: Vectors = own.request.infer({"input_ids": batch.ids, "attention_mask": batch.mask}, share_inputs=True)[0]
-            return output
+            return tuple(own.request.infer({"input_ids": batch.ids, "attention_mask": batch.mask}, share_inputs=True).values())
 
         if self._streams == 1:
             yield from map(infer, tokens.batches)

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from ..choices import SideName
+from ..late import FewBits, Packing
 from ..once import once
 from ..protocols import Encoder
 from ..types import Paper, Query, Vectors
 from . import cache
+from .late import encode_packed
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -51,29 +53,46 @@ class RememberingEncoder:
         keys = [_key(query.side, query.paper or Paper("", query.text)) for query in queries]
         return self._look_up_or_encode(queries, keys, self._encoder.encode_queries)
 
+    def packed_papers(self, papers: Sequence[Paper], packing: Packing) -> list[FewBits]:
+        """The packed token vectors of each paper, (pairs, kept / 2); for an encoder that has them, see `late`."""
+
+        def encode(papers: Sequence[Paper]) -> list[bytes]:
+            _, packed, counts = encode_packed(self._encoder, self._encoder.tokenise(papers), packing)
+            ends = np.cumsum(counts).tolist()
+            return [packed[end - count : end].tobytes() for end, count in zip(ends, counts.tolist(), strict=True)]
+
+        # what was packed otherwise is something else
+        way = hashlib.sha256(packing.array().tobytes()).digest()
+        packed = self._remembered(papers, [_key("paper", paper) + way for paper in papers], encode)
+        return [np.frombuffer(data, np.uint8).reshape(-1, packing.kept // 2) for data in packed]
+
     def _look_up_or_encode(self, items: Sequence[Item], keys: Sequence[bytes], encode: Callable[[Sequence[Item]], Vectors]) -> Vectors:
-        identity = self._encoder.identity()
-        if identity["layout"] == "vectors":  # these are looked up by id, and are in a file already
+        if self._encoder.identity()["layout"] == "vectors":  # these are looked up by id, and are in a file already
             return encode(items)
-        vectors = np.empty((len(items), self._encoder.dim), np.float32)
+        parts = self._remembered(items, keys, lambda new_items: [row.tobytes() for row in encode(new_items)])
+        return np.frombuffer(b"".join(parts), np.float32).reshape(len(items), self._encoder.dim).copy()
+
+    def _remembered(self, items: Sequence[Item], keys: Sequence[bytes], encode: Callable[[Sequence[Item]], list[bytes]]) -> list[bytes]:
+        """What the encoder makes of each item, looked up by its key or else made, and stored."""
+        made: list[bytes] = []
         for start in range(0, len(items), LOOKUP_SIZE):
             part = slice(start, start + LOOKUP_SIZE)
-            vectors[part] = self._look_up_or_encode_batch(items[part], keys[part], encode)
-        return vectors
+            made += self._remembered_batch(items[part], keys[part], encode)
+        return made
 
-    def _look_up_or_encode_batch(
-        self, items: Sequence[Item], keys: Sequence[bytes], encode: Callable[[Sequence[Item]], Vectors]
-    ) -> Vectors:
-        vectors = self._look_up(keys)
-        places = {key: place for place, key in enumerate(keys) if key not in vectors}
+    def _remembered_batch(
+        self, items: Sequence[Item], keys: Sequence[bytes], encode: Callable[[Sequence[Item]], list[bytes]]
+    ) -> list[bytes]:
+        made = self._look_up(keys)
+        places = {key: place for place, key in enumerate(keys) if key not in made}
         if places:
             start = perf_counter()
             encoded = encode([items[place] for place in places.values()])
             self.encoded, self.seconds = self.encoded + len(places), self.seconds + perf_counter() - start
-            new_vectors = {key: row.tobytes() for key, row in zip(places, encoded, strict=True)}
-            self._save(new_vectors)
-            vectors |= new_vectors
-        return np.stack([np.frombuffer(vectors[key], np.float32) for key in keys])
+            new = dict(zip(places, encoded, strict=True))
+            self._save(new)
+            made |= new
+        return [made[key] for key in keys]
 
     def _look_up(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         marks = ",".join("?" * len(keys))

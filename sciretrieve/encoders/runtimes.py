@@ -20,7 +20,7 @@ from ..types import Vectors
 from .artifact import Arithmetic, Artifact, probes
 from .openvino_runtime import OpenVinoRuntime, has_bf16
 from .quickest import quickest_first, streams
-from .tokens import BUDGET, Tokens
+from .tokens import BUDGET, TokenReader, Tokens, ignored
 from .torch_runtime import ManyDevices, TorchRuntime, Weights, cuda_devices, cuda_has_bf16
 
 LOG = logging.getLogger(__name__)
@@ -56,6 +56,9 @@ class Runtime(Protocol):
 
     def run(self, tokens: Tokens, advance: Advance = unheard) -> Vectors:
         """Encode: (texts, dim) float32. Safe to call from several threads. `advance` may be told of texts before all are done."""
+
+    def run_late(self, tokens: Tokens, read: TokenReader, advance: Advance = unheard) -> tuple[Vectors, list[Any]]:
+        """The same, and what `read` makes of each batch's token vectors, if the artifact is for late interaction."""
 
 
 class Runtimes:
@@ -99,6 +102,10 @@ class Runtimes:
             InvalidRequest: bf16 was requested, and changes the vectors or is not supported by the machine.
             Unavailable: no runtime works.
         """
+        return self.run_late(tokens, ignored, advance)[0]
+
+    def run_late(self, tokens: Tokens, read: TokenReader, advance: Advance = unheard) -> tuple[Vectors, list[Any]]:
+        """See `Runtime.run_late`. Raises as `run`."""
         stops: list[Exception] = []
 
         def tell(texts: int) -> None:
@@ -111,7 +118,7 @@ class Runtimes:
         while True:
             runtime = self._current()
             try:
-                vectors = runtime.run(tokens, tell)
+                output = runtime.run_late(tokens, read, tell)
             except (SciretrieveError, MemoryError):
                 raise
             except Exception as error:  # OpenVINO and torch raise many classes
@@ -120,7 +127,7 @@ class Runtimes:
                 self._abandon(runtime, error)
             else:
                 self._names_used[runtime.name] = None
-                return vectors
+                return output
 
     @once
     def _remaining(self) -> list[Runtime]:

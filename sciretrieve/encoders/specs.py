@@ -111,6 +111,7 @@ class EncoderSpec:
         join: how.
         kinds: the task for each kind of benchmark that its sides do not fit as they are; empty where they fit every kind.
         codes: control codes, one of which each text begins with, chosen as adapters are.
+        late: whether late interaction is part of the default, because it was measured to be a gain, see docs/quality.md.
     """
 
     name: str
@@ -128,6 +129,7 @@ class EncoderSpec:
     join: Join = "mean"
     kinds: Mapping[Kind, str] = field(default_factory=dict)
     codes: tuple[str, ...] = ()
+    late: bool = False
 
     def roles(self, task: str) -> tuple[str, ...]:
         """The parts that a task needs: of a set of adapters only its own, in other layouts every part."""

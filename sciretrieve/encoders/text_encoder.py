@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..choices import SIDES, Device, Metric, Precision
+from ..choices import SIDES, Device, Metric, Precision, SideName
 from ..errors import CorruptData, EncoderMismatch
 from ..once import once
 from ..protocols import Advance, unheard
@@ -21,7 +21,7 @@ from .resolving import resolve
 from .runtimes import Runtimes, for_many, on_cpu, on_gpu
 from .sources import Hashes, hashes_of, obtain
 from .specs import EncoderRequest, EncoderSpec, Part, Side, sides_from
-from .tokens import BUDGET, Tokens
+from .tokens import BUDGET, Ids, TokenReader, Tokens, ignored
 from .torch_runtime import GPU_BUDGET, WINDOW, Weights, check_device, cuda_devices, has_cuda
 
 CPU_WINDOW = 512
@@ -34,7 +34,8 @@ class TextEncoder:
     """An encoder that reads text. Files are looked for, and models loaded, when first needed.
 
     `known_hashes` are the hashes of its files, if an index has them: then the weights themselves are not needed, as long as
-    the cache has the converted model. `int8` is the folder of a quantised graph that papers go through, see `quantised`.
+    the cache has the converted model. `int8` is the folder of a quantised graph that papers go through, see `quantised`. `late` says
+    whether it gives token vectors too, see `with_tokens`.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class TextEncoder:
         device: Device = "auto",
         known_hashes: Mapping[str, Hashes] | None = None,
         int8: Path | None = None,
+        late: bool = False,
     ) -> None:
         check_device(device)
         self.spec = spec
@@ -53,6 +55,7 @@ class TextEncoder:
         self._models: dict[str, Runtimes] = {}
         self._opening = Lock()
         self._many, self._int8 = False, int8
+        self.late = late
 
     @property
     def name(self) -> str:
@@ -119,6 +122,10 @@ class TextEncoder:
         """The second half of `encode_papers`."""
         return self._paper_model.run(tokens, advance)
 
+    def encode_late(self, tokens: Tokens, read: TokenReader, advance: Advance = unheard) -> tuple[Vectors, list[Any]]:
+        """As `encode`, and what `read` makes of the token vectors of each batch; only `with_tokens`."""
+        return self._paper_model.run_late(tokens, read, advance)
+
     def truncated(self, tokens: Tokens) -> int:
         """How many of the tokenised papers are longer than the model reads."""
         return tokens.truncated
@@ -131,16 +138,44 @@ class TextEncoder:
         """Encode papers of a corpus, shape (n, dim) float32."""
         return self.encode(self.tokenise(papers))
 
+    def words(self, name: SideName, paper: Paper) -> list[str]:
+        """The word that each token of a text, as a side reads it, is a part of, in the order of its token vectors."""
+        side = self.spec.sides.side(name)
+        artifact = self._model(side.task).artifact
+        return artifact.words(_text(side, _fields(paper), artifact))
+
+    def encode_papers_late(self, papers: Sequence[Paper]) -> list[Vectors]:
+        """The token vectors of each paper of a corpus, (tokens, dim) float32 of unit length; only `with_tokens`."""
+        tokens = self.tokenise(papers)
+        _, readings = self.encode_late(tokens, _by_text)
+        parts: dict[int, Vectors] = {}
+        for batch, texts in zip(tokens.batches, readings, strict=True):
+            parts |= dict(zip(batch.places.tolist(), texts, strict=True))
+        return [parts[place] for place in range(len(papers))]
+
     def encode_queries(self, queries: Sequence[Query]) -> Vectors:
         """Encode queries, texts and papers in place of texts, shape (n, dim) float32."""
+        return self._encode_queries(queries, ignored)[0]
+
+    def encode_queries_late(self, queries: Sequence[Query]) -> tuple[Vectors, list[Vectors]]:
+        """As `encode_queries`, and the token vectors of each query, (tokens, dim) float32 of unit length; only `with_tokens`."""
+        vectors, parts = self._encode_queries(queries, _by_text)
+        return vectors, [parts[place] for place in range(len(queries))]
+
+    def _encode_queries(self, queries: Sequence[Query], read: TokenReader) -> tuple[Vectors, dict[int, Vectors]]:
+        """Vectors of queries, and what `read` makes of the token vectors of each, by its place."""
         vectors = np.empty((len(queries), self.dim), np.float32)
+        parts: dict[int, Vectors] = {}
         for name in SIDES:
             places = [place for place, query in enumerate(queries) if query.side == name]
             if places:
                 values = [_fields(queries[place].paper or Paper("", queries[place].text)) for place in places]
                 side = self.spec.sides.side(name)
-                vectors[places] = self._model(side.task).run(self._tokenise(side, values, self._budget))
-        return vectors
+                tokens = self._tokenise(side, values, self._budget)
+                vectors[places], readings = self._model(side.task).run_late(tokens, read)
+                for batch, texts in zip(tokens.batches, readings, strict=False):  # without a reader there are none
+                    parts |= {places[place]: text for place, text in zip(batch.places.tolist(), texts, strict=True)}
+        return vectors, parts
 
     def encode_pairs(self, pairs: Sequence[tuple[str, str]]) -> Vectors:
         """Encode pairs of texts read together, with a cross-encoder: scores, shape (n, 1) float32."""
@@ -156,6 +191,14 @@ class TextEncoder:
     def artifact(self) -> Artifact:
         """What reads papers, in the cache."""
         return self._model(self.spec.sides.paper.task).artifact
+
+    def with_tokens(self) -> TextEncoder:
+        """The same encoder, which gives token vectors too; of the last layer all tokens are computed then."""
+        if self.late:
+            return self
+        encoder = TextEncoder(self.spec, self.request, self._precision, self._device, self._known_hashes, late=True)
+        encoder._many = self._many
+        return encoder
 
     def quantised(self, int8: Path) -> TextEncoder:
         """The same encoder, whose papers go through the int8 graph in a folder."""
@@ -185,8 +228,7 @@ class TextEncoder:
 
     def _tokenise(self, side: Side, values: list[dict[str, str]], budget: int) -> Tokens:
         artifact = self._model(side.task).artifact
-        texts = [side.template(value["title"], value["abstract"]).format(sep=artifact.separator, **value).strip() for value in values]
-        return artifact.tokenise(texts, budget)
+        return artifact.tokenise([_text(side, value, artifact) for value in values], budget)
 
     @property
     def _budget(self) -> int:
@@ -219,7 +261,7 @@ class TextEncoder:
     def _folder(self, task: str) -> Path:
         spec = self.spec
         hashes = {role: self.hashes[role] for role in spec.roles(task)}
-        return folder_for(spec.name, spec.layout, hashes, task, spec.pooling, spec.normalise, spec.max_length)
+        return folder_for(spec.name, spec.layout, hashes, task, spec.pooling, spec.normalise, spec.max_length, self.late)
 
     def _open_model(self, task: str) -> Runtimes:
         folder = self._folder(task)
@@ -227,7 +269,7 @@ class TextEncoder:
             from .conversion import convert
 
             source = self._weights(task)
-            convert(source.spec, task, source.folders, folder)
+            convert(source.spec, task, source.folders, folder, self.late)
         artifact, list_runtimes = Artifact(folder), on_gpu if self._on_gpu else on_cpu
         return Runtimes(self.name, artifact, self._precision, lambda: list_runtimes(artifact, self._precision, lambda: self._weights(task)))
 
@@ -274,6 +316,16 @@ def from_identity(identity: Mapping[str, Any], precision: Precision, device: Dev
     except (KeyError, TypeError, ValueError) as error:
         raise CorruptData(f"the manifest's encoder is damaged ({type(error).__name__}: {error}); rebuild the index") from error
     return encoder
+
+
+def _text(side: Side, value: Mapping[str, str], artifact: Artifact) -> str:
+    """The text by which a side reads a paper or a query."""
+    return side.template(value["title"], value["abstract"]).format(sep=artifact.separator, **value).strip()
+
+
+def _by_text(states: Vectors, counts: Ids) -> list[Vectors]:
+    """The token vectors of each text of a batch."""
+    return [states[end - count : end] for end, count in zip(np.cumsum(counts).tolist(), counts.tolist(), strict=True)]
 
 
 def _fields(paper: Paper) -> dict[str, str]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from tokenizers import Encoding, Tokenizer
 
 from ..errors import CorruptData
+from ..types import Vectors
 
 BUDGET = 2048
 """Tokens per batch on a CPU, padding included; measured in bench/encode.py."""
@@ -30,6 +31,20 @@ class Batch:
     ids: Ids
     mask: Ids
     places: npt.NDArray[np.intp]
+
+    def states(self, states: Vectors, idle: Ids) -> tuple[Vectors, Ids]:
+        """Of token vectors, (texts, length, dim), those of tokens that are not idle, (tokens, dim); and how many each text has."""
+        kept = (self.mask == 1) & ~np.isin(self.ids, idle)
+        return states[kept], kept.sum(axis=1)
+
+
+TokenReader: TypeAlias = Callable[[Vectors, Ids], Any]
+"""Makes something of a batch's token vectors, (tokens, dim) of unit length, without those of idle tokens, see `Artifact.idle`; and of how
+many tokens each of its texts has, (texts,)."""
+
+
+def ignored(states: Vectors, counts: Ids) -> None:
+    """A `TokenReader` that makes nothing."""
 
 
 @dataclass(frozen=True, slots=True)

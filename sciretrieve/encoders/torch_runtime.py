@@ -19,7 +19,7 @@ from ..protocols import Advance, unheard
 from ..types import Vectors
 from .artifact import Arithmetic, Artifact
 from .specs import EncoderSpec
-from .tokens import Batch, Tokens
+from .tokens import Batch, TokenReader, Tokens, ignored
 
 CPU_BUDGET = 4096
 """Tokens a batch on a CPU, padding included, measured with AMX."""
@@ -93,7 +93,11 @@ class TorchRuntime:
 
         Between batches the host may wait: transformers asks for each whether any of it is padding.
         """
-        return self._forward(self._model, tokens, advance)
+        return self.run_late(tokens, ignored, advance)[0]
+
+    def run_late(self, tokens: Tokens, read: TokenReader, advance: Advance = unheard) -> tuple[Vectors, list[Any]]:
+        """See `runtimes.Runtime`. Token vectors are fetched after each batch: they would fill the device."""
+        return self._forward(self._model, tokens, read, advance)
 
     @once
     def _model(self) -> Any:
@@ -103,27 +107,31 @@ class TorchRuntime:
         from .layouts.trimming import trim
 
         weights = self._weights()
-        pooled_model, _, _ = load_model(weights.spec, weights.task, weights.folders)
+        pooled_model, _, _ = load_model(weights.spec, weights.task, weights.folders, self._artifact.late)
         if self._artifact.trimmed:
             trim(pooled_model.model)
         states = pooled_model.model.to(torch.bfloat16 if self.precision == "bf16" else torch.float32)
-        return pooled(states, weights.spec.pooling, weights.spec.normalise).to(self._device)
+        return pooled(states, weights.spec.pooling, weights.spec.normalise, self._artifact.late).to(self._device)
 
-    def _forward(self, model: Any, tokens: Tokens, advance: Advance) -> Vectors:
+    def _forward(self, model: Any, tokens: Tokens, read: TokenReader, advance: Advance) -> tuple[Vectors, list[Any]]:
         import torch
 
         vectors = np.empty((tokens.texts, self._artifact.dim), np.float32)
+        readings: list[Any] = []
         if not tokens.batches:
-            return vectors
+            return vectors, readings
         with torch.inference_mode():
             parts = []
             for number, batch in enumerate(tokens.batches):
                 if number:
                     advance(len(tokens.batches[number - 1].places))
-                parts.append(self._run_exclusively(model, *self._to_device(batch)))
+                output = self._run_exclusively(model, *self._to_device(batch))
+                parts.append(output[0])
+                if len(output) > 1 and read is not ignored:
+                    readings.append(read(*batch.states(output[1].cpu().numpy(), self._artifact.idle)))
             places = np.concatenate([batch.places for batch in tokens.batches])
             vectors[places] = torch.cat(parts).cpu().numpy()
-        return vectors
+        return vectors, readings
 
     def _to_device(self, batch: Batch) -> tuple[Any, Any]:
         """A batch on the device. Because its pages are pinned, the host does not wait for the copy, which follows the previous batch."""
@@ -134,22 +142,24 @@ class TorchRuntime:
             ids, mask = ids.pin_memory(), mask.pin_memory()
         return ids.to(self._device, non_blocking=True), mask.to(self._device, non_blocking=True)
 
-    def _run_exclusively(self, model: Any, ids: Any, mask: Any) -> Any:
-        """A batch's vectors. Threads take turns, since some layouts keep state in the model during a forward pass."""
+    def _run_exclusively(self, model: Any, ids: Any, mask: Any) -> tuple[Any, ...]:
+        """What the model gives for a batch. Threads take turns, since some layouts keep state in the model during a forward pass."""
         with self._lock:
             return self._run_or_halve(model, ids, mask)
 
-    def _run_or_halve(self, model: Any, ids: Any, mask: Any) -> Any:
-        """A batch's vectors; a batch that does not fit in the device's memory is halved."""
+    def _run_or_halve(self, model: Any, ids: Any, mask: Any) -> tuple[Any, ...]:
+        """What the model gives for a batch; a batch that does not fit in the device's memory is halved."""
         import torch
 
         try:
-            return model(ids, mask)
+            output = model(ids, mask)
+            return output if isinstance(output, tuple) else (output,)
         except torch.OutOfMemoryError:
             if len(ids) == 1:
                 raise InvalidRequest("the device has too little memory for one text; use --device cpu") from None
         half = len(ids) // 2
-        return torch.cat([self._run_or_halve(model, ids[:half], mask[:half]), self._run_or_halve(model, ids[half:], mask[half:])])
+        halves = [self._run_or_halve(model, ids[part], mask[part]) for part in (slice(half), slice(half, None))]
+        return tuple(torch.cat(parts) for parts in zip(*halves, strict=True))
 
 
 class ManyDevices:
@@ -167,17 +177,24 @@ class ManyDevices:
         """The first device, which stands for the others, and the library's version."""
         return self._first_runtime.machine
 
-    def run(self, tokens: Tokens, advance: Advance = unheard) -> Vectors:  # noqa: ARG002 - the devices are in other processes
+    def run(self, tokens: Tokens, advance: Advance = unheard) -> Vectors:
         """Encode: (texts, dim) float32. Every device gets each n-th batch, so that long and short ones are spread evenly."""
+        return self.run_late(tokens, ignored, advance)[0]
+
+    def run_late(self, tokens: Tokens, read: TokenReader, advance: Advance = unheard) -> tuple[Vectors, list[Any]]:  # noqa: ARG002
+        """See `runtimes.Runtime`. Nobody hears how far the devices are, which are in other processes; there `read` is called, too."""
         workers = self._workers
         shares = [replace(tokens, batches=tokens.batches[number :: len(workers)]) for number in range(len(workers))]
-        futures = [worker.submit(_run_in_worker, share) for worker, share in zip(workers, shares, strict=True)]
+        futures = [worker.submit(_run_in_worker, share, read) for worker, share in zip(workers, shares, strict=True)]
         vectors = np.empty((tokens.texts, self._artifact.dim), np.float32)
-        for share, future in zip(shares, futures, strict=True):
+        readings: list[Any] = [None] * len(tokens.batches)
+        for number, (share, future) in enumerate(zip(shares, futures, strict=True)):
             if share.batches:
                 places = np.concatenate([batch.places for batch in share.batches])
-                vectors[places] = future.result()[places]
-        return vectors
+                encoded, part = future.result()
+                vectors[places] = encoded[places]
+                readings[number :: len(workers)] = part or [None] * len(share.batches)
+        return vectors, readings
 
     @once
     def _workers(self) -> list[ProcessPoolExecutor]:
@@ -197,5 +214,5 @@ def _start_worker(weights: Weights, folder: Path, device: str, precision: Arithm
     _WORKER["runtime"] = TorchRuntime(lambda: weights, Artifact(folder), device, precision)
 
 
-def _run_in_worker(tokens: Tokens) -> Vectors:
-    return _WORKER["runtime"].run(tokens)
+def _run_in_worker(tokens: Tokens, read: TokenReader) -> tuple[Vectors, list[Any]]:
+    return _WORKER["runtime"].run_late(tokens, read)

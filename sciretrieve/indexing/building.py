@@ -20,10 +20,11 @@ from ..corpora import ColumnMap, Corpus, Sources, open_corpus
 from ..dense.ann import NAMED, check_factory
 from ..dense.choosing import auto_dense
 from ..dense.library import load_faiss
-from ..encoders import check_int8, in_int8, load_encoder
+from ..encoders import check_int8, has_tokens, in_int8, late, late_by_default, load_encoder, packing_of
 from ..errors import CorruptData, IndexExists, InvalidRequest, SciretrieveError
 from ..files import LOCK, listed, remove, remove_lock, write_lock
 from ..index import Index
+from ..late import write_packing
 from ..lexical import Analyzer
 from ..manifest import FORMAT, MANIFEST, PARTS, PENDING, SHARD_NAME, SHARDS, Manifest, Source, library_versions, read_manifest
 from ..once import once
@@ -38,6 +39,8 @@ from .quantising import quantised
 
 SPANNING = ("metric", "dense", "lexical", "recall")
 """The settings of what spans shards."""
+LATE_PAPERS = 250_000
+"""Papers up to which token vectors are part of the default: some 1.3 GB."""
 PLAN = ("command", "format", "settings", "encoder", "analyzer")
 """What a manifest keeps of a build's plan."""
 LIBRARIES = ("adapters", "faiss-cpu", "numpy", "openvino", "pyarrow", "PyStemmer", "tokenizers", "torch", "transformers")
@@ -114,7 +117,7 @@ class Means:
         analyzer = Analyzer() if settings.lexical else None
         if not settings.encoder:
             return cls(None, None, analyzer)
-        encoder = load_encoder(
+        encoder: Encoder = load_encoder(
             settings.encoder,
             adapter=settings.adapter,
             query_adapter=settings.query_adapter,
@@ -127,12 +130,25 @@ class Means:
         )
         if settings.precision == "int8":
             check_int8(encoder)
+        if settings.late or (settings.late is None and settings.lexical and settings.precision != "int8" and late_by_default(encoder)):
+            encoder = late(encoder)
         metric = settings.metric or encoder.metric
         if settings.dense not in ("auto", "flat"):
             load_faiss()  # before hours of encoding
             if settings.dense not in NAMED:
                 check_factory(settings.dense, encoder.dim, metric)
         return cls(encoder, metric, analyzer)
+
+
+def keeps_tokens(settings: BuildSettings, encoder: Encoder | None, papers: int, progress: Progress) -> bool:
+    """Whether an index of so many papers keeps token vectors of its encoder, which `Means` opened."""
+    if not has_tokens(encoder):
+        return False
+    if settings.late or papers <= LATE_PAPERS:
+        progress.note("token vectors are kept beside those of papers, some 5 kB a paper, for late interaction; --no-late leaves them out")
+        return True
+    progress.note(f"token vectors are not kept, since {papers:,} papers are many; --late keeps them, some 5 kB a paper")
+    return False
 
 
 def plain_precision(settings: BuildSettings) -> Precision:
@@ -173,7 +189,7 @@ class Build:
             )
         old = self._current(overwrite)
         if old is not None and not overwrite:
-            if differences := shard_differences(old.build, self.plan, old.whole == self.fingerprint):
+            if differences := self._differences(old.build, old.whole == self.fingerprint, old.late is not None):
                 raise IndexExists(str(self.directory), f"holds an index with another {differences}", self._offer(differences))
             self._respan(old)
             return
@@ -200,9 +216,10 @@ class Build:
                 self.settings.device,
             )
             intake = intake.cut(self.corpus, self.settings.limit, self.strict, lambda table: table)
+            if not (intake.pending.cut or {})["shards"]:
+                raise InvalidRequest(f"the corpus has no paper to index{why_none(intake.pending)}")
+            intake = self._with_tokens(intake)
             pending = intake.pending
-            if not (pending.cut or {})["shards"]:
-                raise InvalidRequest(f"the corpus has no paper to index{why_none(pending)}")
             # what cannot be chosen is an error before papers are encoded
             _spanning(self.plan, self.metric, sum((pending.cut or {})["shards"]), Silent())
             if self.encoder is not None and self.settings.precision == "int8":
@@ -212,6 +229,26 @@ class Build:
         except SciretrieveError:
             self._forget(pending)
             raise
+
+    def _differences(self, build: Mapping[str, Any], same_corpus: bool, is_late: bool | None) -> str:
+        """Why shards of another build, which have token vectors or not, are not those of this one; empty if they are."""
+        differences = shard_differences(build, self.plan, same_corpus)
+        if self.settings.late is None or is_late in (None, self.settings.late):
+            return differences
+        return ", ".join(filter(None, (differences, "--late")))
+
+    def _with_tokens(self, intake: Intake) -> Intake:
+        """Decide whether these papers have token vectors, and how they are packed, unless this work did."""
+        pending = intake.pending
+        if "late" not in pending.state and has_tokens(self.encoder):
+            is_late = keeps_tokens(self.settings, self.encoder, sum((pending.cut or {})["shards"]), self.progress)
+            if is_late and self.encoder is not None:
+                write_packing(pending.late, packing_of(self.encoder))
+            pending = pending.noting(late=is_late)
+        packing = pending.packing()
+        if packing is None and has_tokens(self.encoder):
+            intake = replace(intake, encoder=Means.of(replace(self.settings, late=False)).encoder)
+        return replace(intake, pending=pending, packing=packing)
 
     def _current(self, overwrite: bool) -> Manifest | None:
         """The index that is there. One that cannot be read can still be overwritten."""
@@ -233,7 +270,7 @@ class Build:
         if pending is not None:
             same_corpus = pending.plan.get("fingerprint") == plan["fingerprint"]
             command = pending.plan.get("command")
-            differences = shard_differences(pending.plan, plan, same_corpus) if command == "index" else "command"
+            differences = self._differences(pending.plan, same_corpus, pending.state.get("late")) if command == "index" else "command"
             if not differences and pending.is_cut:
                 return pending
             if differences and not overwrite:
@@ -243,6 +280,8 @@ class Build:
 
     def _offer(self, differences: str) -> str:
         """What the user can do who has an index of another corpus."""
+        if differences == "--late" and self.settings.late:
+            return f"`sciretrieve reindex --late -i {shlex.quote(str(self.directory))}` adds token vectors to it; else "
         if differences != "corpus":
             return ""
         return (

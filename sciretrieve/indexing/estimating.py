@@ -13,7 +13,7 @@ import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
@@ -26,9 +26,10 @@ from ..corpora import ColumnMap, Corpus, Reading, Sources, open_corpus
 from ..corpora.papers import Batch
 from ..corpora.sampling import Sample, sampled
 from ..dense import ADDED_ROWS, ann_costs
-from ..encoders import in_int8, quantise
+from ..encoders import has_tokens, in_int8, packing_of, quantise
 from ..errors import InvalidRequest
 from ..files import HEADER, read_array
+from ..late import Packing
 from ..lexical import Analyzer, Postings
 from ..options import BuildKeywords, BuildSettings, changed
 from ..protocols import Encoder, Progress, Silent, unheard
@@ -36,7 +37,7 @@ from ..schema import integers, texts_of
 from ..shards import cut_shard, fill
 from ..shards.cutting import SHARD_BYTES, contents
 from ..types import Vectors
-from .building import Means, chosen_dense
+from .building import Means, chosen_dense, keeps_tokens
 from .quantising import spread
 
 SAMPLE = 4096
@@ -49,6 +50,8 @@ POSTING_BYTES = 7
 """A posting on disk: row, count, count in the title."""
 POSTING_MEMORY, TERM_MEMORY = 57, 300
 """Bytes in memory while a shard's postings are written, for each posting and each term, by tracemalloc."""
+COUNT_BYTES = 4
+"""The number of a paper's token vectors on disk."""
 INDEX_MEMORY = 1.65
 """Of a FAISS index, what it takes in memory while it is made."""
 ID_MEMORY = 32
@@ -72,7 +75,7 @@ class Estimate:
         metric: how vectors would be compared; None without an encoder.
         dense: how they would be searched: flat, hnsw, ivf, a FAISS factory string, or none.
         seconds_of: of each step, reading, cutting, encoding, terms and dense, the seconds.
-        bytes_of: of each kind of file, papers, ids, vectors, postings, dense and manifests, the bytes on disk.
+        bytes_of: of each kind of file, papers, ids, vectors, tokens, postings, dense and manifests, the bytes on disk.
         memory: the most bytes that the process would have in memory at a time, without a GPU's.
     """
 
@@ -153,7 +156,8 @@ class _Estimation:
     """
 
     def __init__(self, sample: Sample, papers: int, settings: BuildSettings, means: Means, folder: Path, progress: Progress) -> None:
-        self.sample, self.papers, self.means = sample, papers, means
+        self.sample, self.papers, self.settings, self.means = sample, papers, settings, means
+        self.packing: Packing | None = None
         self.folder, self.progress, self.in_int8 = folder, progress, settings.precision == "int8"
         self.count = len(sample.papers)
         self.scale = papers / self.count
@@ -174,6 +178,11 @@ class _Estimation:
         if encoder is not None and self.in_int8:
             quantise(encoder, spread(self.sample.papers), self.folder / "int8")
             encoder = in_int8(encoder, self.folder / "int8")
+        if has_tokens(encoder) and encoder is not None:
+            if keeps_tokens(self.settings, encoder, self.papers, self.progress):
+                self.packing = packing_of(encoder)
+            else:
+                encoder = Means.of(replace(self.settings, late=False)).encoder
         growth = self._cut_papers()
         if analyzer is not None:
             growth = max(growth, self._count_terms(analyzer))
@@ -260,8 +269,13 @@ class _Estimation:
         papers = self.sample.papers.take(integers(rows)).combine_chunks()
         units = encoder.size(encoder.tokenise(texts_of(papers)))
         folder = self._cut(f"encoded-{count}", papers)
-        seconds = _seconds(partial(fill, folder, 0, encoder, None, unheard))
-        return seconds, units or len(papers), np.array(read_array(folder.with_suffix("") / "vectors.npy"))
+        seconds = _seconds(partial(fill, folder, 0, encoder, None, unheard, self.packing))
+        full_folder, units = folder.with_suffix(""), units or len(papers)
+        if self.packing is not None:
+            rows_of_papers = COUNT_BYTES * self.papers + 2 * HEADER * self.shards
+            per_unit = ((full_folder / "tokens.npy").stat().st_size - HEADER) / units
+            self.bytes_of["tokens"] = rows_of_papers + per_unit * (self.tokens or self.papers)
+        return seconds, units, np.array(read_array(full_folder / "vectors.npy"))
 
     def _make_ann(self, vectors: Vectors, metric: Metric) -> None:
         """Make a small FAISS index."""

@@ -15,9 +15,10 @@ import pyarrow as pa
 from ..choices import Device, Metric, Precision
 from ..corpora import Corpus, Reading, Rejections
 from ..encoders import check_golden, golden_vectors
-from ..files import describe, remove, sync_file, write_vectors
+from ..files import remove, sync_file
+from ..late import Packing
 from ..lexical import Analyzer
-from ..manifest import ShardFacts
+from ..manifest import ShardFacts, encoder_file
 from ..pending import Pending
 from ..protocols import Encoder, Progress, Workers
 from ..shards import Cutter, Filling, fill, finished_facts
@@ -34,6 +35,7 @@ class Intake:
         progress: is told how far it is.
         workers: other processes that fill shards; None to fill them here.
         precision, device: in what arithmetic and where their encoders run.
+        packing: how token vectors are packed; None for shards without them.
     """
 
     pending: Pending
@@ -44,6 +46,7 @@ class Intake:
     workers: Workers | None = None
     precision: Precision = "auto"
     device: Device = "auto"
+    packing: Packing | None = None
 
     def cut(
         self,
@@ -114,7 +117,7 @@ class Intake:
         if self.workers is not None:
             return self._handed_out(self.workers, unfilled, source)
         for place in unfilled:
-            fill(self.pending.partial(place), source, self.encoder, self.analyzer, self.progress.advance)
+            fill(self.pending.partial(place), source, self.encoder, self.analyzer, self.progress.advance, self.packing)
         return self.pending
 
     def _handed_out(self, workers: Workers, places: Sequence[int], source: int) -> Pending:
@@ -134,6 +137,7 @@ class Intake:
                 analyzed,
                 sum(cut["shards"]),
                 pending.int8.absolute() if "receipt" in pending.state else None,
+                self.packing,
             )
             for place in places
         ]
@@ -192,10 +196,9 @@ def encoder_facts(pending: Pending, generation: int) -> dict[str, Any] | None:
     if "receipt" in pending.state:
         facts["receipt"] = pending.state["receipt"]
     if pending.golden is not None:
-        path = pending.directory / "encoder" / f"golden-{generation:06d}.npy"
-        path.parent.mkdir(exist_ok=True)
-        write_vectors(path, [pending.golden], pending.golden.shape)
-        facts["golden"] = {"file": f"encoder/{path.name}", **describe(path)}
+        facts["golden"] = encoder_file(pending.directory, "golden", generation, pending.golden)
+    if (packing := pending.packing()) is not None:
+        facts["late"] = encoder_file(pending.directory, "late", generation, packing.array())
     return facts
 
 

@@ -17,7 +17,8 @@ import pyarrow as pa
 
 from ..commits import Change, Spanning, commit
 from ..dense import VectorShard
-from ..files import created, vectors_header, write_lock
+from ..files import array_header, created, write_array, write_lock
+from ..late import Packing
 from ..lexical.postings import write_postings
 from ..manifest import FORMAT, ShardFacts, read_manifest
 from ..pending import Pending
@@ -126,9 +127,11 @@ def _merged(pending: Pending, place: int, snapshot: Snapshot, group: Sequence[Sh
         names = {shard.facts.name for shard in group}
         vectors = [part for shard, part in zip(snapshot.shards, snapshot.vectors, strict=True) if shard.facts.name in names]
         with created(partial / "vectors.npy") as file:
-            file.write(vectors_header(len(papers), vectors[0].dim))
+            file.write(array_header((len(papers), vectors[0].dim)))
             for block in _blocks(snapshot, vectors):
                 file.write(np.ascontiguousarray(block).tobytes())
+    if snapshot.packing is not None:
+        _merge_tokens(partial, group, snapshot.packing)
     if snapshot.manifest.lexical is not None:
         _merge_postings(partial, group, len(papers))
     # which papers exceed the encoder's input length is known of whole shards alone
@@ -144,6 +147,21 @@ def _blocks(snapshot: Snapshot, vectors: Sequence[VectorShard]) -> Iterator[Vect
         for first in range(0, part.papers, BLOCK):
             count = min(BLOCK, part.papers - first)
             yield part.vectors[first : first + count][snapshot.scope.part(part.first + first, count).flags]
+
+
+def _merge_tokens(partial: Path, group: Sequence[Shard], packing: Packing) -> None:
+    """The packed token vectors of a group's papers that are not deleted."""
+    token_shards = [shard.tokens(packing) for shard in group]
+    counts = np.concatenate([part.counts[shard.scope.flags] for shard, part in zip(group, token_shards, strict=True)])
+    write_array(partial / "token-counts.npy", counts)
+    with created(partial / "tokens.npy") as file:
+        file.write(array_header((int(counts.sum()), packing.kept // 2), np.uint8))
+        for shard, part in zip(group, token_shards, strict=True):
+            for first in range(0, part.papers, BLOCK):
+                papers = slice(first, first + BLOCK)
+                is_live = np.repeat(shard.scope.flags[papers], part.counts[papers])
+                end = int(part.ends[papers][-1])
+                file.write(np.ascontiguousarray(part.packed[end - len(is_live) : end][is_live]).tobytes())
 
 
 def _merge_postings(partial: Path, group: Sequence[Shard], papers: int) -> None:

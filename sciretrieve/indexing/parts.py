@@ -14,6 +14,7 @@ from ..corpora import ColumnMap, Corpus, Sources, open_corpus
 from ..encoders import compared
 from ..errors import InvalidRequest
 from ..files import listed, remove, sync_file, write_lock
+from ..late import write_packing
 from ..manifest import MANIFEST, PARTS
 from ..options import BuildKeywords, BuildSettings, changed
 from ..pending import Pending
@@ -89,7 +90,10 @@ def join_parts(index: str | Path, *, progress: Progress | None = None) -> int:
             return len(parts)
         if pending is None or pending.plan != plan or pending.cut is None:
             runtimes = dict.fromkeys(runtime for part in parts for runtime in part.state.get("ran_in", ()))
-            pending = Pending.begin(directory, plan).noting(**{**first.state, "ran_in": list(runtimes)})
+            pending = Pending.begin(directory, plan)
+            if (packing := first.packing()) is not None:
+                write_packing(pending.late, packing)
+            pending = pending.noting(**{**first.state, "ran_in": list(runtimes)})
         if first.rejected.exists():
             first.rejected.replace(pending.rejected)
         for part in parts:
@@ -140,4 +144,7 @@ def _unlike(one: Pending, other: Pending) -> str:
         return unlike
     if not all(agree for agree, _ in map(compared, one.golden, other.golden)):
         return "vector for the same text, though their encoder has one name; were versions of libraries different? the part"
+    packings = one.packing(), other.packing()
+    if (packings[0] is None) != (packings[1] is None) or (packings[0] and packings[1] and not packings[0].is_like(packings[1])):
+        return "late interaction, or way to pack token vectors"
     return ""

@@ -10,22 +10,40 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from ..choices import METRICS, Metric, check_choice
-from ..commits import Change, Spanning, commit
+from ..commits import Change, Spanning, commit, next_generation
 from ..dense.ann import NAMED, check_factory
 from ..dense.choosing import auto_dense
+from ..encoders import late as with_tokens
+from ..encoders import packing_of
 from ..errors import CorruptData, InvalidRequest
 from ..files import copy, describe, read_json, remove, write_lock
 from ..fusion import Fusion
+from ..late import write_packing
 from ..lexical import Analyzer, Bm25Parameters
-from ..manifest import FORMAT, MANIFEST, SHARD_NAME, SHARDS, Manifest, ShardFacts, Source, is_first_format, read_manifest
+from ..manifest import (
+    FORMAT,
+    MANIFEST,
+    SHARD_NAME,
+    SHARDS,
+    TOKEN_FILES,
+    Manifest,
+    ShardFacts,
+    Source,
+    encoder_file,
+    is_first_format,
+    read_manifest,
+)
 from ..options import BuildSettings, check_recall
 from ..pending import Pending
-from ..protocols import Progress, Silent
+from ..protocols import Encoder, Progress, Silent
+from ..queries import QueryEncoder
+from ..repairing import made_anew
 from ..schema import concat
 from ..shards import cut_shard, fill, finished_facts
 from ..shards.cutting import contents
+from ..snapshot import Snapshot
 from ..sweeping import sweep
-from .intake import plain_json
+from .intake import plain_json, ran_in
 
 
 def reindex(
@@ -36,9 +54,13 @@ def reindex(
     lexical: Bm25Parameters | Mapping[str, Any] | None = None,
     memory: int | None = None,
     recall: float | None = None,
+    late: bool | None = None,
+    encoder: Encoder | None = None,
     progress: Progress | None = None,
 ) -> Manifest:
     """Rebuild what spans an index's shards with other settings, as a new generation; and convert an index of format version 1.
+
+    Papers are encoded again only to add token vectors; that can be interrupted, and goes on when it is called again.
 
     Args:
         index: the index's directory.
@@ -47,6 +69,8 @@ def reindex(
         lexical: BM25's parameters, or those of them that change; by default as they are.
         memory: bytes that "auto" may choose a dense index of; None for no limit.
         recall: the share of the true best 10 papers that an approximate dense index should find; by default as it is.
+        late: whether it has token vectors for late interaction; by default as it is.
+        encoder: what adds them, where the encoder that filled the index is not to be found again by itself.
         progress: is told what is built.
 
     Returns:
@@ -54,7 +78,7 @@ def reindex(
 
     Raises:
         NotFound: there is no such index.
-        InvalidRequest: a setting is invalid, or the index has no vectors or terms for it.
+        InvalidRequest, EncoderMismatch: a setting is invalid, the index has no vectors or terms for it, or the encoder is another.
         IndexBusy: another process is writing the index.
     """
     directory, listener = Path(index), progress or Silent()
@@ -89,15 +113,55 @@ def reindex(
                 settings = replace(settings, dense=auto_dense(old.papers, dim, memory, parameters is not None, listener.note))
             if dense not in (None, "auto", *NAMED) and settings.metric is not None:
                 check_factory(settings.dense, int(old.encoder["dim"]), settings.metric)
-        if settings == Spanning.of(old):
+        changed_tokens = late is not None and late != (old.late is not None)
+        if settings == Spanning.of(old) and not changed_tokens:
             if not is_old_format:
                 listener.note(f"{directory} has these settings already")
             new = old
         else:
             build = {**old.build, "settings": {**old.build["settings"], "recall": settings.recall}}
-            new = commit(directory, old, replace(old, build=build), settings, Change("reindex"), listener)
+            manifest = replace(old, build=build)
+            if changed_tokens:
+                manifest = _with_tokens(directory, manifest, encoder, listener) if late else _without_tokens(manifest)
+            new = commit(directory, old, manifest, settings, Change("reindex"), listener)
         sweep(directory)
     return new
+
+
+def _with_tokens(directory: Path, old: Manifest, given: Encoder | None, progress: Progress) -> Manifest:
+    """The manifest of an index with token vectors: its papers are encoded again, into new shards."""
+    built = old.encoder
+    if built is None or old.lexical is None:
+        raise InvalidRequest(f"{directory} has no {'BM25' if built else 'vectors'}, and late interaction is a part of hybrid search")
+    if built.get("precision") == "int8":
+        raise InvalidRequest(f"the papers of {directory} were encoded in int8; build it anew, with --late and without --precision int8")
+    with Snapshot(directory) as snapshot:
+        queries = QueryEncoder(directory, built, snapshot.golden, given)
+        encoder = with_tokens(queries.checked("paper"))
+    encoder.expect(sum(facts.papers for facts in old.shards))
+    plan = {
+        "command": "reindex",
+        "format": FORMAT,
+        "base": old.generation,
+        "corpus": [str(directory)],
+        "encoder": {**built, "ran_in": None},
+    }
+    pending = Pending.take_up(directory, plan)
+    if (packing := pending.packing()) is None:
+        packing = packing_of(encoder)
+        write_packing(pending.late, packing)
+        pending = pending.noting(late=True)
+    progress.start(sum(facts.papers for facts in old.shards))
+    shards = tuple(made_anew(pending, place, facts, encoder, Analyzer(), packing, progress) for place, facts in enumerate(old.shards))
+    facts = encoder_file(directory, "late", next_generation(directory), packing.array())
+    return replace(old, shards=shards, encoder={**built, "late": facts, "ran_in": ran_in(pending, encoder, built.get("ran_in", ()))})
+
+
+def _without_tokens(old: Manifest) -> Manifest:
+    """The manifest of an index whose token vectors are no longer needed."""
+    shards = [replace(shard, files={name: file for name, file in shard.files.items() if name not in TOKEN_FILES}) for shard in old.shards]
+    encoder = {name: value for name, value in (old.encoder or {}).items() if name != "late"}
+    return replace(old, shards=tuple(shards), encoder=encoder)
 
 
 def refit(directory: Path, parameters: Bm25Parameters, fusion: Fusion) -> Manifest:

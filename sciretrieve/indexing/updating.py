@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from ..choices import Device, Filter
 from ..commits import Change, Spanning, commit, next_generation, with_deleted
 from ..corpora import ColumnMap, Corpus, Sources, open_corpus
-from ..encoders import reopen_encoder
+from ..encoders import late, reopen_encoder
 from ..errors import CorruptData, InvalidRequest, SciretrieveError
 from ..files import write_lock
 from ..manifest import FORMAT, ShardFacts, Source, library_versions
@@ -204,8 +204,10 @@ class _Update:
         if built is None:
             return None
         if given is not None:
-            return QueryEncoder(self.directory, built, None, given).encoder
-        return reopen_encoder(built, "fp32" if built.get("precision") == "fp32" else "auto", device)
+            encoder = QueryEncoder(self.directory, built, None, given).encoder
+        else:
+            encoder = reopen_encoder(built, "fp32" if built.get("precision") == "fp32" else "auto", device)
+        return late(encoder) if self.old.late else encoder
 
     @once
     def fingerprint(self) -> str:
@@ -245,7 +247,8 @@ class _Update:
         self.progress.note(f"that added {update.added:,} papers and replaced {update.replaced:,}")
 
     def _intake(self, pending: Pending) -> Intake:
-        return Intake(pending, self.encoder, self.analyzer, self.old.build["settings"]["shard_size"], self.progress)
+        shard_size = self.old.build["settings"]["shard_size"]
+        return Intake(pending, self.encoder, self.analyzer, shard_size, self.progress, packing=self.snapshot.packing)
 
     def run(self, strict: bool, resume: bool) -> Update:
         """Take in what is new, delete what is to go, and commit."""

@@ -3,6 +3,8 @@
 papers.parquet    the papers in row order, in small row groups
 ids.arrow         their ids, and a hash of what each paper says, memory-mapped
 vectors.npy       their vectors, (papers, dim) float32, if the index has an encoder
+tokens.npy        the vectors of their tokens, packed (see `late`), one paper after the other, if the index has late interaction
+token-counts.npy  how many of these each paper has
 postings.arrow    their terms, if the index has BM25
 lengths.arrow     how many terms each paper has, and those of its title
 

@@ -6,6 +6,7 @@ It can be interrupted anywhere and goes on where it stopped: vectors are on disk
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -14,14 +15,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..choices import Device, Precision
-from ..encoders import check_golden, in_int8, reopen_encoder
+from ..encoders import check_golden, encode_packed, in_int8, late, reopen_encoder
 from ..encoders.ahead import make_ahead
 from ..errors import CorruptData
-from ..files import HEADER, claimed, describe, read_sealed, sync_file, vectors_header, write_sealed
+from ..files import HEADER, array_header, claimed, describe, read_sealed, sync_file, write_sealed
+from ..late import Packing
 from ..lexical import Analyzer, PostingsBuilder
 from ..manifest import SHARD_FILES, ShardFacts, shard_facts
 from ..protocols import Advance, Counted, Encoder
@@ -34,7 +37,14 @@ encoder's batches, and with them the last bits of the vectors, do not depend on 
 SHARD_FACTS = "shard.json"
 
 
-def fill(partial: Path, source: int, encoder: Encoder | None, analyzer: Analyzer | None, advance: Advance) -> ShardFacts:
+def fill(
+    partial: Path,
+    source: int,
+    encoder: Encoder | None,
+    analyzer: Analyzer | None,
+    advance: Advance,
+    packing: Packing | None = None,
+) -> ShardFacts:
     """Encode the papers in a folder that was cut, count their terms, and give the folder its final name, without `.partial`.
 
     Args:
@@ -42,15 +52,18 @@ def fill(partial: Path, source: int, encoder: Encoder | None, analyzer: Analyzer
         source: where its papers come from: a position in `Manifest.sources`.
         encoder, analyzer: what makes vectors and terms; None for a shard without them. Vectors that are there already stay.
         advance: is told of papers that are done.
+        packing: how token vectors are packed; None for a shard without them.
     """
     with claimed(partial / "papers.parquet"):
-        return _filled(partial, source, encoder, analyzer, advance)
+        return _filled(partial, source, encoder, analyzer, advance, packing)
 
 
-def _filled(partial: Path, source: int, encoder: Encoder | None, analyzer: Analyzer | None, advance: Advance) -> ShardFacts:
+def _filled(
+    partial: Path, source: int, encoder: Encoder | None, analyzer: Analyzer | None, advance: Advance, packing: Packing | None
+) -> ShardFacts:
     papers = _papers(partial / "papers.parquet")
     postings = PostingsBuilder(analyzer) if analyzer else None
-    vectors = _Vectors(partial / "vectors.npy", encoder, papers)
+    encoded = _Encoded(partial, encoder, packing) if encoder is not None else None
     rows, truncated = 0, None
 
     def tokenised(window: pa.Table) -> Any:
@@ -61,15 +74,16 @@ def _filled(partial: Path, source: int, encoder: Encoder | None, analyzer: Analy
             postings.add(window["title"].to_pylist(), window["abstract"].to_pylist())
         rows += window.num_rows
         counted = Counted(advance)
-        if encoder is not None:
+        if encoder is not None and encoded is not None:
             too_long = encoder.truncated(tokens)
             truncated = None if too_long is None else (truncated or 0) + too_long
-            if rows > vectors.done:
-                vectors.add(encoder.encode(tokens, counted))
+            if rows > encoded.done:
+                encoded.add(tokens, counted)
         advance(window.num_rows - counted.papers)
     if postings:
         postings.write(partial)
-    vectors.finish()
+    if encoded is not None:
+        encoded.finish()
     return finish(partial, papers, truncated, (source,))
 
 
@@ -85,6 +99,7 @@ class Filling:
         analyzed: whether terms are counted.
         papers: how many papers all shards of the index have.
         int8: the folder of the encoder's quantised graph, if its papers go through that.
+        packing: as in `fill`.
     """
 
     partial: Path
@@ -96,6 +111,7 @@ class Filling:
     analyzed: bool
     papers: int
     int8: Path | None
+    packing: Packing | None
 
     def __call__(self, advance: Advance) -> tuple[str | None, tuple[str, ...]]:
         """Fill the shard, unless another process did. The precision of its vectors, and the runtimes that the encoder ran in.
@@ -112,10 +128,12 @@ class Filling:
             check_golden(self.golden, encoder, "paper")
         if known and self.int8 is not None:
             encoder = _in_int8(*known, self.int8)
+        if known and self.packing is not None:
+            encoder = _late(*known)
         if encoder is not None:
             encoder.expect(self.papers)
         try:
-            fill(self.partial, self.source, encoder, Analyzer() if self.analyzed else None, advance)
+            fill(self.partial, self.source, encoder, Analyzer() if self.analyzed else None, advance, self.packing)
         except FileNotFoundError:
             if not folder.is_dir():  # else another process was just finishing it
                 raise
@@ -132,6 +150,12 @@ def _opened(identity: str, precision: Precision, device: Device) -> Encoder:
 def _in_int8(identity: str, precision: Precision, device: Device, folder: Path) -> Encoder:
     """The same in int8."""
     return in_int8(_opened(identity, precision, device), folder)
+
+
+@lru_cache(1)
+def _late(identity: str, precision: Precision, device: Device) -> Encoder:
+    """The same with token vectors."""
+    return late(_opened(identity, precision, device))
 
 
 def finish(partial: Path, papers: int, truncated: int | None, sources: tuple[int, ...]) -> ShardFacts:
@@ -160,39 +184,88 @@ def finished_facts(folder: Path) -> ShardFacts:
         raise CorruptData(f"{folder / SHARD_FACTS} is damaged ({error}); rebuild the index with --overwrite") from error
 
 
-class _Vectors:
-    """A shard's vectors while they are made. `done` is how many papers have them from an interrupted run, in whole windows.
+class _Encoded:
+    """What the encoder makes of a shard's papers: vectors, and for late interaction packed token vectors.
 
-    The last window is not counted: it may not be completely on disk.
+    Attributes:
+        done: how many papers were encoded by an interrupted run, in whole windows. The last window is not counted: it may not be
+            completely on disk.
     """
 
-    def __init__(self, path: Path, encoder: Encoder | None, papers: int) -> None:
-        self._path, self._encoder, self._papers = path, encoder, papers
-        self.done = 0
-        if encoder is None or not path.exists():
-            return
-        rows = (path.stat().st_size - HEADER) // (4 * encoder.dim)
+    def __init__(self, partial: Path, encoder: Encoder, packing: Packing | None) -> None:
+        self._encoder, self._packing = encoder, packing
+        self._vectors = _Growing(partial / "vectors.npy", np.dtype(np.float32), (encoder.dim,))
+        rows = self._vectors.rows
+        if packing is not None:
+            self._tokens = _Growing(partial / "tokens.npy", np.dtype(np.uint8), (packing.kept // 2,))
+            self._counts = _Growing(partial / "token-counts.npy", np.dtype(np.int32), ())
+            ends = np.cumsum(self._counts.read(min(rows, self._counts.rows)), dtype=np.int64)
+            rows = int(np.searchsorted(ends, self._tokens.rows, side="right"))
         self.done = max(rows // encoder.window - 1, 0) * encoder.window
-        os.truncate(path, HEADER + self.done * 4 * encoder.dim if self.done else 0)
+        self._vectors.cut(self.done)
+        if packing is not None:
+            self._tokens.cut(int(ends[self.done - 1]) if self.done else 0)
+            self._counts.cut(self.done)
 
-    def add(self, vectors: Any) -> None:
-        """Append a window's vectors, (n, dim)."""
-        assert self._encoder is not None
+    def add(self, tokens: Any, advance: Advance) -> None:
+        """Encode the next window."""
+        if self._packing is None:
+            self._vectors.add(self._encoder.encode(tokens, advance))
+            return
+        vectors, packed, counts = encode_packed(self._encoder, tokens, self._packing, advance)
+        self._tokens.add(packed)
+        self._counts.add(counts)
+        self._vectors.add(vectors)
+
+    def finish(self) -> None:
+        """Write how many rows each file has."""
+        self._vectors.finish()
+        if self._packing is not None:
+            self._tokens.finish()
+            self._counts.finish()
+
+
+class _Growing:
+    """An array in a .npy file to which rows are appended; its header says how many there are only when it is finished.
+
+    Attributes:
+        rows: how many whole rows the file has.
+    """
+
+    def __init__(self, path: Path, kind: np.dtype[Any], shape: tuple[int, ...]) -> None:
+        self._path, self._kind, self._shape = path, kind, shape
+        self._size = kind.itemsize * math.prod(shape)
+        self.rows = max(path.stat().st_size - HEADER, 0) // self._size if path.exists() else 0
+
+    def read(self, rows: int) -> npt.NDArray[Any]:
+        """The first of its rows."""
+        if not rows:
+            return np.empty((0, *self._shape), self._kind)
+        return np.fromfile(self._path, self._kind, rows * math.prod(self._shape), offset=HEADER).reshape(rows, *self._shape)
+
+    def cut(self, rows: int) -> None:
+        """Keep only the first of its rows."""
+        if self._path.exists():
+            os.truncate(self._path, HEADER + rows * self._size if rows else 0)
+        self.rows = rows
+
+    def add(self, rows: npt.NDArray[Any]) -> None:
+        """Append rows, which then are on disk."""
         with self._path.open("ab") as file:
             is_new = file.tell() == 0
             if is_new:
-                file.write(vectors_header(0, self._encoder.dim))
-            file.write(np.ascontiguousarray(vectors, np.float32).tobytes())
+                file.write(array_header((0, *self._shape), self._kind))
+            file.write(np.ascontiguousarray(rows, self._kind).tobytes())
             file.flush()
             os.fsync(file.fileno())
+        self.rows += len(rows)
         if is_new:
             sync_file(self._path.parent)  # or all windows may be lost with the file's name
 
     def finish(self) -> None:
-        """Write how many there are."""
-        if self._encoder is not None:
-            with self._path.open("r+b") as file:
-                file.write(vectors_header(self._papers, self._encoder.dim))
+        """Write how many rows there are."""
+        with self._path.open("r+b") as file:
+            file.write(array_header((self.rows, *self._shape), self._kind))
 
 
 def _papers(path: Path) -> int:

@@ -17,6 +17,7 @@ from ..choices import Metric
 from ..dense import VectorShard
 from ..errors import CorruptData
 from ..files import read_array, write_array
+from ..late import Packing, TokenShard
 from ..lexical import Postings
 from ..manifest import SHARDS, ShardFacts
 from ..once import once
@@ -73,6 +74,10 @@ class Shard:
         """Its vectors, with their FAISS index if there is one. Only for an index with vectors."""
         ann_path = self.file(self.facts.ann_file) if self.facts.ann_file else None
         return VectorShard(self.file("vectors.npy"), self.papers, dim, metric, self.first, ann_path)
+
+    def tokens(self, packing: Packing) -> TokenShard:
+        """Its packed token vectors. Only for an index with late interaction."""
+        return TokenShard(self.file("tokens.npy"), self.file("token-counts.npy"), self.papers, packing, self.first)
 
     @once
     def _ids_table(self) -> dict[str, pa.Array]:

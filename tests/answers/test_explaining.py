@@ -193,6 +193,40 @@ def test_the_sentence_is_the_nearest_of_the_abstract(story_index: Callable[..., 
         assert near[sentence_list.index(why.sentence)] > near.max() - 2e-3
 
 
+def test_words_of_a_paper_answer_words_of_the_query_by_meaning(story_index: Callable[..., sr.Index]) -> None:
+    """The best of all pairs of words, of each text read alone; words that both have are not among them."""
+    index = story_index("cosine", metric="cosine")
+    query = "the chilliness of summer weather"
+    encoder = index.query_encoder.with_tokens
+    (query_tokens,) = encoder.encode_queries_late([Query("q", query)])[1]
+    query_words = encoder.words("query", Paper("", query))
+    assert len(query_words) == len(query_tokens) > 5  # "chilliness" is several tokens
+    for why in explain(index, query, list(ABSTRACTS)):
+        paper = Paper(why.id, f"title {why.id}", ABSTRACTS[why.id])
+        (tokens,) = encoder.encode_papers_late([paper])
+        words = encoder.words("paper", paper)
+        assert len(words) == len(tokens)
+        expected = {}
+        for word in ("chilliness", "summer", "weather"):
+            places = [place for place, other in enumerate(query_words) if other == word]
+            pairs = [[(float(query_tokens[place] @ token), other) for token, other in zip(tokens, words, strict=True)] for place in places]
+            best = [max((cosine, other) for cosine, other in part if other.isalnum()) for part in pairs]
+            expected[word] = max(best)[1], sum(cosine for cosine, _ in best) / len(best)
+        if why.id == "a":
+            expected.pop("weather")
+        assert {word: other for word, (other, _) in why.meanings.items()} == {word: other for word, (other, _) in expected.items()}
+        for word, (_, cosine) in why.meanings.items():
+            assert cosine == pytest.approx(expected[word][1], abs=1e-3)
+        assert list(why.meanings.values()) == sorted(why.meanings.values(), key=lambda pair: -pair[1])
+        if why.id in "ab":
+            assert why.meanings["chilliness"][0] == "cold"
+
+
+def test_without_token_vectors_nothing_is_said_of_meanings(story_index: Callable[..., sr.Index]) -> None:
+    index = story_index("plain", late=False)
+    assert all(not why.meanings for why in explain(index, "chilly summer", list(ABSTRACTS)))
+
+
 def test_the_sentence_answers_the_query(story_index: Callable[..., sr.Index]) -> None:
     index = story_index("cosine", metric="cosine")
     sentence_by_id = {why.id: why.sentence for why in explain(index, "graph neural networks with message passing", list("abde"))}

@@ -185,7 +185,7 @@ def test_an_index_of_the_first_format_is_converted_without_encoding(
     assert manifest.encoder == before["encoder"]
     for name in ("papers", "rejected", "metric", "dense", "versions"):
         assert getattr(manifest, name) == before[name], name
-    new_settings = {"memory": None, "recall": 0.98, "pooling": None, "template": None, "query_template": None}
+    new_settings = {"memory": None, "recall": 0.98, "late": None, "pooling": None, "template": None, "query_template": None}
     assert manifest.build["settings"] == new_settings | before["build"]["settings"]
     assert (first_format / "rejected.jsonl").read_bytes() == (FIRST_FORMAT / "rejected.jsonl").read_bytes()
     # what is new

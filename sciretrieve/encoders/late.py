@@ -1,0 +1,67 @@
+"""Late interaction: an encoder's token vectors of papers, packed as an index keeps them, and how they are packed."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from ..demo import CORPUS
+from ..errors import CorruptData, InvalidRequest
+from ..late import Counts, FewBits, Packing, learn, packed_texts, read_packing, write_packing
+from ..protocols import Advance, Encoder, unheard
+from ..types import Paper, Vectors
+from .text_encoder import TextEncoder
+from .tokens import Tokens
+
+LOG = logging.getLogger(__name__)
+
+
+def has_tokens(encoder: Encoder | None) -> bool:
+    """Whether an encoder gives token vectors, see `late`."""
+    return isinstance(encoder, TextEncoder) and encoder.late
+
+
+def late_by_default(encoder: Encoder) -> bool:
+    """Whether an encoder is one for which late interaction was measured to be a gain."""
+    return isinstance(encoder, TextEncoder) and encoder.spec.late
+
+
+def late(encoder: Encoder) -> TextEncoder:
+    """The encoder, with token vectors. Raises InvalidRequest for one that has none."""
+    if not isinstance(encoder, TextEncoder):
+        raise InvalidRequest(f"late interaction takes a model that reads texts, and {encoder.name} is none; leave out --late")
+    return encoder.with_tokens()
+
+
+def encode_packed(encoder: Encoder, tokens: Tokens, packing: Packing, advance: Advance = unheard) -> tuple[Vectors, FewBits, Counts]:
+    """Encode tokenised papers: vectors, (n, dim); packed token vectors of all, one after the other; and how many each has, (n,)."""
+    vectors, readings = late(encoder).encode_late(tokens, packing.pack, advance)
+    return vectors, *packed_texts(readings, [batch.places for batch in tokens.batches])
+
+
+def packing_of(encoder: Encoder) -> Packing:
+    """How an encoder's token vectors are packed: learnt once a machine, of the demo's papers, which lie beside the program.
+
+    A rotation learnt of an index's own papers would be no better, see docs/quality.md.
+    """
+    with_tokens = late(encoder)
+    path = with_tokens.artifact.folder / "packing.npy"
+    with suppress(FileNotFoundError, CorruptData):
+        return read_packing(path, with_tokens.dim)
+    LOG.info("learning how token vectors of %s are packed, once", encoder.name)
+    papers = [json.loads(line) for line in CORPUS.read_text(encoding="utf-8").splitlines()]
+    tokens = with_tokens.tokenise([Paper("", paper["title"], paper["abstract"]) for paper in papers])
+    parts: Sequence[Any] = with_tokens.encode_late(tokens, _as_they_are)[1]
+    packing = learn(np.concatenate([states for states, _ in parts]), np.concatenate([counts for _, counts in parts]))
+    with suppress(OSError):  # if the cache cannot be written, it is learnt again
+        write_packing(path, packing)
+    return packing
+
+
+def _as_they_are(states: Vectors, counts: Counts) -> tuple[Vectors, Counts]:
+    return states, counts

@@ -1,0 +1,95 @@
+"""How well papers' token vectors match a query's: for each token of the query the best cosine of the paper's, and the mean of these.
+
+Source: Khattab and Zaharia, "ColBERT", SIGIR 2020, section 3.3 (MaxSim). Here nothing was trained for it, so what they leave to training is
+put in: rare words count more, and a good match much more than a fair one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import CorruptData
+from ..files import read_array
+from ..once import once
+from ..sharding import by_shard
+from ..types import Rows, Scores, Vectors
+from .packing import Counts, FewBits, Packing, units
+
+POWER = 4
+"""What a cosine is raised to: of an untrained model those of unrelated words are 0.3 to 0.4. See docs/quality.md."""
+
+
+@dataclass(frozen=True)
+class TokenShard:
+    """Packed token vectors of one shard, memory-mapped."""
+
+    path: Path
+    counts_path: Path
+    papers: int
+    packing: Packing
+    first: int
+
+    @once
+    def packed(self) -> FewBits:
+        """(pairs, kept / 2) of all its papers, one after the other."""
+        packed: FewBits = read_array(self.path)
+        expected = (int(self.counts.sum(dtype=np.int64)), self.packing.kept // 2)
+        if packed.dtype != np.uint8 or packed.shape != expected:
+            raise CorruptData(
+                f"{self.path} holds {packed.dtype}{packed.shape} where its shard has uint8{expected}; try `sciretrieve verify --repair`"
+            )
+        return packed
+
+    @once
+    def counts(self) -> npt.NDArray[np.int32]:
+        """How many pairs each paper has, (papers,)."""
+        counts = np.array(read_array(self.counts_path))
+        if counts.dtype != np.int32 or counts.shape != (self.papers,) or (counts < 0).any():
+            raise CorruptData(
+                f"{self.counts_path} holds {counts.dtype}{counts.shape}, which is not its shard's; try `sciretrieve verify --repair`"
+            )
+        return counts
+
+    @once
+    def ends(self) -> Counts:
+        """Where the pairs of each paper end, (papers,)."""
+        return np.cumsum(self.counts, dtype=np.int64)
+
+    def of(self, row: int) -> FewBits:
+        """The packed token vectors of the paper in this row of the shard."""
+        return self.packed[int(self.ends[row - 1]) if row else 0 : int(self.ends[row])]
+
+
+@dataclass(frozen=True, eq=False)
+class QueryTokens:
+    """A query's token vectors, (tokens, dim) of unit length, and how much each counts, (tokens,)."""
+
+    vectors: Vectors
+    weights: Scores
+
+
+def matches(shards: Sequence[TokenShard], query: QueryTokens, rows: Rows) -> Scores:
+    """The scores of the papers at the given rows for a query: (n,), from 0 to 1; -inf for papers without tokens."""
+    scores = np.full(len(rows), -np.inf)
+    for shard, positions, shard_rows in by_shard(rows, shards):
+        scores[positions] = match(shard.packing, query, [shard.of(row) for row in shard_rows.tolist()])
+    return scores
+
+
+def match(packing: Packing, query: QueryTokens, papers: Sequence[FewBits]) -> Scores:
+    """The scores of papers with these packed token vectors for a query: (n,), from 0 to 1; -inf for papers without tokens.
+
+    One paper at a time: in products of several, the last bits of one paper's score would depend on the others.
+    """
+    rotated = units(query.vectors @ packing.rotation).T
+    scores = np.full(len(papers), -np.inf)
+    for place, packed in enumerate(papers):
+        if len(packed):
+            best = (packing.unpack(packed) @ rotated).max(axis=0)
+            scores[place] = np.average(np.clip(best, 0.0, 1.0).astype(np.float64) ** POWER, weights=query.weights)
+    return scores
