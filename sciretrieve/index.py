@@ -31,9 +31,10 @@ from .queries import QueryEncoder
 from .ranking.diversity import diverse
 from .ranking.grouping import grouped
 from .ranking.reranking import reranked
+from .rocchio import moved, moved_terms, rocchio, rocchio_terms
 from .runs import Run
 from .scope import Scope
-from .search import Probe, rocchio, rocchio_terms
+from .search import Probe
 from .snapshot import Snapshot, as_ids
 from .streams import checked_text
 from .types import Paper, Query, Rows, Scores, Vectors
@@ -105,6 +106,8 @@ class Index(Snapshot):
         k: int = 10,
         options: SearchOptions = SearchOptions(),
         *,
+        like: str | Sequence[str] = (),
+        unlike: str | Sequence[str] = (),
         vectors: Vectors | None = None,
         **changes: Unpack[SearchKeywords],
     ) -> Run:
@@ -115,15 +118,21 @@ class Index(Snapshot):
                 type them, see `sciretrieve.narrowing.operators`; a `Query` is taken as it is.
             k: how many papers are wanted for each query.
             options: how to search.
+            like: papers of this index, by id, that answer the query, which is moved towards them by Rocchio's formula (see
+                `rocchio.moved`), in both halves. They, and those of `unlike`, are never among the answers.
+            unlike: papers that do not answer it, which it is moved away from.
             vectors: the queries' vectors by the index's encoder, (n, dim), where they are known: then nothing is encoded.
             changes: fields of `SearchOptions`, in place of those of `options`: `search("graph networks", filter="year >= 2018")`.
 
         Raises:
-            InvalidRequest: an empty query, a k below 1, a filter that cannot be read, or a mode the index lacks.
+            NotFound: a paper that is liked or disliked is not in the index.
+            InvalidRequest: an empty query, a k below 1, a filter that cannot be read, or a mode the index lacks; papers liked or
+                disliked with several queries, or one both liked and disliked.
         """
         chosen = changed(options, changes)
         mode, fusion = self._checked(k, chosen.mode), self.fusion(chosen.fusion, chosen.alpha)
-        return self._answered(self.probes(_listed(query), mode, chosen.filters, vectors, chosen.late), k, mode, fusion, chosen)
+        probes = self.probes(_listed(query), mode, chosen.filters, vectors, chosen.late, like=like, unlike=unlike)
+        return self._answered(probes, k, mode, fusion, chosen)
 
     def similar(
         self,
@@ -267,8 +276,13 @@ class Index(Snapshot):
         filter: Filter,
         vectors: Vectors | None = None,
         late: bool | None = None,
+        *,
+        like: str | Sequence[str] = (),
+        unlike: str | Sequence[str] = (),
     ) -> list[Probe]:
-        """Queries made ready: what is typed is taken apart, and all vectors that are not given are encoded at once."""
+        """Queries made ready: what is typed is taken apart, and all vectors that are not given are encoded at once. Raises as `search`."""
+        if (like or unlike) and len(queries) > 1:
+            raise InvalidRequest("papers are liked and disliked as answers to one query; search for one query at a time")
         allowed = self.narrower.passing(filter)
         parsed: list[Query] = []
         scopes: list[Scope] = []
@@ -288,10 +302,14 @@ class Index(Snapshot):
         if not all(query.words.strip() for query in parsed):
             raise InvalidRequest("the query is empty; give some words, a sentence or a title")
         if mode == "bm25" and not late:
-            return [self._probe(*parts, mode) for parts in zip(parsed, typed_queries, [None] * len(parsed), scopes, strict=True)]
-        known, tokens = self._read(parsed, mode, vectors, late)
+            known: Sequence[Vectors | None] = [None] * len(parsed)
+            tokens: Sequence[QueryTokens | None] = known
+        else:
+            vectors, tokens = self._read(parsed, mode, vectors, late)
+            known = list(vectors)
         probes = [self._probe(*parts, mode) for parts in zip(parsed, typed_queries, known, scopes, strict=True)]
-        return [replace(probe, tokens=states) for probe, states in zip(probes, tokens, strict=True)]
+        probes = [replace(probe, tokens=states) for probe, states in zip(probes, tokens, strict=True)]
+        return [self._moved(probes[0], as_ids(like), as_ids(unlike), mode)] if like or unlike else probes
 
     def _read(
         self, queries: Sequence[Query], mode: Mode, vectors: Vectors | None, late: bool | None = None
@@ -319,6 +337,20 @@ class Index(Snapshot):
         weights = np.array([rarities[word] for word in words])
         kept = weights > 0
         return QueryTokens(states[kept], weights[kept]) if kept.any() else None
+
+    def _moved(self, probe: Probe, like: Sequence[str], unlike: Sequence[str], mode: Mode) -> Probe:
+        """A probe moved towards papers and away from others, which no longer may answer it."""
+        if both := [id for id in like if id in unlike]:
+            raise InvalidRequest(f"the paper {both[0]!r} is both liked and disliked; leave it out of one of them")
+        liked, disliked = (self.rows(list(dict.fromkeys(ids))) for ids in (like, unlike))
+        vector, terms = probe.vector, probe.terms
+        if vector is not None:
+            vector = moved(vector, self._vectors_at(liked), self._vectors_at(disliked))
+        if self.bm25 is not None and mode != "dense":
+            groups = ([self._terms(Query("", paper=paper).words, mode) for paper in self.papers_at(rows)] for rows in (liked, disliked))
+            terms = moved_terms(terms, *groups, self.bm25.rarity)
+        scope = probe.scope.without(np.concatenate([liked, disliked]))
+        return replace(probe, vector=vector, terms=terms, scope=scope, listing=False, typed=probe.terms)
 
     def _checked_vectors(self, vectors: Vectors, queries: int) -> Vectors:
         """Vectors that were given for so many queries. Raises InvalidRequest for those of another shape."""

@@ -40,7 +40,8 @@ LEAST = 0.01
 class Probe:
     """A query made ready: its vector (dim,) for dense search, its weighted terms for BM25, and which papers may answer it.
     `corrections` says which of the terms stand for words that no paper has. A `listing` asks for nothing but
-    values of columns, which all papers that may answer have alike. `tokens` are its token vectors for late interaction."""
+    values of columns, which all papers that may answer have alike. `tokens` are its token vectors for late interaction. `typed` has the
+    query's own terms where feedback has changed `terms`; None where these are the query's own."""
 
     query: Query
     vector: Vectors | None
@@ -49,6 +50,12 @@ class Probe:
     corrections: Sequence[Correction] = ()
     listing: bool = False
     tokens: QueryTokens | None = None
+    typed: Mapping[str, float] | None = None
+
+    @property
+    def own_terms(self) -> Mapping[str, float]:
+        """The terms of the query itself, without those that feedback has added."""
+        return self.terms if self.typed is None else self.typed
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +139,8 @@ class Searcher:
         scored[in_nearest] = True
         meaning[in_nearest] = nearest[1]
         meaning[~scored] = dense.score_rows(self.vectors, _vector(probe), rows[~scored])
-        complete = self.bm25.have_all(self.bm25.known_terms(probe.terms), rows)
-        return Candidates(probe, rows, meaning, words, self.bm25.title_overlap(probe.terms, rows), complete)
+        complete = self.bm25.have_all(self.bm25.known_terms(probe.own_terms), rows)
+        return Candidates(probe, rows, meaning, words, self.bm25.title_overlap(probe.own_terms, rows), complete)
 
     def fused(self, candidates: Candidates, k: int, fusion: Fusion) -> Ranking:
         """The k best of the candidates. Late interaction scores only those that are first by the other parts, whatever k."""
@@ -177,9 +184,9 @@ class Searcher:
         if scale is None or self.bm25 is None or not len(first):
             return None
         probe = candidates.probe
-        whole = {**probe.terms, **{correction.term: 1.0 for correction in probe.corrections}}
+        whole = {**probe.own_terms, **{correction.term: 1.0 for correction in probe.corrections}}
         total = sum(weight * self.bm25.rarity(term) for term, weight in whole.items())
-        certain = {**probe.terms, **{correction.term: correction.certainty for correction in probe.corrections}}
+        certain = {**probe.own_terms, **{correction.term: correction.certainty for correction in probe.corrections}}
         covered = float(self.bm25.covered_rarity(certain, candidates.rows[first]).max()) / total if total else 0.0
         return max(scale.strength(float(candidates.dense[first].max())), covered)
 
@@ -222,28 +229,3 @@ def _batches(probes: Sequence[Probe]) -> Iterator[Sequence[Probe]]:
 def _vector(probe: Probe) -> Vectors:
     assert probe.vector is not None
     return probe.vector
-
-
-def rocchio(positives: Vectors, negatives: Vectors) -> Vectors:
-    """The mean of the positives less a fraction of the mean of the negatives: shapes (p, dim) and (n, dim) to (dim,).
-
-    Rocchio's relevance feedback without a first query, with the usual weights 0.75 and 0.15 (Manning, Raghavan and
-    Schuetze, "Introduction to Information Retrieval", 2008, section 9.1.1).
-    """
-    target = positives.mean(axis=0)
-    if len(negatives):
-        target = target - NEGATIVE_WEIGHT * negatives.mean(axis=0)
-    return np.asarray(target, np.float32)
-
-
-def rocchio_terms(positives: Sequence[Mapping[str, float]], negatives: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """`rocchio` over weighted terms; terms that the negatives outweigh are dropped, as is usual for sparse vectors."""
-    weights: dict[str, float] = {}
-    for group, share in ((positives, 1.0), (negatives, -NEGATIVE_WEIGHT)):
-        for terms in group:
-            for term, weight in terms.items():
-                weights[term] = weights.get(term, 0.0) + share * weight / len(group)
-    return {term: weight for term, weight in weights.items() if weight > 0}
-
-
-NEGATIVE_WEIGHT = 0.15 / 0.75

@@ -59,6 +59,7 @@ def every_answer(index: sr.Index, folder: Path) -> dict[str, Any]:
         answers[f"{mode} typed"] = [rankings(index.search(query, 20, mode=mode)) for query in TYPED]
         answers[f"{mode} grouped"] = rankings(index.search(PLAIN, 5, mode=mode, group=True))
         answers[f"{mode} similar"] = rankings(index.similar(ids[:2], 30, mode=mode, negatives=ids[-1:]))
+        answers[f"{mode} fed"] = rankings(index.search("graph networks", 30, mode=mode, like=ids[:2], unlike=ids[-1:]))
         answers[f"{mode} text"] = rankings(index.similar(text="Graphs. Message passing over edges", k=30, mode=mode))
         answers[f"{mode} given"] = index.score(Query("q", "graph networks"), ids, mode=mode).tobytes()
     answers["corrections"] = [index.corrections(query) for query in TYPED]

@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import sciretrieve as sr
+from sciretrieve.errors import InvalidRequest, NotFound
 from sciretrieve.index import Index
 from sciretrieve.lexical import Analyzer
+from sciretrieve.rocchio import DISLIKED, LIKED
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import LetterEncoder
 
@@ -68,18 +71,30 @@ def ranked(scores: Sequence[float]) -> list[str]:
 
 def expected_blend(index: Index, words: str) -> list[float]:
     """Each paper's fused score by the documented formula with the documented defaults."""
-    said = terms(words)
-    lexical = bm25(weigh(said))
     query = ENCODER.encode_queries([sr.Query("", words)])[0].astype(float)
-    meaning = [float(query @ vector) for vector in np.concatenate([shard.vectors for shard in index.vectors]).astype(float)]
-    low, high, best = min(meaning), max(meaning), max(0.0, *lexical)
+    return blend(index, words, query, weigh(terms(words)))
+
+
+def stored(index: Index) -> Any:
+    return np.concatenate([shard.vectors for shard in index.vectors]).astype(float)
+
+
+def blend(index: Index, words: str, query: Any, weights: Mapping[str, float], among: Sequence[str] = IDS) -> list[float]:
+    """The fused score, where `among` may answer, of a query of so many words with this vector and these terms; else minus infinity."""
+    said = terms(words)
+    answering = [id in among for id in IDS]
+    lexical, meaning = bm25(weights), [float(query @ vector) for vector in stored(index)]
+    low, high, best = (
+        pick(score for score, may in zip(half, answering, strict=True) if may)
+        for pick, half in ((min, meaning), (max, meaning), (max, lexical))
+    )
     known = [term for term in said if any(term in text for text in TEXTS)]
     scores = []
-    for dense, score, title, text in zip(meaning, lexical, TITLES, TEXTS, strict=True):
-        convex = 0.5 * (dense - low) / (high - low) + 0.5 * max(score, 0.0) / best
+    for may, dense, score, title, text in zip(answering, meaning, lexical, TITLES, TEXTS, strict=True):
+        convex = 0.5 * (dense - low) / (high - low) + 0.5 * max(score, 0.0) / max(best, 0.0)
         overlap = sum(rarity(term) for term in title if term in said) / sum(rarity(term) for term in title)
         complete = bool(known) and all(term in text for term in known)
-        scores.append((convex + 0.15 * overlap + 0.1 * complete) / 1.25)
+        scores.append((convex + 0.15 * overlap + 0.1 * complete) / 1.25 if may else -math.inf)
     return scores
 
 
@@ -127,3 +142,160 @@ def test_likeness_by_words_is_rocchios_formula(index: Index, name: str) -> None:
     ranking = index.similar(asked["ids"], 60, text=asked.get("text"), negatives=asked.get("negatives", ()), mode="bm25").rankings[0]
     assert set(ranking.ids) == {id for id, score in expected.items() if score > -math.inf} - given
     np.testing.assert_allclose(ranking.scores, [expected[id] for id in ranking.ids], rtol=1e-5)
+
+
+FEEDBACK: dict[str, tuple[list[str], list[str]]] = {
+    "one liked": (ALIKE[:1], []),
+    "two liked of two topics": ([ALIKE[0], OTHERS[0]], []),
+    "one liked twice": ([ALIKE[0], ALIKE[0]], []),
+    "liked and disliked": (ALIKE[:2], [*ALIKE[2:4], OTHERS[1]]),
+    "one disliked": ([], ALIKE[:1]),
+}
+
+
+def paper_at(place: int) -> sr.Paper:
+    return sr.Paper("", PAPERS[place]["title"], PAPERS[place]["abstract"])
+
+
+def expected_feedback(words: str, like: Sequence[str], unlike: Sequence[str]) -> tuple[Any, dict[str, float]]:
+    """The vector and the weighted terms by the documented formula with the documented weights."""
+    places = [sorted({IDS.index(id) for id in ids}) for ids in (like, unlike)]
+    vector, total = ENCODER.encode_queries([sr.Query("", words)])[0].astype(float), 1.0
+    said = weigh(terms(words))
+    added: Counter[str] = Counter()
+    for group, weight in zip(places, (LIKED, -DISLIKED), strict=True):
+        for place in group:
+            vector = vector + weight / len(group) * ENCODER.encode_queries([sr.Query("", paper=paper_at(place))])[0]
+            weights = weigh(TEXTS[place])
+            length = math.hypot(*(value * rarity(term) for term, value in weights.items()))
+            for term, value in weights.items():
+                added[term] += weight / len(group) * value / length  # type: ignore[assignment]
+        total += weight * bool(group)
+    length = math.hypot(*(value * rarity(term) for term, value in said.items()))
+    return vector / total, {
+        term: said.get(term, 0.0) + length * max(added.get(term, 0.0), 0.0) for term in {*said, *added} if term in said or added[term] > 0
+    }
+
+
+@pytest.mark.parametrize("words", ["graph networks", "star zzzyx", "molecules market"])
+@pytest.mark.parametrize("name", FEEDBACK)
+def test_feedback_is_rocchios_formula_and_the_words_stay_those_typed(index: Index, name: str, words: str) -> None:
+    like, unlike = FEEDBACK[name]
+    vector, weights = expected_feedback(words, like, unlike)
+    among = [id for id in IDS if id not in (*like, *unlike)]
+    query = sr.Query("q", words)
+
+    dense = index.search(query, 100, mode="dense", like=like, unlike=unlike).rankings[0]
+    meaning = dict(zip(IDS, (stored(index) @ vector).tolist(), strict=True))
+    assert sorted(dense.ids) == sorted(among)
+    np.testing.assert_allclose(dense.scores, [meaning[id] for id in dense.ids], rtol=1e-5)
+
+    lexical = index.search(query, 100, mode="bm25", like=like, unlike=unlike).rankings[0]
+    expected = dict(zip(IDS, bm25(weights), strict=True))
+    assert set(lexical.ids) == {id for id in among if expected[id] > -math.inf}
+    np.testing.assert_allclose(lexical.scores, [expected[id] for id in lexical.ids], rtol=1e-5)
+
+    hybrid = index.search(query, 100, like=like, unlike=unlike).rankings[0]
+    fused = dict(zip(IDS, blend(index, words, vector, weights, among), strict=True))
+    assert sorted(hybrid.ids) == sorted(among)
+    np.testing.assert_allclose(hybrid.scores / hybrid.scores[0], [fused[id] / max(fused.values()) for id in hybrid.ids], atol=1e-5)
+
+
+def test_feedback_adds_the_fifty_best_terms(tmp_path: Path) -> None:
+    words = [first + second for first in "bcdfghklmn" for second in ("arix", "elox", "inux", "opax", "umex", "yrex", "otax", "azix")]
+    long = {"id": "long", "title": "graph", "abstract": " ".join(words)}
+    papers = [
+        long,
+        *({"id": word, "title": f"{word} paper", "abstract": ""} for word in words),
+        {"id": "other", "title": "graph", "abstract": ""},
+    ]
+    index = sr.build(write_jsonl(tmp_path / "papers.jsonl", papers), tmp_path / "index", encoder=None)
+    # all 80 words are as rare, so of equals the first in the alphabet count
+    terms_of = {word: Analyzer().term(word) for word in words}
+    best = sorted(words, key=lambda word: str(terms_of[word]))
+    found = index.search("graph", 200, like="long").rankings[0].ids
+    assert found[0] == "other"
+    added = set(found[1:])
+    assert added == set(best[: len(added)])
+    assert len(added) in (49, 50)  # "graph" is one of the paper's terms
+
+
+def test_what_is_liked_is_found_and_what_is_not_is_put_off(index: Index) -> None:
+    def mean_rank(topic: str, **feedback: Any) -> float:
+        run = index.search("paper", 100, group=False, **feedback)
+        return float(np.mean([hit.rank for hit in run.hits if hit.paper.extra["topic"] == topic]))
+
+    stars = [paper["id"] for paper in PAPERS if paper["topic"] == "stars"]
+    assert mean_rank("stars", like=stars[:2]) < mean_rank("stars") - 5
+    assert mean_rank("stars", like=ALIKE[:2], unlike=stars[:2]) > mean_rank("stars", like=ALIKE[:2])
+
+
+def test_feedback_goes_with_every_other_option(index: Index) -> None:
+    like, unlike = ALIKE[:2], OTHERS[:1]
+    judged = {*like, *unlike}
+    for options in (
+        {},
+        {"group": True},
+        {"diversify": True},
+        {"fusion": "rrf"},
+        {"alpha": 1.0},
+        {"recall": 1.0},
+        {"filter": "year >= 2005"},
+    ):
+        run = index.search("graph -dust", 20, like=like, unlike=unlike, **options)  # type: ignore[arg-type]
+        assert run.hits
+        assert not judged & set(run.rankings[0].ids)
+        assert not any("dust" in f"{hit.paper.title} {hit.paper.abstract}" for hit in run.hits)
+        if "filter" in options:
+            assert all((hit.paper.year or 0) >= 2005 for hit in run.hits)
+    corrected = index.search("grahp", 5, like=like).rankings[0]
+    assert corrected.corrections == {"grahp": "graph"}
+    # demands alone list papers in no order; who likes one of them wants an order
+    listed, liked = (index.search("topic:graphs", 50, like=given).rankings[0] for given in ((), like))
+    assert listed.listing
+    assert not liked.listing
+    assert set(liked.ids) == set(listed.ids) - judged
+    assert len(set(liked.scores.tolist())) > 1
+
+
+def test_a_reranker_reads_the_query_as_it_was_typed(index: Index) -> None:
+    class Recording:
+        name = "recording"
+
+        def score(self, query: sr.Query, papers: Sequence[sr.Paper]) -> Any:
+            asked.append((query.words, {paper.id for paper in papers}))
+            return np.arange(len(papers), dtype=float)
+
+    asked: list[tuple[str, set[str]]] = []
+    plain = index.search("graph networks", 10, like=ALIKE[:1], group=False).rankings[0].ids
+    reordered = index.search("graph networks", 10, like=ALIKE[:1], group=False, reranker=Recording(), rerank_depth=10).rankings[0].ids
+    assert asked == [("graph networks", set(plain))]
+    assert list(reordered) == list(plain)[::-1]
+
+
+def test_explanations_know_what_feedback_added(index: Index) -> None:
+    like = next(paper["id"] for paper in PAPERS if "molecules" in paper["abstract"] and paper["id"] != "often")
+    (plain,) = sr.explain(index, "networks", ["often"])
+    probe = index.probes(["networks"], "hybrid", None, like=like)[0]
+    (fed,) = sr.explain(index, probe, ["often"])
+    assert plain.words == {}
+    assert list(fed.words) == ["molecules"]
+    assert fed.title == plain.title == 0
+
+
+def test_feedback_that_cannot_be_is_refused(index: Index) -> None:
+    for call, error, words in (
+        (lambda: index.search("graph", like="nowhere"), NotFound, "there is no paper 'nowhere'"),
+        (lambda: index.search("graph", unlike=[IDS[0], "nowhere"]), NotFound, "there is no paper 'nowhere'"),
+        (lambda: index.search("graph", like=IDS[:2], unlike=IDS[1:3]), InvalidRequest, f"the paper '{IDS[1]}' is both liked and disliked"),
+        (lambda: index.search(["graph", "star"], like=IDS[0]), InvalidRequest, "search for one query at a time"),
+        (lambda: index.search("", like=IDS[0]), InvalidRequest, "the query is empty"),
+    ):
+        with pytest.raises(error, match=words) as caught:
+            call()
+        assert "\n" not in str(caught.value)
+    nothing = index.search("graph networks", 10, like=[], unlike=())
+    plain = index.search("graph networks", 10)
+    assert (nothing[0].ids, nothing[0].scores.tolist()) == (plain[0].ids, plain[0].scores.tolist())
+    everything = index.search("graph", 100, like=IDS[:30], unlike=IDS[30:])
+    assert everything.hits == []

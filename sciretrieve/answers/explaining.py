@@ -79,7 +79,7 @@ class Absence:
 def explain(index: Index, query: str | Query | Probe, ids: Sequence[str], *, filter: Filter = None) -> list[Explanation]:
     """Explain papers' places for a query; ranks are among all papers that pass the filter and meet the query's demands.
 
-    A `Probe`, as `Index.likeness` returns, contains its filter.
+    A `Probe`, as `Index.likeness` and `Index.probes` return, contains its filter.
 
     Raises:
         NotFound: an id is not in the index.
@@ -153,7 +153,7 @@ def _by_words(
     ]
     word_forms = [typed_words(index.analyzer, text) | query_forms for text in texts]
     words = [{forms[term]: weights[term] for term in weights} for forms, weights in zip(word_forms, weights_by_paper, strict=True)]
-    return places, bm25.title_overlap(probe.terms, rows).tolist(), words
+    return places, bm25.title_overlap(probe.own_terms, rows).tolist(), words
 
 
 def typed_words(analyzer: Analyzer, text: str) -> dict[str, str]:

@@ -123,6 +123,14 @@ Rerank: TypeAlias = Annotated[
 TOKENS = "tokens"
 """What `--rerank` calls late interaction."""
 RerankDepth: TypeAlias = Annotated[int, typer.Option("--rerank-depth", metavar="N", min=1, help="How many papers --rerank reorders.")]
+Like: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--like", metavar="ID", help="A paper that is what you look for; more like it, without it. May be repeated."),
+]
+Unlike: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--unlike", metavar="ID", help="A paper that is not what you look for; fewer like it, without it. May be repeated."),
+]
 Explain: TypeAlias = Annotated[
     bool, typer.Option("--explain", help="Show each hit's rank in each half, the words it shares, and its nearest sentence.")
 ]

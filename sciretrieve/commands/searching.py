@@ -35,6 +35,7 @@ from .options import (
     Generation,
     Group,
     IndexPath,
+    Like,
     ModeOption,
     Nprobe,
     QueryEncoder,
@@ -43,6 +44,7 @@ from .options import (
     Rerank,
     RerankDepth,
     Since,
+    Unlike,
     chosen_workers,
     open_index,
 )
@@ -78,6 +80,8 @@ def search(
     recall: RecallWanted = None,
     rerank: Rerank = None,
     rerank_depth: RerankDepth = SEARCHING.rerank_depth,
+    like: Like = None,
+    unlike: Unlike = None,
     group: Group = SEARCHING.group,
     diverse: Diverse = False,
     facets: Facets = None,
@@ -93,11 +97,15 @@ def search(
 
     Words may have operators: "graph networks" must occur as a phrase, -survey must not occur, title:attention and
     author:kipf must occur in that field. Put the query in quotes, and -- before one that begins with a minus.
+
+    In a second search, --like and --unlike name papers of the first answer that are what you look for, or are not: the query is moved
+    towards the former and away from the latter, and both are left out.
     """
     text = sys.stdin.read().strip() if query == ["-"] else " ".join(query)
     start = time.perf_counter()
     console = Console(quiet)
     _check_views(format, explain, facets, cluster)
+    liked, disliked = like or [], unlike or []
     with chosen_workers(distributed, address) as workers:
         opened_index = open_index(index, encoder, generation, workers)
         options = SearchOptions(
@@ -105,7 +113,7 @@ def search(
         )
 
         def ask(count: int, plain: bool) -> Run:
-            return opened_index.search(text, count, _plain(options) if plain else options)
+            return opened_index.search(text, count, _plain(options) if plain else options, like=liked, unlike=disliked)
 
         run = ask(k, False)
         _note_reranking(options, start, console)
@@ -113,9 +121,10 @@ def search(
             console.note(f'no paper has "{word}", so "{correction}" was searched for; quote it to search for it unchanged')
         if run.rankings[0].weak:
             console.note("no paper matches well: the best of them are far from the query and have few of its words")
-        _print(
-            run, text, start, format, console, _view(opened_index, run, ask, facets, cluster, text if explain else None, options.filters)
-        )
+        probe = None
+        if explain:
+            probe = opened_index.probes([text], opened_index.modes[0], options.filters, like=liked, unlike=disliked)[0]
+        _print(run, text, start, format, console, _view(opened_index, run, ask, facets, cluster, probe))
 
 
 def similar(
@@ -167,9 +176,7 @@ def similar(
     probe = None
     if explain:
         probe = opened_index.likeness(positives, text=text, negatives=negatives or [], mode=mode, filter=options.filters)
-    _print(
-        run, run.rankings[0].query.id, start, format, Console(quiet), _view(opened_index, run, ask, facets, cluster, probe, options.filters)
-    )
+    _print(run, run.rankings[0].query.id, start, format, Console(quiet), _view(opened_index, run, ask, facets, cluster, probe))
 
 
 def batch(
@@ -264,8 +271,7 @@ def _view(
     ask: Callable[[int, bool], Run],
     facets: list[str] | None,
     cluster: bool,
-    explained_query: str | Probe | None,
-    filter: tuple[str, ...],
+    explained_query: Probe | None,
 ) -> View:
     """What is shown besides the hits; counts and groups cover more papers than the hits."""
     from ..outputs import View
@@ -274,7 +280,7 @@ def _view(
     if explained_query is not None:
         from ..answers.explaining import explain
 
-        explanations = explain(index, explained_query, run.rankings[0].ids, filter=filter)
+        explanations = explain(index, explained_query, run.rankings[0].ids)
     if facets or cluster:
         from ..answers import overview
 

@@ -105,6 +105,16 @@ def test_similar(index: sr.Index) -> None:
     assert "stars" in answer("similar", "--text", "Planets. Dust around a star.", "-i", index.path, "-f", "json")
 
 
+def test_feedback_on_an_answer(index: sr.Index) -> None:
+    first = index.search("star dust", 5).rankings[0].ids
+    given = ["--like", first[0], "--like", first[1], "--unlike", first[2]]
+    value = json.loads(answer("search", "star dust", "-i", index.path, *given, "--explain", "-f", "json"))
+    expected = index.search("star dust", like=first[:2], unlike=first[2]).rankings[0]
+    assert [hit["id"] for hit in value["hits"]] == list(expected.ids)
+    assert not {hit["id"] for hit in value["hits"]} & set(first[:3])
+    assert all(hit["explanation"]["dense"]["rank"] >= 1 for hit in value["hits"])
+
+
 @pytest.mark.parametrize("name", ["queries.jsonl", "queries.tsv", "queries.txt", "beir"])
 def test_batch_writes_a_run_that_trec_eval_reads(index: sr.Index, tmp_path: Path, name: str) -> None:
     texts = {"1": "graph networks", "2": "vaccine trial", "3": "star dust"}
@@ -181,6 +191,8 @@ def test_rejected_rows_are_told(tmp_path: Path) -> None:
         (["search", "x", "-i", "INDEX", "--filter", "yaer > 1"], 2, "did you mean 'year'"),
         (["search", "x", "-i", "INDEX", "--filter", "year > 'a'"], 2, "does not compare"),
         (["similar", "nobody", "-i", "INDEX"], 2, "there is no paper 'nobody'"),
+        (["search", "x", "--like", "nobody", "-i", "INDEX"], 2, "there is no paper 'nobody'"),
+        (["search", "x", "--like", "p0001", "--unlike", "p0001", "-i", "INDEX"], 2, "'p0001' is both liked and disliked"),
         (["similar", "-i", "INDEX"], 2, "nothing to be similar to"),
         (["batch", "nowhere.tsv", "-i", "INDEX"], 2, "there are no queries at nowhere.tsv"),
         (["index", "nowhere.parquet"], 2, "there is no corpus nowhere.parquet"),

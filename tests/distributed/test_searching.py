@@ -67,6 +67,8 @@ def test_answers_are_those_of_one_machine(index: sr.Index, distributed: Distribu
     ids = index.live_ids()[:3]
     assert distributed.similar(ids, 10).rankings[0].ids == index.similar(ids, 10).rankings[0].ids
     query = sr.Query("q", "graph networks")
+    here, there = (opened.search(query, 20, like=ids[:2], unlike=ids[2:]).rankings[0] for opened in (index, distributed))
+    assert (there.ids, there.scores.tolist()) == (here.ids, here.scores.tolist())
     assert distributed.score(query, ids).tolist() == index.score(query, ids).tolist()
 
 

@@ -20,7 +20,7 @@ LAYERS = [
     {"manifest", "lexical", "bibliographies", "dense", "late", "demo"},
     {"pending"},
     {"runs", "corpora", "encoders"},
-    {"shards", "search", "ranking"},
+    {"shards", "search", "rocchio", "ranking"},
     {"narrowing", "commits", "sweeping"},
     {"snapshot"},
     {"queries", "verifying"},
