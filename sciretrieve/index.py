@@ -347,8 +347,10 @@ class Index(Snapshot):
         if vector is not None:
             vector = moved(vector, self._vectors_at(liked), self._vectors_at(disliked))
         if self.bm25 is not None and mode != "dense":
-            groups = ([self._terms(Query("", paper=paper).words, mode) for paper in self.papers_at(rows)] for rows in (liked, disliked))
-            terms = moved_terms(terms, *groups, self.bm25.rarity)
+            liked_terms, disliked_terms = (
+                [self._terms(Query("", paper=paper).words, mode) for paper in self.papers_at(rows)] for rows in (liked, disliked)
+            )
+            terms = moved_terms(terms, liked_terms, disliked_terms, self.bm25.rarity)
         scope = probe.scope.without(np.concatenate([liked, disliked]))
         return replace(probe, vector=vector, terms=terms, scope=scope, listing=False, typed=probe.terms)
 

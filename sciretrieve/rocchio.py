@@ -14,12 +14,14 @@ import numpy as np
 
 from .types import Vectors
 
-LIKED, DISLIKED = 1.5, 0.3
-"""What the mean of the liked papers weighs beside a query's 1, and what that of the disliked ones takes away."""
-ADDED_TERMS = 50
-"""Terms, those with the most weight times rarity, that feedback adds to a query at most. More do not help, and take longer."""
 NEGATIVE_WEIGHT = 0.15 / 0.75
-"""The weight of the negatives where there is no query, relative to that of the positives: the usual ones of the formula."""
+"""The weight of negatives relative to that of positives: the usual ones of the formula."""
+LIKED = 2.0
+"""What the mean of the liked papers weighs beside a query's 1."""
+DISLIKED = NEGATIVE_WEIGHT * LIKED
+"""What the mean of the disliked papers takes away."""
+ADDED_TERMS = 100
+"""Terms, those with the most weight times rarity, that feedback adds to a query at most."""
 
 Terms = Mapping[str, float]
 """Terms with their weights."""
