@@ -1,8 +1,8 @@
 """Rocchio's formula: a query made of papers, or moved towards papers that are liked and away from those that are not.
 
-Source: Manning, Raghavan and Schuetze, "Introduction to Information Retrieval", 2008, section 9.1.1. In the dense half it adds up
-vectors, in BM25 weighted terms, which it first scales to length 1 in the space of weight times rarity, as vectors are; so the same
-weights serve both halves. They were measured, see docs/quality.md.
+Source: Manning, Raghavan and Schuetze, "Introduction to Information Retrieval", 2008, section 9.1.1. In the dense half it adds up vectors,
+in BM25 weighted terms. Beside a query, papers' terms are first scaled to the length of the query's, in weights times rarities: so the
+same factors serve both halves, and queries and papers of any length. The factors were measured, see docs/quality.md.
 """
 
 from __future__ import annotations

@@ -34,6 +34,7 @@ REQUESTS: list[Request] = [
     searched(Query("paper", paper=sr.Paper("x", "immune response", "antibody of a virus"))),
     searched("telescope dust", diversify=True, group=True),
     lambda index: index.similar(["p0001", "p0007"], 5, negatives=["p0002"]),
+    lambda index: index.search("graph networks", 5, like=["p0001"], unlike=["p0002"]),
     lambda index: index.similar(text="Stars. Radiation of a galaxy", k=5, mode="dense"),
     lambda index: index.papers(["p0299", "p0000", "p0140"]),
     lambda index: index.corrections("grahp nueral"),
