@@ -22,6 +22,7 @@ from sciretrieve.choices import BuildPrecision
 from sciretrieve.corpora import PaperCorpus
 from sciretrieve.evaluation.measures import Evaluator, parse_measure
 from sciretrieve.evaluation.readers import beir
+from sciretrieve.fusion import Fusion
 
 PRECISIONS: tuple[BuildPrecision, ...] = ("auto", "int8")
 
@@ -49,7 +50,7 @@ def main() -> None:
             both, task = indexes[directory.name], material.tasks[0]
             queries = drawn(task, chosen.queries)
             evaluator = Evaluator({query.id: task.qrels[query.id] for query in queries}, wanted)
-            before, after = (scores(index, queries, evaluator, "dense", None) for index in both.values())
+            before, after = (scores(index, index.probes(queries, "dense", None), evaluator, "dense", Fusion()) for index in both.values())
             row: dict[str, Any] = {"set": name, "papers": len(both["auto"]), "queries": len(queries)}
             for measure in MEASURES:
                 change = 100 * (after[measure] - before[measure])

@@ -86,10 +86,8 @@ def scores(
         others = [id for id in ranking.ids if id != ranking.query.id][:100]
         rankings[ranking.query.id] = {id: float(-rank) for rank, id in enumerate(others)}
     scored = evaluator.per_query(rankings)
-    return {
-        measure: np.array([scored.get(query.id, {}).get(measure, 0.0) for query in [probe.query for probe in probes]])
-        for measure in MEASURES
-    }
+    ids = [probe.query.id for probe in probes]
+    return {measure: np.array([scored.get(id, {}).get(measure, 0.0) for id in ids]) for measure in MEASURES}
 
 
 def main() -> None:

@@ -303,7 +303,7 @@ class Index(Snapshot):
             raise InvalidRequest("the query is empty; give some words, a sentence or a title")
         if mode == "bm25" and not late:
             known: Sequence[Vectors | None] = [None] * len(parsed)
-            tokens: Sequence[QueryTokens | None] = known
+            tokens: Sequence[QueryTokens | None] = [None] * len(parsed)
         else:
             vectors, tokens = self._read(parsed, mode, vectors, late)
             known = list(vectors)

@@ -89,9 +89,10 @@ def blend(index: Index, words: str, query: Any, weights: Mapping[str, float], am
         for pick, half in ((min, meaning), (max, meaning), (max, lexical))
     )
     known = [term for term in said if any(term in text for text in TEXTS)]
+    alpha = 0.2 + 0.3 * min(max(len(weights) - 2, 0), 4) / 4
     scores = []
     for may, dense, score, title, text in zip(answering, meaning, lexical, TITLES, TEXTS, strict=True):
-        convex = 0.5 * (dense - low) / (high - low) + 0.5 * max(score, 0.0) / max(best, 0.0)
+        convex = alpha * (dense - low) / (high - low) + (1 - alpha) * max(score, 0.0) / max(best, 0.0)
         overlap = sum(rarity(term) for term in title if term in said) / sum(rarity(term) for term in title)
         complete = bool(known) and all(term in text for term in known)
         scores.append((convex + 0.15 * overlap + 0.1 * complete) / 1.25 if may else -math.inf)

@@ -57,11 +57,11 @@ def packing_of(encoder: Encoder) -> Packing:
     papers = [json.loads(line) for line in CORPUS.read_text(encoding="utf-8").splitlines()]
     tokens = with_tokens.tokenise([Paper("", paper["title"], paper["abstract"]) for paper in papers])
     parts: Sequence[Any] = with_tokens.encode_late(tokens, _as_they_are)[1]
-    packing = learn(np.concatenate([states for states, _ in parts]), np.concatenate([counts for _, counts in parts]))
+    packing = learn(np.concatenate(parts))
     with suppress(OSError):  # if the cache cannot be written, it is learnt again
         write_packing(path, packing)
     return packing
 
 
-def _as_they_are(states: Vectors, counts: Counts) -> tuple[Vectors, Counts]:
-    return states, counts
+def _as_they_are(states: Vectors, counts: Counts) -> Vectors:  # noqa: ARG001 - it is a `TokenReader`
+    return states

@@ -54,7 +54,7 @@ class RememberingEncoder:
         return self._look_up_or_encode(queries, keys, self._encoder.encode_queries)
 
     def packed_papers(self, papers: Sequence[Paper], packing: Packing) -> list[FewBits]:
-        """The packed token vectors of each paper, (pairs, kept / 2); for an encoder that has them, see `late`."""
+        """The packed token vectors of each paper, (tokens, kept / 4); for an encoder that has them, see `late`."""
 
         def encode(papers: Sequence[Paper]) -> list[bytes]:
             _, packed, counts = encode_packed(self._encoder, self._encoder.tokenise(papers), packing)
@@ -64,7 +64,7 @@ class RememberingEncoder:
         # what was packed otherwise is something else
         way = hashlib.sha256(packing.array().tobytes()).digest()
         packed = self._remembered(papers, [_key("paper", paper) + way for paper in papers], encode)
-        return [np.frombuffer(data, np.uint8).reshape(-1, packing.kept // 2) for data in packed]
+        return [np.frombuffer(data, np.uint8).reshape(-1, packing.bytes) for data in packed]
 
     def _look_up_or_encode(self, items: Sequence[Item], keys: Sequence[bytes], encode: Callable[[Sequence[Item]], Vectors]) -> Vectors:
         if self._encoder.identity()["layout"] == "vectors":  # these are looked up by id, and are in a file already

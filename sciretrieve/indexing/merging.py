@@ -155,7 +155,7 @@ def _merge_tokens(partial: Path, group: Sequence[Shard], packing: Packing) -> No
     counts = np.concatenate([part.counts[shard.scope.flags] for shard, part in zip(group, token_shards, strict=True)])
     write_array(partial / "token-counts.npy", counts)
     with created(partial / "tokens.npy") as file:
-        file.write(array_header((int(counts.sum()), packing.kept // 2), np.uint8))
+        file.write(array_header((int(counts.sum()), packing.bytes), np.uint8))
         for shard, part in zip(group, token_shards, strict=True):
             for first in range(0, part.papers, BLOCK):
                 papers = slice(first, first + BLOCK)

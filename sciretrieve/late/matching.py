@@ -18,8 +18,10 @@ from ..files import read_array
 from ..once import once
 from ..sharding import by_shard
 from ..types import Rows, Scores, Vectors
-from .packing import Counts, FewBits, Packing, units
+from .packing import Counts, FewBits, Packing, levels, units
 
+LARGEST = 1 << 24
+"""Up to which float32 has all whole numbers."""
 POWER = 4
 """What a cosine is raised to: of an untrained model those of unrelated words are 0.3 to 0.4. See docs/quality.md."""
 
@@ -36,9 +38,9 @@ class TokenShard:
 
     @once
     def packed(self) -> FewBits:
-        """(pairs, kept / 2) of all its papers, one after the other."""
+        """(tokens, kept / 4) of all its papers, one after the other."""
         packed: FewBits = read_array(self.path)
-        expected = (int(self.counts.sum(dtype=np.int64)), self.packing.kept // 2)
+        expected = (int(self.counts.sum(dtype=np.int64)), self.packing.bytes)
         if packed.dtype != np.uint8 or packed.shape != expected:
             raise CorruptData(
                 f"{self.path} holds {packed.dtype}{packed.shape} where its shard has uint8{expected}; try `sciretrieve verify --repair`"
@@ -47,7 +49,7 @@ class TokenShard:
 
     @once
     def counts(self) -> npt.NDArray[np.int32]:
-        """How many pairs each paper has, (papers,)."""
+        """How many tokens each paper has, (papers,)."""
         counts = np.array(read_array(self.counts_path))
         if counts.dtype != np.int32 or counts.shape != (self.papers,) or (counts < 0).any():
             raise CorruptData(
@@ -57,7 +59,7 @@ class TokenShard:
 
     @once
     def ends(self) -> Counts:
-        """Where the pairs of each paper end, (papers,)."""
+        """Where the tokens of each paper end, (papers,)."""
         return np.cumsum(self.counts, dtype=np.int64)
 
     def of(self, row: int) -> FewBits:
@@ -84,12 +86,20 @@ def matches(shards: Sequence[TokenShard], query: QueryTokens, rows: Rows) -> Sco
 def match(packing: Packing, query: QueryTokens, papers: Sequence[FewBits]) -> Scores:
     """The scores of papers with these packed token vectors for a query: (n,), from 0 to 1; -inf for papers without tokens.
 
-    One paper at a time: in products of several, the last bits of one paper's score would depend on the others.
+    The query's vectors are rounded to whole numbers, as levels are. Their products are exact, so that a paper's score does not depend on
+    the papers beside it, and with them on how an index is cut into shards.
     """
-    rotated = units(query.vectors @ packing.rotation).T
+    counts = np.array([len(packed) for packed in papers], np.int64)
     scores = np.full(len(papers), -np.inf)
-    for place, packed in enumerate(papers):
-        if len(packed):
-            best = (packing.unpack(packed) @ rotated).max(axis=0)
-            scores[place] = np.average(np.clip(best, 0.0, 1.0).astype(np.float64) ** POWER, weights=query.weights)
+    filled = np.flatnonzero(counts)
+    if not len(filled):
+        return scores
+    rotated = units(query.vectors @ packing.rotation)
+    scaled = rotated * packing.step
+    whole = LARGEST // (3 * packing.kept) / np.abs(scaled).max()
+    packed = np.concatenate([papers[place] for place in filled])
+    products = levels(packed) @ np.rint(scaled * whole).T
+    cosines = (products / whole + rotated @ packing.mean) / packing.lengths(packed)[:, None]
+    best = np.maximum.reduceat(cosines, np.cumsum(counts[filled]) - counts[filled])
+    scores[filled] = np.average(np.clip(best, 0.0, 1.0).astype(np.float64) ** POWER, axis=1, weights=query.weights)
     return scores

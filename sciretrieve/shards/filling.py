@@ -197,7 +197,7 @@ class _Encoded:
         self._vectors = _Growing(partial / "vectors.npy", np.dtype(np.float32), (encoder.dim,))
         rows = self._vectors.rows
         if packing is not None:
-            self._tokens = _Growing(partial / "tokens.npy", np.dtype(np.uint8), (packing.kept // 2,))
+            self._tokens = _Growing(partial / "tokens.npy", np.dtype(np.uint8), (packing.bytes,))
             self._counts = _Growing(partial / "token-counts.npy", np.dtype(np.int32), ())
             ends = np.cumsum(self._counts.read(min(rows, self._counts.rows)), dtype=np.int64)
             rows = int(np.searchsorted(ends, self._tokens.rows, side="right"))

@@ -60,9 +60,9 @@ def test_the_default_keeps_token_vectors_and_searches_by_them(built: sr.Index) -
     scored = np.isfinite(ranking.parts["tokens"])
     assert scored.all()  # there are fewer than late interaction scores
     assert built.packing is not None
-    _, (tokens,) = built.query_encoder.encode_late([sr.Query("", QUERY)])
-    assert tokens is not None
-    np.testing.assert_array_equal(ranking.parts["tokens"], matches(built.tokens, tokens, ranking.rows))
+    (probe,) = built.probes([QUERY], "hybrid", None)
+    assert probe.tokens is not None
+    np.testing.assert_array_equal(ranking.parts["tokens"], matches(built.tokens, probe.tokens, ranking.rows))
     assert not sr.verify(built.path).faults
 
 
@@ -72,10 +72,15 @@ def test_scores_of_late_interaction_are_maxsim_of_the_encoders_own_token_vectors
 
     encoder = late(load_encoder("minilm"))
     (ranking,) = built.search(QUERY, PAPERS)
-    (query,) = encoder.encode_queries_late([sr.Query("", QUERY)])[1]
+    (probe,) = built.probes([QUERY], "hybrid", None)
+    assert probe.tokens is not None
+    query, weights = probe.tokens.vectors, probe.tokens.weights
+    assert built.bm25 is not None
+    own_terms = [built.analyzer.terms(word) for word in encoder.words("query", sr.Paper("", QUERY))]
+    np.testing.assert_allclose(weights, [built.bm25.rarity(term) for terms in own_terms for term in terms])
     text_of = {paper["id"]: sr.Query("", paper=sr.Paper("", paper["title"], paper["abstract"])) for paper in papers}
     _, states = encoder.encode_queries_late([text_of[id] for id in ranking.ids])
-    exact = [(query @ tokens.T).max(axis=1).mean() for tokens in states]
+    exact = [np.average((query @ tokens.T).max(axis=1).clip(0) ** 4, weights=weights) for tokens in states]
     assert np.corrcoef(exact, ranking.parts["tokens"])[0, 1] > 0.9
 
 
@@ -190,7 +195,9 @@ def test_they_are_added_to_an_index_and_removed(corpus: Path, built: sr.Index, t
     assert index.search(QUERY)[0].parts["tokens"].size
     assert not sr.verify(path).faults
     assert "token vectors" in answer("info", "-i", path)
+    index.close()
     sr.reindex(path, late=False)
+    sr.merge(path)  # which lets go of earlier generations
     assert sr.open(path).manifest.late is None
     assert not sr.verify(path).faults
     assert not list(path.rglob("token*.npy"))

@@ -18,7 +18,7 @@ from tests.late.test_packing import states
 
 @pytest.fixture(scope="module")
 def packing() -> Packing:
-    return learn(states([200] * 20), np.array([200] * 20))
+    return learn(states([200] * 20))
 
 
 def shard(folder: Path, packing: Packing, texts: list[int], seed: int, first: int) -> tuple[TokenShard, list[Vectors]]:
@@ -73,10 +73,10 @@ def test_a_score_does_not_depend_on_the_other_papers(packing: Packing, texts: li
 
 def test_files_that_do_not_fit_their_shard_are_corrupt(tmp_path: Path, packing: Packing) -> None:
     good, _ = shard(tmp_path / "good", packing, [4, 4], 0, 0)
-    write_array(good.counts_path, np.array([2, 3], np.int32))
-    with pytest.raises(CorruptData, match=r"tokens\.npy holds uint8\(4, 12\) where its shard has uint8\(5, 12\)"):
+    write_array(good.counts_path, np.array([4, 5], np.int32))
+    with pytest.raises(CorruptData, match=r"tokens\.npy holds uint8\(8, 6\) where its shard has uint8\(9, 6\)"):
         _ = TokenShard(good.path, good.counts_path, 2, packing, 0).packed
-    for counts in (np.array([2, 2, 0], np.int32), np.array([-1, 5], np.int32), np.array([2, 2], np.int64)):
+    for counts in (np.array([4, 4, 0], np.int32), np.array([-1, 9], np.int32), np.array([4, 4], np.int64)):
         write_array(good.counts_path, counts)
         with pytest.raises(CorruptData, match=r"token-counts\.npy holds .* which is not its shard's"):
             _ = TokenShard(good.path, good.counts_path, 2, packing, 0).ends
