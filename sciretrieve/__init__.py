@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .ranking.reranking import open_reranker
     from .repairing import repair
     from .runs import Ranking, Run
+    from .screening import Screening
     from .tuning import tune
     from .types import Hit, Paper, Query
     from .vector_files import encode
@@ -54,6 +55,7 @@ __all__ = [
     "RayWorkers",
     "Run",
     "SciretrieveError",
+    "Screening",
     "SearchOptions",
     "__version__",
     "add",
@@ -94,6 +96,7 @@ _HOMES = {
     "RayWorkers": "distributed",
     "Run": "runs",
     "SciretrieveError": "errors",
+    "Screening": "screening",
     "SearchOptions": "options",
     "add": "indexing",
     "bench": "benchmarking",

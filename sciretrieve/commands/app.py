@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from . import benching, building, demonstrating, encoding, evaluating, managing, perturbing, searching, studying, updating
+from . import benching, building, demonstrating, encoding, evaluating, managing, perturbing, screening, searching, studying, updating
 from .command import Command
 
 app = typer.Typer(
@@ -43,6 +43,7 @@ COMMANDS = (
     (searching.search, "search", "'graph neural nets' -k 5 --filter 'year >= 2018'"),
     (searching.similar, "similar", "kipf2017semi --not hamilton2017inductive"),
     (searching.batch, "batch", "queries.jsonl -i indexes/scifact -o run.trec"),
+    (screening.screen, "screen", "--query 'fairness of recommender systems' -d review.jsonl"),
     (studying.why_not, "why-not", "kipf2017semi 'graph convolutions' -i indexes/arxiv"),
     (studying.duplicates, "duplicates", "-i indexes/arxiv"),
     (studying.tune, "tune", "-i indexes/arxiv --queries queries.jsonl --qrels qrels.tsv"),

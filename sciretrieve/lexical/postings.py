@@ -181,6 +181,12 @@ class Postings:
         rows: npt.NDArray[np.int32] = _values(self._table["rows"], np.int32)
         return rows
 
+    @property
+    def checked_rows(self) -> npt.NDArray[np.int32]:
+        """The same, known to be papers of the shard. Raises CorruptData as `of`."""
+        self._check(self.rows)
+        return self.rows
+
     @once
     def counts(self) -> npt.NDArray[np.uint16]:
         """How often the term occurs in the paper, (postings,)."""

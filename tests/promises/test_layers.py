@@ -25,7 +25,7 @@ LAYERS = [
     {"snapshot"},
     {"queries", "verifying"},
     {"index", "repairing"},
-    {"benchmarking", "distributed", "indexing", "vector_files", "exporting", "answers"},
+    {"benchmarking", "distributed", "indexing", "vector_files", "exporting", "answers", "screening"},
     {"outputs"},
     {"evaluation"},
     {"tuning", "perturbation"},
