@@ -1,6 +1,6 @@
 """Which unread papers are likely to be relevant: a linear classifier over the index's own vectors and terms, learned from decisions.
 
-Both halves of a paper have unit length, so that the classifier's kernel is the sum of both cosines. Some unread papers are presumed to be
+A paper's vector and its terms have fixed lengths, so that the classifier's kernel is a weighted sum of both cosines. Some unread papers are presumed to be
 irrelevant, as almost all are (Cormack and Grossman, "Autonomy and reliability of continuous active learning for technology-assisted
 review", 2015): so there is something to learn from the first relevant paper on, or from the query alone. The settings were measured on
 real topics, see docs/screening.md.
@@ -22,9 +22,11 @@ from ..types import Mask, Query, Rows, Scores
 
 PRESUMED = 100
 """Unread papers that are presumed to be irrelevant, evenly spaced."""
-RATIO = 9.8
+RATIO = 10.0
 """How much more all relevant papers weigh than all others."""
-PENALTY = 1.0
+MEANING = 1 / 7
+"""The weight of the cosine of two papers' vectors, beside 1 for that of their terms."""
+PENALTY = 15.0
 """The weight of the squared length of the classifier's vector."""
 STEPS = 100
 """At most so many steps of the optimiser; it begins where it ended the time before."""
@@ -46,9 +48,10 @@ class Model:
         self._parts: list[Any] = []
         examples: list[Any] = []
         if index.vectors:
-            self._parts.append(_unit(vectors_at(index.vectors, rows)))
+            length = MEANING**0.5 if index.bm25 is not None else 1.0
+            self._parts.append(length * _unit(vectors_at(index.vectors, rows)))
             if query:
-                examples.append(_unit(index.encode([Query("1", query)])))
+                examples.append(length * _unit(index.encode([Query("1", query)])))
         if index.bm25 is not None:
             matrix = term_matrix(index.bm25, rows)
             self._parts.append(matrix.weights)
