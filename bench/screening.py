@@ -18,7 +18,6 @@ import math
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +28,11 @@ from screening_topics import Pool, Topic, pools
 
 import sciretrieve as sr
 from sciretrieve.errors import IndexExists
-from sciretrieve.screening import Rule
+from sciretrieve.screening import Rule, Status
 
 ASREVIEW = ("asreview==3.0.8",)
+TARGETS = (0.8, 0.9, 0.95)
+"""Recalls at whose claim a session might be stopped: the bounds of a sample hold for all of them at once."""
 
 
 def indexed(pool: Pool, place: Path) -> sr.Index:
@@ -42,22 +43,23 @@ def indexed(pool: Pool, place: Path) -> sr.Index:
         return sr.build(pool.papers, place, dense="flat", overwrite=True)
 
 
-def screened(index: sr.Index, topic: Topic, rule: Rule, batch: int, enough: int) -> tuple[list[int], Any]:
+def screened(index: sr.Index, topic: Topic, rule: Rule, batch: int, enough: int) -> tuple[list[int], dict[float, Status]]:
     """A session until its stopping rule is met and `enough` relevant papers are found: at which ranks the relevant ones were read, and
-    the status when the rule was first met."""
+    the status when each recall of `TARGETS` was first claimed."""
     with tempfile.TemporaryDirectory() as folder, sr.Screening(index, Path(folder) / "review.jsonl", topic.query, rule=rule) as session:
-        stopped = None
+        stops: dict[float, Status] = {}
         while (status := session.status).unread:
-            if status.stop and stopped is None:
-                stopped = status
-            if stopped is not None and status.relevant >= enough and status.read >= len(session) / 10:
+            for target in TARGETS:
+                if (status.stop if rule == "ranking" else (status.low or 0) >= target) and target not in stops:
+                    stops[target] = status
+            if len(stops) == len(TARGETS) and status.relevant >= enough and status.read >= len(session) / 10:
                 break
-            # where all of the figures but the end are known, it is enough to learn after every tenth more
-            step = batch if status.relevant < enough else max(batch, status.read // 10)
+            # where all of the figures but the end are known, it is enough to learn after every fiftieth more
+            step = batch if rule == "sample" or status.relevant < enough else max(batch, status.read // 50)
             papers = [paper.id for paper in session.next(step)]
             session.decide([id for id in papers if id in topic.relevant], [id for id in papers if id not in topic.relevant])
         ranks = [rank for rank, relevant in enumerate(session.decisions.values(), start=1) if relevant]
-        return ranks, stopped or session.status
+        return ranks, {target: stops.get(target, session.status) for target in TARGETS}
 
 
 def saved(ranks: Sequence[int], relevant: int, papers: int) -> dict[str, float]:
@@ -85,15 +87,15 @@ def main() -> None:
                 ranks, by_ranking = screened(index, topic, "ranking", chosen.batch, math.ceil(0.95 * relevant))
                 found = saved(ranks, relevant, papers)
                 _, by_sample = screened(index, topic, "sample", chosen.batch, 0)
-                for name, status in (("ranking", by_ranking), ("sample", by_sample)):
+                stops = {f"sample {100 * target:g}": status for target, status in by_sample.items()} | {"ranking 95": by_ranking[0.95]}
+                for name, status in stops.items():
                     found |= {f"{name} read": status.read / papers, f"{name} recall": status.relevant / relevant}
-                    found |= {f"{name} kept": float(status.relevant >= 0.95 * relevant)}
                 if peer is not None:
                     theirs = saved(json.loads(peer.ask(str(number))), relevant, papers)
                     found |= {f"ASReview {name}": value for name, value in theirs.items()}
                 figures.append(found)
                 line = {"set": pool.name, "query": topic.query[:40], "relevant": relevant} | found
-                print(json.dumps(line | {"status": asdict(by_sample)}), file=sys.stderr, flush=True)
+                print(json.dumps(line), file=sys.stderr, flush=True)
         means = {name: f"{100 * np.mean([found[name] for found in figures]):.1f}" for name in figures[0]}
         sizes = sorted(len(topic.relevant) for topic in pool.topics)
         rows.append({"set": pool.name, "papers": len(index), "topics": len(figures), "relevant": f"{sizes[0]}-{sizes[-1]}"} | means)
