@@ -52,7 +52,8 @@ def _cranfield(folder: Path) -> tuple[list[dict[str, Any]], list[Topic]]:
         if int(grade) > 0:
             relevant[query].add(paper)
     queries = map(json.loads, (folder / "queries.jsonl").read_text().splitlines())
-    return papers, [Topic(query["text"], frozenset(relevant[query["_id"]])) for query in queries]
+    pool = {paper["id"] for paper in papers}
+    return papers, [Topic(query["text"], frozenset(relevant[query["_id"]] & pool)) for query in queries]
 
 
 def _acm(folder: Path) -> tuple[list[dict[str, Any]], list[Topic]]:

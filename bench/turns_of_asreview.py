@@ -12,6 +12,7 @@ import sys
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,7 +36,7 @@ class Enough:
         return found >= math.ceil(0.95 * (int(labels.sum()) - 1)) and len(results) - 1 >= len(papers) / 10
 
 
-def ranks(topic: dict[str, object]) -> list[int]:
+def ranks(topic: dict[str, Any]) -> list[int]:
     """At which ranks, from 1, the relevant papers of a topic are read."""
     relevant = set(topic["relevant"])
     texts = [{"title": topic["query"], "abstract": ""}, *papers]

@@ -11,7 +11,23 @@ from sciretrieve.commands.app import app
 COMMANDS = (
     *("index", "search", "similar", "batch", "encode", "encoders", "encoders show", "encoders fetch", "encoders cache"),
     *("evaluate", "compare", "benchmarks", "benchmarks show", "benchmarks fetch", "robustness"),
-    *("why-not", "duplicates", "tune", "add", "sync", "delete", "merge", "reindex", "bench", "log", "verify", "info", "export", "demo"),
+    *(
+        "screen",
+        "why-not",
+        "duplicates",
+        "tune",
+        "add",
+        "sync",
+        "delete",
+        "merge",
+        "reindex",
+        "bench",
+        "log",
+        "verify",
+        "info",
+        "export",
+        "demo",
+    ),
 )
 WIDTH = 78
 TARGET = Path(__file__).parent / "cli.md"

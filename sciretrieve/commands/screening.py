@@ -72,11 +72,12 @@ def screen(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Screen papers for a systematic review: which to read next, and when enough is read.
+    """Screen papers for a systematic review.
 
-    On a terminal it shows one paper after the other and asks. With --next, --include or --exclude it prints a list, for scripts and
-    for reading elsewhere. Every decision is on disk at once; a later one on the same paper counts. Papers are ranked by what was decided so
-    far. The last line says how many of the relevant papers are read, how sure that is, and whether to stop.
+    It says which to read next, and when enough is read. On a terminal it shows one paper after the other and asks. With --next,
+    --include or --exclude it prints a list, for scripts and for reading elsewhere. Every decision is on disk at once; a later one on the
+    same paper counts. Papers are ranked by what was decided so far. The last line says how many of the relevant papers are read, how
+    sure that is, and whether to stop.
     """
     from ..screening import Screening
 

@@ -143,7 +143,7 @@ class DecisionFile:
         """Read one line. Raises InvalidRequest."""
         row = _object(line)
         match row:
-            case {"screening": int(version)} if number == 1:
+            case {"screening": int(version)} if number == 1 and row is not None:
                 if version != FORMAT:
                     raise InvalidRequest(f"{self.path} has format {version}, and this version of sciretrieve reads {FORMAT}")
                 self.start = row

@@ -1,9 +1,9 @@
 """Which unread papers are likely to be relevant: a linear classifier over the index's own vectors and terms, learned from decisions.
 
-A paper's vector and its terms have fixed lengths, so that the classifier's kernel is a weighted sum of both cosines. Some unread papers are presumed to be
-irrelevant, as almost all are (Cormack and Grossman, "Autonomy and reliability of continuous active learning for technology-assisted
-review", 2015): so there is something to learn from the first relevant paper on, or from the query alone. The settings were measured on
-real topics, see docs/screening.md.
+A paper's vector and its terms have fixed lengths, so that the classifier's kernel is a weighted sum of both cosines. Some unread papers are
+presumed to be irrelevant, as almost all are (Cormack and Grossman, "Autonomy and reliability of continuous active learning for
+technology-assisted review", 2015): so there is something to learn from the first relevant paper on, or from the query alone. The settings
+were measured on real topics, see docs/screening.md.
 """
 
 from __future__ import annotations

@@ -253,7 +253,9 @@ class Screening:
     def _chosen(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The session's settings: those it began with, or for a new one the given ones. Raises InvalidRequest."""
         if start := self._file.start:
-            chosen = {}
+            if not all(_is_value(name, start.get(name)) for name in given):
+                raise InvalidRequest(f"{self.path}, line 1: not the first line of a screening session; name another file")
+            chosen: dict[str, Any] = {}
             for name, value in given.items():
                 chosen[name] = start.get(name)
                 if value is not None and value != chosen[name]:
@@ -262,11 +264,8 @@ class Screening:
         else:
             if given["query"] is not None and not given["query"].strip():
                 raise InvalidRequest("the query is empty; give some words, a sentence or a title")
-            defaults = {"recall": 0.95, "confidence": 0.95, "rule": "sample"}
+            defaults: dict[str, Any] = {"recall": 0.95, "confidence": 0.95, "rule": "sample"}
             chosen = {name: defaults.get(name) if value is None else value for name, value in given.items()}
-        numbers = [chosen[name] for name in ("recall", "confidence")]
-        if not all(isinstance(number, int | float) for number in numbers):
-            raise InvalidRequest(f"{self.path}, line 1: not the first line of a screening session; name another file")
         if not 0 < chosen["recall"] <= 1:
             raise InvalidRequest(f"a recall to reach is above 0 and at most 1, not {chosen['recall']}")
         if not 0 < chosen["confidence"] < 1:
@@ -353,6 +352,14 @@ class Screening:
 
 def _share(found: int, total: float) -> float:
     return found / total if total else 1.0
+
+
+def _is_value(name: str, value: Any) -> bool:
+    """Whether a file may say this of a setting."""
+    if name == "filter":
+        return value is None or (isinstance(value, list) and all(isinstance(condition, str) for condition in value))
+    kinds: dict[str, Any] = {"query": str | None, "first": int | None, "recall": int | float, "confidence": int | float, "rule": str}
+    return isinstance(value, kinds[name])
 
 
 def _in_words(name: str, value: Any) -> str:
