@@ -27,8 +27,9 @@ from .statistics import least_relevant, most_relevant, ranked_p_value
 Rule: TypeAlias = Literal["sample", "ranking"]
 """What the stopping rule goes by."""
 RULES: tuple[Rule, ...] = ("sample", "ranking")
-DRY = 50
-"""Irrelevant papers in a row after which a random sample is read instead of the ranking; measured, see docs/screening.md."""
+DRY, DRY_SHARE = 50, 0.05
+"""Irrelevant papers in a row after which a random sample is read instead of the ranking: at least so many, and at least this share of all
+papers, as what a sample costs grows with them, too. Measured, see docs/screening.md."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class Status:
             verdict = "stop" if self.stop else "go on"
             return f"{verdict}: p = {self.p_value:.3g} that less than {target} of the relevant papers are read, {assumption}"
         if self.low is None:
-            return f"go on: the recall is estimated from a random sample, which begins after {DRY} irrelevant papers in a row"
+            return f"go on: the recall is estimated from a random sample, which begins after {dry_run(self.papers)} irrelevant papers in a row"
         known = f"{sure} sure that at least {100 * self.low:.1f} % of the relevant papers are read (from a random sample of the unread)"
         return f"stop: {known}" if self.stop else f"go on: {known}; {target} is wanted"
 
@@ -327,8 +328,9 @@ class Screening:
 
     def _is_dry(self) -> bool:
         """Whether the last papers read were irrelevant, so many that the ranking has little more to offer."""
-        last = list(self._labels.values())[-DRY:]
-        return len(last) == DRY and not any(last)
+        length = dry_run(len(self))
+        last = list(self._labels.values())[-length:]
+        return len(last) == length and not any(last)
 
     @once
     def _model(self) -> Model:
@@ -348,6 +350,11 @@ class Screening:
                     scores[self._place_of[id]] = score
             return scores
         return self._model.scores([self._place_of[id] for id in self._labels], np.array(list(self._labels.values())), len(self))
+
+
+def dry_run(papers: int) -> int:
+    """After how many irrelevant papers in a row a ranking of so many papers has run dry."""
+    return max(DRY, round(DRY_SHARE * papers))
 
 
 def _share(found: int, total: float) -> float:
