@@ -82,7 +82,8 @@ class Status:
             verdict = "stop" if self.stop else "go on"
             return f"{verdict}: p = {self.p_value:.3g} that less than {target} of the relevant papers are read, {assumption}"
         if self.low is None:
-            return f"go on: the recall is estimated from a random sample, which begins after {dry_run(self.papers)} irrelevant papers in a row"
+            begins = f"after {dry_run(self.papers):,} irrelevant papers in a row"
+            return f"go on: the recall is estimated from a random sample, which begins {begins}"
         known = f"{sure} sure that at least {100 * self.low:.1f} % of the relevant papers are read (from a random sample of the unread)"
         return f"stop: {known}" if self.stop else f"go on: {known}; {target} is wanted"
 
