@@ -56,8 +56,8 @@ class DecisionFile:
         self.decisions: list[Decision] = []
         self.sample: tuple[int, int] | None = None
         self._handle: int | None = None
-        self._length = 0
-        self._lines = 0
+        self._length = self._lines = 0
+        self._missing = b""  # the end of the last line
         with suppress(FileNotFoundError):
             self._handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         if self._handle is not None:
@@ -102,14 +102,16 @@ class DecisionFile:
 
     def _append(self, rows: Iterable[Mapping[str, Any]]) -> None:
         assert self._handle is not None
-        data = b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
+        lines = [json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows]
+        data = self._missing + b"".join(lines)
         os.ftruncate(self._handle, self._length)  # away with what a crash, or a full disk, left of a line
         written = 0
         while written < len(data):
             written += os.pwrite(self._handle, data[written:], self._length + written)
         os.fsync(self._handle)
         self._length += len(data)
-        self._lines += data.count(b"\n")
+        self._missing = b""
+        self._lines += len(lines)
 
     def _lock(self) -> None:
         assert self._handle is not None
@@ -126,11 +128,9 @@ class DecisionFile:
         while block := os.pread(self._handle, 1 << 20, len(data)):
             data += block
         *lines, last = data.split(b"\n")
-        if last and _object(last) is not None:  # somebody's editor left out the last line's end
-            os.pwrite(self._handle, b"\n", len(data))
+        if _object(last) is not None:  # somebody's editor left out the last line's end
             lines.append(last)
-            last = b""
-            data += b"\n"
+            self._missing, last = b"\n", b""
         self._length, self._lines = len(data) - len(last), len(lines)
         for number, line in enumerate(lines, start=1):
             self._take(number, line)

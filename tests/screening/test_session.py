@@ -163,6 +163,19 @@ def test_a_line_that_a_crash_cut_short_is_dropped(index: sr.Index, file: Path) -
         assert len(file.read_text().splitlines()) == 5
 
 
+def test_a_last_line_without_its_end_counts(index: sr.Index, file: Path) -> None:
+    with sr.Screening(index, file, QUERY) as session:
+        read(session, 3)
+        decisions = dict(session.decisions)
+    unended = file.read_bytes().removesuffix(b"\n")
+    file.write_bytes(unended)
+    with sr.Screening(index, file) as session:
+        assert dict(session.decisions) == decisions
+        assert file.read_bytes() == unended
+        session.decide(session.next(1)[0].id)
+    assert [json.loads(line)["relevant"] for line in file.read_text().splitlines()[1:]] == [*decisions.values(), True]
+
+
 DECIDING = """
 import sys
 import sciretrieve as sr
