@@ -130,7 +130,8 @@ def tune(
     rows = {"now": (outcome.before, outcome.before_mean), "best": (outcome.after, outcome.held_out)}
     for name, (setting, mean) in rows.items():
         fused, bm25 = setting.fusion, setting.bm25
-        setting_text = f"alpha {fused.alpha}, depth {fused.depth}, k1 {bm25.k1}, b {bm25.b}"
+        alpha = "by length" if fused.alpha is None else fused.alpha
+        setting_text = f"alpha {alpha}, depth {fused.depth}, k1 {bm25.k1}, b {bm25.b}"
         say([f"{name:<5} {measure} {100 * mean:6.2f}{' on held-out queries' * (name == 'best')}   {setting_text}"])
     say(
         [

@@ -42,7 +42,7 @@ def test_json_is_the_documented_schema(index: sr.Index) -> None:
     hit = value["hits"][0]
     assert hit["rank"] == 1
     assert set(hit) >= {"rank", "score", "id", "title", "year", "venue", "authors", "abstract", "scores", "extra"}
-    assert set(hit["scores"]) == {"dense", "bm25"}
+    assert set(hit["scores"]) == {"dense", "bm25", "tokens"}
     assert hit["extra"]["topic"] == "graphs"
     assert json.loads(answer("search", "graph", "-i", index.path, "--mode", "bm25", "-f", "json"))["hits"][0]["scores"]["dense"] is None
 

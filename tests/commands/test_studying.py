@@ -211,7 +211,7 @@ def test_tune(judged: sr.Index) -> None:
     manifest = (judged.path / "manifest.json").read_bytes()
     dry = answer(*command, "--dry-run", "-m", "nDCG@5")
     now, best, gain, end = dry.splitlines()
-    assert re.fullmatch(r"now   nDCG@5 +\d+\.\d\d   alpha 0\.5, depth 1000, k1 1\.2, b 0\.75", now)
+    assert re.fullmatch(r"now   nDCG@5 +\d+\.\d\d   alpha by length, depth 1000, k1 1\.2, b 0\.75", now)
     assert re.fullmatch(r"best  nDCG@5 +\d+\.\d\d on held-out queries   alpha 0\.\d+, depth \d+, k1 [\d.]+, b [\d.]+", best)
     assert re.fullmatch(r"gain  \+\d+\.\d\d, 95 % interval [+-][\d.]+ to [+-][\d.]+, p [\d.]+, 24 queries", gain)
     assert end == "not written: a dry run"
