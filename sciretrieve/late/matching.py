@@ -97,7 +97,7 @@ def match(packing: Packing, query: QueryTokens, papers: Sequence[FewBits]) -> Sc
     rotated = units(query.vectors @ packing.rotation)
     scaled = rotated * packing.step
     whole = LARGEST // (3 * packing.kept) / np.abs(scaled).max()
-    packed = np.concatenate([papers[place] for place in filled])
+    packed = np.concatenate([papers[place] for place in filled.tolist()])
     products = levels(packed) @ np.rint(scaled * whole).T
     cosines = (products / whole + rotated @ packing.mean) / packing.lengths(packed)[:, None]
     best = np.maximum.reduceat(cosines, np.cumsum(counts[filled]) - counts[filled])

@@ -24,7 +24,7 @@ EDGE = np.float32(0.9957)
 """The quantiser of 4 evenly spaced levels with the least mean squared error for a normal distribution (Max, "Quantizing for Minimum
 Distortion", IRE Transactions on Information Theory 1960, Table II): its levels, in halves of the distance between them, which is also the
 edge beside 0. Whole numbers can be summed in any order. Uneven levels would have an error of 0.1175 for 0.1188."""
-SHIFTS = np.arange(6, -1, -2, np.uint8)
+SHIFTS = np.array([6, 4, 2, 0], np.uint8)
 """Where a byte has its four dimensions, the first in its highest bits."""
 FOUR_LEVELS = LEVELS[(np.arange(256)[:, None] >> SHIFTS) & 3]
 """The four levels that a byte stands for."""

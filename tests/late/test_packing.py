@@ -31,7 +31,7 @@ def packing() -> Packing:
 def test_each_dimension_takes_the_nearest_of_four_levels(packing: Packing) -> None:
     vectors = states([60], 1)
     packed, counts = packing.pack(vectors, np.array([60]))
-    assert (packed.shape, packed.dtype, counts.tolist()) == ((60, DIM // 4), np.uint8, [60])
+    assert (packed.shape, str(packed.dtype), counts.tolist()) == ((60, DIM // 4), "uint8", [60])
     scaled = (vectors @ packing.rotation - packing.mean) / packing.scale
     four = np.array([-1.5, -0.5, 0.5, 1.5]) * 0.9957
     nearest = np.abs(scaled[:, :, None] - four).argmin(axis=2)
