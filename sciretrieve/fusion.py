@@ -56,12 +56,31 @@ NORMALISATIONS: Mapping[str, Callable[[Scores, Scores], tuple[Scores, Scores]]] 
 Retrieval", TOIS 2023, section 3)."""
 
 
-FEW, MANY = 2, 6
-"""Terms of a query that counts as short, and of one that counts as long; between them, shares change evenly."""
-ALPHAS = (0.2, 0.5)
-"""The dense half's share of both halves for short and for long queries: a vector says little of a few words."""
-TOKENS = (0.3, 0.1)
-"""The share of late interaction for short and for long queries: the longer a query, the more of its tokens match something anywhere."""
+@dataclass(frozen=True, slots=True)
+class ByLength:
+    """Shares that follow the length of a query: those of a short one, and of a long one; between them they change evenly.
+
+    Attributes:
+        alpha: the share of meaning, that is of the dense half and of late interaction, which a vector says little of for a few words.
+        tokens: late interaction's part of that: the longer a query, the more of its tokens match something in any paper.
+        terms: how many terms a short query has at the most, and a long one at least.
+    """
+
+    alpha: tuple[float, float]
+    tokens: tuple[float, float]
+    terms: tuple[int, int]
+
+    def shares(self, terms: int) -> tuple[float, float]:
+        """Alpha, and of that the tokens' share, for a query of so many terms."""
+        few, many = self.terms
+        length = min(max((terms - few) / (many - few), 0.0), 1.0)
+        alpha, tokens = (short + length * (long - short) for short, long in (self.alpha, self.tokens))
+        return alpha, tokens
+
+
+HALVES = ByLength(alpha=(0.2, 0.5), tokens=(0.0, 0.0), terms=(2, 6))
+LATE = ByLength(alpha=(0.4, 0.5), tokens=(0.3, 0.1), terms=(2, 8))
+"""Without late interaction, and with it: see docs/quality.md."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +91,13 @@ class Fusion:
         method: "rrf"; "convex", a convex combination of the normalised scores; or "blend", which adds to that the title
             overlap, the share of a paper's title that the query covers, whether the paper has all of the query's words, and late
             interaction, where the index has token vectors.
-        alpha: the dense half's share of both halves; None for 0.5 in "convex", and in "blend" for one that grows with the query's length.
+        alpha: the share of meaning, that is of the dense half and of late interaction, beside BM25's; None for 0.5 in "convex", and in
+            "blend" for one that grows with the query's length.
         normalisation: one of `NORMALISATIONS`.
         title: the weight, beside 1 for both halves and late interaction together, of the title overlap in "blend".
         complete: the same weight of having all of the query's words.
         depth: how many papers each half proposes. It does not depend on k, so the top 5 are the first 5 of the top 10.
-        tokens: the share of late interaction in "blend"; None for one that falls with the length of the query.
+        tokens: the share of late interaction in "blend", taken from alpha; None for one that falls with the length of the query.
         token_depth: how many papers, the first by all other parts, late interaction scores.
     """
 
@@ -108,13 +128,14 @@ class Fusion:
 
     def shares(self, terms: int, late: bool) -> tuple[float, float, float]:
         """The shares of the dense half, of BM25 and of late interaction for a query of so many terms, together 1."""
-        length = min(max((terms - FEW) / (MANY - FEW), 0.0), 1.0)
-        by_length = [short + length * (long - short) for short, long in (ALPHAS, TOKENS)]
-        alpha = by_length[0] if self.alpha is None else self.alpha
-        tokens = (by_length[1] if self.tokens is None else self.tokens) if late else 0.0
-        return alpha * (1 - tokens), (1 - alpha) * (1 - tokens), tokens
+        alpha, tokens = (LATE if late else HALVES).shares(terms)
+        alpha = alpha if self.alpha is None else self.alpha
+        tokens = min(tokens if self.tokens is None or not late else self.tokens, alpha)
+        return alpha - tokens, 1 - alpha, tokens
 
-    def join(self, dense: Scores, lexical: Scores, title_overlap: Scores, complete: Mask, terms: int = MANY, late: bool = False) -> Scores:
+    def join(
+        self, dense: Scores, lexical: Scores, title_overlap: Scores, complete: Mask, terms: int = HALVES.terms[1], late: bool = False
+    ) -> Scores:
         """One score for each candidate, (n,), from its scores in each half (-inf: no word of the query), its title overlap
         (0 to 1), and whether it has all of the query's words; all (n,).
 

@@ -173,11 +173,14 @@ def test_join_is_what_the_settings_say(
 
 @given(titled, st.integers(0, 40), st.integers(0, 2**20), st.booleans())
 def test_shares_follow_the_length_of_the_query(rows: list[tuple[float, float, float]], terms: int, bits: int, late: bool) -> None:
-    """From two to six terms: dense from 0.2 to 0.5 of both halves, late interaction from 0.3 to 0.1 beside them."""
+    """Without late interaction, dense from 0.2 to 0.5 between two and six terms. With it, between two and eight, dense from 0.1 to 0.4,
+    BM25 from 0.6 to 0.5, and tokens from 0.3 to 0.1."""
     dense, lexical, titles = halves(rows)
     complete_mask = np.array([bool(bits >> position & 1) for position in range(len(rows))])
-    x = min(max(terms - 2, 0), 4) / 4
-    expected = np.array(slow_convex(rows, 0.2 + 0.3 * x, "min-max")) * (1 - (0.3 - 0.2 * x) * late)
+    x = min(max(terms - 2, 0), 6) / 6 if late else min(max(terms - 2, 0), 4) / 4
+    shares = (0.1 + 0.3 * x, 0.6 - 0.1 * x) if late else (0.2 + 0.3 * x, 0.8 - 0.3 * x)
+    parts = slow_convex(rows, 1.0, "min-max"), slow_convex(rows, 0.0, "min-max")
+    expected = shares[0] * np.array(parts[0]) + shares[1] * np.array(parts[1])
     expected = (expected + 0.15 * titles + 0.1 * complete_mask) / 1.25
     np.testing.assert_allclose(Fusion().join(dense, lexical, titles, complete_mask, terms, late), expected, rtol=1e-7, atol=1e-9)
     assert sum(Fusion().shares(terms, late)) == pytest.approx(1)
@@ -185,9 +188,10 @@ def test_shares_follow_the_length_of_the_query(rows: list[tuple[float, float, fl
 
 def test_late_interaction_lifts_what_it_scored_and_nothing_else() -> None:
     scores, token_scores = np.array([0.5, 0.4, 0.3, 0.2]), np.array([0.1, 0.3, 0.2, -np.inf])
-    fusion = Fusion(tokens=0.5)
+    fusion = Fusion(tokens=0.5, alpha=0.6)
     np.testing.assert_allclose(fusion.with_tokens(scores, token_scores, 5), [0.5, 0.4 + 0.5 / 1.25, 0.3 + 0.25 / 1.25, 0.2])
     assert fusion.shares(2, True) == pytest.approx((0.1, 0.4, 0.5))
+    assert Fusion(alpha=0.2, tokens=0.5).shares(9, True) == pytest.approx((0.0, 0.8, 0.2))  # never more than all of alpha
     assert (Fusion(tokens=0).takes_tokens, Fusion("convex").takes_tokens, Fusion().takes_tokens) == (False, False, True)
 
 
