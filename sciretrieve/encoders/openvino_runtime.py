@@ -75,7 +75,8 @@ class OpenVinoRuntime:
             # threads cannot share a request; one takes microseconds to make and holds no more than a batch and its vectors
             if not hasattr(own, "request"):
                 own.request = compiled.create_infer_request()
-            return tuple(own.request.infer({"input_ids": batch.ids, "attention_mask": batch.mask}, share_inputs=True).values())
+            output = own.request.infer({"input_ids": batch.ids, "attention_mask": batch.mask}, share_inputs=True)
+            return (output[0], output[1]) if self._artifact.late else (output[0],)
 
         if self._streams == 1:
             yield from map(infer, tokens.batches)

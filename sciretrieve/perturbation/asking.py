@@ -1,6 +1,6 @@
 """Sets of texts that are searched: each is an index in a temporary folder, so that all ways to search answer as they do for users.
 
-Every text is encoded once, all into one file, of which each set takes its vectors.
+Every text is encoded once, all into one file, of which each set takes its vectors. So hybrid search is without late interaction here.
 """
 
 from __future__ import annotations

@@ -241,7 +241,9 @@ class _Growing:
         """The first of its rows."""
         if not rows:
             return np.empty((0, *self._shape), self._kind)
-        return np.fromfile(self._path, self._kind, rows * math.prod(self._shape), offset=HEADER).reshape(rows, *self._shape)
+        with self._path.open("rb") as file:
+            file.seek(HEADER)
+            return np.frombuffer(file.read(rows * self._size), self._kind).reshape(rows, *self._shape)
 
     def cut(self, rows: int) -> None:
         """Keep only the first of its rows."""

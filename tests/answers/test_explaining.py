@@ -200,7 +200,7 @@ def test_words_of_a_paper_answer_words_of_the_query_by_meaning(story_index: Call
     encoder = index.query_encoder.with_tokens
     (query_tokens,) = encoder.encode_queries_late([Query("q", query)])[1]
     query_words = encoder.words("query", Paper("", query))
-    assert len(query_words) == len(query_tokens) > 5  # "chilliness" is several tokens
+    assert len(query_words) == len(query_tokens) > 3  # "chilliness" is several tokens
     for why in explain(index, query, list(ABSTRACTS)):
         paper = Paper(why.id, f"title {why.id}", ABSTRACTS[why.id])
         (tokens,) = encoder.encode_papers_late([paper])

@@ -203,7 +203,7 @@ def test_an_index_of_the_first_format_is_converted_without_encoding(
     verification = sr.verify(first_format)
     assert (verification.faults, verification.unchecked, verification.papers) == ((), "", 30)
     corpus = write_jsonl(tmp_path / "papers.jsonl", [*PAPERS, {"id": "no text"}])
-    sr.build(corpus, tmp_path / "fresh", precision="fp32", shard_size=20, dense="HNSW4,SQ8")
+    sr.build(corpus, tmp_path / "fresh", precision="fp32", shard_size=20, dense="HNSW4,SQ8", late=False)
     fresh = refit(tmp_path / "fresh", Bm25Parameters(k1=0.9), Fusion(alpha=0.4))
     assert manifest.lexical is not None
     assert fresh.lexical is not None

@@ -110,7 +110,7 @@ def test_other_ways_to_search_find_what_an_index_finds(
 ) -> None:
     report, _ = reported
     papers, made = texts
-    index = sr.build(made_up_texts(COUNT), tmp_path / "index", metric="cosine")
+    index = sr.build(made_up_texts(COUNT), tmp_path / "index", metric="cosine", late=False)
     for code in ("TDelNN", "T_A_DelNNChar"):
         (row,) = (row for row in report["classes"] if row["code"] == code)
         run = index.search([sr.Query(paper.id, paper=paper) for paper in made[code].values()], 10, mode=mode, group=False)
