@@ -96,7 +96,7 @@ def match(packing: Packing, query: QueryTokens, papers: Sequence[FewBits]) -> Sc
         return scores
     rotated = units(query.vectors @ packing.rotation)
     scaled = rotated * packing.step
-    whole = LARGEST // (3 * packing.kept) / np.abs(scaled).max()
+    whole = LARGEST // (3 * packing.kept) / max(np.abs(scaled).max(), np.float32(1e-12))
     packed = np.concatenate([papers[place] for place in filled.tolist()])
     products = levels(packed) @ np.rint(scaled * whole).T
     cosines = (products / whole + rotated @ packing.mean) / packing.lengths(packed)[:, None]

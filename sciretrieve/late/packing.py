@@ -154,6 +154,7 @@ def read_packing(path: Path, dim: int) -> Packing:
         or len(array) != dim + 2
         or array.shape[1] % len(SHIFTS)
         or not np.isfinite(array).all()
+        or not (array[-1] > 0).all()
     ):
         raise CorruptData(f"{path} holds {array.dtype}{array.shape}, expected float32{(dim + 2, DIMS)}; try `sciretrieve verify --repair`")
     return Packing.of(array)
