@@ -12,7 +12,7 @@ import numpy as np
 
 from .choices import FUSION_METHODS, FusionMethod, check_choice
 from .errors import InvalidRequest, UnknownName
-from .types import Mask, Scores
+from .types import Mask, Rows, Scores
 
 RRF_K = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009, section 2)."""
@@ -98,7 +98,7 @@ class Fusion:
         complete: the same weight of having all of the query's words.
         depth: how many papers each half proposes. It does not depend on k, so the top 5 are the first 5 of the top 10.
         tokens: the share of late interaction in "blend", taken from alpha; None for one that falls with the length of the query.
-        token_depth: how many papers, the first by all other parts, late interaction scores.
+        token_depth: how many papers, the first by the other parts as they are without it, late interaction orders anew.
     """
 
     method: FusionMethod = "blend"
@@ -134,28 +134,39 @@ class Fusion:
         return alpha - tokens, 1 - alpha, tokens
 
     def join(
-        self, dense: Scores, lexical: Scores, title_overlap: Scores, complete: Mask, terms: int = HALVES.terms[1], late: bool = False
+        self,
+        dense: Scores,
+        lexical: Scores,
+        title_overlap: Scores,
+        complete: Mask,
+        terms: int = HALVES.terms[1],
+        token_scores: Scores | None = None,
     ) -> Scores:
         """One score for each candidate, (n,), from its scores in each half (-inf: no word of the query), its title overlap
         (0 to 1), and whether it has all of the query's words; all (n,).
 
-        `terms` is how many terms the query has, and `late` says whether `with_tokens` follows.
+        `terms` is how many terms the query has, and `token_scores` are those of late interaction, -inf where it gave none.
         """
         if self.method == "rrf":
             return rrf(dense, lexical)
         if self.method == "convex":
             return convex(dense, lexical, alpha=0.5 if self.alpha is None else self.alpha, normalisation=self.normalisation)
-        dense_share, lexical_share, _ = self.shares(terms, late)
+        dense_share, lexical_share, token_share = self.shares(terms, token_scores is not None)
         dense_part, lexical_part = NORMALISATIONS[self.normalisation](dense, lexical)
         scores = dense_share * dense_part + lexical_share * lexical_part + self.title * title_overlap + self.complete * complete
+        if token_scores is not None:
+            scores = scores + token_share * unit(token_scores)
         return scores / (1 + self.title + self.complete)
 
-    def with_tokens(self, scores: Scores, token_scores: Scores, terms: int) -> Scores:
-        """What `join` gave, with the scores of late interaction, both (n,); -inf for papers that it did not score.
 
-        Those that it scored only gain, so they stay above the others.
-        """
-        return scores + self.shares(terms, True)[2] * unit(token_scores) / (1 + self.title + self.complete)
+def lifted(scores: Scores, first: Rows, new_scores: Scores) -> Scores:
+    """Scores from 0 to 1, (n,), where the places in `first` get new ones, (n,), above all others, which stay as they are."""
+    others = np.ones(len(scores), bool)
+    others[first] = False
+    highest = float(scores[others].max(initial=0.0))
+    scores = scores.copy()
+    scores[first] = highest + (1 - highest) * new_scores[first]
+    return scores
 
 
 def rrf(dense: Scores, lexical: Scores) -> Scores:

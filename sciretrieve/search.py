@@ -15,7 +15,7 @@ from .dense import vectors as dense
 from .dense.exact import RowScores
 from .dense.scale import Scale
 from .effort import USUAL, Effort
-from .fusion import Fusion
+from .fusion import Fusion, lifted
 from .late import QueryTokens
 from .lexical import Bm25
 from .lexical.bm25 import NO_ROWS, Weights
@@ -143,15 +143,14 @@ class Searcher:
         return Candidates(probe, rows, meaning, words, self.bm25.title_overlap(probe.own_terms, rows), complete)
 
     def fused(self, candidates: Candidates, k: int, fusion: Fusion) -> Ranking:
-        """The k best of the candidates. Late interaction scores only those that are first by the other parts, whatever k."""
-        terms = len(candidates.probe.terms)
-        late = fusion.takes_tokens and candidates.probe.tokens is not None and self.match is not None
-        scores = fusion.join(candidates.dense, candidates.bm25, candidates.title_overlap, candidates.complete, terms, late)
+        """The k best of the candidates. Late interaction orders those anew that are first without it, whatever k."""
+        halves = candidates.dense, candidates.bm25, candidates.title_overlap, candidates.complete, len(candidates.probe.terms)
+        scores = fusion.join(*halves)
         token_scores = np.full(len(scores), -np.inf)
-        if late:
+        if fusion.takes_tokens and candidates.probe.tokens is not None and self.match is not None:
             first = topk.best(scores, fusion.token_depth)
             token_scores[first] = self._by_tokens(candidates, candidates.rows[first])
-            scores = fusion.with_tokens(scores, token_scores, terms)
+            scores = lifted(scores, first, fusion.join(*halves, token_scores))
         best = topk.best(scores, k)
         parts = {"dense": candidates.dense[best], "bm25": candidates.bm25[best]}
         if np.isfinite(token_scores).any():

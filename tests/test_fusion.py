@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sciretrieve.choices import FUSION_METHODS, FusionMethod
 from sciretrieve.errors import InvalidRequest, UnknownName
-from sciretrieve.fusion import NORMALISATIONS, Fusion, convex, rrf, unit
+from sciretrieve.fusion import NORMALISATIONS, Fusion, convex, lifted, rrf, unit
 
 dense_scores = st.floats(-10, 10).map(lambda value: round(value, 2))
 lexical_scores = st.just(-np.inf) | st.floats(0, 30).map(lambda value: round(value, 2))
@@ -171,27 +171,39 @@ def test_join_is_what_the_settings_say(
             np.testing.assert_allclose(ours, expected[method], rtol=1e-7, atol=1e-9)
 
 
-@given(titled, st.integers(0, 40), st.integers(0, 2**20), st.booleans())
-def test_shares_follow_the_length_of_the_query(rows: list[tuple[float, float, float]], terms: int, bits: int, late: bool) -> None:
-    """Without late interaction, dense from 0.2 to 0.5 between two and six terms. With it, between two and eight, dense from 0.1 to 0.4,
-    BM25 from 0.6 to 0.5, and tokens from 0.3 to 0.1."""
+@given(titled, st.integers(0, 40), st.integers(0, 2**20))
+def test_shares_follow_the_length_of_the_query(rows: list[tuple[float, float, float]], terms: int, bits: int) -> None:
+    """Without late interaction, dense has 0.2 to 0.5 between two and six terms."""
     dense, lexical, titles = halves(rows)
     complete_mask = np.array([bool(bits >> position & 1) for position in range(len(rows))])
-    x = min(max(terms - 2, 0), 6) / 6 if late else min(max(terms - 2, 0), 4) / 4
-    shares = (0.1 + 0.3 * x, 0.6 - 0.1 * x) if late else (0.2 + 0.3 * x, 0.8 - 0.3 * x)
-    parts = slow_convex(rows, 1.0, "min-max"), slow_convex(rows, 0.0, "min-max")
-    expected = shares[0] * np.array(parts[0]) + shares[1] * np.array(parts[1])
+    expected = np.array(slow_convex(rows, 0.2 + 0.3 * min(max(terms - 2, 0), 4) / 4, "min-max"))
     expected = (expected + 0.15 * titles + 0.1 * complete_mask) / 1.25
-    np.testing.assert_allclose(Fusion().join(dense, lexical, titles, complete_mask, terms, late), expected, rtol=1e-7, atol=1e-9)
-    assert sum(Fusion().shares(terms, late)) == pytest.approx(1)
+    np.testing.assert_allclose(Fusion().join(dense, lexical, titles, complete_mask, terms), expected, rtol=1e-7, atol=1e-9)
+    assert sum(Fusion().shares(terms, True)) == pytest.approx(1)
 
 
-def test_late_interaction_lifts_what_it_scored_and_nothing_else() -> None:
-    scores, token_scores = np.array([0.5, 0.4, 0.3, 0.2]), np.array([0.1, 0.3, 0.2, -np.inf])
-    fusion = Fusion(tokens=0.5, alpha=0.6)
-    np.testing.assert_allclose(fusion.with_tokens(scores, token_scores, 5), [0.5, 0.4 + 0.5 / 1.25, 0.3 + 0.25 / 1.25, 0.2])
-    assert fusion.shares(2, True) == pytest.approx((0.1, 0.4, 0.5))
-    assert Fusion(alpha=0.2, tokens=0.5).shares(9, True) == pytest.approx((0.0, 0.8, 0.2))  # never more than all of alpha
+@given(titled, st.integers(0, 12), st.data())
+def test_late_interaction_is_a_part_of_its_own(rows: list[tuple[float, float, float]], terms: int, data: st.DataObject) -> None:
+    """Between two and eight terms, dense has 0.1 to 0.4, BM25 0.6 to 0.5, and tokens 0.3 to 0.1."""
+    dense, lexical, titles = halves(rows)
+    token_scores = np.array(data.draw(st.lists(st.just(-np.inf) | st.floats(0, 1), min_size=len(rows), max_size=len(rows))))
+    x = min(max(terms - 2, 0), 6) / 6
+    shares = 0.1 + 0.3 * x, 0.6 - 0.1 * x, 0.3 - 0.2 * x
+    parts = slow_convex(rows, 1.0, "min-max"), slow_convex(rows, 0.0, "min-max"), unit(token_scores)
+    expected = sum(share * np.array(part) for share, part in zip(shares, parts, strict=True)) + 0.15 * titles
+    ours = Fusion().join(dense, lexical, titles, np.zeros(len(rows), bool), terms, token_scores)
+    np.testing.assert_allclose(ours, expected / 1.25, rtol=1e-7, atol=1e-9)
+
+
+def test_what_is_scored_anew_stays_above_the_others() -> None:
+    scores, new_scores = np.array([0.5, 0.4, 0.3, 0.2]), np.array([0.0, 1.0, 0.9, 0.5])
+    np.testing.assert_allclose(lifted(scores, np.array([0, 1]), new_scores), [0.3, 1.0, 0.3, 0.2])
+    np.testing.assert_allclose(lifted(scores, np.arange(4), new_scores), new_scores)
+
+
+def test_the_share_of_tokens_is_taken_from_that_of_meaning() -> None:
+    assert Fusion(tokens=0.5, alpha=0.6).shares(2, True) == pytest.approx((0.1, 0.4, 0.5))
+    assert Fusion(alpha=0.2, tokens=0.5).shares(9, True) == pytest.approx((0.0, 0.8, 0.2))  # never more than all of it
     assert (Fusion(tokens=0).takes_tokens, Fusion("convex").takes_tokens, Fusion().takes_tokens) == (False, False, True)
 
 

@@ -105,7 +105,13 @@ def test_a_packing_survives_a_file(packing: Packing, tmp_path: Path) -> None:
     np.testing.assert_array_equal(back.array(), packing.array())
     flat = packing.array()
     flat[-1, 0] = 0
-    for damaged in (flat, packing.array()[:-1], packing.array()[:, :-1].copy(), packing.array().astype(np.int32), np.full((DIM + 2, 4), np.nan)):
+    for damaged in (
+        flat,
+        packing.array()[:-1],
+        packing.array()[:, :-1].copy(),
+        packing.array().astype(np.int32),
+        np.full((DIM + 2, 4), np.nan),
+    ):
         write_array(tmp_path / "late.npy", damaged.astype(np.float32) if damaged.dtype == np.float64 else damaged)
         with pytest.raises(CorruptData, match=r"late\.npy holds"):
             read_packing(tmp_path / "late.npy", DIM)
