@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -59,10 +61,13 @@ class Packing:
 
     def pack(self, states: Vectors, counts: Counts) -> tuple[FewBits, Counts]:
         """Token vectors of texts, (tokens, dim), and how many each text has, (texts,): the former packed, the latter as they are."""
-        scaled = (states @ self.rotation - self.mean) / self.scale
+        with _blas().limit(limits=1, user_api="blas"):
+            rotated = states @ self.rotation
+        scaled = (rotated - self.mean) / self.scale
         codes = (scaled > -EDGE).view(np.uint8) + (scaled > 0).view(np.uint8) + (scaled > EDGE).view(np.uint8)
-        quads = codes.reshape(len(states), self.bytes, len(SHIFTS))
-        packed: FewBits = np.bitwise_or.reduce(quads << SHIFTS, axis=2)
+        packed: FewBits = np.zeros((len(states), self.bytes), np.uint8)
+        for place, shift in enumerate(SHIFTS):
+            packed |= codes[:, place :: len(SHIFTS)] << shift
         return packed, counts
 
     def unpack(self, packed: FewBits) -> Vectors:
@@ -99,6 +104,15 @@ class Packing:
     def is_like(self, other: Packing) -> bool:
         """Whether what one packs, the other unpacks: two machines may differ in last bits."""
         return self.rotation.shape == other.rotation.shape and bool(np.allclose(self.array(), other.array(), atol=TOLERANCE))
+
+
+@cache
+def _blas() -> Any:
+    """What limits the threads of matrix products: between two batches of an encoder, they would go on waiting for more work, actively,
+    on the cores that it computes with, and make encoding a third slower."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 TOLERANCE = 0.01
