@@ -300,7 +300,7 @@ class Index(Snapshot):
             typed_queries.append(typed)
             scopes.append(self.narrower.meeting(typed.demands, allowed))
         if not all(query.words.strip() for query in parsed):
-            raise InvalidRequest("the query is empty; give some words, a sentence or a title")
+            raise InvalidRequest("the query is empty, or only leaves papers out; give some words, a sentence or a title")
         if mode == "bm25" and not late:
             known: Sequence[Vectors | None] = [None] * len(parsed)
             tokens: Sequence[QueryTokens | None] = [None] * len(parsed)
@@ -367,7 +367,8 @@ class Index(Snapshot):
             return Probe(query, vector, {}, scope, listing=listing)
         if query.paper is not None:  # what was published is not misspelt
             return Probe(query, vector, self._terms(query.words, mode), scope)
-        insisted = {word for demand in typed.demands for word in self.analyzer.words(demand.text)} if typed else ()
+        demanded = [leaf.text for demand in typed.demands for leaf in operators.leaves(demand)] if typed else []
+        insisted = {word for text in demanded for word in self.analyzer.words(text)}
         corrections = self.speller.corrections(query.words, insisted)
         if vector is not None:
             corrections = [correction for correction in corrections if self.searcher.believes(correction, vector)]

@@ -161,6 +161,7 @@ class SearchOptions:
         filter: which papers may be answered; of several filters, all must hold. Dense and hybrid answer with min(k, papers
             that pass); BM25 with those of them that share a term with the query.
         since: only papers of this year or later.
+        until: only papers of this year or earlier.
         fusion: how hybrid joins its halves, "blend", "convex" or "rrf"; by default as the index is tuned, else "blend".
         alpha: the dense half's share of both halves, from 0 to 1; by default 0.5 in convex, and in blend by the query's length.
         reranker: what orders the first papers anew, see `sciretrieve.open_reranker`.
@@ -177,6 +178,7 @@ class SearchOptions:
     mode: Mode | None = None
     filter: Filter = None
     since: int | None = None
+    until: int | None = None
     fusion: FusionMethod | None = None
     alpha: float | None = None
     reranker: Reranker | None = None
@@ -195,6 +197,8 @@ class SearchOptions:
             check_choice("fusion", self.fusion, FUSION_METHODS)
         if self.alpha is not None and not 0 <= self.alpha <= 1:
             raise InvalidRequest(f"--alpha, the dense half's share, lies between 0 and 1, not {self.alpha}")
+        if self.since is not None and self.until is not None and self.since > self.until:
+            raise InvalidRequest(f"no year is {self.since} or later and {self.until} or earlier; swap --since and --until")
         if self.rerank_depth < 1:
             raise InvalidRequest(f"--rerank-depth must be at least 1, not {self.rerank_depth}")
         for name, value in (("ef", self.ef), ("nprobe", self.nprobe)):
@@ -207,9 +211,10 @@ class SearchOptions:
 
     @property
     def filters(self) -> tuple[str, ...]:
-        """All filters that a paper must pass, `since` among them."""
+        """All filters that a paper must pass, `since` and `until` among them."""
         listed = () if self.filter is None else (self.filter,) if isinstance(self.filter, str) else tuple(self.filter)
-        return listed if self.since is None else (*listed, f"year >= {self.since}")
+        bounds = ((">=", self.since), ("<=", self.until))
+        return (*listed, *(f"year {sign} {year}" for sign, year in bounds if year is not None))
 
 
 class SearchKeywords(TypedDict, total=False):
@@ -218,6 +223,7 @@ class SearchKeywords(TypedDict, total=False):
     mode: Mode | None
     filter: Filter
     since: int | None
+    until: int | None
     fusion: FusionMethod | None
     alpha: float | None
     reranker: Reranker | None

@@ -241,8 +241,23 @@ def _failures(index: Index, query: str | Query, row: int, filter: Filter) -> tup
         if meeting.has(np.array([row]))[0]:
             others = meeting
         else:
-            failures.append(f"it does not meet the query's {demand}")
+            failures.append(_failure(index, demand, row))
     return failures, others
+
+
+def _failure(index: Index, demand: operators.Expression, row: int) -> str:
+    """How a paper fails a demand of the query, as a sentence."""
+    if isinstance(demand, operators.Words):
+        words = [word for word in demand.text.split() if not _meets(index, operators.Words(word), row)]
+        return f"it lacks what the query demands: {', '.join(words)}"
+    if isinstance(demand, operators.Combination):
+        says = {"OR": "it has none of what the query demands one of", "NOT": "it has what the query leaves out"}
+        return f"{says.get(demand.operator, 'it lacks what the query demands')}: {demand}"
+    return f"it does not meet the query's {demand}"
+
+
+def _meets(index: Index, demand: operators.Expression, row: int) -> bool:
+    return len(index.narrower.meeting([demand], index.scope.among(np.array([row])))) == 1
 
 
 def _rank(index: Index, probe: Probe, row: int, mode: Mode, fusion: FusionMethod | None) -> int | None:

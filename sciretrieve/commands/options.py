@@ -156,6 +156,7 @@ Memory: TypeAlias = Annotated[
     typer.Option("--memory", metavar="SIZE", help="What the dense index that --dense auto chooses may take of memory, e.g. 2GB."),
 ]
 Since: TypeAlias = Annotated[int | None, typer.Option("--since", metavar="YEAR", help="Only papers of that year or later.")]
+Until: TypeAlias = Annotated[int | None, typer.Option("--until", metavar="YEAR", help="Only papers of that year or earlier.")]
 Facets: TypeAlias = Annotated[
     list[str] | None, typer.Option("--facets", metavar="COLUMNS", help="Count values among the first 1,000 papers, e.g. year,venue.")
 ]

@@ -45,6 +45,7 @@ from .options import (
     RerankDepth,
     Since,
     Unlike,
+    Until,
     chosen_workers,
     open_index,
 )
@@ -63,7 +64,8 @@ def search(
     query: Annotated[
         list[str],
         typer.Argument(
-            metavar="QUERY", help='Words, a question, a title; "a phrase", -word and title:word narrow it; - reads it from stdin.'
+            metavar="QUERY",
+            help='Words, a question, a title; "a phrase", -word, title:word, AND, OR, NOT narrow it; - reads it from stdin.',
         ),
     ],
     index: IndexPath = None,
@@ -73,6 +75,7 @@ def search(
     mode: ModeOption = None,
     filter: Filters = None,
     since: Since = None,
+    until: Until = None,
     fusion: Fusion = None,
     alpha: Alpha = None,
     ef: Ef = None,
@@ -96,7 +99,8 @@ def search(
     """Find papers by meaning and by words.
 
     Words may have operators: "graph networks" must occur as a phrase, -survey must not occur, title:attention and
-    author:kipf must occur in that field. Put the query in quotes, and -- before one that begins with a minus.
+    author:kipf must occur in that field, year:2015-2019 is a range. AND, OR and NOT in capitals, with parentheses, demand what
+    stands on both sides: '(bert OR "language model") AND protein'. Put the query in quotes, and -- before one that begins with a minus.
 
     In a second search, --like and --unlike name papers of the first answer that are what you look for, or are not: the query is moved
     towards the former and away from the latter, and both are left out.
@@ -109,7 +113,7 @@ def search(
     with chosen_workers(distributed, address) as workers:
         opened_index = open_index(index, encoder, generation, workers)
         options = SearchOptions(
-            mode, filter, since, fusion, alpha, _reranker(rerank), rerank_depth, group, diverse, ef, nprobe, recall, _late(rerank)
+            mode, filter, since, until, fusion, alpha, _reranker(rerank), rerank_depth, group, diverse, ef, nprobe, recall, _late(rerank)
         )
 
         def ask(count: int, plain: bool) -> Run:
@@ -144,6 +148,7 @@ def similar(
     mode: ModeOption = None,
     filter: Filters = None,
     since: Since = None,
+    until: Until = None,
     fusion: Fusion = None,
     alpha: Alpha = None,
     ef: Ef = None,
@@ -167,7 +172,7 @@ def similar(
     start = time.perf_counter()
     opened_index = open_index(index, encoder, generation)
     _check_views(format, explain, facets, cluster)
-    options = SearchOptions(mode, filter, since, fusion, alpha, group=group, diversify=diverse, ef=ef, nprobe=nprobe, recall=recall)
+    options = SearchOptions(mode, filter, since, until, fusion, alpha, group=group, diversify=diverse, ef=ef, nprobe=nprobe, recall=recall)
 
     def ask(count: int, plain: bool) -> Run:
         return opened_index.similar(positives, count, _plain(options) if plain else options, text=text, negatives=negatives or [])
@@ -209,8 +214,8 @@ def batch(
 
     query_list = read_queries(queries)
     console = Console(quiet)
-    options = SearchOptions(mode, filter, None, fusion, alpha, _reranker(rerank), rerank_depth, False, ef=ef, nprobe=nprobe, recall=recall)
-    options = replace(options, late=_late(rerank))
+    options = SearchOptions(mode, filter, fusion=fusion, alpha=alpha, group=False, ef=ef, nprobe=nprobe, recall=recall)
+    options = replace(options, reranker=_reranker(rerank), rerank_depth=rerank_depth, late=_late(rerank))
     lines: list[str] = []
     encoded_ids = 0
     with chosen_workers(distributed, address) as workers:

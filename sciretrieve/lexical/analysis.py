@@ -134,3 +134,19 @@ class Analyzer:
     def terms(self, text: str) -> list[str]:
         """The terms of `text`, in order, with repetitions."""
         return [term for word in self.words(text) if (term := self.term(word)) is not None]
+
+    def spellings(self, text: str) -> list[list[set[str]]]:
+        """For each word of `text` that is no stop word, the sets of terms of which a paper that has the word has one.
+
+        A compound is its joined term, or, where no part is a single character, the terms of all its parts: IL-6 is il6 and not any il.
+        """
+        found = []
+        for match in WORD.findall(fold(text)):
+            *parts, joined = self.words(match)
+            terms = {term for part in parts if (term := self.term(part)) is not None}
+            ways = [{term}] if (term := self.term(joined)) is not None else []
+            if terms and min(map(len, parts)) > 1:
+                ways.append(terms)
+            if ways:
+                found.append(ways)
+        return found

@@ -110,6 +110,15 @@ class LexicalShard:
         """The rows within the shard of the papers that have a term, deleted ones too, ascending."""
         return self.postings.rows[self._places_of(number)]
 
+    def rows_within(self, number: int, column: str | None) -> npt.NDArray[np.int32]:
+        """Those of `rows_of` whose title, or abstract, has the term; for None either. What is more than 255 times in a title counts
+        as in the abstract too."""
+        rows, places = self.rows_of(number), self._places_of(number)
+        if column is None:
+            return rows
+        in_title = self.postings.titles[places]
+        return rows[in_title > 0 if column == "title" else self.postings.counts[places] > in_title]
+
     def weights_of(self, number: int) -> Weights:
         """What a term adds to these papers' scores, beyond what it adds to papers without it."""
         return self.remembered.get(self.first, number, self._weigh)
@@ -295,15 +304,15 @@ class Bm25:
         """The terms that begin with `start`, ascending."""
         return sorted({term for shard in self.shards for term in shard.postings.beginning_with(start)})
 
-    def rows_with(self, terms: Iterable[str]) -> Rows:
-        """The rows of the papers that have all of the terms, ascending; none for no terms."""
+    def rows_with(self, terms: Iterable[str], column: str | None = None) -> Rows:
+        """The rows of the papers that have all of the terms, in title or abstract or in one of these, ascending; none for no terms."""
         distinct_terms = set(terms)
         parts = [np.empty(0, np.int64)]
         for shard in self.shards if distinct_terms else ():
             numbers = [number for term in distinct_terms if (number := shard.number(term)) is not None]
             if len(numbers) < len(distinct_terms):
                 continue
-            rarest, *others = sorted((shard.rows_of(number) for number in numbers), key=len)
+            rarest, *others = sorted((shard.rows_within(number, column) for number in numbers), key=len)
             rows = np.asarray(rarest)
             for term_rows in others:  # the rarest came first, so the rest only shrinks the rows
                 rows = rows[_among(rows, term_rows)]

@@ -3,10 +3,11 @@
     year >= 2018 and venue in ("ACL", "EMNLP")
     authors contains "lovelace" or not (title contains "survey")
 
-A condition is a column, one of `== != < <= > >=`, and a value; `COLUMN in (VALUE, …)`, `COLUMN not in (VALUE, …)`; or
-`COLUMN contains TEXT`, which ignores case and, in a list, looks at every element. `and`, `or`, `not` and parentheses
-combine conditions. Texts are in single or double quotes; a column name with special characters is in backquotes. A
-paper without the value fails the condition (so `not` of the condition lets it through).
+A condition is a column, one of `== != < <= > >=`, and a value; `COLUMN in (VALUE, …)`; `COLUMN between VALUE and VALUE`,
+both included; `COLUMN contains TEXT`, which ignores case and, in a list, looks at every element; or `COLUMN is null`, which is
+a value that is missing or empty. `not` may stand before `in`, `between` and `null`. `and`, `or`, `not` and parentheses combine
+conditions. Texts are in single or double quotes; a column name with special characters is in backquotes. A paper without the
+value fails every condition but `is null` (so `not` of the condition lets it through).
 """
 
 from __future__ import annotations
@@ -37,6 +38,10 @@ GRAMMAR = r"""
 condition: column OPERATOR value -> comparison
     | column _IN "(" value ("," value)* ")" -> member
     | column _NOT _IN "(" value ("," value)* ")" -> not_member
+    | column _BETWEEN value _AND value -> between
+    | column _NOT _BETWEEN value _AND value -> not_between
+    | column _IS _NULL -> null
+    | column _IS _NOT _NULL -> not_null
     | column _CONTAINS value -> contains
 column: NAME | QUOTED_NAME
 value: NUMBER -> number | STRING -> string | TRUE -> true | FALSE -> false
@@ -46,6 +51,9 @@ _AND.2: /and\b/i
 _NOT.2: /not\b/i
 _IN.2: /in\b/i
 _CONTAINS.2: /contains\b/i
+_BETWEEN.2: /between\b/i
+_IS.2: /is\b/i
+_NULL.2: /null\b/i
 TRUE.2: /true\b/i
 FALSE.2: /false\b/i
 NAME: /[^\W\d][\w.\-]*/
@@ -60,11 +68,17 @@ DEEPEST = 100
 LONGEST_NUMBER = 1000
 """The most characters in a number; Python itself refuses integers of more than 4,300 digits."""
 NUMERAL = re.compile(r"-?\d+(\.\d+)?")
+COMPARED = re.compile(r"(?P<sign>==|!=|<=|>=|<|>|=)(?P<value>.+)")
+SPAN = re.compile(r"(?P<first>-?\d+(?:\.\d+)?)[-–](?P<last>-?\d+(?:\.\d+)?)?")
+UNTIL = re.compile(r"[-–](\d+)")
+"""How people write ranges in a query: year:>=2015, year:2015-2019 and year:2015-, year:-2019."""
 
 Value: TypeAlias = str | int | float | bool
 Columns: TypeAlias = Mapping[str, Any]
 """Column name -> Arrow array, all of one length."""
 
+CONDITIONS = {"member": "in", "between": "between", "null": "is null", "contains": "contains"}
+"""What a rule of the grammar is called as an operator."""
 COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "==": pc.equal,
     "=": pc.equal,
@@ -78,7 +92,7 @@ COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One condition on one column; `operator` is a comparison, `in` or `contains`."""
+    """One condition on one column; `operator` is a comparison, `in`, `between`, `contains`, `is null` or `is not null`."""
 
     column: str
     operator: str
@@ -86,7 +100,8 @@ class Condition:
 
     def __str__(self) -> str:
         values = [json.dumps(value, ensure_ascii=False) for value in self.values]
-        return f"{self.column} {self.operator} " + (f"({', '.join(values)})" if self.operator == "in" else values[0])
+        listed = f"({', '.join(values)})" if self.operator == "in" else " and ".join(values)
+        return f"{self.column} {self.operator} {listed}".rstrip()
 
     def columns(self) -> set[str]:
         """The columns that it looks at."""
@@ -95,6 +110,8 @@ class Condition:
     def evaluate(self, columns: Columns) -> Any:
         """True where the condition holds, never null."""
         array = columns[self.column]
+        if self.operator in ("is null", "is not null"):
+            return _is_missing(array) if self.operator == "is null" else pc.invert(_is_missing(array))
         try:
             return self._any_element(array) if _is_list(array.type) else self._holds(array)
         except pa.ArrowException as error:
@@ -126,6 +143,8 @@ class Condition:
         if self.operator == "in":
             kind = pa.float64() if any(pa.types.is_floating(value.type) for value in values) else values[0].type
             return pc.is_in(array.cast(kind), value_set=pa.array([value.as_py() for value in values], kind))
+        if self.operator == "between":
+            return pc.and_(pc.greater_equal(array, values[0]), pc.less_equal(array, values[1]))
         return COMPARISONS[self.operator](array, values[0])
 
     def _literal(self, value: Value, kind: pa.DataType) -> pa.Scalar:
@@ -209,24 +228,39 @@ def parse(text: str) -> Expression:
         where = "at its end" if is_at_end else f"at {text[position : position + 20]!r}"
         is_unquoted_text = token is not None and token.type == "NAME" and "STRING" in error.accepts
         advice = f'put texts in quotation marks: "{token}"' if is_unquoted_text else 'write it like: year >= 2018 and venue == "ACL"'
+        if str(token).lower() in ("null", "none"):
+            advice = "ask for missing values with: COLUMN is null"
         raise InvalidRequest(f"the filter cannot be read {where}; {advice}") from error
     return _expression(tree)
 
 
 def matching(column: str, text: str, kind: pa.DataType) -> Expression:
-    """The condition that a column of type `kind` contains a text, or for numbers equals it."""
+    """The condition that a column of type `kind` contains a text; for numbers, equals it or lies in a range (`2015-2019`, `2015-`,
+    `>=2015`), both ends included; for dates, equals it or compares with it."""
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or _is_list(kind):
+        return Condition(column, "contains", (text,))
     if pa.types.is_boolean(kind) and text.lower() in ("true", "false"):
         return Condition(column, "==", (text.lower() == "true",))
-    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or _is_list(kind)
-    value: Value = text
-    if not is_text:
-        for read in (int, float):
-            try:
-                value = read(text)
-                break
-            except ValueError:
-                continue
-    return Condition(column, "contains" if is_text else "==", (value,))
+    if compared := COMPARED.fullmatch(text):
+        return Condition(column, compared["sign"], (_numeral(compared["value"]),))
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        return Condition(column, "==", (_numeral(text),))
+    if column == "year" and (until := UNTIL.fullmatch(text)):  # elsewhere a number may be below 0
+        return Condition(column, "<=", (_numeral(until[1]),))
+    if span := SPAN.fullmatch(text):
+        ends = sorted((_numeral(end) for end in span.groups() if end), key=float)
+        return Condition(column, "between" if len(ends) == 2 else ">=", tuple(ends))
+    return Condition(column, "==", (_numeral(text),))
+
+
+def _numeral(text: str) -> Value:
+    """The number that a text spells, or the text itself."""
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text
 
 
 def mask(expression: Expression, columns: Columns, column_names: list[str]) -> Mask:
@@ -241,6 +275,20 @@ def mask(expression: Expression, columns: Columns, column_names: list[str]) -> M
             raise UnknownName("column in the filter", column, column_names)
     result = expression.evaluate(columns)
     return np.asarray(result.to_numpy(zero_copy_only=False) if isinstance(result, pa.Array) else result.to_numpy(), bool)
+
+
+def _is_missing(array: Any) -> Any:
+    """True where there is no value: null, not a number, an empty text or an empty list."""
+    if pa.types.is_dictionary(array.type):
+        array = array.cast(array.type.value_type)
+    missing = pc.is_null(array, nan_is_null=pa.types.is_floating(array.type))
+    if _is_list(array.type):
+        length = pc.list_value_length(array)
+    elif pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
+        length = pc.binary_length(array)
+    else:
+        return missing
+    return pc.or_(missing, pc.fill_null(pc.equal(length, 0), False))
 
 
 def _is_list(kind: pa.DataType) -> bool:
@@ -265,10 +313,11 @@ def _expression(tree: Any, depth: int = 1) -> Expression:
     values = tuple(_value(child) for child in tree.children[1:] if hasattr(child, "data"))
     if tree.data == "comparison":
         return Condition(column, str(tree.children[1]), values)
-    if tree.data == "contains":
-        return Condition(column, "contains", values)
-    member = Condition(column, "in", values)
-    return member if tree.data == "member" else Combination("not", (member,))
+    operator = CONDITIONS[tree.data.removeprefix("not_")]
+    if tree.data == "not_null":
+        return Condition(column, "is not null", ())
+    condition = Condition(column, operator, values)
+    return Combination("not", (condition,)) if tree.data.startswith("not_") else condition
 
 
 def _value(tree: Any) -> Value:

@@ -16,7 +16,7 @@ from ..sharding import by_shard
 from ..shards import Shard
 from ..types import Mask, Rows
 from . import filters
-from .operators import TEXT_COLUMNS, Demand
+from .operators import TEXT_COLUMNS, Combination, Expression, Words
 
 
 @dataclass(frozen=True)
@@ -37,18 +37,51 @@ class Narrower:
             scope = scope.passing(self.passing_mask(filters.parse(condition)))
         return scope
 
-    def meeting(self, demands: Iterable[Demand], among: Scope) -> Scope:
+    def meeting(self, demands: Iterable[Expression], among: Scope) -> Scope:
         """The papers of a scope that meet all of the demands."""
-        for demand in demands:
-            among = among.passing(self._meeting(demand))
+        for demand in sorted(demands, key=self._reads_texts):
+            met = self._meeting(demand, among)
+            among = among if met is None else met
         return among
 
-    def _meeting(self, demand: Demand) -> Mask:
+    def _meeting(self, demand: Expression, among: Scope) -> Scope | None:
+        """The papers of a scope that meet a demand; None for one of stop words alone, which are not indexed, so that nothing can be
+        demanded of them."""
+        if isinstance(demand, Combination):
+            return self._combined(demand, among)
+        if isinstance(demand, Words):
+            return self._with_words(demand.text, among)
         if demand.column is None or demand.column in TEXT_COLUMNS:
-            has_terms = bool(self.analyzer().terms(demand.text))  # stop words are not indexed, so they cannot be excluded either
-            mask = self._with_phrase(demand.text, TEXT_COLUMNS if demand.column is None else (demand.column,))
-            return mask ^ (demand.absent and has_terms)
-        return self.passing_mask(filters.matching(demand.column, demand.text, self.columns().field(demand.column).type)) ^ demand.absent
+            met = self._with_phrase(demand.text, TEXT_COLUMNS if demand.column is None else (demand.column,), among)
+            return _others(among, met) if demand.absent else met
+        condition = filters.matching(demand.column, demand.text, self.columns().field(demand.column).type)
+        return among.passing(self.passing_mask(condition) ^ demand.absent)
+
+    def _combined(self, combination: Combination, among: Scope) -> Scope | None:
+        """Each part is looked for only where it still matters, and those for which texts are read come last."""
+        parts = sorted(combination.parts, key=self._reads_texts)
+        if combination.operator == "NOT":
+            return _others(among, self._meeting(parts[0], among))
+        said = False
+        remaining = among
+        for part in parts:
+            met = self._meeting(part, remaining)
+            if met is not None:
+                said = True
+                remaining = met if combination.operator == "AND" else remaining.passing(~met.flags)
+        if not said:
+            return None
+        return remaining if combination.operator == "AND" else among.passing(~remaining.flags)
+
+    def _reads_texts(self, demand: Expression) -> bool:
+        """Whether papers' texts have to be read to see whether they meet a demand."""
+        if isinstance(demand, Combination):
+            return any(map(self._reads_texts, demand.parts))
+        if self.bm25() is None:
+            return isinstance(demand, Words) or demand.column in (None, *TEXT_COLUMNS)
+        if isinstance(demand, Words) or demand.column not in (None, *TEXT_COLUMNS):
+            return False
+        return len(self.analyzer().terms(demand.text)) > 1
 
     def passing_mask(self, expression: filters.Expression) -> Mask:
         """Which rows pass a filter, those of deleted papers among them."""
@@ -58,20 +91,31 @@ class Narrower:
         masks = [filters.mask(expression, dict(zip(schema.names, table.columns, strict=True)), columns.names) for table in tables]
         return np.concatenate([np.empty(0, bool), *masks])
 
-    def _with_phrase(self, text: str, columns: Sequence[str]) -> Mask:
-        """Which papers have the terms of a text in sequence in one of the columns."""
-        terms = self.analyzer().terms(text)
-        scope = self.scope()
-        if not terms:  # only stop words: nothing to search for
-            return scope.flags
+    def _with_words(self, text: str, among: Scope) -> Scope | None:
+        """Which papers of a scope have all words of a text in title and abstract; None for stop words alone."""
+        words = self.analyzer().spellings(text)
         bm25 = self.bm25()
-        rows = scope.places if bm25 is None else bm25.rows_with(terms)
-        mask = np.zeros(scope.rows, bool)
-        if len(terms) == 1 and bm25 is not None and columns == TEXT_COLUMNS:
-            mask[rows] = True
-        else:
-            mask[[row for row, texts in self._texts(rows, columns) if any(self._has(paper_text, terms) for paper_text in texts)]] = True
-        return mask
+        if not words:
+            return None
+        if bm25 is None:
+            analyzer = self.analyzer()
+            texts = ((row, set(analyzer.terms("\n".join(columns)))) for row, columns in self._texts(among.places, TEXT_COLUMNS))
+            return among.among([row for row, terms in texts if all(any(map(terms.issuperset, ways)) for ways in words)])
+        for ways in words:
+            among = among.among(np.concatenate([bm25.rows_with(terms) for terms in ways]))
+        return among
+
+    def _with_phrase(self, text: str, columns: Sequence[str], among: Scope) -> Scope | None:
+        """Which papers have the terms of a text in sequence in one of the columns; None for stop words alone."""
+        terms = self.analyzer().terms(text)
+        if not terms:
+            return None
+        bm25, (column, *others) = self.bm25(), columns
+        rows = among.places if bm25 is None else bm25.rows_with(terms, None if others else column)
+        if bm25 is not None and len(terms) == 1:
+            return among.among(rows)
+        texts = self._texts(rows[among.has(rows)], columns)
+        return among.among([row for row, parts in texts if any(self._has(part, terms) for part in parts)])
 
     def _has(self, text: str, terms: Sequence[str]) -> bool:
         text_terms = self.analyzer().terms(text)
@@ -82,3 +126,8 @@ class Narrower:
             for paper_rows, table in shard.read_at(shard_rows, columns):
                 texts = zip(*(table[name].to_pylist() for name in columns), strict=True)
                 yield from zip((paper_rows + shard.first).tolist(), texts, strict=True)
+
+
+def _others(among: Scope, met: Scope | None) -> Scope | None:
+    """Those of a scope that do not meet what others of it do."""
+    return None if met is None else among.passing(~met.flags)
