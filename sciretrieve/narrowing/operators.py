@@ -8,7 +8,7 @@ and any other column's name require it there. Words without operators are only s
 
 AND, OR and NOT in capitals demand what stands on both sides: a phrase, a field, something in parentheses, or all of the words up to
 the next of these. NOT is read before AND, and AND before OR; what stands side by side without them must all hold. An operator
-that lacks a side is a word, and in a query without such operators parentheses are part of the words.
+that lacks a side is a word, and in a query without such operators parentheses are part of the words. So they are in a title in capitals.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ MOST_DEMANDS = 500
 """Phrases, fields and runs of words that a query may demand: each takes a look at the papers."""
 DEEPEST = 100
 """The most levels of parentheses."""
+LONGEST_IN_CAPITALS = 6
+"""Words that a query all in capitals, with neither quotes nor parentheses, may have for its AND, OR and NOT to be no words."""
 CHUNK = re.compile(r"\S+")
 TOKEN = re.compile(r'(?P<minus>-)?(?:(?P<field>[^\W\d][\w.-]*):)?(?:"(?P<phrase>\s*[^"\s][^"]*)"|(?P<word>[^\s"]\S*))')
 OPERATOR = re.compile(r'(?P<operator>AND|OR|NOT)(?=[\s()"]|$)')
@@ -109,7 +111,7 @@ def parse(text: str, columns: Collection[str]) -> TypedQuery:
         UnknownName: it asks for a field that is not among the columns.
         InvalidRequest: it has too many demands, or AND, OR, NOT and a parenthesis without its other.
     """
-    reading = _Reading(text, columns, groups=bool(GROUPING.search(text)))
+    reading = _Reading(text, columns, groups=bool(GROUPING.search(text)) and not _is_title_in_capitals(text))
     if reading.groups and not reading.combines:
         reading = _Reading(text, columns, groups=False)
     if reading.combines and reading.unbalanced:
@@ -127,6 +129,10 @@ def parse(text: str, columns: Collection[str]) -> TypedQuery:
     if not query_words:
         return TypedQuery(" ".join(text for demand in demands for text in _wanted(demand)), demands, bool(demands))
     return TypedQuery(query_words, demands)
+
+
+def _is_title_in_capitals(text: str) -> bool:
+    return text == text.upper() and not set(text) & set('"()') and len(text.split()) > LONGEST_IN_CAPITALS
 
 
 def leaves(demand: Expression) -> Iterator[Demand | Words]:
@@ -371,13 +377,13 @@ class _Reading:
                 self._changes += [(start, end, "") for start, end in node.places]
             return Words(" ".join(self._text[start:end] for start, end in node.places)) if required else None
         if isinstance(node, _Field):
-            is_searched = not unwanted and not node.demand.absent and node.demand.column in (None, *TEXT_COLUMNS)
+            is_searched = node.demand.absent == unwanted and node.demand.column in (None, *TEXT_COLUMNS)
             self._changes.append((*node.place, node.demand.text if is_searched else ""))
             return node.demand
         self._changes += [(start, end, "") for start, end in node.places]
         operator: OperatorName = "AND"
         if isinstance(node, _Joined):
-            operator, required, unwanted = node.operator, True, unwanted or node.operator == "NOT"
+            operator, required, unwanted = node.operator, True, unwanted != (node.operator == "NOT")
         expressions = [self._demanded(part, required, unwanted) for part in node.parts]
         return _combined(operator, [expression for expression in expressions if expression is not None])
 

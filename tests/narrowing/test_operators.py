@@ -6,7 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sciretrieve.narrowing.operators import Demand, TypedQuery, parse
+from sciretrieve.errors import InvalidRequest, UnknownName
+from sciretrieve.narrowing.operators import MOST_DEMANDS, Combination, Demand, Expression, TypedQuery, Words, leaves, parse
 
 COLUMNS = ("id", "title", "abstract", "year", "venue", "authors", "doi")
 
@@ -46,7 +47,8 @@ def test_operators(text: str, words: str, demands: list[Demand]) -> None:
         "BERT-based re-ranking",
         "alpha - beta",
         "- beta",
-        "-(beta)",
+        "- (beta)",
+        "-(-5)",
         "--",
         'the "graph networks',
         'graph networks"',
@@ -54,9 +56,27 @@ def test_operators(text: str, words: str, demands: list[Demand]) -> None:
         'say"graph"now',
         '""',
         '" "',
-        "keyword:graph",
-        "-keyword:graph",
-        'keyword:"graph"',
+        "signal:noise ratio",
+        "GO:0008150",
+        "std::vector",
+        "hosts:pathogens",
+        "BERT: pre-training",
+        "Deep learning: a review",
+        "keyword: graph",
+        "a (CNN) or (the) rest",
+        "f(x) and g(x",
+        "either or",
+        "neither AND",
+        "OR",
+        "AND gates, OR",
+        "logical AND OR gates",
+        "Portland, OR",
+        "Portland OR",
+        "a NOT",
+        "x AND ()",
+        "( AND )",
+        "ORAND NOTE ANDROID",
+        "TO BE OR NOT TO BE: WHY MODELS FAIL",
         "https://example.org/a",
         "a title: with a colon",
         "title:",
@@ -75,8 +95,99 @@ def test_without_columns_a_colon_is_a_word() -> None:
     )
 
 
+AND, OR, NOT = (lambda *parts, name=name: Combination(name, parts) for name in ("AND", "OR", "NOT"))
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "demands"),
+    [
+        ("graph AND networks", "graph networks", [Words("graph"), Words("networks")]),
+        ("machine learning AND climate change", "machine learning climate change", [Words("machine learning"), Words("climate change")]),
+        ("a OR b", "a b", [OR(Words("a"), Words("b"))]),
+        ("a OR b OR c", "a b c", [OR(Words("a"), Words("b"), Words("c"))]),
+        ("a b OR c d year:2019", "a b c d", [OR(Words("a b"), Words("c d")), Demand("year", "2019")]),
+        ("a NOT b", "a", [Words("a"), NOT(Words("b"))]),
+        ("a AND NOT b c", "a", [Words("a"), NOT(Words("b c"))]),
+        ("a NOT b OR c", "a c", [OR(AND(Words("a"), NOT(Words("b"))), Words("c"))]),
+        ("a OR b AND c", "a b c", [OR(Words("a"), AND(Words("b"), Words("c")))]),
+        ("(a OR b) AND c", "a b c", [OR(Words("a"), Words("b")), Words("c")]),
+        ("(a OR b) c d", "a b c d", [OR(Words("a"), Words("b"))]),
+        ("x (a OR b) (c d) y", "x a b c d y", [OR(Words("a"), Words("b"))]),
+        ("x AND (c d)", "x c d", [Words("x"), Words("c d")]),
+        ("(a OR (b AND (c OR d)))", "a b c d", [OR(Words("a"), AND(Words("b"), OR(Words("c"), Words("d"))))]),
+        ("a AND(b OR c)", "a b c", [Words("a"), OR(Words("b"), Words("c"))]),
+        ("NOT (a OR b) c", "c", [NOT(OR(Words("a"), Words("b")))]),
+        ("a NOT NOT b", "a b", [Words("a"), Words("b")]),
+        ("x -(systematic review)", "x", [NOT(Words("systematic review"))]),
+        ("x -(a OR -b)", "x b", [NOT(OR(Words("a"), Demand(None, "b", absent=True)))]),
+        ('"a b" OR author:kipf', "a b", [OR(Demand(None, "a b"), Demand("authors", "kipf"))]),
+        ('x AND ("a b" title:c)', "x a b c", [Words("x"), Demand(None, "a b"), Demand("title", "c")]),
+        ('x NOT "a b"', "x", [Words("x"), Demand(None, "a b", absent=True)]),
+        ("x NOT -b", "x b", [Words("x"), Demand(None, "b")]),
+        ("(S)-ibuprofen AND rats", "(S)-ibuprofen rats", [Words("(S)-ibuprofen"), Words("rats")]),
+        ("(rats AND (S)-ibuprofen)", "rats (S)-ibuprofen", [Words("rats"), Words("(S)-ibuprofen")]),
+        ("f(x) AND C++", "f(x) C++", [Words("f(x)"), Words("C++")]),
+        ("(doi:10.1/s(20)3 OR y)", "y", [OR(Demand("doi", "10.1/s(20)3"), Words("y"))]),
+        ("doi:https://doi.org/10.1/x y", "y", [Demand("doi", "10.1/x")]),
+        ("DIABETES AND INSULIN", "DIABETES INSULIN", [Words("DIABETES"), Words("INSULIN")]),
+        ('"A" OR B C D E F G H', "A B C D E F G H", [OR(Demand(None, "A"), Words("B C D E F G H"))]),
+        ("year:>=2015 star", "star", [Demand("year", ">=2015")]),
+        ("star AND year:2015-", "star", [Words("star"), Demand("year", "2015-")]),
+    ],
+)
+def test_and_or_not(text: str, words: str, demands: list[Expression]) -> None:
+    assert parse(text, COLUMNS) == TypedQuery(words, tuple(demands))
+
+
+def test_demands_are_written_as_they_are_typed() -> None:
+    for text in ('(a OR "b c") AND (d e) NOT year:2019', "a AND NOT (b OR -c)", "NOT (a AND b)"):
+        demands = parse(text, COLUMNS).demands
+        again = parse(" AND ".join(f"({demand})" for demand in demands), COLUMNS).demands
+        assert again == demands
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("author:kipf OR author:bronstein", "kipf bronstein"),
+        ("author:kipf AND year:2015-2019", "kipf 2015-2019"),
+        ("author:kipf NOT author:bronstein", "kipf"),
+    ],
+)
+def test_demands_on_columns_alone_are_a_listing(text: str, words: str) -> None:
+    typed = parse(text, COLUMNS)
+    assert typed.listing
+    assert typed.words == words
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a AND (b OR c", r'has "\(" without "\)"; add the other parenthesis, or write and, or, not in small letters'),
+        ("a AND b) OR c", r'has "\)" without "\("'),
+        ("(" * 200 + "a OR b" + ")" * 200, "nests parentheses more than 100 levels deep"),
+        (" OR ".join(["word"] * (MOST_DEMANDS + 1)), f"has {MOST_DEMANDS + 1} operators"),
+        ("autor:kipf", "unknown field in the query 'autor'; did you mean 'authors'"),
+        ("graphs -titel:x", "unknown field in the query 'titel'; did you mean 'title'"),
+        ('keyword:"graph"', "unknown field in the query 'keyword'; there are: abstract, authors, doi, id, title, venue, year"),
+        ("MeSH:neoplasms OR tumours", "unknown field in the query 'MeSH'; there are: "),
+    ],
+)
+def test_what_cannot_be_meant(text: str, said: str) -> None:
+    with pytest.raises(InvalidRequest, match=said) as caught:
+        parse(text, COLUMNS)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_column_is_a_field_by_its_own_name_first() -> None:
+    assert parse("journal:x", ("venue", "journal")).demands == (Demand("journal", "x"),)
+    assert parse("tags:x", ("tags",)).demands == (Demand("tags", "x"),)
+    assert parse("keyword:x", ("keywords",)).demands == (Demand("keywords", "x"),)
+
+
 def test_an_alias_needs_its_column() -> None:
-    assert parse("author:kipf", ("title",)) == TypedQuery("author:kipf", ())
+    with pytest.raises(UnknownName, match="unknown field in the query 'author'; there are: title"):
+        parse("author:kipf", ("title",))
 
 
 @pytest.mark.parametrize(
@@ -103,12 +214,39 @@ typed = st.text('ab5 "-:.é\n', max_size=30) | st.lists(
 def test_nothing_typed_fails_or_is_lost(text: str) -> None:
     typed = parse(text, COLUMNS)
     assert typed.words == " ".join(typed.words.split())
-    for demand in typed.demands:
+    for demand in (leaf for demand in typed.demands for leaf in leaves(demand)):
+        assert isinstance(demand, Demand)
         assert demand.column is None or demand.column in COLUMNS
         assert demand.text.strip()
-    remaining_text = typed.words + "".join(demand.text for demand in typed.demands)
+    remaining_text = typed.words + "".join(leaf.text for demand in typed.demands for leaf in leaves(demand))
     for letter in set(text) - set('":- \ntileauhoryx'):
         assert letter in remaining_text
+
+
+@example("a AND (b")
+@example(") AND a OR b (")
+@example('-(a) OR "b) AND (c"')
+@example("NOT (NOT (a) NOT) b")
+@given(
+    st.lists(
+        st.sampled_from(["graph", "AND", "OR", "NOT", "(", ")", "-(", '"', '"a b"', "-c", "title:x", "year:2-", " ", ",", "((", "(d)"])
+    ).flatmap(lambda parts: st.sampled_from([" ", ""]).map(lambda joint: joint.join(parts)))
+    | st.text('abANDORNT() -":,', max_size=40)
+    | st.text(max_size=20)
+)
+def test_any_text_is_read_or_refused_in_one_line(text: str) -> None:
+    try:
+        typed = parse(text, COLUMNS)
+    except InvalidRequest as error:
+        assert "\n" not in str(error)
+        return
+    said = typed.words + "".join(leaf.text for demand in typed.demands for leaf in leaves(demand))
+    for word in ("graph", "d"):
+        assert word not in text or word in said
+    if not typed.demands:
+        assert typed.words == " ".join(text.split())
+    for demand in typed.demands:
+        assert str(demand)
 
 
 @given(st.lists(st.text("abc5é.,", min_size=1, max_size=5), max_size=6))
@@ -124,7 +262,18 @@ def test_the_words_of_a_query_without_demands_are_its_own(text: str) -> None:
         assert typed.words == " ".join(text.split())
 
 
-@pytest.mark.parametrize("text", ['"' + "a" * 1_000_000, '" ' * 500_000, "a:" * 500_000, '"a' * 500_000, "-a:b " * 200_000])
+@pytest.mark.parametrize(
+    "text", ['"' + "a" * 1_000_000, '" ' * 500_000, "a:" * 500_000, '"a' * 500_000, "-a:b " * 200_000, "(" * 10**6, "((a " * 250_000]
+)
 def test_a_million_characters_are_read_in_one_go(text: str) -> None:
     """With steps back, an open quotation mark before so many would take hours."""
     assert len(parse(text, ("title",)).words) <= len(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["a AND " + "(" * 10**6, "a AND b" + ")" * 10**6, "a AND b " * 20_000, "(a OR b) " * 20_000, "a OR (x)-" * 20_000]
+)
+def test_a_million_characters_with_operators_are_read_or_refused_in_one_go(text: str) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        parse(text, ("title",))
+    assert "\n" not in str(caught.value)
