@@ -15,6 +15,8 @@ import sciretrieve as sr
 from sciretrieve.choices import Mode
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.lexical import Analyzer
+from sciretrieve.narrowing import operators
+from sciretrieve.narrowing.masks import Narrower
 from sciretrieve.types import Query
 from tests.made_up import TOPICS, made_up_papers, write_jsonl
 
@@ -67,6 +69,23 @@ def by(name: str) -> Test:
 
 def inside(column: str, text: str) -> Test:
     return lambda paper: paper[column] is not None and text.lower() in paper[column].lower()
+
+
+def having(*words: str) -> Test:
+    """Whether the words all stand in title and abstract, in any order."""
+    return lambda paper: all(said(word)(paper) for word in words)
+
+
+def either(*tests: Test) -> Test:
+    return lambda paper: any(test(paper) for test in tests)
+
+
+def both(*tests: Test) -> Test:
+    return lambda paper: all(test(paper) for test in tests)
+
+
+def between(first: int, last: int) -> Test:
+    return lambda paper: paper["year"] is not None and first <= paper["year"] <= last
 
 
 def is_year(year: float) -> Test:
@@ -128,7 +147,40 @@ CASES = [
     Case("author:lovelace", "lovelace", (by("lovelace"),)),
     Case("year:2009 title:star", "star", (is_year(2009), said("star", "title"))),
     Case("stars at -5 degrees", "stars at -5 degrees", ()),
-    Case("keyword:graph", "keyword:graph", ()),
+    Case("keywords: graph", "keywords: graph", ()),
+    Case("star year:2005-2009", "star", (between(2005, 2009),)),
+    Case("star year:2009-2005", "star", (between(2005, 2009),)),
+    Case("star year:2005–2009", "star", (between(2005, 2009),)),
+    Case("star year:2015-", "star", (between(2015, 9999),)),
+    Case("star year:-2005", "star", (between(0, 2005),)),
+    Case("star year:>=2015", "star", (between(2015, 9999),)),
+    Case("star year:<2005", "star", (between(0, 2004),)),
+    Case("star -year:2005-2009", "star", (without(between(2005, 2009)),)),
+    Case("star celsius:-9--5", "star", (lambda paper: paper.get("celsius") == -5,)),
+    Case("star AND planet", "star planet", (having("star", "planet"),)),
+    Case("graph neural AND survey", "graph neural survey", (having("graph", "neural", "survey"),)),
+    Case("star OR vaccine", "star vaccine", (either(said("star"), said("vaccine")),)),
+    Case("star dust OR vaccine trial", "star dust vaccine trial", (either(having("star", "dust"), having("vaccine", "trial")),)),
+    Case("star NOT dust", "star", (said("star"), without(said("dust")))),
+    Case("star OR graph NOT nodes", "star graph", (either(said("star"), both(said("graph"), without(said("nodes")))),)),
+    Case("(star OR graph) NOT nodes", "star graph", (either(said("star"), said("graph")), without(said("nodes")))),
+    Case("planet (star OR dust) year:2010-", "planet star dust", (either(said("star"), said("dust")), between(2010, 9999))),
+    Case("star -(dust OR orbit)", "star", (without(either(said("dust"), said("orbit"))),)),
+    Case('"graph neural" OR author:lovelace', "graph neural", (either(said("graph neural"), by("lovelace")),)),
+    Case(
+        'title:star OR abstract:"virus dose" OR year:2012',
+        "star virus dose",
+        (either(said("star", "title"), said("virus dose", "abstract"), is_year(2012)),),
+    ),
+    Case("IL-6 AND receptor", "IL-6 receptor", (either(said("IL6"), said("IL-6")), said("receptor"))),
+    Case("graph-neural AND networks", "graph-neural networks", (either(said("graphneural"), having("graph", "neural")), said("networks"))),
+    Case("state-of-the-art OR nothing", "state-of-the-art nothing", (either(said("stateoftheart"), having("state", "art")),)),
+    Case("the AND star", "the star", (said("star"),)),
+    Case("star OR the", "star the", (said("star"),)),
+    Case("star NOT the", "star", (said("star"),)),
+    Case("(the OR of) AND (a)", "the of a", ()),
+    Case("star AND unheardof", "star unheardof", (said("star"), said("unheardof"))),
+    Case("Stars OR", "Stars OR", ()),
     Case('"graph networks', '"graph networks', ()),
     Case("graph - networks", "graph - networks", ()),
 ]
@@ -162,7 +214,7 @@ def test_the_papers_that_meet_the_demands_are_answered(made: dict[str, sr.Index]
 def test_the_cases_have_papers_that_meet_them_and_others_that_do_not() -> None:
     counts = {case.typed: sum(case.passes(paper) for paper in PAPERS) for case in CASES}
     nobody = {typed for typed, count in counts.items() if not count}
-    assert nobody == {'"neural graph"', "vaccine year:2019.5"}
+    assert nobody == {'"neural graph"', "vaccine year:2019.5", "star AND unheardof"}
     assert sum(count == len(PAPERS) for count in counts.values()) == sum(case.tests == () for case in CASES)
 
 
@@ -223,7 +275,81 @@ def test_any_demands_on_texts(made: dict[str, sr.Index], word: str, asked: list[
     assert ids_found == {paper["id"] for paper in PAPERS if paper["id"] in expected and shares_a_term(words_in_query, paper)}
 
 
-@pytest.mark.parametrize("typed", ["-survey", '-"graph networks"', "-year:2019", "  "])
+leaf_tests: list[tuple[str, Test]] = [
+    ("star", said("star")),
+    ("graph networks", having("graph", "networks")),
+    ('"graph networks"', said("graph networks")),
+    ('("star dust" "vaccine dose")', both(said("star dust"), said("vaccine dose"))),
+    ("title:planet", said("planet", "title")),
+    ("abstract:vaccine", said("vaccine", "abstract")),
+    ("-market", without(said("market"))),
+    ("year:2005-2012", between(2005, 2012)),
+    ("-year:2010-", without(between(2010, 9999))),
+    ("author:lovelace", by("lovelace")),
+    ("topic:graphs", lambda paper: "graphs" in (paper.get("topic") or "")),
+]
+leaf_texts = st.sampled_from(range(len(leaf_tests))).map(lambda number: (leaf_tests[number][0], f"test({number})"))
+JOINTS = {"AND": "and", "OR": "or", "NOT": "and not", "AND NOT": "and not", "OR NOT": "or not"}
+
+
+def chained(operands: list[tuple[str, str]], joints: list[str]) -> tuple[str, str]:
+    """Operands joined as typed, and as an expression of Python, whose operators have the same precedence."""
+    typed, python = operands[0]
+    for joint, (operand, meaning) in zip(joints, operands[1:], strict=False):
+        typed, python = f"{typed} {joint} {operand}", f"{python} {JOINTS[joint]} {meaning}"
+    return typed, python
+
+
+def in_parentheses(expression: tuple[str, str]) -> tuple[str, str]:
+    return f"({expression[0]})", f"({expression[1]})"
+
+
+expressions = st.recursive(
+    leaf_texts,
+    lambda inner: st.builds(
+        chained,
+        st.lists(leaf_texts | inner.map(in_parentheses), min_size=2, max_size=4),
+        st.lists(st.sampled_from(sorted(JOINTS)), min_size=3, max_size=3),
+    ),
+    max_leaves=8,
+)
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(expression=expressions, first=st.sampled_from(["", "NOT "]))
+def test_any_expression_is_as_python_evaluates_it(made: dict[str, sr.Index], expression: tuple[str, str], first: str) -> None:
+    typed, python = expression
+    if not any(joint in typed for joint in ("AND", "OR", "NOT")):
+        typed, python = f"({typed}) AND star", f"({python}) and test(0)"
+    typed, python = first + typed, {"": "", "NOT ": "not "}[first] + python
+    code = compile(python, "expression", "eval")
+    expected = {paper["id"] for paper in PAPERS if eval(code, {"test": lambda number, paper=paper: leaf_tests[number][1](paper)})}
+    for name in ("hybrid", "dense", "one"):
+        index = made[name]
+        scope = index.narrower.meeting(operators.parse(typed, index.columns.names).demands, index.scope)
+        assert {paper.id for paper in index.papers_at(scope.places)} == expected, name
+
+
+def test_texts_are_read_only_for_phrases_and_only_where_they_matter(made: dict[str, sr.Index], monkeypatch: pytest.MonkeyPatch) -> None:
+    index = made["hybrid"]
+    read: list[int] = []
+    texts = Narrower._texts
+    monkeypatch.setattr(Narrower, "_texts", lambda self, rows, columns: (read.append(len(rows)), texts(self, rows, columns))[1])
+
+    def rows_read(typed: str) -> int:
+        read.clear()
+        index.narrower.meeting(operators.parse(typed, index.columns.names).demands, index.scope)
+        return sum(read)
+
+    for typed in ("star AND (dust OR title:planet) NOT abstract:orbit year:2005- author:ada", "graph-neural OR -star -(a b)"):
+        assert rows_read(typed) == 0
+    graphs = len([paper for paper in PAPERS if having("graph", "networks")(paper)])
+    assert rows_read('"graph networks"') == graphs > 5
+    assert rows_read('"graph networks" year:2005') < graphs / 2
+    assert rows_read('"graph networks" OR graph') == 0
+
+
+@pytest.mark.parametrize("typed", ["-survey", "NOT survey", "-(survey)", "-survey NOT (a OR b)", '-"graph networks"', "-year:2019", "  "])
 def test_a_query_that_only_leaves_out_is_empty(made: dict[str, sr.Index], typed: str) -> None:
     with pytest.raises(InvalidRequest, match="the query is empty"):
         made["hybrid"].search(typed)
