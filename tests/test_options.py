@@ -35,6 +35,7 @@ def test_a_misspelt_option_is_named_with_what_was_meant(index: sr.Index) -> None
         ({"fusion": "rff"}, "did you mean 'rrf'"),
         ({"alpha": 1.5}, "between 0 and 1, not 1.5"),
         ({"rerank_depth": 0}, "at least 1, not 0"),
+        ({"since": 2020, "until": 2010}, "no year is 2020 or later and 2010 or earlier; swap --since and --until"),
     ],
 )
 def test_search_options_are_checked_when_made(wrong: dict[str, Any], said: str) -> None:
@@ -54,6 +55,9 @@ def test_several_filters_must_all_hold(index: sr.Index) -> None:
     joined = index.search("graph networks", 300, filter='(year >= 2010 or year < 2003) and venue == "ACL" and year >= 2002')
     assert both[0].ids == joined[0].ids
     assert 0 < len(both[0]) < 300
+    years = index.search("graph networks", 300, since=2005, until=2005, group=False)
+    assert years[0].ids == index.search("graph networks", 300, filter="year = 2005", group=False)[0].ids
+    assert 0 < len(index.search("graph networks", 300, until=2004)[0]) < 300
 
 
 def test_options_and_keywords_say_the_same(index: sr.Index) -> None:

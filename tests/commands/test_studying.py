@@ -36,6 +36,9 @@ def test_since_alpha_and_fusion_are_those_of_the_library(index: sr.Index) -> Non
     filter = '(venue == "ACL" or venue == "PNAS") and year >= 2010'
     assert ids(value) == list(index.search("vaccine trial", 7, filter=filter, alpha=0.9).rankings[0].ids)
     assert min(hit["year"] for hit in value["hits"]) >= 2010
+    years = [hit["year"] for hit in json_answer(*query, "--since", "2005", "--until", "2006")["hits"]]
+    assert len(years) == 7
+    assert {*years} == {2005, 2006}
     value = json_answer(*query, "--since", "2010", "--fusion", "rrf")
     expected = index.search("vaccine trial", 7, filter="year >= 2010", fusion="rrf").rankings[0]
     assert ids(value) == list(expected.ids)
@@ -136,6 +139,9 @@ def test_a_query_with_operators(index: sr.Index, papers: list[dict[str, Any]]) -
 
     assert set(ids(value)) == {paper["id"] for paper in papers if passes(paper)}
     assert value["hits"]
+    value = json_answer("search", "(graph OR star) NOT (networks OR dust)", "-i", index.path, "-k", "300", "--no-group")
+    texts = {paper["id"]: f"{paper['title']} {paper['abstract']}".split() for paper in papers}
+    assert set(ids(value)) == {id for id, text in texts.items() if {"graph", "star"} & {*text} and not {"networks", "dust"} & {*text}}
     led = json.loads(answer("search", "-i", index.path, "-k", "300", "--no-group", "-f", "json", "--", "-networks graph"))
     assert led["query"] == "-networks graph"
     assert len(ids(led)) > len(ids(value))
@@ -243,7 +249,10 @@ def test_what_cannot_be_done_is_one_line(index: sr.Index, judged: sr.Index, twin
         ((*similar, "--cluster", "-f", "trec"), "--cluster is shown with --format table or json, not trec"),
         (("search", "graph", "-i", str(twins.path), "--diverse"), "has no vectors to tell papers' likeness by; leave out --diverse"),
         (("search", "graph", "-i", str(twins.path), "--cluster"), "needs vectors and BM25 to group papers"),
-        (("search", "-i", str(index.path), "--", "-networks"), "the query is empty"),
+        (("search", "-i", str(index.path), "--", "-networks"), "the query is empty, or only leaves papers out"),
+        (("search", "-i", str(index.path), "titel:graph"), "unknown field in the query 'titel'; did you mean 'title'"),
+        (("search", "-i", str(index.path), "keyword:graph"), "unknown field in the query 'keyword'; there are: abstract, authors"),
+        (("search", "-i", str(index.path), "star AND (dust OR orbit"), 'the query has "(" without ")"'),
         (("why-not", "nobody", "graph", "-i", str(index.path)), "there is no paper 'nobody'"),
         (("duplicates", "-i", "nowhere"), "there is no index at nowhere"),
         ((*tune, "queries.tsv", "--qrels", "few.tsv"), "2 of the queries are judged, and a choice by fewer than 20 would be chance"),

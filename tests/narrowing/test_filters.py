@@ -35,7 +35,12 @@ ROWS: list[dict[str, Any]] = [
 TABLE = pa.Table.from_pylist(ROWS).set_column(
     6, "day", pa.array([row["day"] and datetime.date.fromisoformat(row["day"]) for row in ROWS], pa.date32())
 )
-COLUMNS = {name: TABLE[name] for name in TABLE.column_names} | {"odd name": pa.array([1, 2, 3, 4, 5]), "nothing": pa.nulls(5)}
+COLUMNS = {name: TABLE[name] for name in TABLE.column_names} | {
+    "odd name": pa.array([1, 2, 3, 4, 5]),
+    "nothing": pa.nulls(5),
+    "between": pa.array(["", "x", None, "", ""]),
+    "is": pa.array([None, "x", None, None, ""]),
+}
 
 
 def passing(text: str) -> str:
@@ -71,6 +76,22 @@ def passing(text: str) -> str:
         ("open = FALSE", "be"),
         ('day >= "2018-06-01"', "de"),
         ('day == "2018-01-02"', "b"),
+        ("year between 1999 and 2018", "abe"),
+        ("year between 2018 and 1999", ""),
+        ("year not between 1999 and 2018", "cd"),
+        ("year between 1999 and 2018 and impact < 1 or year is null", "bce"),
+        ("impact BETWEEN -3.5 AND 0.5", "be"),
+        ("day between '2018-01-02' and \"2018-12-31\"", "be"),
+        ('venue between "A" and "O"', "ab"),
+        ("year is null", "c"),
+        ("year IS NOT NULL", "abde"),
+        ("not (year is not null)", "c"),
+        ("venue is null or impact is null", "c"),
+        ("authors is null", "bc"),
+        ("authors is not null and open is not null", "ade"),
+        ("nothing is null", "abcde"),
+        ("between is null", "acde"),
+        ("is == 'x' and is is not null", "b"),
         ("`odd name` <= 2", "ab"),
         ("nothing == 3", ""),
         ("not nothing == 3", "abcde"),
@@ -82,6 +103,36 @@ def passing(text: str) -> str:
 )
 def test_filters_say_what_they_mean(text: str, ids: str) -> None:
     assert passing(text) == ids
+
+
+@pytest.mark.parametrize("filter", ["day between '1999-05-01' and '2018-01-02'", "year is null and not (venue is not null)"])
+def test_a_condition_is_written_as_it_is_read(filter: str) -> None:
+    assert filters.parse(str(filters.parse(filter))) == filters.parse(filter)
+
+
+@pytest.mark.parametrize(
+    ("column", "text", "ids"),
+    [
+        ("year", "1999-2018", "abe"),
+        ("year", "2018-1999", "abe"),
+        ("year", "2018–2019", "be"),
+        ("year", "2018-", "bde"),
+        ("year", "-2018", "abe"),
+        ("year", ">2018", "d"),
+        ("year", "<=1999", "a"),
+        ("year", "=1999", "a"),
+        ("year", "!=2018", "ad"),
+        ("impact", "-3", "e"),
+        ("impact", "-3.0-0.5", "be"),
+        ("day", ">=2018-12-31", "de"),
+        ("venue", "2018-", ""),
+        ("authors", "ada", "ad"),
+        ("open", "True", "ad"),
+    ],
+)
+def test_what_people_write_after_a_field(column: str, text: str, ids: str) -> None:
+    mask = filters.mask(filters.matching(column, text, COLUMNS[column].type), COLUMNS, list(COLUMNS))
+    assert "".join(row["id"] for row, ok in zip(ROWS, mask, strict=True) if ok) == ids
 
 
 OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
@@ -100,6 +151,14 @@ def comparison(column: str, sign: str, value: Any) -> Oracle:
     return f"{column} {sign} {literal}", lambda row: row[column] is not None and OPERATORS[sign](row[column], value)
 
 
+def spanned(first: float, last: float) -> Oracle:
+    return f"impact between {first} and {last}", lambda row: row["impact"] is not None and first <= row["impact"] <= last
+
+
+def missing(column: str) -> Oracle:
+    return f"{column} is null", lambda row: row[column] in (None, "", [])
+
+
 def joined(left: Oracle, word: str, right: Oracle) -> Oracle:
     if word == "and":
         return f"({left[0]} and {right[0]})", lambda row: left[1](row) and right[1](row)
@@ -114,6 +173,8 @@ signs = st.sampled_from(sorted(OPERATORS))
 conditions = (
     st.builds(comparison, st.just("year"), signs, st.sampled_from([1998, 1999, 2018, 2019, 2018.5]))
     | st.builds(comparison, st.just("impact"), signs, st.sampled_from([-3.0, 0, 0.5, 2]))
+    | st.builds(spanned, st.sampled_from([-3.0, 0.5, 1]), st.sampled_from([0, 1.5, 9]))
+    | st.builds(missing, st.sampled_from(["year", "venue", "authors", "day"]))
     | st.builds(comparison, st.just("venue"), signs, st.sampled_from(["ACL", "Nature", "M"]))
 )
 expressions = st.recursive(
@@ -165,9 +226,10 @@ literals = (
 
 
 @settings(max_examples=300)
-@given(st.sampled_from(sorted(ODD_COLUMNS)), st.sampled_from([*sorted(OPERATORS), "contains", "in"]), literals)
+@given(st.sampled_from(sorted(ODD_COLUMNS)), st.sampled_from([*sorted(OPERATORS), "contains", "in", "between"]), literals)
 def test_every_column_is_compared_or_refused_in_one_line(column: str, sign: str, literal: str) -> None:
-    filter = f"{column} in ({literal}, {literal})" if sign == "in" else f"{column} {sign} {literal}"
+    values = {"in": f"({literal}, {literal})", "between": f"{literal} and {literal}"}
+    filter = f"{column} {sign} {values.get(sign, literal)}"
     refusal = ""
     try:
         mask = filters.mask(filters.parse(filter), ODD_COLUMNS, list(ODD_COLUMNS))
@@ -194,6 +256,26 @@ def test_every_column_is_compared_or_refused_in_one_line(column: str, sign: str,
 )
 def test_columns_of_unusual_types(text: str, passes: bool) -> None:
     assert filters.mask(filters.parse(text), ODD_COLUMNS, list(ODD_COLUMNS)).tolist() == [passes, False]
+
+
+@pytest.mark.parametrize("column", ODD_COLUMNS)
+def test_every_column_is_asked_for_its_missing_values(column: str) -> None:
+    missing, known = (
+        filters.mask(filters.parse(f"{column} {test}"), ODD_COLUMNS, list(ODD_COLUMNS)).tolist() for test in ("is null", "is not null")
+    )
+    values = ODD_COLUMNS[column].to_pylist()
+    assert missing == [value in (None, []) for value in values]
+    assert known == [not value for value in missing]
+
+
+@given(st.sampled_from(sorted(ODD_COLUMNS)), st.text("0123456789-.<>= ", min_size=1, max_size=8) | st.text(min_size=1, max_size=5))
+def test_any_text_after_a_field_is_compared_or_refused_in_one_line(column: str, text: str) -> None:
+    refusal = ""
+    try:
+        filters.mask(filters.matching(column, text, ODD_COLUMNS[column].type), ODD_COLUMNS, list(ODD_COLUMNS))
+    except InvalidRequest as error:
+        refusal = str(error)
+    assert "\n" not in refusal
 
 
 @pytest.mark.parametrize("deep", ["not " * 3000 + "year == 1999", "not (" * 3000 + "year == 1999" + ")" * 3000])
@@ -235,6 +317,12 @@ def test_filters_read_before_are_not_kept_for_ever() -> None:
         ("open > 3", "does not compare"),
         (f"year > {10**30}", "does not compare"),
         (f"impact > {10**400}", "does not compare"),
+        ("year == null", "cannot be read at 'null'; ask for missing values with: COLUMN is null"),
+        ("year between 2018", "cannot be read at its end"),
+        ("year between 2018 or 2019", "cannot be read at 'or 2019'"),
+        ("year is 2018", "cannot be read at '2018'"),
+        ("year between 'x' and 2019", "year holds int64, which does not compare with 'x', 2019"),
+        ("authors between 'a' and 'b'", "authors is a list"),
         ("year contains 20", "`contains` searches texts"),
         ('authors == "Ada"', "authors is a list"),
         ('day >= "soon"', "does not compare with 'soon'"),
