@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from sciretrieve.errors import InvalidRequest
 from sciretrieve.lexical import Analyzer
 from sciretrieve.narrowing import operators
 from sciretrieve.narrowing.masks import Narrower
-from sciretrieve.types import Query
+from sciretrieve.types import Query, Rows
 from tests.made_up import TOPICS, made_up_papers, write_jsonl
 
 ODD: list[dict[str, Any]] = [
@@ -334,7 +334,12 @@ def test_texts_are_read_only_for_phrases_and_only_where_they_matter(made: dict[s
     index = made["hybrid"]
     read: list[int] = []
     texts = Narrower._texts
-    monkeypatch.setattr(Narrower, "_texts", lambda self, rows, columns: (read.append(len(rows)), texts(self, rows, columns))[1])
+
+    def counted(self: Narrower, rows: Rows, columns: Sequence[str]) -> Iterable[tuple[int, tuple[str, ...]]]:
+        read.append(len(rows))
+        return texts(self, rows, columns)
+
+    monkeypatch.setattr(Narrower, "_texts", counted)
 
     def rows_read(typed: str) -> int:
         read.clear()

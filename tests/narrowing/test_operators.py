@@ -95,7 +95,16 @@ def test_without_columns_a_colon_is_a_word() -> None:
     )
 
 
-AND, OR, NOT = (lambda *parts, name=name: Combination(name, parts) for name in ("AND", "OR", "NOT"))
+def every(*parts: Expression) -> Combination:
+    return Combination("AND", parts)
+
+
+def either(*parts: Expression) -> Combination:
+    return Combination("OR", parts)
+
+
+def none(part: Expression) -> Combination:
+    return Combination("NOT", (part,))
 
 
 @pytest.mark.parametrize(
@@ -103,34 +112,34 @@ AND, OR, NOT = (lambda *parts, name=name: Combination(name, parts) for name in (
     [
         ("graph AND networks", "graph networks", [Words("graph"), Words("networks")]),
         ("machine learning AND climate change", "machine learning climate change", [Words("machine learning"), Words("climate change")]),
-        ("a OR b", "a b", [OR(Words("a"), Words("b"))]),
-        ("a OR b OR c", "a b c", [OR(Words("a"), Words("b"), Words("c"))]),
-        ("a b OR c d year:2019", "a b c d", [OR(Words("a b"), Words("c d")), Demand("year", "2019")]),
-        ("a NOT b", "a", [Words("a"), NOT(Words("b"))]),
-        ("a AND NOT b c", "a", [Words("a"), NOT(Words("b c"))]),
-        ("a NOT b OR c", "a c", [OR(AND(Words("a"), NOT(Words("b"))), Words("c"))]),
-        ("a OR b AND c", "a b c", [OR(Words("a"), AND(Words("b"), Words("c")))]),
-        ("(a OR b) AND c", "a b c", [OR(Words("a"), Words("b")), Words("c")]),
-        ("(a OR b) c d", "a b c d", [OR(Words("a"), Words("b"))]),
-        ("x (a OR b) (c d) y", "x a b c d y", [OR(Words("a"), Words("b"))]),
+        ("a OR b", "a b", [either(Words("a"), Words("b"))]),
+        ("a OR b OR c", "a b c", [either(Words("a"), Words("b"), Words("c"))]),
+        ("a b OR c d year:2019", "a b c d", [either(Words("a b"), Words("c d")), Demand("year", "2019")]),
+        ("a NOT b", "a", [Words("a"), none(Words("b"))]),
+        ("a AND NOT b c", "a", [Words("a"), none(Words("b c"))]),
+        ("a NOT b OR c", "a c", [either(every(Words("a"), none(Words("b"))), Words("c"))]),
+        ("a OR b AND c", "a b c", [either(Words("a"), every(Words("b"), Words("c")))]),
+        ("(a OR b) AND c", "a b c", [either(Words("a"), Words("b")), Words("c")]),
+        ("(a OR b) c d", "a b c d", [either(Words("a"), Words("b"))]),
+        ("x (a OR b) (c d) y", "x a b c d y", [either(Words("a"), Words("b"))]),
         ("x AND (c d)", "x c d", [Words("x"), Words("c d")]),
-        ("(a OR (b AND (c OR d)))", "a b c d", [OR(Words("a"), AND(Words("b"), OR(Words("c"), Words("d"))))]),
-        ("a AND(b OR c)", "a b c", [Words("a"), OR(Words("b"), Words("c"))]),
-        ("NOT (a OR b) c", "c", [NOT(OR(Words("a"), Words("b")))]),
+        ("(a OR (b AND (c OR d)))", "a b c d", [either(Words("a"), every(Words("b"), either(Words("c"), Words("d"))))]),
+        ("a AND(b OR c)", "a b c", [Words("a"), either(Words("b"), Words("c"))]),
+        ("NOT (a OR b) c", "c", [none(either(Words("a"), Words("b")))]),
         ("a NOT NOT b", "a b", [Words("a"), Words("b")]),
-        ("x -(systematic review)", "x", [NOT(Words("systematic review"))]),
-        ("x -(a OR -b)", "x b", [NOT(OR(Words("a"), Demand(None, "b", absent=True)))]),
-        ('"a b" OR author:kipf', "a b", [OR(Demand(None, "a b"), Demand("authors", "kipf"))]),
+        ("x -(systematic review)", "x", [none(Words("systematic review"))]),
+        ("x -(a OR -b)", "x b", [none(either(Words("a"), Demand(None, "b", absent=True)))]),
+        ('"a b" OR author:kipf', "a b", [either(Demand(None, "a b"), Demand("authors", "kipf"))]),
         ('x AND ("a b" title:c)', "x a b c", [Words("x"), Demand(None, "a b"), Demand("title", "c")]),
         ('x NOT "a b"', "x", [Words("x"), Demand(None, "a b", absent=True)]),
         ("x NOT -b", "x b", [Words("x"), Demand(None, "b")]),
         ("(S)-ibuprofen AND rats", "(S)-ibuprofen rats", [Words("(S)-ibuprofen"), Words("rats")]),
         ("(rats AND (S)-ibuprofen)", "rats (S)-ibuprofen", [Words("rats"), Words("(S)-ibuprofen")]),
         ("f(x) AND C++", "f(x) C++", [Words("f(x)"), Words("C++")]),
-        ("(doi:10.1/s(20)3 OR y)", "y", [OR(Demand("doi", "10.1/s(20)3"), Words("y"))]),
+        ("(doi:10.1/s(20)3 OR y)", "y", [either(Demand("doi", "10.1/s(20)3"), Words("y"))]),
         ("doi:https://doi.org/10.1/x y", "y", [Demand("doi", "10.1/x")]),
         ("DIABETES AND INSULIN", "DIABETES INSULIN", [Words("DIABETES"), Words("INSULIN")]),
-        ('"A" OR B C D E F G H', "A B C D E F G H", [OR(Demand(None, "A"), Words("B C D E F G H"))]),
+        ('"A" OR B C D E F G H', "A B C D E F G H", [either(Demand(None, "A"), Words("B C D E F G H"))]),
         ("year:>=2015 star", "star", [Demand("year", ">=2015")]),
         ("star AND year:2015-", "star", [Words("star"), Demand("year", "2015-")]),
     ],
