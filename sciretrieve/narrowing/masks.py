@@ -16,7 +16,7 @@ from ..sharding import by_shard
 from ..shards import Shard
 from ..types import Mask, Rows
 from . import filters
-from .operators import TEXT_COLUMNS, Combination, Expression, Words
+from .operators import TEXT_COLUMNS, Combination, Demand, Expression, Words
 
 
 @dataclass(frozen=True)
@@ -77,11 +77,11 @@ class Narrower:
         """Whether papers' texts have to be read to see whether they meet a demand."""
         if isinstance(demand, Combination):
             return any(map(self._reads_texts, demand.parts))
-        if self.bm25() is None:
-            return isinstance(demand, Words) or demand.column in (None, *TEXT_COLUMNS)
-        if isinstance(demand, Words) or demand.column not in (None, *TEXT_COLUMNS):
+        if isinstance(demand, Demand) and demand.column not in (None, *TEXT_COLUMNS):
             return False
-        return len(self.analyzer().terms(demand.text)) > 1
+        if self.bm25() is None:
+            return True
+        return isinstance(demand, Demand) and len(self.analyzer().terms(demand.text)) > 1
 
     def passing_mask(self, expression: filters.Expression) -> Mask:
         """Which rows pass a filter, those of deleted papers among them."""

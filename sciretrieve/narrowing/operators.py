@@ -8,7 +8,8 @@ and any other column's name require it there. Words without operators are only s
 
 AND, OR and NOT in capitals demand what stands on both sides: a phrase, a field, something in parentheses, or all of the words up to
 the next of these. NOT is read before AND, and AND before OR; what stands side by side without them must all hold. An operator
-that lacks a side is a word, and in a query without such operators parentheses are part of the words. So they are in a title in capitals.
+that lacks a side is a word, and in a query without such operators parentheses are part of the words. What was pasted has none: a title
+in capitals, or an abstract, in which more words stand beside an operator than anyone types.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ DEEPEST = 100
 """The most levels of parentheses."""
 LONGEST_IN_CAPITALS = 6
 """Words that a query all in capitals, with neither quotes nor parentheses, may have for its AND, OR and NOT to be no words."""
+LONGEST_SIDE = 12
+"""Words without AND, OR and NOT between them beyond which a text was pasted, not typed: "DESIGN AND METHODS: we asked …"."""
 CHUNK = re.compile(r"\S+")
 TOKEN = re.compile(r'(?P<minus>-)?(?:(?P<field>[^\W\d][\w.-]*):)?(?:"(?P<phrase>\s*[^"\s][^"]*)"|(?P<word>[^\s"]\S*))')
 OPERATOR = re.compile(r'(?P<operator>AND|OR|NOT)(?=[\s()"]|$)')
@@ -112,27 +115,29 @@ def parse(text: str, columns: Collection[str]) -> TypedQuery:
         InvalidRequest: it has too many demands, or AND, OR, NOT and a parenthesis without its other.
     """
     reading = _Reading(text, columns, groups=bool(GROUPING.search(text)) and not _is_title_in_capitals(text))
-    if reading.groups and not reading.combines:
+    if reading.groups and (not reading.combines or reading.is_prose):
         reading = _Reading(text, columns, groups=False)
     if reading.combines and reading.unbalanced:
         missing = '"(" without ")"' if reading.unbalanced == "(" else '")" without "("'
         raise InvalidRequest(
             f"the query has {missing}; add the other parenthesis, or write and, or, not in small letters if they are only words"
         )
-    demands = tuple(reading.demands())
+    demands = reading.demands
     count = sum(1 for demand in demands for _ in leaves(demand))
     if count > MOST_DEMANDS:
         raise InvalidRequest(
             f"the query has {count:,} operators (phrases, -words, field:words, words), and at most {MOST_DEMANDS} are read"
         )
-    query_words = reading.words()
+    query_words = reading.words
     if not query_words:
         return TypedQuery(" ".join(text for demand in demands for text in _wanted(demand)), demands, bool(demands))
     return TypedQuery(query_words, demands)
 
 
 def _is_title_in_capitals(text: str) -> bool:
-    return text == text.upper() and not set(text) & set('"()') and len(text.split()) > LONGEST_IN_CAPITALS
+    words = text.split()
+    is_in_capitals = text == text.upper() and any(word.isupper() and not OPERATOR.fullmatch(word) for word in words)
+    return is_in_capitals and not set(text) & set('"()') and len(words) > LONGEST_IN_CAPITALS
 
 
 def leaves(demand: Expression) -> Iterator[Demand | Words]:
@@ -231,26 +236,31 @@ class _Reading:
         self._parentheses: set[int] = set()
         self._parentheses_known_until = 0
         self._columns_by_name: dict[str, str | None] = {}
-        self._top = self._read()
+        self.is_prose = False
+        """Whether so many words follow each other that AND, OR and NOT beside them are words, too."""
+        self._words_in_a_row = 0
+        self.demands = tuple(self._all_demanded(self._read()))
+        """What the text demands, as parts that must all hold."""
+        self.words = self._searched()
+        """The words to search for."""
 
-    def demands(self) -> Iterator[Expression]:
-        """What the text demands, as parts that must all hold; only to be asked once."""
-        for part in self._top.parts:
+    def _all_demanded(self, parts: Sequence[_Node]) -> Iterator[Expression]:
+        for part in parts:
             expression = self._demanded(part, False, False)
             if isinstance(expression, Combination) and expression.operator == "AND":
                 yield from expression.parts
             elif expression is not None:
                 yield expression
 
-    def words(self) -> str:
-        """The words to search for, when `demands` is known."""
+    def _searched(self) -> str:
+        """The text without what is not searched for."""
         pieces, end = [], 0
         for start, stop, replacement in sorted(self._changes):
             pieces += [self._text[end:start], replacement]
             end = stop
         return " ".join(" ".join([*pieces, self._text[end:]]).split())
 
-    def _read(self) -> _Level:
+    def _read(self) -> list[_Node]:
         text, levels = self._text, [_Open((0, 0))]
         place, is_start = 0, True
         while place < len(text):
@@ -269,13 +279,13 @@ class _Reading:
                 place += 2
             elif self.groups and (sign := OPERATOR.match(text, place)):
                 levels[-1].parts.append(_Sign(sign["operator"], sign.span()))  # type: ignore[arg-type]
-                place = sign.end()
+                place, self._words_in_a_row = sign.end(), 0
             else:
                 place, is_start = self._token(levels[-1], place), False
         while len(levels) > 1:
             self.unbalanced = "("
             self._close(levels, len(text))
-        return _Level(self._joined(levels[0].parts), [])
+        return self._joined(levels[0].parts)
 
     def _token(self, level: _Open, place: int) -> int:
         """Read a word, a phrase, or one of them with a field or a minus; where it ends."""
@@ -284,7 +294,10 @@ class _Reading:
         demand = self._demand(token, end) if token else None
         if demand is not None:
             level.parts.append(_Field(demand, (place, end)))
-        elif level.parts and isinstance(level.parts[-1], _Plain):
+            return end
+        self._words_in_a_row += 1
+        self.is_prose = self.is_prose or self._words_in_a_row > LONGEST_SIDE
+        if level.parts and isinstance(level.parts[-1], _Plain):
             level.parts[-1].places.append((place, end))
         else:
             level.parts.append(_Plain([(place, end)]))

@@ -184,3 +184,21 @@ def test_a_million_characters_are_read_in_one_go(unit: str) -> None:
 def test_a_number_has_seven_groups_of_digits_at_most() -> None:
     assert Analyzer().terms(",".join(["111"] * 7)) == ["111" * 7]
     assert Analyzer().terms(",".join(["111"] * 8)) == ["111", "111" * 7]
+
+
+@pytest.mark.parametrize(
+    ("text", "ways"),
+    [
+        ("graph networks", [[{"graph"}], [{"network"}]]),
+        ("the graph", [[{"graph"}]]),
+        ("meta-analysis", [[{"metaanalysi"}, {"meta", "analysi"}]]),
+        ("IL-6", [[{"il6"}]]),
+        ("CRISPR/Cas9, 0.05", [[{"crisprcas9"}, {"crispr", "cas9"}], [{"0.05"}]]),
+        ("state-of-the-art", [[{"stateoftheart"}, {"state", "art"}]]),
+        (r"$\alpha$-synuclein", [[{"alphasynuclein"}, {"alpha", "synuclein"}]]),
+        ("the of a", []),
+        ("", []),
+    ],
+)
+def test_the_ways_to_have_a_word(text: str, ways: list[list[set[str]]]) -> None:
+    assert Analyzer().spellings(text) == ways

@@ -179,6 +179,9 @@ def test_rows_with_all_terms(tmp_path: Path, query: str) -> None:
     rows = index.rows_with(terms)
     texts = [set(Analyzer().terms(f"{title} {abstract}")) for title, abstract in PAPERS]
     assert rows.tolist() == [row for row, held in enumerate(texts) if terms and set(terms) <= held]
+    for place, column in enumerate(("title", "abstract")):
+        held = [set(Analyzer().terms(paper[place])) for paper in PAPERS]
+        assert index.rows_with(terms, column).tolist() == [row for row in range(len(PAPERS)) if terms and set(terms) <= held[row]]
     assert np.flatnonzero(index.have_all(terms, ALL)).tolist() == rows.tolist()
     assert ALL[::-1][index.have_all(terms, ALL[::-1])].tolist() == rows.tolist()[::-1]
 
