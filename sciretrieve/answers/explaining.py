@@ -114,6 +114,19 @@ def why_not(
     return Absence(explanation, ranks, tuple(failures), tuple(_remedies(index, open_probe, row, k, chosen_mode, ranks, failures, fusion)))
 
 
+def unmet(index: Index, query: str) -> list[str]:
+    """What of a typed query's demands no paper of the index meets, each by itself: a word that none has, a field's text. Raises as
+    `explain`."""
+    demands = operators.parse(query, index.columns.names).demands
+    parts = [part for demand in demands for part in _words_of(demand)]
+    return [str(part) for part in parts if not len(index.narrower.meeting([part], index.scope))]
+
+
+def _words_of(demand: operators.Expression) -> Sequence[operators.Expression]:
+    """A demand of several words as one for each."""
+    return [operators.Words(word) for word in demand.text.split()] if isinstance(demand, operators.Words) else [demand]
+
+
 def _explanations(index: Index, probe: Probe, rows: Rows, sentence: bool = True) -> list[Explanation]:
     papers = index.papers_at(rows)
     dense_places: list[Place | None] = [None] * len(papers)
@@ -248,7 +261,7 @@ def _failures(index: Index, query: str | Query, row: int, filter: Filter) -> tup
 def _failure(index: Index, demand: operators.Expression, row: int) -> str:
     """How a paper fails a demand of the query, as a sentence."""
     if isinstance(demand, operators.Words):
-        words = [word for word in demand.text.split() if not _meets(index, operators.Words(word), row)]
+        words = [str(word) for word in _words_of(demand) if not _meets(index, word, row)]
         return f"it lacks what the query demands: {', '.join(words)}"
     if isinstance(demand, operators.Combination):
         says = {"OR": "it has none of what the query demands one of", "NOT": "it has what the query leaves out"}

@@ -125,6 +125,11 @@ def search(
             console.note(f'no paper has "{word}", so "{correction}" was searched for; quote it to search for it unchanged')
         if run.rankings[0].weak:
             console.note("no paper matches well: the best of them are far from the query and have few of its words")
+        if not run.rankings[0].ids:
+            from ..answers.explaining import unmet
+
+            if parts := unmet(opened_index, text):
+                console.note(f"the query demands what no paper of the index has: {', '.join(parts)}")
         probe = None
         if explain:
             probe = opened_index.probes([text], opened_index.modes[0], options.filters, like=liked, unlike=disliked)[0]

@@ -142,6 +142,9 @@ def test_a_query_with_operators(index: sr.Index, papers: list[dict[str, Any]]) -
     value = json_answer("search", "(graph OR star) NOT (networks OR dust)", "-i", index.path, "-k", "300", "--no-group")
     texts = {paper["id"]: f"{paper['title']} {paper['abstract']}".split() for paper in papers}
     assert set(ids(value)) == {id for id, text in texts.items() if {"graph", "star"} & {*text} and not {"networks", "dust"} & {*text}}
+    nothing = sciretrieve("search", "(graph OR star) AND unheardof networks -dust year:1066", "-i", index.path)
+    assert (nothing.returncode, nothing.stdout) == (0, "")
+    assert nothing.stderr == "the query demands what no paper of the index has: unheardof, year:1066\nno paper matches\n"
     led = json.loads(answer("search", "-i", index.path, "-k", "300", "--no-group", "-f", "json", "--", "-networks graph"))
     assert led["query"] == "-networks graph"
     assert len(ids(led)) > len(ids(value))
