@@ -423,7 +423,20 @@ def argument(text: str) -> str:
 
 
 OPTIONS = (
-    *("-k", "--mode", "--filter", "--since", "--fusion", "--alpha", "--rerank-depth", "--facets", "--format", "--generation", "--encoder"),
+    *(
+        "-k",
+        "--mode",
+        "--filter",
+        "--since",
+        "--until",
+        "--fusion",
+        "--alpha",
+        "--rerank-depth",
+        "--facets",
+        "--format",
+        "--generation",
+        "--encoder",
+    ),
     *("--group", "--diverse", "--cluster", "--explain", "--quiet", "-h", "--not", "--text", "--dense", "--metric", "--bm25", "--k1", "--b"),
     *("--limit", "--shard-size", "--strict", "--no-resume", "--id", "--title", "--precision", "--device", "--no-lexical", "--output", "-i"),
 )
