@@ -21,6 +21,8 @@ from .errors import InvalidRequest
 
 STDIN = Path("-")
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+SIGNATURES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+"""How compressed files begin, whatever they are called."""
 LONGEST_LINE = 64 << 20
 """Bytes that a line may have: a few kilobytes can expand to gigabytes of one."""
 LARGEST_TEXT = 256 << 20
@@ -28,13 +30,28 @@ LARGEST_TEXT = 256 << 20
 
 
 def open_binary(path: Path) -> BinaryIO:
-    """Open `path` for reading, decompressed by its suffix; `-` is standard input, which can be opened again and again."""
-    if path == STDIN:
-        return io.BufferedReader(_FromStart(_spooled(sys.stdin.buffer)))
-    compression = COMPRESSIONS.get(path.suffix.lower())
-    if compression is None:
-        return path.open("rb")
-    return cast(BinaryIO, pa.input_stream(str(path), compression=compression))
+    """Open `path` for reading, decompressed if it is compressed; `-` is standard input, which can be opened again and again."""
+    stream = io.BufferedReader(_FromStart(_spooled(sys.stdin.buffer)) if path == STDIN else path.open("rb", buffering=0))
+    start = stream.peek(4)
+    compression = next((name for signature, name in SIGNATURES.items() if start.startswith(signature)), None)
+    compression = compression or COMPRESSIONS.get(path.suffix.lower())
+    return cast(BinaryIO, pa.CompressedInputStream(pa.PythonFile(stream, "r"), compression)) if compression else stream
+
+
+def blocks(path: Path) -> Iterator[bytes]:
+    """All of a source in blocks. Raises InvalidRequest if it cannot be decompressed."""
+    with open_binary(path) as stream, _readable(path):
+        while block := stream.read(1 << 20):
+            yield block
+
+
+def beginning(path: Path) -> bytes:
+    """The first 64 KB of a source, b"" if it cannot be decompressed."""
+    try:
+        with open_binary(path) as stream:
+            return stream.read(1 << 16)
+    except OSError:
+        return b""
 
 
 def read_text(path: Path) -> str:
@@ -43,14 +60,13 @@ def read_text(path: Path) -> str:
     Raises:
         InvalidRequest: the source cannot be decompressed, or is too large.
     """
-    blocks, size = [], 0
-    with open_binary(path) as stream, _readable(path):
-        while block := stream.read(1 << 20):
-            blocks.append(block)
-            size += len(block)
-            if size > LARGEST_TEXT:
-                raise InvalidRequest(f"{path} has more than {LARGEST_TEXT >> 20} MB, and such files are read as a whole; divide it")
-    return b"".join(blocks).removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="surrogateescape")
+    parts, size = [], 0
+    for block in blocks(path):
+        parts.append(block)
+        size += len(block)
+        if size > LARGEST_TEXT:
+            raise InvalidRequest(f"{path} has more than {LARGEST_TEXT >> 20} MB, and such files are read as a whole; divide it")
+    return b"".join(parts).removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="surrogateescape")
 
 
 def lines(path: Path) -> Iterator[bytes]:
@@ -61,16 +77,15 @@ def lines(path: Path) -> Iterator[bytes]:
     """
     partial_line = b""
     number = 1
-    with open_binary(path) as stream, _readable(path):
-        while block := stream.read(1 << 20):
-            first, *next_lines = block.split(b"\n")
-            partial_line += first
-            if len(partial_line) > LONGEST_LINE:
-                raise InvalidRequest(f"{path}, line {number}: more than {LONGEST_LINE >> 20} MB in one line")
-            for line in next_lines:
-                yield partial_line.removesuffix(b"\r")
-                partial_line = line
-                number += 1
+    for block in blocks(path):
+        first, *next_lines = block.split(b"\n")
+        partial_line += first
+        if len(partial_line) > LONGEST_LINE:
+            raise InvalidRequest(f"{path}, line {number}: more than {LONGEST_LINE >> 20} MB in one line")
+        for line in next_lines:
+            yield partial_line.removesuffix(b"\r")
+            partial_line = line
+            number += 1
     if partial_line:
         yield partial_line.removesuffix(b"\r")
 

@@ -194,7 +194,7 @@ def test_what_is_there_is_not_replaced(corpus: Path, tmp_path: Path) -> None:
 
 
 def test_bad_rows_and_bad_targets(tmp_path: Path) -> None:
-    write_jsonl(tmp_path / "x.jsonl", [{"id": "a", "title": "good"}, {"title": "no id"}, {"id": "b"}])
+    write_jsonl(tmp_path / "x.jsonl", [{"id": "a", "title": "good"}, {"title": " "}, {"id": "b"}])
     assert sr.encode(tmp_path / "x.jsonl", tmp_path / "out.jsonl") == 1
     assert len((tmp_path / "out.jsonl.rejected.jsonl").read_text().splitlines()) == 2
     with pytest.raises(BadPaper, match="row 2"):

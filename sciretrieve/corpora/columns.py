@@ -20,8 +20,10 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "venue": ("venue", "journal", "booktitle", "journal_name", "container_title", "journal_ref", "conference", "source_title")
     + ("publication_title", "conference_name", "publication_venue", "primary_location.source.display_name", "host_venue"),
     "authors": ("authors", "author", "author_names", "authorships", "creators"),
-    "doi": ("doi",),
+    "doi": ("doi", "ids.doi", "external_ids.doi"),
     "url": ("url", "link", "paper_url"),
+    "arxiv": ("arxiv", "arxiv_id", "eprint", "external_ids.arxiv"),
+    "pmid": ("pmid", "pubmed_id", "pubmed", "ids.pmid", "external_ids.pubmed"),
 }
 """Column names recognised without mapping, best first, compared ignoring case, blanks and punctuation.
 
@@ -44,10 +46,11 @@ class ColumnMap:
     authors: str | None = None
 
     def resolve(self, source: str, columns: Sequence[str]) -> Fields:
-        """The columns of each field in one source. Ids come from a single column, or papers might share an id.
+        """The columns of each field in one source. Ids come from a single column, or papers might share an id; a source without one
+        has none, and ids are made.
 
         Raises:
-            InvalidRequest: there is no id, or neither title nor abstract.
+            InvalidRequest: there is neither title nor abstract.
             UnknownName: the user named a column that does not exist.
         """
         bare = {column: _letters(column) for column in columns}
@@ -60,8 +63,6 @@ class ColumnMap:
             if column is not None:
                 columns_of[field.name] = (column,)
         column_list = ", ".join(columns[:12])
-        if not columns_of["id"]:
-            raise InvalidRequest(f"{source} has no id column among {column_list}; name it with --id COLUMN")
         if not columns_of["title"] and not columns_of["abstract"]:
             raise InvalidRequest(
                 f"{source} has neither a title nor an abstract column among {column_list}; name them with --title and --abstract"
@@ -73,7 +74,8 @@ def _recognised(aliases: Sequence[str], columns: Mapping[str, str]) -> tuple[str
     """The columns, given with their letters, that match one of `aliases`, or hold the objects that a dotted alias names, best first."""
     matches = [column for alias in aliases for column in columns if column.lower() == alias]
     matches += [column for alias in aliases for column, letters in columns.items() if letters == _letters(alias)]
-    matches += [alias for alias in aliases if "." in alias and alias.split(".")[0] in columns]
+    for first, dot, rest in (alias.partition(".") for alias in aliases):
+        matches += [f"{column}.{rest}" for column, letters in columns.items() if dot and "." not in column and letters == _letters(first)]
     return tuple(dict.fromkeys(matches))
 
 

@@ -13,23 +13,14 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 import pyarrow as pa
 
 from ..errors import InvalidRequest, NotFound
-from ..streams import COMPRESSIONS, STDIN, open_binary
+from ..streams import STDIN, blocks
 from ..types import Paper
-from . import beir, bibtex, delimited, jsonl, parquet, ris
+from . import beir
 from .columns import ColumnMap
+from .dialects import plain
+from .formats import SUFFIXES, format_of, suffix_of
 from .papers import Batch, papers
 from .raw import BATCH_ROWS, RawBatch, Row, batches_of_rows, table_of_rows
-
-READERS = {
-    ".parquet": parquet.read,
-    ".jsonl": jsonl.read,
-    ".ndjson": jsonl.read,
-    ".json": jsonl.read,
-    ".csv": delimited.read,
-    ".tsv": delimited.read,
-    ".bib": bibtex.read,
-    ".ris": ris.read,
-}
 
 
 class ArrowStream(Protocol):
@@ -64,7 +55,7 @@ class Corpus:
         """How many rows there are, or None if that needs reading everything."""
         total = 0
         for file in self.files:
-            rows = count_rows(file)
+            rows = format_of(file).count(file)
             if rows is None:
                 return None
             total += rows
@@ -80,7 +71,7 @@ class Corpus:
 
     def _raw(self) -> Iterator[RawBatch]:
         for file in self.files:
-            yield from reader_of(file)(file)
+            yield from format_of(file).read(file)
 
 
 @dataclass(frozen=True)
@@ -137,25 +128,11 @@ class TableCorpus(Corpus):
             yield RawBatch(self.name, rows, list(range(first + 1, first + 1 + rows.num_rows)))
 
 
-def count_rows(file: Path) -> int | None:
-    """How many rows a file has, or None if that needs reading all of it."""
-    suffix = _suffix(file)
-    if file.suffix.lower() in COMPRESSIONS or suffix in (".bib", ".ris"):
-        return None
-    return parquet.count(file) if suffix == ".parquet" else _lines(file) - (suffix in (".csv", ".tsv"))
-
-
-def reader_of(file: Path) -> Callable[[Path], Iterator[RawBatch]]:
-    """What reads a file's format."""
-    is_beir = file == beir.corpus_file(file.parent) and file.name.startswith("corpus.json")
-    return beir.read if is_beir else READERS[_suffix(file)]
-
-
 def open_corpus(sources: Sources, columns: ColumnMap | None = None) -> Corpus:
     """Open a corpus.
 
     Args:
-        sources: files, directories (BEIR, or all files of one format), globs, or `-` for standard input (JSON Lines or BibTeX);
+        sources: files, directories (BEIR, or all files of supported formats), globs, or `-` for standard input, of any format;
             or papers in memory: a data frame of pandas or Polars, an Arrow table, or a list of dicts.
         columns: which columns are which; by default recognised by name.
 
@@ -182,7 +159,7 @@ def open_corpus(sources: Sources, columns: ColumnMap | None = None) -> Corpus:
 
 def _arrow(papers: Any) -> pa.Table:
     try:
-        return table_of_rows(papers) if isinstance(papers, list) else pa.table(papers)
+        return table_of_rows([plain(paper) for paper in papers]) if isinstance(papers, list) else pa.table(papers)
     except (pa.ArrowException, UnicodeEncodeError) as error:
         reason = str(error).splitlines()[0]
         raise InvalidRequest(f"the {type(papers).__name__} cannot be read as a table of papers: {reason}") from error
@@ -207,7 +184,7 @@ class _Hashing(io.RawIOBase):
 def _facts(file: Path) -> tuple[object, ...]:
     if file == STDIN:
         digest = hashlib.sha256()
-        for block in _blocks(file):
+        for block in blocks(file):
             digest.update(block)
         return "-", digest.hexdigest()
     status = file.stat()
@@ -221,9 +198,7 @@ def _expand(source: str) -> Sequence[Path]:
     if path.is_dir():
         return _directory(path)
     if path.is_file():
-        if _suffix(path) not in READERS:
-            formats = ", ".join(sorted(READERS))
-            raise InvalidRequest(f"{path} has no supported format ({formats}, also with .gz or .zst)")
+        format_of(path)
         return [path]
     matches = sorted(glob.glob(source, recursive=True))  # noqa: PTH207 (Path.glob takes no absolute patterns)
     if matches:
@@ -234,22 +209,12 @@ def _expand(source: str) -> Sequence[Path]:
 def _directory(path: Path) -> Sequence[Path]:
     if beir_file := beir.corpus_file(path):
         return [beir_file]
-    files = sorted(file for file in path.rglob("*") if file.is_file() and _suffix(file) in READERS and not file.name.startswith((".", "_")))
-    kinds = {_suffix(file) for file in files}
+    files = sorted(
+        file for file in path.rglob("*") if file.is_file() and suffix_of(file) in SUFFIXES and not file.name.startswith((".", "_"))
+    )
     if not files:
-        raise NotFound(f"{path} holds no supported file ({', '.join(sorted(READERS))})")
-    if len(kinds) > 1:
-        raise InvalidRequest(f"{path} holds files of several formats ({', '.join(sorted(kinds))}); name those to index")
+        raise NotFound(f"{path} holds no supported file ({', '.join(SUFFIXES)})")
     return files
-
-
-def _suffix(path: Path) -> str:
-    """The suffix of the format, without that of a compression: .jsonl of papers.jsonl.gz."""
-    if path == STDIN:
-        with open_binary(path) as stream:
-            return ".bib" if stream.read(4096).lstrip().startswith((b"@", b"%")) else ".jsonl"
-    suffix = path.suffix.lower()
-    return Path(path.stem).suffix.lower() if suffix in COMPRESSIONS else suffix
 
 
 def _name(source: Path, files: Sequence[Path]) -> str:
@@ -259,13 +224,3 @@ def _name(source: Path, files: Sequence[Path]) -> str:
         path = source.resolve()
         return path.name.split(".")[0] if path.is_file() else path.name
     return files[0].resolve().parent.name
-
-
-def _lines(path: Path) -> int:
-    return sum(block.count(b"\n") for block in _blocks(path))
-
-
-def _blocks(path: Path) -> Iterator[bytes]:
-    with open_binary(path) as file:
-        while block := file.read(1 << 20):
-            yield block

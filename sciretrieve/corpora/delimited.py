@@ -12,6 +12,7 @@ from typing import TextIO
 
 from ..errors import InvalidRequest
 from ..streams import LONGEST_LINE, open_binary
+from .dialects import zotero
 from .raw import MOST_COLUMNS, RawBatch, Rejected, Row, batches_of_rows, free_name, too_many_columns
 
 DELIMITERS = ",;\t|"
@@ -37,10 +38,12 @@ def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
             delimiter = "\t" if ".tsv" in path.suffixes else max(DELIMITERS, key=first.count)
             reader = csv.reader(itertools.chain([first], lines), delimiter=delimiter)
             header = _header(next(reader, []))
+            is_zotero = zotero.fits(dict.fromkeys(header))
             for number, fields in enumerate(reader, start=1):
                 lines.of_row = 0
                 if len(fields) == len(header):
-                    yield number, {name: field or None for name, field in zip(header, fields, strict=True)}
+                    row = {name: field or None for name, field in zip(header, fields, strict=True)}
+                    yield number, zotero.paper(row) if is_zotero else row
                 elif fields:
                     yield number, Rejected(str(path), number, f"{len(fields)} fields where the header has {len(header)}")
         except (csv.Error, OSError) as error:

@@ -6,24 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..streams import json_lines
-from .columns import INVERTED
-from .openalex import uninverted
+from .dialects import plain
 from .raw import RawBatch, Rejected, Row, batches_of_rows
 
 
 def read(path: Path) -> Iterator[RawBatch]:
     """Yield the objects of a JSONL source in batches; other lines are rejected by line number."""
-    return batches_of_rows(str(path), ((number, _narrow(row)) for number, row in rows(path)))
+    return batches_of_rows(str(path), ((number, row if isinstance(row, Rejected) else plain(row)) for number, row in rows(path)))
 
 
 def rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
     """Yield (line number, object or rejection) for each line that is not blank."""
     for number, row in json_lines(path):
         yield number, Rejected(str(path), number, row) if isinstance(row, str) else row
-
-
-def _narrow(row: Row | Rejected) -> Row | Rejected:
-    """A row with its inverted index as text: as an object, its column would have a field for every word of the batch."""
-    if isinstance(row, Rejected) or not isinstance(row.get(INVERTED), dict):
-        return row
-    return {**row, INVERTED: uninverted(row[INVERTED])}

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .. import identifiers
 from ..schema import FIELD_NAMES, PAPER_FIELDS, column_from
 from .columns import INVERTED, ColumnMap, Fields
-from .openalex import uninverted
+from .inverted import uninverted
 from .raw import MOST_COLUMNS, RawBatch, Rejected, too_many_columns
 from .seen import SeenIds
 
 YEAR = re.compile(r"(?:^|\D)(1[4-9]\d\d|20\d\d)(?:\D|$)")
 NAME_KEYS = ("display_name", "name", "title")
 """The keys with the name of an object in place of a text, such as a journal with its volume and pages."""
+IDENTIFIERS = {"doi": identifiers.doi, "arxiv": identifiers.arxiv, "pmid": identifiers.pmid}
+"""The columns of identifiers, and what reads each; the last two are further columns, present where a paper has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +41,8 @@ class Batch:
 def papers(batches: Iterator[RawBatch], columns: ColumnMap, textless: bool) -> Iterator[Batch]:
     """Turn raw batches into papers.
 
-    Rows are rejected that have no id, neither title nor abstract (unless `textless`), or the id of an
-    earlier row.
+    Rows are rejected that have neither title nor abstract (unless `textless`), or the id of an earlier row. A row without an id gets
+    one from what it says, the same in every order and beside any other rows.
     """
     seen_ids = SeenIds()
     names: dict[str, str] = {}
@@ -49,13 +54,12 @@ def papers(batches: Iterator[RawBatch], columns: ColumnMap, textless: bool) -> I
         table = _canonical(batch, fields, names)
         ids = table["id"].to_pylist()
         blank_flags = pc.and_(not textless, pc.and_(pc.equal(table["title"], ""), pc.equal(table["abstract"], ""))).to_pylist()
-        new_flags = iter(seen_ids.add([id for id, blank in zip(ids, blank_flags, strict=True) if id and not blank]))
+        blank_flags = [blank or not id for id, blank in zip(ids, blank_flags, strict=True)]  # without a text, no id was made
+        new_flags = iter(seen_ids.add([id for id, blank in zip(ids, blank_flags, strict=True) if not blank]))
         rejected = list(batch.rejected)
         for id, blank, number in zip(ids, blank_flags, batch.rows, strict=True):
-            if not id:
-                rejected.append(Rejected(batch.source, number, "no id"))
-            elif blank:
-                rejected.append(Rejected(batch.source, number, "no title and no abstract", id))
+            if blank:
+                rejected.append(Rejected(batch.source, number, "no title and no abstract", id or None))
             elif not next(new_flags):
                 rejected.append(Rejected(batch.source, number, "duplicate id", id))
         rejected_rows = {item.row for item in rejected}
@@ -80,10 +84,16 @@ def _canonical(batch: RawBatch, fields: Fields, names: dict[str, str]) -> pa.Tab
         columns = fields.get(field.name, ())
         out[field.name] = _first_present(table, columns, field) if columns else pa.nulls(table.num_rows, field.type)
     out["title"], out["abstract"] = pc.fill_null(out["title"], ""), pc.fill_null(out["abstract"], "")
-    # of an object, such as a journal with its volume, the field has only the name
-    source_columns = {columns[0] for columns in fields.values() if columns[0] == INVERTED or not _is_object(table, columns[0])}
+    out |= _identifiers(out, table, fields)
+    out["id"] = _with_made_ids(out)
+    # of an object, such as a journal with its volume, or an author with an id, the field has only the name
+    source_columns = {
+        columns[0]
+        for field, columns in fields.items()
+        if columns[0] == INVERTED or not (_is_object(table, columns[0]) or _is_shortened(table, columns[0], out, field))
+    }
     other_columns = [name for name in table.column_names if name not in source_columns]
-    used_names, others = {*FIELD_NAMES, *names.values()}, set(other_columns)
+    used_names, others = {*FIELD_NAMES, *IDENTIFIERS, *names.values()}, set(other_columns)
     for name in other_columns:
         if name not in names:
             new_name = name
@@ -96,6 +106,58 @@ def _canonical(batch: RawBatch, fields: Fields, names: dict[str, str]) -> pa.Tab
     for name in other_columns:
         out[names[name]] = _typed(table[name]) if batch.untyped else _storable(table[name])
     return pa.table(out)
+
+
+def _identifiers(out: Mapping[str, Any], table: pa.Table, fields: Fields) -> dict[str, pa.Array]:
+    """The columns of `IDENTIFIERS`: from the source's own, else from an id, a URL or a DOI that says one. A DOI that is none stays."""
+    dois, urls, ids = (out[name].to_pylist() for name in ("doi", "url", "id"))
+    columns = {}
+    for name, read in IDENTIFIERS.items():
+        own = dois if name == "doi" else _first_present(table, fields.get(name, ()), pa.field(name, pa.string())).to_pylist()
+        values = [
+            (text and read(text))
+            or (doi and name == "arxiv" and read(doi))
+            or (url and ":" in url and read(url))
+            or _of_id(id, read)
+            or None
+            for text, doi, url, id in zip(own, dois, urls, ids, strict=True)
+        ]
+        if name == "doi":
+            values = [value or text for value, text in zip(values, own, strict=True)]
+        if name == "doi" or any(values):
+            columns[name] = pa.array(values, pa.string())
+    return columns
+
+
+def _of_id(id: str | None, read: Callable[[str], str | None]) -> str | None:
+    """The identifier that an id says it is, as a URL, with its kind before it, or as a DOI; a bare number may be anything."""
+    return read(id) if id and (":" in id or id.startswith("10.")) else None
+
+
+def _is_shortened(table: pa.Table, column: str, out: Mapping[str, Any], field: str) -> bool:
+    """Whether a column says more than the arXiv or PubMed ids made of it: a version, another archive's number."""
+    if field not in IDENTIFIERS or field == "doi" or column not in table.column_names:
+        return False
+    texts = _optional(table[column])
+    return field not in out or texts.to_pylist() != pc.if_else(pc.is_valid(texts), out[field], None).to_pylist()
+
+
+def _with_made_ids(out: Mapping[str, Any]) -> pa.Array:
+    """The ids, and for rows without one, if they have any text, a digest of all that the row says in fields."""
+    ids = pc.fill_null(out["id"], "")
+    blank = pc.equal(ids, "")
+    if not pc.any(blank).as_py():
+        return ids
+    rows = pa.table({name: out[name] for name in (*FIELD_NAMES, *IDENTIFIERS) if name in out and name != "id"}).to_pylist()
+    return pa.array(
+        [id or (_made_id(row) if row["title"] or row["abstract"] else "") for id, row in zip(ids.to_pylist(), rows, strict=True)],
+        pa.string(),
+    )
+
+
+def _made_id(row: Mapping[str, Any]) -> str:
+    facts = json.dumps({name: value for name, value in row.items() if value})
+    return "made-" + blake2b(facts.encode(), digest_size=10).hexdigest()
 
 
 def _first_present(table: pa.Table, columns: tuple[str, ...], field: pa.Field) -> pa.Array | pa.ChunkedArray:
@@ -121,7 +183,7 @@ def _column(table: pa.Table, path: str) -> pa.ChunkedArray:
     column = table[name]
     while pa.types.is_struct(column.type) and name != INVERTED:
         keys = [field.name for field in column.type]
-        key = next((key for key in (inner or NAME_KEYS) if key in keys), None)
+        key = next((key for wanted in (inner[:1] or NAME_KEYS) for key in keys if key.lower() == wanted), None)
         if key is None:
             return pa.chunked_array([pa.nulls(len(column))]) if inner else column
         column, inner = pc.struct_field(column, key), inner[1:]
@@ -129,7 +191,11 @@ def _column(table: pa.Table, path: str) -> pa.ChunkedArray:
 
 
 def _is_object(table: pa.Table, name: str) -> bool:
-    return name in table.column_names and pa.types.is_struct(table[name].type)
+    """Whether a column has objects, or lists of them: authors with their ids and institutions."""
+    if name not in table.column_names:
+        return False
+    kind = table[name].type
+    return pa.types.is_struct(kind.value_type if pa.types.is_list(kind) else kind)
 
 
 def _storable(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -177,12 +243,16 @@ def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _ids(column: pa.ChunkedArray) -> pa.Array:
+    return pc.utf8_trim_whitespace(pc.fill_null(_whole_numbers(column), ""))
+
+
+def _whole_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
     if pa.types.is_floating(column.type):
         # pandas turns whole numbers with a missing value into floats: 7.0 and NaN are 7 and nothing
         column = pc.if_else(pc.is_finite(column), column, None)
         if pc.all(pc.equal(pc.floor(column), column), min_count=0).as_py():
             column = column.cast(pa.int64(), safe=False)
-    return pc.utf8_trim_whitespace(pc.fill_null(_strings(column), ""))
+    return _strings(column)
 
 
 def _texts(column: pa.ChunkedArray) -> pa.Array:
@@ -239,12 +309,15 @@ def _authors(column: pa.ChunkedArray) -> pa.Array:
 def author_names(value: Any) -> list[str]:
     """Authors as a list of names, from a list of names, a list of objects with a name, or one string.
 
-    A string is split at semicolons or bars, else at " and ", else at commas if every part holds a full name
-    ("Ada Lovelace, Alan Turing" are two people, "Lovelace, Ada" is one).
+    A string that is such a list as JSON is read as one. Any other is split at semicolons or bars, else at " and ", else at commas if
+    every part holds a full name ("Ada Lovelace, Alan Turing" are two people, "Lovelace, Ada" is one).
     """
     if value is None:
         return []
     if isinstance(value, str):
+        if value.startswith(("[", "{")):
+            with suppress(ValueError, RecursionError):
+                return author_names(json.loads(value))
         for separator in (r"[;|]", r"\s+and\s+"):
             parts = [part.strip() for part in re.split(separator, value) if part.strip()]
             if len(parts) > 1:
@@ -255,7 +328,10 @@ def author_names(value: Any) -> list[str]:
         author = value.get("author")  # OpenAlex nests the author in an authorship
         author_object: Mapping[str, Any] = author if isinstance(author, Mapping) else value
         name = author_object.get("name") or author_object.get("display_name")
-        name = name or " ".join(str(part) for part in (author_object.get("first"), author_object.get("last")) if part)
+        middle = author_object.get("middle")  # S2ORC has a list
+        middles = middle if isinstance(middle, list) else [middle]
+        parts_of_name = (author_object.get("first"), *middles, author_object.get("last"), author_object.get("suffix"))
+        name = name or " ".join(str(part) for part in parts_of_name if part)
         return [str(name)] if name else []
     if not isinstance(value, list | tuple):
         return [str(value)]
@@ -271,4 +347,6 @@ CONVERTERS = {
     "authors": _authors,
     "doi": _optional,
     "url": _optional,
+    "arxiv": _optional,
+    "pmid": _whole_numbers,
 }

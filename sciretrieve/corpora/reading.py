@@ -70,7 +70,8 @@ class Reading:
 
 
 def _notes(batch: Batch) -> list[str]:
-    mapping = ", ".join(f"{field} ← {' or '.join(columns)}" for field, columns in batch.fields.items())
+    made = {} if "id" in batch.fields else {"id": ("a digest of the record (--id names a column of ids)",)}
+    mapping = ", ".join(f"{field} ← {' or '.join(columns)}" for field, columns in {**made, **batch.fields}.items())
     notes = [f"read as: {mapping}"]
     if (column := _like_abstracts(batch.papers)) is not None:
         notes.append(f"most papers have no abstract, but the column {column!r} looks like abstracts: name it with --abstract")

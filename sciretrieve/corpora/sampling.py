@@ -18,9 +18,10 @@ import numpy as np
 import pyarrow as pa
 
 from ..schema import concat, integers
-from ..streams import STDIN
+from ..streams import COMPRESSIONS, STDIN
 from . import parquet
-from .corpus import Corpus, count_rows, reader_of
+from .corpus import Corpus
+from .formats import BEIR, JSON_LINES, PARQUET, format_of
 from .papers import Batch, papers
 from .raw import BATCH_ROWS, RawBatch, Rejected
 
@@ -30,9 +31,9 @@ PLACES = 16
 """Files, or places in files, that are read of a larger one."""
 PLACE_ROWS, PLACE_BYTES = BATCH_ROWS, 1 << 20
 """What is read at a place: rows of Parquet, bytes of JSON Lines."""
-LINES = {".jsonl", ".ndjson", ".json"}
-COUNTED = {".parquet", *LINES}
-"""Formats, not compressed, whose rows are counted without parsing them."""
+LINES = (JSON_LINES, BEIR)
+COUNTED = (PARQUET, *LINES)
+"""Formats whose rows are counted without parsing them, in files that are not compressed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,24 +138,24 @@ class _Counted:
     def __iter__(self) -> Iterator[RawBatch]:
         places = PLACES // len(self._read)
         for file in self._read:
-            kind = file.suffix.lower()
-            if kind == ".parquet":
+            format = format_of(file)
+            if format is PARQUET:
                 yield from parquet.heads(file, places, PLACE_ROWS)
-            elif kind in LINES and _bytes(file) > 2 * places * PLACE_BYTES:
+            elif format in LINES and not _is_compressed(file) and _bytes(file) > 2 * places * PLACE_BYTES:
                 yield from _lines_at(file, places)
             else:
                 self._rows[file] = 0
-                for batch in reader_of(file)(file):
+                for batch in format.read(file):
                     self._rows[file] += batch.table.num_rows + len(batch.rejected)
                     yield batch
 
     def rows(self) -> int:
         """How many rows the corpus has: counted, or, of files that cannot be counted without reading, by their size."""
-        counted = [file for file in self._files if file.suffix.lower() in COUNTED]
-        others = [file for file in self._files if file.suffix.lower() not in COUNTED]
+        counted = [file for file in self._files if format_of(file) in COUNTED and not _is_compressed(file)]
+        others = [file for file in self._files if file not in counted]
         read = [file for file in others if file in self._rows]
         rows_per_byte = sum(self._rows[file] for file in read) / max(sum(map(_bytes, read)), 1)
-        return sum(count_rows(file) or 0 for file in counted) + round(rows_per_byte * sum(map(_bytes, others)))
+        return sum(format_of(file).count(file) or 0 for file in counted) + round(rows_per_byte * sum(map(_bytes, others)))
 
 
 def _lines_at(file: Path, places: int) -> Iterator[RawBatch]:
@@ -166,7 +167,11 @@ def _lines_at(file: Path, places: int) -> Iterator[RawBatch]:
             if place:
                 source.readline()  # it begins before the place
             block.write_bytes(b"".join(source.readlines(PLACE_BYTES)))
-            yield from reader_of(file)(block)
+            yield from format_of(file).read(block)
+
+
+def _is_compressed(file: Path) -> bool:
+    return file.suffix.lower() in COMPRESSIONS
 
 
 def _bytes(file: Path) -> int:

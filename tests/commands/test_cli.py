@@ -198,7 +198,7 @@ def test_rejected_rows_are_told(tmp_path: Path) -> None:
         (["index", "nowhere.parquet"], 2, "there is no corpus nowhere.parquet"),
         (["index", "broken.parquet"], 2, "broken.parquet cannot be read as Parquet"),
         (["index", "empty.jsonl"], 2, "it is empty"),
-        (["index", "noid.csv"], 2, "no id column among title; name it with --id COLUMN"),
+        (["index", "notitle.csv"], 2, "neither a title nor an abstract column among id; name them with --title and --abstract"),
         (["index", "noid.csv", "--id", "titel"], 2, "did you mean 'title'"),
         (["index", "notes.docx"], 2, "has no supported format"),
         (["index", "noid.csv", "--encoder", "specter9"], 2, "unknown encoder 'specter9'"),
@@ -216,6 +216,7 @@ def test_errors_are_one_line_with_the_right_code(index: sr.Index, tmp_path: Path
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 not really")
     (tmp_path / "empty.jsonl").touch()
     (tmp_path / "noid.csv").write_text("title\nx\n")
+    (tmp_path / "notitle.csv").write_text("id\nx\n")
     (tmp_path / "notes.docx").write_bytes(b"x")
     for name, manifest in {"old": '{"format": 1}', "newer": '{"format": 3}', "damaged": '{"format": 2}'}.items():
         (tmp_path / name).mkdir()

@@ -104,7 +104,7 @@ SOURCES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
             "Date": "2019-03",
         },
         {"id": "ABCD2345", "title": "T", "abstract": "A", "year": 2019, "venue": "Nature", "doi": "10.1/x", "url": "https://x.org"}
-        | {"authors": ["Lovelace, Ada", "Turing, Alan"], "Item Type": "journalArticle"},
+        | {"authors": ["Ada Lovelace", "Alan Turing"], "Item Type": "journalArticle"},
     ),
     "TREC": ({"docno": "X-1", "text": "only text"}, {"id": "X-1", "title": "", "abstract": "only text"}),
     "only a DOI": ({"DOI": "10.1/x", "Title": "T"}, {"id": "10.1/x", "title": "T", "doi": "10.1/x"}),
@@ -313,3 +313,37 @@ def test_years_of_times_in_a_zone_that_arrow_does_not_know(tmp_path: Path) -> No
     times = pa.array([datetime(2000, 6, 1), None], pa.timestamp("us", "posix/UTC"))
     pq.write_table(pa.table({"id": ["a", "b"], "title": ["T", "T"], "year": times}), tmp_path / "papers.parquet")
     assert [paper["year"] for paper in read_corpus(tmp_path / "papers.parquet")[0].to_pylist()] == [2000, None]
+
+
+def test_made_ids_are_the_same_in_every_order_and_company(tmp_path: Path) -> None:
+    rows = [{"title": f"T {number}", "year": 2000 + number, "authors": ["Ada Lovelace"]} for number in range(5)]
+    first = read_corpus(write_jsonl(tmp_path / "p.jsonl", rows))[0]
+    other = read_corpus(write_jsonl(tmp_path / "q.jsonl", [{"id": "a", "title": "x", "doi": "10.1000/a", "note": 1}, *reversed(rows)]))[0]
+    ids = dict(zip(first["title"].to_pylist(), first["id"].to_pylist(), strict=True))
+    assert len(set(ids.values())) == 5
+    assert all(id.startswith("made-") for id in ids.values())
+    assert {**ids, "x": "a"} == dict(zip(other["title"].to_pylist(), other["id"].to_pylist(), strict=True))
+    _, rejected = read_corpus(write_jsonl(tmp_path / "r.jsonl", [*rows, rows[2]]))
+    assert [(item.row, item.reason, item.id) for item in rejected] == [(6, "duplicate id", ids["T 2"])]
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"id": "https://doi.org/10.1000/X"}, {"doi": "10.1000/x"}),
+        ({"id": "arXiv:1409.0473v2"}, {"arxiv": "1409.0473", "id": "arXiv:1409.0473v2"}),
+        ({"id": "1", "doi": "https://doi.org/10.48550/arXiv.1409.0473"}, {"doi": "10.48550/arxiv.1409.0473", "arxiv": "1409.0473"}),
+        ({"id": "1", "url": "https://arxiv.org/abs/1409.0473"}, {"arxiv": "1409.0473", "url": "https://arxiv.org/abs/1409.0473"}),
+        ({"id": "1", "url": "https://pubmed.ncbi.nlm.nih.gov/77/"}, {"pmid": "77"}),
+        ({"id": "1", "doi": "none of that"}, {"doi": "none of that"}),
+        ({"id": "1", "arxiv": "1409.0473v2"}, {"arxiv": "1409.0473", "arxiv_": "1409.0473v2"}),
+        ({"id": "1", "arxiv": "1409.0473"}, {"arxiv": "1409.0473", "arxiv_": None}),
+        ({"id": "1", "eprint": "hal-0123"}, {"arxiv": None, "eprint": "hal-0123"}),
+        ({"id": "1", "pmid": 77.0}, {"pmid": "77"}),
+        ({"id": "2101.00001"}, {"arxiv": None}),
+        ({"id": "1", "externalIds": {"PubMed": 77, "DOI": "10.1000/A"}}, {"pmid": "77", "doi": "10.1000/a"}),
+    ],
+)
+def test_identifiers_have_one_form_and_what_more_was_said_stays(tmp_path: Path, row: dict[str, Any], expected: dict[str, Any]) -> None:
+    (paper,) = read_corpus(write_jsonl(tmp_path / "p.jsonl", [{**row, "title": "T"}]))[0].to_pylist()
+    assert {name: paper.get(name) for name in expected} == expected

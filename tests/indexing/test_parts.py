@@ -22,7 +22,7 @@ SHARES = ("1/3", "2/3", "3/3")
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    return write_jsonl(tmp_path / "corpus.jsonl", [*made_up_papers(200), {"title": "no id"}])
+    return write_jsonl(tmp_path / "corpus.jsonl", [*made_up_papers(200), {"id": "textless"}])
 
 
 def manifest(index: sr.Index) -> dict[str, object]:
@@ -142,7 +142,7 @@ def test_a_place_with_other_files_is_refused(corpus: Path, tmp_path: Path) -> No
 
 def test_a_corpus_without_papers_leaves_nothing(tmp_path: Path) -> None:
     empty = tmp_path / "empty.jsonl"
-    empty.write_text('{"id": "", "title": "no id"}\n')
+    empty.write_text('{"id": "a", "title": ""}\n')
     with pytest.raises(InvalidRequest, match="no paper"):
         sr.build_part(empty, tmp_path / "index", "1/2", SETTINGS)
     with pytest.raises(InvalidRequest, match="no paper"):

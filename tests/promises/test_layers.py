@@ -14,7 +14,7 @@ LAYERS = [
     {"errors", "once", "cache"},
     {"choices"},
     {"types"},
-    {"files", "streams", "topk", "schema", "fusion", "effort", "scope", "sharding"},
+    {"files", "streams", "identifiers", "topk", "schema", "fusion", "effort", "scope", "sharding"},
     {"protocols", "verified", "plotting"},
     {"options"},
     {"manifest", "lexical", "bibliographies", "dense", "late", "demo"},

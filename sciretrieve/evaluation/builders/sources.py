@@ -14,7 +14,7 @@ import numpy as np
 
 from ...corpora import Corpus
 from ...corpora.columns import ALIASES
-from ...corpora.corpus import reader_of
+from ...corpora.formats import format_of
 from ...errors import InvalidRequest, NotFound, UnknownName
 from ...streams import COMPRESSIONS
 from ...types import Rows
@@ -174,7 +174,7 @@ def _from_table(path: Path, row_of: Mapping[str, int]) -> tuple[Rows, str]:
     total = 0
     strange = ""
     names: tuple[str, str] | None = None
-    for batch in reader_of(path)(path):
+    for batch in format_of(path).read(path):
         if batch.rejected:
             raise InvalidRequest(f"{path}, row {batch.rejected[0].row}: {batch.rejected[0].reason}")
         if names is None:

@@ -1,0 +1,37 @@
+"""How a record becomes a paper: records of the great sources and programs, in the columns that `columns` recognises.
+
+Each dialect has its own file with `fits(row)`, whether a record is of its source, and `paper(row)`, the record with what it means in
+plain columns. What a dialect does not understand stays in the record's own columns, as everything does in a record of no dialect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..raw import Row
+from . import arxiv, csl, openalex, semantic_scholar, zotero
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """The records of one source."""
+
+    name: str
+    fits: Callable[[Row], bool]
+    paper: Callable[[Row], Row]
+
+
+DIALECTS = (
+    Dialect("OpenAlex", openalex.fits, openalex.paper),
+    Dialect("arXiv", arxiv.fits, arxiv.paper),
+    Dialect("Semantic Scholar", semantic_scholar.fits, semantic_scholar.paper),
+    Dialect("CSL-JSON or Crossref", csl.fits, csl.paper),
+    Dialect("Zotero's CSV", zotero.fits, zotero.paper),
+)
+"""In the order in which they are asked: the most telling first."""
+
+
+def plain(row: Row) -> Row:
+    """A record in plain columns, whatever its dialect."""
+    return next((dialect.paper(row) for dialect in DIALECTS if dialect.fits(row)), row)

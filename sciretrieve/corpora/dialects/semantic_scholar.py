@@ -1,0 +1,68 @@
+"""Semantic Scholar: papers of its Graph API, and S2ORC's full texts.
+
+Of the datasets' papers and of the API's most is plain: `columns` finds the identifiers in their objects. S2ORC has no titles and
+abstracts of its own, but says where they are in the full text; its older releases have abstracts in paragraphs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..raw import Row
+
+NESTED = ("citedPaper", "citingPaper")
+"""Where the API's lists of references, citations and recommendations have the paper itself."""
+OWN_IDS = ("paperId", "corpusid")
+TEXTS = {"title": " ", "abstract": "\n\n"}
+"""What is marked in a full text and becomes a column, and what comes between its parts."""
+
+
+def fits(row: Row) -> bool:
+    """Whether it has an id of Semantic Scholar, or a form of S2ORC."""
+    if not row.keys().isdisjoint(OWN_IDS) or _is_paragraphs(row.get("abstract")):
+        return True
+    if any(isinstance(row.get(name), Mapping) for name in NESTED):
+        return True
+    content = row.get("content")
+    return isinstance(content, Mapping) and isinstance(content.get("annotations"), Mapping) and isinstance(content.get("text"), str)
+
+
+def paper(row: Row) -> Row:
+    """The paper out of its wrapping, with an id, a title and an abstract."""
+    plain_row = dict(row)
+    for name in NESTED:
+        if isinstance(inner := row.get(name), Mapping):
+            plain_row = {**inner, **{key: value for key, value in plain_row.items() if key not in inner and key != name}}
+    if not plain_row.get("id") and (id := next((plain_row[name] for name in (*OWN_IDS, "paper_id") if plain_row.get(name)), None)):
+        plain_row["id"] = str(id)
+    if _is_paragraphs(paragraphs := plain_row.get("abstract")):
+        plain_row["abstract"] = "\n\n".join(str(paragraph.get("text") or "") for paragraph in paragraphs)
+        plain_row["abstract_"] = json.dumps(paragraphs, ensure_ascii=False)
+    if isinstance(content := plain_row.get("content"), Mapping):
+        marks = content.get("annotations")
+        for name, between in TEXTS.items() if isinstance(marks, Mapping) and isinstance(content.get("text"), str) else ():
+            if not plain_row.get(name) and (text := between.join(_marked(content["text"], marks.get(name)))):
+                plain_row[name] = text
+        # as an object, each kind of mark would be a column within the column
+        plain_row["content"] = json.dumps(content, ensure_ascii=False)
+    return plain_row
+
+
+def _is_paragraphs(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) and "text" in item for item in value)
+
+
+def _marked(text: str, marks: Any) -> Iterator[str]:
+    """The parts of a text that marks cover: a list of objects with `start` and `end`, or such a list as JSON."""
+    if isinstance(marks, str):
+        try:
+            marks = json.loads(marks)
+        except (ValueError, RecursionError):
+            return
+    for mark in marks if isinstance(marks, list) else ():
+        if isinstance(mark, Mapping):
+            start, end = mark.get("start"), mark.get("end")
+            if isinstance(start, int | str) and isinstance(end, int | str) and str(start).isdecimal() and str(end).isdecimal():
+                yield " ".join(text[int(start) : int(end)].split())

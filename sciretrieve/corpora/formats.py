@@ -1,0 +1,115 @@
+"""The formats of files: what each looks like, how it is read, and which one a file has.
+
+Content decides: a file's format is the first whose look the file's beginning has, and its suffix only where that says nothing (a CSV
+file looks like nothing in particular, a damaged one like nothing at all). Compression is no part of a format: `streams` removes it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import InvalidRequest
+from ..streams import COMPRESSIONS, STDIN, beginning, blocks
+from . import beir, bibtex, delimited, json_document, jsonl, parquet, ris
+from .raw import RawBatch
+
+BIBTEX = re.compile(rb"\s*(?:%[^\n]*\n\s*)*@\s*\w+\s*[{(]")
+ANSWER = re.compile(rb'\s*\{\s*"(?:meta|results|data|total|offset|next|token|status|items|message|message-type)"\s*:')
+OPEN_LINE = re.compile(rb"[\[{,]\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format of files.
+
+    Attributes:
+        suffixes: what such files are called, without the suffix of a compression.
+        looks: whether the first bytes of a file are those of this format, and of no other.
+        read: yields its rows.
+        count: how many rows a file has, or None if that needs parsing all of it.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    looks: Callable[[bytes], bool]
+    read: Callable[[Path], Iterator[RawBatch]]
+    count: Callable[[Path], int | None]
+
+
+def _is_json_lines(head: bytes) -> bool:
+    """Whether the first line is an object, or a broken one: what goes on in the next line is a document, and so is an answer."""
+    line = head.lstrip().partition(b"\n")[0]
+    return line.startswith(b"{") and not OPEN_LINE.search(line) and not _is_answer(line)
+
+
+def _is_document(head: bytes) -> bool:
+    line = head.lstrip().partition(b"\n")[0]
+    return line.startswith(b"[") or (line.startswith(b"{") and not _is_json_lines(head))
+
+
+def _is_answer(line: bytes) -> bool:
+    """Whether a line begins like a service's answer, unless it is a whole object with a title: a paper."""
+    if not ANSWER.match(line):
+        return False
+    try:
+        return "title" not in json.loads(line)
+    except (ValueError, RecursionError):
+        return True
+
+
+def _unknown(_: Path) -> None:
+    return None
+
+
+def _lines(path: Path) -> int | None:
+    is_compressed = path.suffix.lower() in COMPRESSIONS
+    return None if is_compressed else sum(block.count(b"\n") for block in blocks(path))
+
+
+def _lines_without_header(path: Path) -> int | None:
+    lines = _lines(path)
+    return None if lines is None else lines - 1
+
+
+PARQUET = Format("Parquet", (".parquet",), lambda head: head.startswith(b"PAR1"), parquet.read, parquet.count)
+JSON_LINES = Format("JSON Lines", (".jsonl", ".ndjson", ".json"), _is_json_lines, jsonl.read, _lines)
+BEIR = Format("BEIR", (".jsonl",), _is_json_lines, beir.read, _lines)
+FORMATS = (
+    PARQUET,
+    JSON_LINES,
+    Format("JSON", (".json",), _is_document, json_document.read, _unknown),
+    Format("BibTeX", (".bib", ".bibtex"), lambda head: BIBTEX.match(head) is not None, bibtex.read, _unknown),
+    Format("RIS", (".ris",), lambda head: head.lstrip().startswith(b"TY  - "), ris.read, _unknown),
+    Format("CSV", (".csv", ".tsv"), lambda _: False, delimited.read, _lines_without_header),
+)
+"""In the order in which a file's look is compared with theirs."""
+SUFFIXES = tuple(sorted({suffix for format in FORMATS for suffix in format.suffixes}))
+
+
+def format_of(file: Path) -> Format:
+    """A file's format.
+
+    Raises:
+        InvalidRequest: it has none that is read here.
+    """
+    if file == beir.corpus_file(file.parent) and file.name.startswith("corpus.json"):
+        return BEIR
+    head = beginning(file).removeprefix(b"\xef\xbb\xbf")
+    suffix = suffix_of(file)
+    of_suffix = [format for format in FORMATS if suffix in format.suffixes]
+    format = next((format for format in [*of_suffix, *FORMATS] if format.looks(head)), next(iter(of_suffix), None))
+    if format is None and file == STDIN:
+        return JSON_LINES
+    if format is None:
+        raise InvalidRequest(f"{file} has no supported format ({', '.join(SUFFIXES)}, also with .gz or .zst)")
+    return format
+
+
+def suffix_of(path: Path) -> str:
+    """The suffix of the format, without that of a compression: .jsonl of papers.jsonl.gz."""
+    suffix = path.suffix.lower()
+    return Path(path.stem).suffix.lower() if suffix in COMPRESSIONS else suffix

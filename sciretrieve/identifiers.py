@@ -1,0 +1,50 @@
+"""The identifiers that papers have everywhere, each in one form however it is written: DOI, arXiv number, PubMed id."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote
+
+DOI = re.compile(r"(?:doi:\s*|(?:https?://)?(?:www\.|dx\.)?doi\.org/(?:doi:)?)?(10\.\d{4,9}(?:\.\d+)*/\S+)", re.IGNORECASE)
+ARXIV = re.compile(
+    r"(?:arxiv:\s*|(?:https?://)?(?:www\.|export\.)?arxiv\.org/(?:abs|pdf|html)/|(?:https?://)?(?:dx\.)?(?:doi\.org/)?10\.48550/arxiv\.)?"
+    r"(\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(?:v\d+)?(?:\.pdf)?/?(?:\s*\[[\w. -]+\])?",
+    re.IGNORECASE,
+)
+PMID = re.compile(
+    r"(?:pmid:?\s*|(?:https?://)?(?:www\.)?(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed)/)?0*([1-9]\d{0,8})/?", re.IGNORECASE
+)
+LONGEST = 2048
+"""Characters above which a text is no identifier."""
+
+
+def doi(text: str) -> str | None:
+    """A DOI in lower case and without what stands around it; None if the text is something else. Its letters' case means nothing.
+
+    >>> doi("https://doi.org/10.1000/ABC")
+    '10.1000/abc'
+    """
+    match = DOI.fullmatch(text.strip()) if len(text) <= LONGEST else None
+    if match is None and "%2f" in text[:LONGEST].lower():
+        match = DOI.fullmatch(unquote(text[:LONGEST]).strip())
+    return match[1].rstrip(".,;").lower() if match else None
+
+
+def arxiv(text: str) -> str | None:
+    """An arXiv number without its version and, in numbers before 2007, without the subject class; None if the text is something else.
+
+    >>> arxiv("arXiv:1409.0473v2 [cs.CL]"), arxiv("math.GT/0309136")
+    ('1409.0473', 'math/0309136')
+    """
+    match = ARXIV.fullmatch(text.strip()) if len(text) <= LONGEST else None
+    return re.sub(r"\.[a-z]{2}/", "/", match[1].lower()) if match else None
+
+
+def pmid(text: str) -> str | None:
+    """A PubMed id as its digits; None if the text is something else.
+
+    >>> pmid("https://pubmed.ncbi.nlm.nih.gov/31452104/")
+    '31452104'
+    """
+    match = PMID.fullmatch(text.strip()) if len(text) <= LONGEST else None
+    return match[1] if match else None
