@@ -14,11 +14,13 @@ from pathlib import Path
 
 from ..errors import InvalidRequest
 from ..streams import COMPRESSIONS, STDIN, beginning, blocks
-from . import beir, bibtex, delimited, json_document, jsonl, parquet, ris
+from . import anthology, beir, bibtex, delimited, endnote, json_document, jsonl, nbib, parquet, pubmed, ris
 from .raw import RawBatch
+from .xml import root_of
 
 BIBTEX = re.compile(rb"\s*(?:%[^\n]*\n\s*)*@\s*\w+\s*[{(]")
 ANSWER = re.compile(rb'\s*\{\s*"(?:meta|results|data|total|offset|next|token|status|items|message|message-type)"\s*:')
+XML = ".xml"
 OPEN_LINE = re.compile(rb"[\[{,]\s*$")
 
 
@@ -84,6 +86,10 @@ FORMATS = (
     Format("JSON", (".json",), _is_document, json_document.read, _unknown),
     Format("BibTeX", (".bib", ".bibtex"), lambda head: BIBTEX.match(head) is not None, bibtex.read, _unknown),
     Format("RIS", (".ris",), lambda head: head.lstrip().startswith(b"TY  - "), ris.read, _unknown),
+    Format("PubMed XML", (XML,), lambda head: root_of(head) in pubmed.ROOTS, pubmed.read, _unknown),
+    Format("PubMed .nbib", (".nbib",), lambda head: nbib.START.match(head) is not None, nbib.read, _unknown),
+    Format("ACL Anthology XML", (XML,), lambda head: root_of(head) == anthology.ROOT, anthology.read, _unknown),
+    Format("EndNote XML", (XML,), lambda head: endnote.RECORDS.search(head) is not None, endnote.read, _unknown),
     Format("CSV", (".csv", ".tsv"), lambda _: False, delimited.read, _lines_without_header),
 )
 """In the order in which a file's look is compared with theirs."""
@@ -101,7 +107,11 @@ def format_of(file: Path) -> Format:
     head = beginning(file).removeprefix(b"\xef\xbb\xbf")
     suffix = suffix_of(file)
     of_suffix = [format for format in FORMATS if suffix in format.suffixes]
-    format = next((format for format in [*of_suffix, *FORMATS] if format.looks(head)), next(iter(of_suffix), None))
+    format = next((format for format in [*of_suffix, *FORMATS] if format.looks(head)), None)
+    if format is None and suffix == XML:  # XML of other kinds would be read as having no papers
+        kinds = ", ".join(format.name.removesuffix(" XML") for format in of_suffix)
+        raise InvalidRequest(f"{file} is no XML that is read here ({kinds})")
+    format = format or next(iter(of_suffix), None)
     if format is None and file == STDIN:
         return JSON_LINES
     if format is None:

@@ -1,0 +1,81 @@
+"""The ACL Anthology's XML: a collection of volumes, each with facts about all of its papers (github.com/acl-org/acl-anthology)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+from .raw import RawBatch, Row, batches_of_rows
+from .xml import records, text_of, tree_of
+
+ROOT = "collection"
+TAGS = frozenset({"meta", "frontmatter", "paper"})
+SITE = "https://aclanthology.org/"
+VOLUME = {
+    "publisher": "publisher",
+    "address": "address",
+    "month": "month",
+    "isbn": "isbn",
+    "journal-issue": "number",
+    "journal-volume": "volume",
+}
+
+
+def read(path: Path) -> Iterator[RawBatch]:
+    """Yield the papers in batches, with their volumes' front matters where these have a title; row n is the n-th of these.
+
+    Raises:
+        InvalidRequest: the file cannot be read to its end.
+    """
+    return batches_of_rows(str(path), enumerate(_rows(path), 1))
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    meta = Element("meta")
+    for record, (collection, *inner) in records(path, TAGS):
+        if record.tag == "meta":
+            meta = record
+        elif record.tag == "paper" or record.find("title") is not None:
+            volume = f"{collection.get('id', '')}-{inner[0].get('id', '') if inner else ''}"
+            yield _row(record, volume, meta)
+
+
+def _row(record: Element, volume: str, meta: Element) -> Row:
+    id = text_of(record.find("url")) or _id(volume, record.get("id", "0"))
+    row = {
+        "id": id,
+        "title": text_of(record.find("title")),
+        "abstract": text_of(record.find("abstract")),
+        "year": text_of(meta.find("year")),
+        "venue": text_of(meta.find("journal-title")) or text_of(meta.find("booktitle")),
+        "authors": [name for author in record.iterfind("author") if (name := _name(author))],
+        "editors": [name for editor in [*record.iterfind("editor"), *meta.iterfind("editor")] if (name := _name(editor))],
+        "doi": text_of(record.find("doi")),
+        "url": id if id.startswith("http") else f"{SITE}{id}/",
+        "pages": text_of(record.find("pages")),
+        "key": text_of(record.find("bibkey")),
+        "type": "article" if meta.find("journal-title") is not None else "inproceedings",
+        "volume_id": volume,
+        **{name: text_of(meta.find(tag)) for tag, name in VOLUME.items()},
+    }
+    return {**{name: value for name, value in row.items() if value}, "anthology": _rest(record)}
+
+
+def _id(volume: str, number: str) -> str:
+    """The id of a paper without a URL: 2020.acl-main.1, and of the old collections P18-1001."""
+    is_old = volume[:1].isalpha()
+    return volume[:-1] + volume[-1:] + number.zfill(3) if is_old else f"{volume}.{number}"
+
+
+def _name(person: Element) -> str:
+    return " ".join(filter(None, (text_of(person.find("first")), text_of(person.find("last")))))
+
+
+def _rest(record: Element) -> str:
+    """What else the record has, as JSON: awards, revisions, attachments, affiliations, ids of authors, names in other scripts."""
+    for child in list(record):
+        if child.tag in ("title", "abstract"):
+            record.remove(child)
+    return json.dumps(tree_of(record), ensure_ascii=False)

@@ -1,0 +1,92 @@
+"""PubMed's .nbib, which is MEDLINE's format of tagged lines: four letters, a hyphen, and a text that indented lines go on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from ..streams import lines
+from .raw import RawBatch, Rejected, Row, batches_of_rows
+
+TAG = re.compile(rb"([A-Z]{2,4}) *- ?(.*)")
+START = re.compile(rb"\s*PMID- ?\d")
+MOST_LINES = 1 << 18
+"""Lines that a record may have."""
+COLUMNS = {
+    "id": "PMID",
+    "title": "TI",
+    "abstract": "AB",
+    "year": "DP",
+    "venue": "JT",
+    "pmid": "PMID",
+    "pmcid": "PMC",
+    "volume": "VI",
+    "number": "IP",
+    "pages": "PG",
+    "journal_abbreviation": "TA",
+}
+"""Columns with one text, and their tags; all other tags are columns by their own names, `nbib_au` and so on."""
+LISTS = {"type": "PT", "keywords": "OT", "mesh": "MH", "language": "LA", "issn": "IS"}
+DOI = re.compile(r"(10\.\S+) \[doi\]")
+
+
+def read(path: Path) -> Iterator[RawBatch]:
+    """Yield the records in batches; row n is the n-th.
+
+    Raises:
+        InvalidRequest: the file cannot be decompressed.
+    """
+    return batches_of_rows(str(path), ((number, _row(path, number, tags)) for number, tags in enumerate(_records(path), 1)))
+
+
+def _records(path: Path) -> Iterator[dict[str, list[str]] | str]:
+    """Each record's texts by tag, or what is wrong with it. A record begins with its PMID, or after an empty line."""
+    record: dict[str, list[str]] = {}
+    texts: list[str] = []
+    wrong, count = "", 0
+
+    def whole() -> dict[str, list[str]] | str:
+        return wrong or record
+
+    for line in lines(path):
+        tag = TAG.match(line)
+        if not line.strip() or (tag and tag[1] == b"PMID" and "PMID" in record):
+            if record or wrong:
+                yield whole()
+            record, wrong, count = {}, "", 0
+        if not line.strip():
+            continue
+        count += 1
+        text = line.removeprefix(b"\xef\xbb\xbf").decode(errors="surrogateescape")
+        if count > MOST_LINES:
+            wrong = f"more than {MOST_LINES:,} lines in one record"
+        elif tag:
+            texts = record.setdefault(tag[1].decode(), [])
+            texts.append(tag[2].decode(errors="surrogateescape").strip())
+        elif line[:1] == b" " and record:
+            texts[-1] += f" {text.strip()}"
+        else:
+            wrong = f"not a line of MEDLINE's format: {text[:60]!r}"
+    if record or wrong:
+        yield whole()
+
+
+def _row(path: Path, number: int, tags: Mapping[str, list[str]] | str) -> Row | Rejected:
+    if isinstance(tags, str):
+        return Rejected(str(path), number, tags)
+    row: dict[str, object] = {name: " ".join(tags.get(tag, ())) for name, tag in COLUMNS.items()}
+    row["title"] = row["title"] or " ".join(tags.get("TT", tags.get("BTI", ())))
+    row["authors"] = [_name(name) for name in tags.get("FAU", tags.get("AU", ()))] + list(tags.get("CN", ()))
+    dois = (DOI.match(text) for tag in ("LID", "AID") for text in tags.get(tag, ()))
+    row["doi"] = next((match[1] for match in dois if match), "")
+    row |= {name: list(tags.get(tag, ())) for name, tag in LISTS.items()}
+    used_tags = {*COLUMNS.values(), *LISTS.values(), "FAU", "CN"}
+    row |= {f"nbib_{tag.lower()}": texts for tag, texts in tags.items() if tag not in used_tags}
+    return {name: value for name, value in row.items() if value}
+
+
+def _name(name: str) -> str:
+    """A name in its natural order; the short form, `Lovelace A`, as it is."""
+    family, comma, first = name.partition(",")
+    return f"{first.strip()} {family.strip()}" if comma else name
