@@ -1,4 +1,4 @@
-"""Reading text sources by name: plain, gzip, zstandard, or standard input; as a whole, by lines, by JSON objects."""
+"""Reading text sources by name: plain, compressed, or standard input; as a whole, by lines, by JSON objects."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -20,9 +20,11 @@ import pyarrow as pa
 from .errors import InvalidRequest
 
 STDIN = Path("-")
-COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
-SIGNATURES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".xz": "xz", ".zip": "zip"}
+SIGNATURES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\0": "xz", b"PK\x03\x04": "zip"}
 """How compressed files begin, whatever they are called."""
+XZ_MEMORY = 256 << 20
+"""Bytes that decompressing .xz may take: such a file says itself how many it needs, and `xz -9` needs a quarter of this."""
 LONGEST_LINE = 64 << 20
 """Bytes that a line may have: a few kilobytes can expand to gigabytes of one."""
 LARGEST_TEXT = 256 << 20
@@ -31,16 +33,51 @@ LARGEST_TEXT = 256 << 20
 
 def open_binary(path: Path) -> BinaryIO:
     """Open `path` for reading, decompressed if it is compressed; `-` is standard input, which can be opened again and again."""
-    stream = io.BufferedReader(_FromStart(_spooled(sys.stdin.buffer)) if path == STDIN else path.open("rb", buffering=0))
-    start = stream.peek(4)
+    stream = _as_it_is(path)
+    compression = _compression(path, stream)
+    if compression == "xz":
+        return io.BufferedReader(_Xz(stream))
+    if compression == "zip":
+        return io.BufferedReader(_OnlyMember(path, stream))
+    if compression is None:
+        return stream
+    if path == STDIN:
+        return cast(BinaryIO, pa.CompressedInputStream(pa.PythonFile(stream, "r"), compression))
+    stream.close()
+    return cast(BinaryIO, pa.input_stream(str(path), compression=compression))
+
+
+def is_compressed(path: Path) -> bool:
+    """Whether a source is compressed, by its first bytes or its suffix."""
+    with _as_it_is(path) as stream:
+        return _compression(path, stream) is not None
+
+
+def bare_name(path: Path) -> str:
+    """The name of what a source holds: papers.csv of papers.csv.gz, and of a .zip that holds it."""
+    if path == STDIN or path.suffix.lower() not in COMPRESSIONS:
+        return path.name
+    if path.suffix.lower() == ".zip" and path.is_file():
+        with _as_it_is(path) as stream, suppress(OSError), _OnlyMember(path, stream) as member:
+            return member.name
+    return path.stem
+
+
+def _as_it_is(path: Path) -> io.BufferedReader:
+    return io.BufferedReader(_FromStart(_spooled(sys.stdin.buffer)) if path == STDIN else path.open("rb", buffering=0))
+
+
+def _compression(path: Path, stream: io.BufferedReader) -> str | None:
+    start = stream.peek(8)
+    if path.suffix.lower() == ".xlsx":  # a .zip, too
+        return None
     compression = next((name for signature, name in SIGNATURES.items() if start.startswith(signature)), None)
-    compression = compression or COMPRESSIONS.get(path.suffix.lower())
-    return cast(BinaryIO, pa.CompressedInputStream(pa.PythonFile(stream, "r"), compression)) if compression else stream
+    return compression or COMPRESSIONS.get(path.suffix.lower())
 
 
 def blocks(path: Path) -> Iterator[bytes]:
     """All of a source in blocks. Raises InvalidRequest if it cannot be decompressed."""
-    with open_binary(path) as stream, _readable(path):
+    with _readable(path), open_binary(path) as stream:
         while block := stream.read(1 << 20):
             yield block
 
@@ -50,7 +87,7 @@ def beginning(path: Path) -> bytes:
     try:
         with open_binary(path) as stream:
             return stream.read(1 << 16)
-    except OSError:
+    except OSError:  # reading it says why
         return b""
 
 
@@ -145,6 +182,102 @@ class _FromStart(io.RawIOBase):
         buffer[: len(block)] = block
         self._place += len(block)
         return len(block)
+
+
+class _Xz(io.RawIOBase):
+    """A .xz file decompressed, within `XZ_MEMORY`. What is wrong with it is an OSError."""
+
+    def __init__(self, stream: io.BufferedReader) -> None:
+        self._stream = stream
+        self._rest = b""
+        self._begin()
+
+    def _begin(self) -> None:
+        import lzma
+
+        self._decompressor, self._error = lzma.LZMADecompressor(memlimit=XZ_MEMORY), lzma.LZMAError
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Decompress the next bytes; one .xz may follow another."""
+        block = b""
+        while not block:
+            if self._decompressor.eof:
+                data = self._decompressor.unused_data or self._stream.read(1 << 16)
+                self._rest = data.lstrip(b"\0")  # what fills up blocks of four bytes
+                if not self._rest:
+                    return 0
+                self._begin()
+            elif self._decompressor.needs_input and not self._rest:
+                self._rest = self._stream.read(1 << 16)
+                if not self._rest:
+                    raise OSError("the file ends within its compressed data")
+            try:
+                block = self._decompressor.decompress(self._rest, max_length=len(buffer))
+            except self._error as error:
+                raise OSError(str(error)) from error
+            self._rest = b""
+        buffer[: len(block)] = block
+        return len(block)
+
+    def close(self) -> None:
+        """Close the file, too."""
+        self._stream.close()
+        super().close()
+
+
+class _OnlyMember(io.RawIOBase):
+    """The only file within a .zip. What is wrong with it is an OSError.
+
+    Attributes:
+        name: the file's.
+
+    Raises:
+        InvalidRequest: there are several, or none.
+    """
+
+    def __init__(self, path: Path, stream: io.BufferedReader) -> None:
+        import zipfile
+        import zlib
+
+        self._stream = io.BytesIO(stream.read()) if path == STDIN else stream
+        self._errors = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ValueError)
+        try:
+            with zipfile.ZipFile(self._stream) as archive:
+                names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
+                if len(names) != 1:
+                    raise InvalidRequest(f"{path} holds {len(names)} files, and a .zip is read that holds one; unpack it")
+                self.name = Path(names[0]).name
+                self._member = archive.open(names[0])
+        except self._errors as error:
+            self._stream.close()
+            raise OSError(str(error)) from error
+        except InvalidRequest:
+            self._stream.close()
+            raise
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Decompress the next bytes."""
+        try:
+            block = self._member.read(len(buffer))
+        except self._errors as error:
+            raise OSError(str(error)) from error
+        buffer[: len(block)] = block
+        return len(block)
+
+    def close(self) -> None:
+        """Close the file, too."""
+        if hasattr(self, "_member"):
+            self._member.close()
+        self._stream.close()
+        super().close()
 
 
 @contextmanager

@@ -75,9 +75,8 @@ def _name(name: str) -> str:
 
 def _rest(record: Element) -> str:
     """The whole record as JSON, without title, abstract and notes."""
-    titles = record.find("titles")
-    for parent, tags in ((record, ("abstract", "notes")), (titles, ("title",))):
-        for child in list(parent) if parent is not None else ():
+    for parent, tags in ((record, ("abstract", "notes")), *((titles, ("title",)) for titles in record.findall("titles"))):
+        for child in list(parent):
             if child.tag in tags:
-                parent.remove(child)  # type: ignore[union-attr] (it has children)
+                parent.remove(child)
     return json.dumps(tree_of(record), ensure_ascii=False)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import InvalidRequest
-from ..streams import COMPRESSIONS, STDIN, beginning, blocks
+from ..streams import COMPRESSIONS, STDIN, bare_name, beginning, blocks, is_compressed
 from . import anthology, beir, bibtex, delimited, endnote, json_document, jsonl, nbib, parquet, pubmed, ris
 from .raw import RawBatch
 from .xml import root_of
@@ -68,8 +68,7 @@ def _unknown(_: Path) -> None:
 
 
 def _lines(path: Path) -> int | None:
-    is_compressed = path.suffix.lower() in COMPRESSIONS
-    return None if is_compressed else sum(block.count(b"\n") for block in blocks(path))
+    return None if is_compressed(path) else sum(block.count(b"\n") for block in blocks(path))
 
 
 def _lines_without_header(path: Path) -> int | None:
@@ -115,11 +114,10 @@ def format_of(file: Path) -> Format:
     if format is None and file == STDIN:
         return JSON_LINES
     if format is None:
-        raise InvalidRequest(f"{file} has no supported format ({', '.join(SUFFIXES)}, also with .gz or .zst)")
+        raise InvalidRequest(f"{file} has no supported format ({', '.join(SUFFIXES)}, also with {', '.join(COMPRESSIONS)})")
     return format
 
 
 def suffix_of(path: Path) -> str:
     """The suffix of the format, without that of a compression: .jsonl of papers.jsonl.gz."""
-    suffix = path.suffix.lower()
-    return Path(path.stem).suffix.lower() if suffix in COMPRESSIONS else suffix
+    return Path(bare_name(path)).suffix.lower()

@@ -21,7 +21,7 @@ LISTS = {"results", "data", "items"}
 """Where answers have their records, if there is a list."""
 WRAPPINGS = {"message"}
 """Where Crossref's answers have the object with the list, or the one record."""
-BLANKS = re.compile(r"[ \t\n\r]*")
+BLANKS = re.compile(r"[ \t\n\r]+")
 
 
 def read(path: Path) -> Iterator[RawBatch]:
@@ -122,7 +122,8 @@ class _Reader:
     def _next(self) -> str:
         """The next sign that is not blank, which is not taken; "" at the end."""
         while True:
-            self._place = BLANKS.match(self._text, self._place).end()  # type: ignore[union-attr] (it matches nothing, too)
+            if blanks := BLANKS.match(self._text, self._place):
+                self._place = blanks.end()
             if self._place < len(self._text):
                 return self._text[self._place]
             if not self._more():

@@ -195,7 +195,7 @@ def _is_object(table: pa.Table, name: str) -> bool:
     if name not in table.column_names:
         return False
     kind = table[name].type
-    return pa.types.is_struct(kind.value_type if pa.types.is_list(kind) else kind)
+    return bool(pa.types.is_struct(kind.value_type if pa.types.is_list(kind) else kind))
 
 
 def _storable(column: pa.ChunkedArray) -> pa.ChunkedArray:

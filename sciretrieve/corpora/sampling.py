@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..schema import concat, integers
-from ..streams import COMPRESSIONS, STDIN
+from ..streams import STDIN, is_compressed
 from . import parquet
 from .corpus import Corpus
 from .formats import BEIR, JSON_LINES, PARQUET, format_of
@@ -141,7 +141,7 @@ class _Counted:
             format = format_of(file)
             if format is PARQUET:
                 yield from parquet.heads(file, places, PLACE_ROWS)
-            elif format in LINES and not _is_compressed(file) and _bytes(file) > 2 * places * PLACE_BYTES:
+            elif format in LINES and not is_compressed(file) and _bytes(file) > 2 * places * PLACE_BYTES:
                 yield from _lines_at(file, places)
             else:
                 self._rows[file] = 0
@@ -151,7 +151,7 @@ class _Counted:
 
     def rows(self) -> int:
         """How many rows the corpus has: counted, or, of files that cannot be counted without reading, by their size."""
-        counted = [file for file in self._files if format_of(file) in COUNTED and not _is_compressed(file)]
+        counted = [file for file in self._files if format_of(file) in COUNTED and not is_compressed(file)]
         others = [file for file in self._files if file not in counted]
         read = [file for file in others if file in self._rows]
         rows_per_byte = sum(self._rows[file] for file in read) / max(sum(map(_bytes, read)), 1)
@@ -168,10 +168,6 @@ def _lines_at(file: Path, places: int) -> Iterator[RawBatch]:
                 source.readline()  # it begins before the place
             block.write_bytes(b"".join(source.readlines(PLACE_BYTES)))
             yield from format_of(file).read(block)
-
-
-def _is_compressed(file: Path) -> bool:
-    return file.suffix.lower() in COMPRESSIONS
 
 
 def _bytes(file: Path) -> int:

@@ -60,7 +60,7 @@ def test_columns_of_numbers_become_numbers_and_ids_stay_as_they_are(tmp_path: Pa
 
 
 def test_rows_of_the_wrong_width_and_broken_bytes_cost_themselves_alone(tmp_path: Path) -> None:
-    text = b"id,title\na,fine\nb\nc,too,many\n\nd,br\xffken\ne,also fine\n"
+    text = "id,title\na,fine é\nb\nc,too,many\n\nd,br\udcffken\ne,also fine\n".encode(errors="surrogateescape")
     papers, rejected = read_corpus(write(tmp_path / "p.csv", text))
     assert papers["id"].to_pylist() == ["a", "e"]
     assert [(item.row, item.reason) for item in rejected] == [
@@ -93,3 +93,34 @@ def test_what_cannot_be_decompressed_is_refused(tmp_path: Path, damage: str) -> 
     path = write(tmp_path / "p.csv.gz", whole[: len(whole) // 2] if damage == "cut" else b"id,title\n1,x\n")
     with pytest.raises(InvalidRequest, match=r"p\.csv\.gz cannot be read"):
         read_corpus(path)
+
+
+TEXTS = {
+    "cp1252": "Über Wärme und Größe bei Müller, naïve",
+    "cp1250": "Zażółć gęślą jaźń w środku Łodzi",
+    "cp1251": "Исследование нейронных сетей",
+    "koi8_r": "Исследование нейронных сетей в поиске",
+    "cp1253": "Μελέτη των νευρωνικών δικτύων",
+    "shift_jis": "日本語の論文の検索について",
+    "gb18030": "图神经网络的研究与应用综述",
+    "cp949": "한국어 논문 검색에 대한 연구입니다",
+    "utf-16": "Über Größe, 日本語",
+    "utf-8-sig": "Über Größe, 日本語",
+}
+
+
+@pytest.mark.parametrize("encoding", TEXTS)
+def test_files_of_any_encoding(tmp_path: Path, encoding: str, caplog: pytest.LogCaptureFixture) -> None:
+    text = "id;title\n" + "".join(f"{number};{TEXTS[encoding]}\n" for number in range(20))
+    papers, rejected = read_corpus(write(tmp_path / "p.csv", text.encode(encoding)))
+    assert papers["title"].to_pylist() == [TEXTS[encoding]] * 20
+    assert rejected == []
+    assert ("is not UTF-8, and is read as" in caplog.text) == (not encoding.startswith("utf"))
+
+
+def test_one_letter_is_enough(tmp_path: Path) -> None:
+    papers, _ = read_corpus(write(tmp_path / "p.csv", "id,title\n1,a paper by Müller\n2,more\n".encode("cp1252")))
+    assert papers["title"].to_pylist() == ["a paper by Müller", "more"]
+    # and where letters of UTF-8 are more, a broken byte costs its row
+    _, rejected = read_corpus(write(tmp_path / "q.csv", "id,title\n1,Müller, Größe\n".encode() + b"2,br\xffken\n"))
+    assert rejected[-1].reason == "broken UTF-8"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -102,10 +103,15 @@ def test_however_it_is_cut_into_blocks_json_reads_the_same(rows: list[dict[str, 
         patch.setattr(
             "sciretrieve.corpora.json_document.blocks", lambda path: iter([data[at : at + size] for at in range(0, len(data), size)])
         )
-        taken = []
-        patch.setattr("sciretrieve.corpora.json_document.batches_of_rows", lambda source, items: taken.extend(items) or iter([]))
+        taken: list[Any] = []
+
+        def take(source: str, items: Iterator[tuple[int, Any]]) -> Iterator[Any]:
+            taken.extend(row for _, row in items)
+            return iter([])
+
+        patch.setattr("sciretrieve.corpora.json_document.batches_of_rows", take)
         list(read(Path("x.json")))
-    assert [row for _, row in taken] == json.loads(data)
+    assert taken == json.loads(data)
 
 
 def test_a_document_is_never_held_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
+import lzma
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -130,3 +133,48 @@ def test_whatever_the_values_every_paper_is_built_and_found(
 def test_counting_is_by_lines(tmp_path: Path) -> None:
     (tmp_path / "p.jsonl").write_bytes(LINES)
     assert open_corpus(tmp_path / "p.jsonl").count() == 10_000
+
+
+def packed(data: bytes, suffix: str) -> bytes:
+    """`data` in a compressed file with that suffix."""
+    if suffix == ".zip":
+        target = io.BytesIO()
+        with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("__MACOSX/._p.jsonl", b"x")
+            archive.writestr("folder/p.jsonl", data)
+        return target.getvalue()
+    return {".gz": gzip.compress, ".xz": lzma.compress, ".zst": lambda text: pa.compress(text, codec="zstd", asbytes=True)}[suffix](data)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst", ".xz", ".zip"])
+def test_a_compression_is_known_by_its_first_bytes(tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("p.jsonl", f"p.jsonl{suffix}", f"q{suffix}"):
+        (tmp_path / name).write_bytes(packed(LINES, suffix))
+        assert read_corpus(tmp_path / name)[0]["title"].to_pylist() == [f"title {n}" for n in range(10_000)]
+        assert open_corpus(tmp_path / name).count() is None
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(packed(LINES, suffix))))
+    assert len(read_corpus("-")[0]) == 10_000
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst", ".xz", ".zip"])
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[: len(data) // 2], lambda data: data[:40] + b"\0" * 40 + data[80:], lambda data: b"plain"]
+)
+def test_damaged_compressed_files_are_refused_in_one_line(tmp_path: Path, suffix: str, damage: Any) -> None:
+    (tmp_path / f"p.jsonl{suffix}").write_bytes(damage(packed(LINES, suffix)))
+    with pytest.raises(InvalidRequest, match="cannot be read to its end") as caught:
+        read_corpus(tmp_path / f"p.jsonl{suffix}")
+    assert "\n" not in str(caught.value)
+
+
+def test_xz_after_xz_is_one_file(tmp_path: Path) -> None:
+    (tmp_path / "p.jsonl.xz").write_bytes(lzma.compress(LINES[: len(LINES) // 2]) + b"\0" * 4 + lzma.compress(LINES[len(LINES) // 2 :]))
+    assert len(read_corpus(tmp_path / "p.jsonl.xz")[0]) == 10_000
+
+
+def test_a_zip_of_several_files_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "p.zip", "w") as archive:
+        for name in ("a.jsonl", "b.jsonl"):
+            archive.writestr(name, LINES)
+    with pytest.raises(InvalidRequest, match=r"p\.zip holds 2 files, and a \.zip is read that holds one; unpack it"):
+        read_corpus(tmp_path / "p.zip")

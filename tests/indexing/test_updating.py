@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.corpora import Corpus, jsonl
 from sciretrieve.corpora import corpus as corpora
+from sciretrieve.corpora.formats import JSON_LINES
 from sciretrieve.dense import vectors as dense_vectors
 from sciretrieve.errors import BadPaper, EncoderMismatch, IndexBusy, InvalidRequest, NotFound
 from sciretrieve.files import write_lock
@@ -496,7 +498,7 @@ def test_an_interrupted_change_goes_on_where_it_stopped(
         reads.append(path)
         return jsonl.read(path)
 
-    monkeypatch.setitem(corpora.READERS, ".jsonl", read)
+    monkeypatch.setattr(corpora, "format_of", lambda path: replace(JSON_LINES, read=read))
     before = opened(folder)
     then = quick_answers(before)
     encoded(letters)

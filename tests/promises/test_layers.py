@@ -49,6 +49,7 @@ OWNED = {
     "matplotlib": {"plotting", "benchmarking", "perturbation"},
     "textblob": {"perturbation"},
     "ray": {"distributed"},
+    "charset_normalizer": {"corpora"},
     "latexcodec": {"corpora"},
     "pybtex": {"corpora"},
     "rispy": {"bibliographies", "corpora"},

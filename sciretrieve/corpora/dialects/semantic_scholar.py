@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..raw import Row
+from ..raw import Row, free_name
 
 NESTED = ("citedPaper", "citingPaper")
 """Where the API's lists of references, citations and recommendations have the paper itself."""
@@ -34,14 +34,17 @@ def paper(row: Row) -> Row:
     plain_row = dict(row)
     for name in NESTED:
         if isinstance(inner := row.get(name), Mapping):
-            plain_row = {**inner, **{key: value for key, value in plain_row.items() if key not in inner and key != name}}
+            others = {free_name(key, inner): value for key, value in plain_row.items() if key != name}
+            plain_row = {**inner, **others}
     if not plain_row.get("id") and (id := next((plain_row[name] for name in (*OWN_IDS, "paper_id") if plain_row.get(name)), None)):
         plain_row["id"] = str(id)
-    if _is_paragraphs(paragraphs := plain_row.get("abstract")):
+    paragraphs: Any = plain_row.get("abstract")
+    if _is_paragraphs(paragraphs):
         plain_row["abstract"] = "\n\n".join(str(paragraph.get("text") or "") for paragraph in paragraphs)
         plain_row["abstract_"] = json.dumps(paragraphs, ensure_ascii=False)
-    if isinstance(content := plain_row.get("content"), Mapping):
-        marks = content.get("annotations")
+    content: Any = plain_row.get("content")
+    if isinstance(content, Mapping):
+        marks: Any = content.get("annotations")
         for name, between in TEXTS.items() if isinstance(marks, Mapping) and isinstance(content.get("text"), str) else ():
             if not plain_row.get(name) and (text := between.join(_marked(content["text"], marks.get(name)))):
                 plain_row[name] = text

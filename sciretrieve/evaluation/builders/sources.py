@@ -16,7 +16,7 @@ from ...corpora import Corpus
 from ...corpora.columns import ALIASES
 from ...corpora.formats import format_of
 from ...errors import InvalidRequest, NotFound, UnknownName
-from ...streams import COMPRESSIONS
+from ...streams import bare_name
 from ...types import Rows
 from .graph import Graph
 from .settings import CiteSettings
@@ -165,7 +165,7 @@ def _from_table(path: Path, row_of: Mapping[str, int]) -> tuple[Rows, str]:
     """Pairs of citing and cited rows, (n, 2), by a table of ids, and a note on it."""
     if not path.is_file():
         raise NotFound(f"there are no citations at {path}; name a table of citing and cited ids ({', '.join(TABLES)})")
-    suffix = Path(path.stem).suffix if path.suffix.lower() in COMPRESSIONS else path.suffix
+    suffix = Path(bare_name(path)).suffix
     if suffix.lower() not in TABLES:
         raise InvalidRequest(
             f"{path} has no format that citations are read from ({', '.join(TABLES)}, the first two also with .gz or .zst)"
