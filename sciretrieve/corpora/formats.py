@@ -1,7 +1,8 @@
 """The formats of files: what each looks like, how it is read, and which one a file has.
 
-Content decides: a file's format is the first whose look the file's beginning has, and its suffix only where that says nothing (a CSV
-file looks like nothing in particular, a damaged one like nothing at all). Compression is no part of a format: `streams` removes it.
+Content decides: a file's format is the first whose look the file's beginning has, and its suffix only where that says nothing
+(many a CSV file looks like nothing in particular, a damaged file like nothing at all). Compression is no part of a format: `streams`
+removes it.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from pathlib import Path
 from ..errors import InvalidRequest
 from ..streams import COMPRESSIONS, STDIN, bare_name, beginning, blocks, is_compressed
 from . import anthology, beir, bibtex, delimited, endnote, json_document, jsonl, nbib, parquet, pubmed, ris
+from .columns import ALIASES
 from .raw import RawBatch
 from .xml import root_of
 
 BIBTEX = re.compile(rb"\s*(?:%[^\n]*\n\s*)*@\s*\w+\s*[{(]")
 ANSWER = re.compile(rb'\s*\{\s*"(?:meta|results|data|total|offset|next|token|status|items|message|message-type)"\s*:')
 XML = ".xml"
+TEXT_NAMES = {re.sub(r"\W|_", "", name) for field in ("title", "abstract") for name in ALIASES[field]}
 OPEN_LINE = re.compile(rb"[\[{,]\s*$")
 
 
@@ -63,6 +66,13 @@ def _is_answer(line: bytes) -> bool:
         return True
 
 
+def _is_table(head: bytes) -> bool:
+    """Whether the first line has several names, one of them that of a title or an abstract."""
+    line = head.lstrip().partition(b"\n")[0].decode(errors="replace")
+    names = [re.sub(r"\W|_", "", name.lower()) for name in re.split(r"[,;\t|]", line)]
+    return len(names) > 1 and not TEXT_NAMES.isdisjoint(names)
+
+
 def _unknown(_: Path) -> None:
     return None
 
@@ -89,7 +99,7 @@ FORMATS = (
     Format("PubMed .nbib", (".nbib",), lambda head: nbib.START.match(head) is not None, nbib.read, _unknown),
     Format("ACL Anthology XML", (XML,), lambda head: root_of(head) == anthology.ROOT, anthology.read, _unknown),
     Format("EndNote XML", (XML,), lambda head: endnote.RECORDS.search(head) is not None, endnote.read, _unknown),
-    Format("CSV", (".csv", ".tsv"), lambda _: False, delimited.read, _lines_without_header),
+    Format("CSV", (".csv", ".tsv"), _is_table, delimited.read, _lines_without_header),
 )
 """In the order in which a file's look is compared with theirs."""
 SUFFIXES = tuple(sorted({suffix for format in FORMATS for suffix in format.suffixes}))

@@ -6,13 +6,11 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from ..streams import lines
+from ..streams import LONGEST_LINE, lines
 from .raw import RawBatch, Rejected, Row, batches_of_rows
 
 TAG = re.compile(rb"([A-Z]{2,4}) *- ?(.*)")
 START = re.compile(rb"\s*PMID- ?\d")
-MOST_LINES = 1 << 18
-"""Lines that a record may have."""
 COLUMNS = {
     "id": "PMID",
     "title": "TI",
@@ -42,34 +40,54 @@ def read(path: Path) -> Iterator[RawBatch]:
 
 def _records(path: Path) -> Iterator[dict[str, list[str]] | str]:
     """Each record's texts by tag, or what is wrong with it. A record begins with its PMID, or after an empty line."""
-    record: dict[str, list[str]] = {}
-    texts: list[str] = []
-    wrong, count = "", 0
-
-    def whole() -> dict[str, list[str]] | str:
-        return wrong or record
-
+    record = _Record()
     for line in lines(path):
         tag = TAG.match(line)
-        if not line.strip() or (tag and tag[1] == b"PMID" and "PMID" in record):
-            if record or wrong:
-                yield whole()
-            record, wrong, count = {}, "", 0
-        if not line.strip():
-            continue
-        count += 1
-        text = line.removeprefix(b"\xef\xbb\xbf").decode(errors="surrogateescape")
-        if count > MOST_LINES:
-            wrong = f"more than {MOST_LINES:,} lines in one record"
+        if not line.strip() or (tag and tag[1] == b"PMID" and "PMID" in record.texts):
+            if not record.is_empty:
+                yield record.whole()
+            record = _Record()
+        if line.strip():
+            record.add(tag, line)
+    if not record.is_empty:
+        yield record.whole()
+
+
+class _Record:
+    """The lines of a record so far."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, list[list[bytes]]] = {}
+        self._wrong = ""
+        self._size = 0
+        self._parts: list[bytes] = []
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no line was added."""
+        return not self._size
+
+    def add(self, tag: re.Match[bytes] | None, line: bytes) -> None:
+        """Add a line that is not blank, with its tag if it has one."""
+        self._size += len(line)
+        if self._wrong:
+            return
+        if self._size > LONGEST_LINE:
+            self._wrong = f"more than {LONGEST_LINE >> 20} MB in one record"
+            self.texts.clear()
         elif tag:
-            texts = record.setdefault(tag[1].decode(), [])
-            texts.append(tag[2].decode(errors="surrogateescape").strip())
-        elif line[:1] == b" " and record:
-            texts[-1] += f" {text.strip()}"
+            self._parts = [tag[2].strip()]
+            self.texts.setdefault(tag[1].decode(), []).append(self._parts)
+        elif line[:1] == b" " and self.texts:
+            self._parts.append(line.strip())
         else:
-            wrong = f"not a line of MEDLINE's format: {text[:60]!r}"
-    if record or wrong:
-        yield whole()
+            self._wrong = f"not a line of MEDLINE's format: {line[:60].decode(errors='replace')!r}"
+
+    def whole(self) -> dict[str, list[str]] | str:
+        """The texts by tag, or what is wrong."""
+        if self._wrong:
+            return self._wrong
+        return {tag: [b" ".join(parts).decode(errors="surrogateescape") for parts in texts] for tag, texts in self.texts.items()}
 
 
 def _row(path: Path, number: int, tags: Mapping[str, list[str]] | str) -> Row | Rejected:

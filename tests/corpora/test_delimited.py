@@ -124,3 +124,39 @@ def test_one_letter_is_enough(tmp_path: Path) -> None:
     # and where letters of UTF-8 are more, a broken byte costs its row
     _, rejected = read_corpus(write(tmp_path / "q.csv", "id,title\n1,Müller, Größe\n".encode() + b"2,br\xffken\n"))
     assert rejected[-1].reason == "broken UTF-8"
+
+
+ZOTERO = (
+    '"Key","Item Type","Publication Year","Author","Title","Publication Title","ISBN","ISSN","DOI","Url","Abstract Note","Date",'
+    '"Date Added","Editor","Manual Tags","Automatic Tags","Conference Name","Series","Extra"\n'
+    '"ABCD2345","journalArticle","2019","Lovelace, Ada; Team, The; Plato","A title","Nature","","1234-5678","10.1000/Z.1",'
+    '"https://example.org","Of it.","2019-03-01","2020-01-01 10:00:00","","to read; graphs","auto","","","kept"\n'
+    '"BCDE3456","conferencePaper","2020","Turing, Alan","Another","","","","","","","2020","2020-01-02 10:00:00","Curie, Marie","","",'
+    '"A Conference","",""\n'
+)
+
+
+def test_zoteros_csv(tmp_path: Path) -> None:
+    article, paper = read_corpus(write(tmp_path / "My Library.csv", "\ufeff" + ZOTERO))[0].to_pylist()
+    expected = {
+        "id": "ABCD2345",
+        "title": "A title",
+        "abstract": "Of it.",
+        "year": 2019,
+        "venue": "Nature",
+        "authors": ["Ada Lovelace", "The Team", "Plato"],
+        "doi": "10.1000/z.1",
+        "url": "https://example.org",
+        "tags": ["to read", "graphs"],
+        "automatic_tags": ["auto"],
+        "Item Type": "journalArticle",
+        "Extra": "kept",
+        "Date Added": "2020-01-01 10:00:00",
+    }
+    assert {column: article[column] for column in expected} == expected
+    assert (paper["id"], paper["venue"], paper["editors"], paper["authors"]) == (
+        "BCDE3456",
+        "A Conference",
+        ["Marie Curie"],
+        ["Alan Turing"],
+    )

@@ -143,7 +143,9 @@ def packed(data: bytes, suffix: str) -> bytes:
             archive.writestr("__MACOSX/._p.jsonl", b"x")
             archive.writestr("folder/p.jsonl", data)
         return target.getvalue()
-    return {".gz": gzip.compress, ".xz": lzma.compress, ".zst": lambda text: pa.compress(text, codec="zstd", asbytes=True)}[suffix](data)
+    if suffix == ".zst":
+        return bytes(pa.compress(data, codec="zstd", asbytes=True))
+    return gzip.compress(data) if suffix == ".gz" else lzma.compress(data)
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".zst", ".xz", ".zip"])

@@ -384,7 +384,22 @@ def ris(data: bytes, encoder: str | None) -> None:
     corpus_file(data, "papers.ris", encoder)
 
 
-@given(spoilt(jsonl_files), st.sampled_from(["x.jsonl.gz", "x.csv.zst", "x.parquet", "corpus.jsonl", "x.bib.gz", "x.ris.zst", "x.json"]))
+OTHER_KINDS = [
+    "x.jsonl.gz",
+    "x.csv.zst",
+    "x.parquet",
+    "corpus.jsonl",
+    "x.bib.gz",
+    "x.ris.zst",
+    "x.json",
+    "x.xz",
+    "x.zip",
+    "x.nbib",
+    "x.xml",
+]
+
+
+@given(spoilt(jsonl_files), st.sampled_from(OTHER_KINDS))
 def files_of_other_kinds(data: bytes, name: str) -> None:
     corpus_file(data, name, None)
 
@@ -692,6 +707,7 @@ BOMBS: dict[str, tuple[bytes, bytes]] = {
     "x.tsv": (b"id\ttitle\n1\t", b"\0" * BLOCK),
     "x.bib": (b"@article{a, title = {", b"a\n" * (BLOCK // 2)),
     "x.ris": (b"TY  - JOUR\nTI  - ", b"a\n" * (BLOCK // 2)),
+    "x.xml": (b"<PubmedArticleSet><PubmedArticle><a>", b"a" * BLOCK),
 }
 """A beginning, and what follows it."""
 SHORT: dict[str, tuple[bytes, bytes]] = {
