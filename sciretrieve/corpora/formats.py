@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..errors import InvalidRequest
 from ..streams import COMPRESSIONS, STDIN, bare_name, beginning, blocks, is_compressed
-from . import anthology, beir, bibtex, delimited, endnote, json_document, jsonl, nbib, parquet, pubmed, ris
+from . import anthology, beir, bibtex, delimited, endnote, json_document, jsonl, nbib, parquet, pubmed, ris, zotero_library
 from .columns import ALIASES
 from .raw import RawBatch
 from .xml import root_of
@@ -92,6 +92,7 @@ BEIR = Format("BEIR", (".jsonl",), _is_json_lines, beir.read, _lines)
 FORMATS = (
     PARQUET,
     JSON_LINES,
+    Format("Zotero", (".sqlite",), lambda head: head.startswith(zotero_library.SIGNATURE), zotero_library.read, _unknown),
     Format("JSON", (".json",), _is_document, json_document.read, _unknown),
     Format("BibTeX", (".bib", ".bibtex"), lambda head: BIBTEX.match(head) is not None, bibtex.read, _unknown),
     Format("RIS", (".ris",), lambda head: head.lstrip().startswith(b"TY  - "), ris.read, _unknown),
