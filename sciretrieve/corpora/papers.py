@@ -23,8 +23,23 @@ from .seen import SeenIds
 YEAR = re.compile(r"(?:^|\D)(1[4-9]\d\d|20\d\d)(?:\D|$)")
 NAME_KEYS = ("display_name", "name", "title")
 """The keys with the name of an object in place of a text, such as a journal with its volume and pages."""
-IDENTIFIERS = {"doi": identifiers.doi, "arxiv": identifiers.arxiv, "pmid": identifiers.pmid}
-"""The columns of identifiers, and what reads each; the last two are further columns, present where a paper has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identifier:
+    """A kind of identifier: what reads one, what it looks like if it is in its form already, and what texts have that may hold one."""
+
+    read: Callable[[str], str | None]
+    bare: str
+    sign: str
+
+
+IDENTIFIERS = {
+    "doi": Identifier(identifiers.doi, r"^10\.\d{4,9}/[^\sA-Z]*[^\sA-Z.,;]$", r"(?i)^10\.|doi[:.]"),
+    "arxiv": Identifier(identifiers.arxiv, r"^\d{4}\.\d{4,5}$", "(?i)arxiv"),
+    "pmid": Identifier(identifiers.pmid, r"^[1-9]\d{0,8}$", r"(?i)pmid|ncbi\.nlm"),
+}
+"""By their columns; the last two are further columns, present where a paper has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,30 +123,33 @@ def _canonical(batch: RawBatch, fields: Fields, names: dict[str, str]) -> pa.Tab
     return pa.table(out)
 
 
-def _identifiers(out: Mapping[str, Any], table: pa.Table, fields: Fields) -> dict[str, pa.Array]:
-    """The columns of `IDENTIFIERS`: from the source's own, else from an id, a URL or a DOI that says one. A DOI that is none stays."""
-    dois, urls, ids = (out[name].to_pylist() for name in ("doi", "url", "id"))
+def _identifiers(out: Mapping[str, Any], table: pa.Table, fields: Fields) -> dict[str, pa.Array | pa.ChunkedArray]:
+    """The columns of `IDENTIFIERS`: from the source's own, else from a DOI, a URL or an id that says one. A DOI that is none stays."""
     columns = {}
-    for name, read in IDENTIFIERS.items():
-        own = dois if name == "doi" else _first_present(table, fields.get(name, ()), pa.field(name, pa.string())).to_pylist()
-        values = [
-            (text and read(text))
-            or (doi and name == "arxiv" and read(doi))
-            or (url and ":" in url and read(url))
-            or _of_id(id, read)
-            or None
-            for text, doi, url, id in zip(own, dois, urls, ids, strict=True)
-        ]
+    for name, identifier in IDENTIFIERS.items():
+        own = out["doi"] if name == "doi" else _first_present(table, fields.get(name, ()), pa.field(name, pa.string()))
+        is_bare = pc.match_substring_regex(own, identifier.bare)
+        values = pc.if_else(is_bare, own, pa.scalar(None, pa.string()))
+        values = _with_read(values, own, pc.invert(is_bare), identifier.read)
+        for texts in (out["doi"], out["url"], out["id"]):
+            values = _with_read(
+                values, texts, pc.and_(pc.is_null(values), pc.match_substring_regex(texts, identifier.sign)), identifier.read
+            )
         if name == "doi":
-            values = [value or text for value, text in zip(values, own, strict=True)]
-        if name == "doi" or any(values):
-            columns[name] = pa.array(values, pa.string())
+            values = pc.coalesce(values, own)
+        if name == "doi" or values.null_count < len(values):
+            columns[name] = values
     return columns
 
 
-def _of_id(id: str | None, read: Callable[[str], str | None]) -> str | None:
-    """The identifier that an id says it is, as a URL, with its kind before it, or as a DOI; a bare number may be anything."""
-    return read(id) if id and (":" in id or id.startswith("10.")) else None
+def _with_read(
+    values: pa.ChunkedArray, texts: pa.ChunkedArray, wanted: pa.ChunkedArray, read: Callable[[str], str | None]
+) -> pa.Array | pa.ChunkedArray:
+    """`values`, and where they are wanted, what `read` makes of the texts."""
+    if not pc.any(wanted).as_py():
+        return values
+    pairs = zip(texts.to_pylist(), wanted.to_pylist(), strict=True)
+    return pc.coalesce(values, pa.array([read(text) if text and is_wanted else None for text, is_wanted in pairs], pa.string()))
 
 
 def _is_shortened(table: pa.Table, column: str, out: Mapping[str, Any], field: str) -> bool:

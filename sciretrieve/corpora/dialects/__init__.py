@@ -6,7 +6,7 @@ plain columns. What a dialect does not understand stays in the record's own colu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ..raw import Row
@@ -15,23 +15,27 @@ from . import arxiv, csl, openalex, semantic_scholar, zotero
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """The records of one source."""
+    """The records of one source. Each has one of the columns `signs`: other records are not looked at, of which there are millions."""
 
     name: str
+    signs: Iterable[str]
     fits: Callable[[Row], bool]
     paper: Callable[[Row], Row]
 
 
 DIALECTS = (
-    Dialect("OpenAlex", openalex.fits, openalex.paper),
-    Dialect("arXiv", arxiv.fits, arxiv.paper),
-    Dialect("Semantic Scholar", semantic_scholar.fits, semantic_scholar.paper),
-    Dialect("CSL-JSON or Crossref", csl.fits, csl.paper),
-    Dialect("Zotero's CSV", zotero.fits, zotero.paper),
+    Dialect("OpenAlex", openalex.SIGNS, openalex.fits, openalex.paper),
+    Dialect("arXiv", arxiv.SIGNS, arxiv.fits, arxiv.paper),
+    Dialect("Semantic Scholar", semantic_scholar.SIGNS, semantic_scholar.fits, semantic_scholar.paper),
+    Dialect("CSL-JSON or Crossref", csl.SIGNS, csl.fits, csl.paper),
+    Dialect("Zotero's CSV", zotero.COLUMNS, zotero.fits, zotero.paper),
 )
 """In the order in which they are asked: the most telling first."""
+SIGNS = frozenset(sign for dialect in DIALECTS for sign in dialect.signs)
 
 
 def plain(row: Row) -> Row:
     """A record in plain columns, whatever its dialect."""
+    if SIGNS.isdisjoint(row):
+        return row
     return next((dialect.paper(row) for dialect in DIALECTS if dialect.fits(row)), row)

@@ -8,6 +8,8 @@ from ..latex import plain_text
 from ..papers import YEAR
 from ..raw import Row
 
+SIGNS = ("authors_parsed",)
+
 
 def fits(row: Row) -> bool:
     """Whether it is a record of the snapshot: no other has names in such parts beside versions."""

@@ -12,6 +12,7 @@ from ..raw import Row
 VENUE = "container-title"
 DATES = ("issued", "published", "published-print", "published-online", "event-date", "original-date")
 """Where a year may be, best first."""
+SIGNS = (VENUE, "issued", "author")
 HEADING = re.compile(r"<jats:title>\s*abstract\s*</jats:title>", re.IGNORECASE)
 TAG = re.compile(r"</?(?:[A-Za-z]+:)?[A-Za-z][\w.-]*(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'))*\s*/?>")
 """A tag of JATS, MathML or HTML; not every angle bracket: `a < b` stays."""

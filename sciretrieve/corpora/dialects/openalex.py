@@ -11,6 +11,7 @@ from ..inverted import uninverted
 from ..raw import Row
 
 PREFIX = "https://openalex.org/"
+SIGNS = (INVERTED, "authorships", "primary_location", "locations", "ids")
 
 
 def fits(row: Row) -> bool:

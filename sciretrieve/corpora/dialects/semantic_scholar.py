@@ -15,6 +15,7 @@ from ..raw import Row, free_name
 NESTED = ("citedPaper", "citingPaper")
 """Where the API's lists of references, citations and recommendations have the paper itself."""
 OWN_IDS = ("paperId", "corpusid")
+SIGNS = (*OWN_IDS, "paper_id", *NESTED, "content")
 TEXTS = {"title": " ", "abstract": "\n\n"}
 """What is marked in a full text and becomes a column, and what comes between its parts."""
 

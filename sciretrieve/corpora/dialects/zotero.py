@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..raw import Row
 
-COLUMNS = ("Key", "Item Type", "Publication Year", "Abstract Note")
+COLUMNS = ("Item Type", "Key", "Publication Year", "Abstract Note")
 PEOPLE = {"Author": "authors", "Editor": "editors"}
 LISTS = {"Manual Tags": "tags", "Automatic Tags": "automatic_tags"}
 VENUES = ("Publication Title", "Conference Name", "Series Title", "Series", "University", "Publisher")
