@@ -67,7 +67,7 @@ def _is_answer(line: bytes) -> bool:
 
 
 def _is_table(head: bytes) -> bool:
-    """Whether the first line has several names, one of them that of a title or an abstract."""
+    """Whether the first line has several names, one of them that of a title or an abstract: what else has no format may be a table."""
     line = head.lstrip().partition(b"\n")[0].decode(errors="replace")
     names = [re.sub(r"\W|_", "", name.lower()) for name in re.split(r"[,;\t|]", line)]
     return len(names) > 1 and not TEXT_NAMES.isdisjoint(names)
@@ -89,6 +89,7 @@ def _lines_without_header(path: Path) -> int | None:
 PARQUET = Format("Parquet", (".parquet",), lambda head: head.startswith(b"PAR1"), parquet.read, parquet.count)
 JSON_LINES = Format("JSON Lines", (".jsonl", ".ndjson", ".json"), _is_json_lines, jsonl.read, _lines)
 BEIR = Format("BEIR", (".jsonl",), _is_json_lines, beir.read, _lines)
+CSV = Format("CSV", (".csv", ".tsv"), lambda _: False, delimited.read, _lines_without_header)
 FORMATS = (
     PARQUET,
     JSON_LINES,
@@ -100,7 +101,7 @@ FORMATS = (
     Format("PubMed .nbib", (".nbib",), lambda head: nbib.START.match(head) is not None, nbib.read, _unknown),
     Format("ACL Anthology XML", (XML,), lambda head: root_of(head) == anthology.ROOT, anthology.read, _unknown),
     Format("EndNote XML", (XML,), lambda head: endnote.RECORDS.search(head) is not None, endnote.read, _unknown),
-    Format("CSV", (".csv", ".tsv"), _is_table, delimited.read, _lines_without_header),
+    CSV,
 )
 """In the order in which a file's look is compared with theirs."""
 SUFFIXES = tuple(sorted({suffix for format in FORMATS for suffix in format.suffixes}))
@@ -121,7 +122,7 @@ def format_of(file: Path) -> Format:
     if format is None and suffix == XML:  # XML of other kinds would be read as having no papers
         kinds = ", ".join(format.name.removesuffix(" XML") for format in of_suffix)
         raise InvalidRequest(f"{file} is no XML that is read here ({kinds})")
-    format = format or next(iter(of_suffix), None)
+    format = format or next(iter(of_suffix), None) or (CSV if _is_table(head) else None)
     if format is None and file == STDIN:
         return JSON_LINES
     if format is None:

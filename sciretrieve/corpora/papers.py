@@ -131,10 +131,9 @@ def _identifiers(out: Mapping[str, Any], table: pa.Table, fields: Fields) -> dic
         is_bare = pc.match_substring_regex(own, identifier.bare)
         values = pc.if_else(is_bare, own, pa.scalar(None, pa.string()))
         values = _with_read(values, own, pc.invert(is_bare), identifier.read)
-        for texts in (out["doi"], out["url"], out["id"]):
-            values = _with_read(
-                values, texts, pc.and_(pc.is_null(values), pc.match_substring_regex(texts, identifier.sign)), identifier.read
-            )
+        for texts in (out["doi"], out["url"], out["id"]) if values.null_count else ():
+            is_likely = pc.and_(pc.is_null(values), pc.match_substring_regex(texts, identifier.sign))
+            values = _with_read(values, texts, is_likely, identifier.read)
         if name == "doi":
             values = pc.coalesce(values, own)
         if name == "doi" or values.null_count < len(values):
