@@ -8,7 +8,7 @@ from urllib.parse import unquote
 DOI = re.compile(r"(?:doi:\s*|(?:https?://)?(?:www\.|dx\.)?doi\.org/(?:doi:)?)?(10\.\d{4,9}(?:\.\d+)*/\S+)", re.IGNORECASE)
 ARXIV = re.compile(
     r"(?:arxiv:\s*|(?:https?://)?(?:www\.|export\.)?arxiv\.org/(?:abs|pdf|html)/|(?:https?://)?(?:dx\.)?(?:doi\.org/)?10\.48550/arxiv\.)?"
-    r"(\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(?:v\d+)?(?:\.pdf)?/?(?:\s*\[[\w. -]+\])?",
+    r"(\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(v\d+)?(?:\.pdf)?/?(?:\s*\[[\w. -]+\])?",
     re.IGNORECASE,
 )
 PMID = re.compile(
@@ -36,8 +36,14 @@ def arxiv(text: str) -> str | None:
     >>> arxiv("arXiv:1409.0473v2 [cs.CL]"), arxiv("math.GT/0309136")
     ('1409.0473', 'math/0309136')
     """
+    number = versioned_arxiv(text)
+    return re.sub(r"v\d+$", "", number) if number else None
+
+
+def versioned_arxiv(text: str) -> str | None:
+    """The same with the version, where there is one."""
     match = ARXIV.fullmatch(text.strip()) if len(text) <= LONGEST else None
-    return re.sub(r"\.[a-z]{2}/", "/", match[1].lower()) if match else None
+    return re.sub(r"\.[a-z]{2}/", "/", match[1].lower()) + (match[2] or "").lower() if match else None
 
 
 def pmid(text: str) -> str | None:

@@ -10,12 +10,13 @@ from hashlib import blake2b
 from itertools import count, product
 from string import ascii_lowercase
 
+from .. import identifiers
 from ..types import Paper
 from .names import family
-from .works import ARXIV, DOI
+from .works import DOI
 
-KEY = re.compile(r"(?!ris:)[^\W\d_](?!\w*://)[\w:.+/-]*")
-"""Ids like citation keys, including DBLP's, but not URLs or ids that were made up for a RIS record."""
+KEY = re.compile(r"(?!ris:|made-[0-9a-f]{20}$)[^\W\d_](?!\w*://)[\w:.+/-]*")
+"""Ids like citation keys, including DBLP's, but not URLs or ids that were made for a record without one."""
 
 
 def keys_of(papers: Sequence[Paper], entry_keys: Sequence[str | None]) -> list[str]:
@@ -36,7 +37,7 @@ def keys_of(papers: Sequence[Paper], entry_keys: Sequence[str | None]) -> list[s
 
 def _key(paper: Paper) -> str:
     """The id if it is like a key; else family name, year and first long word of the title, in ASCII."""
-    if KEY.fullmatch(paper.id) and not DOI.search(paper.id) and not ARXIV.fullmatch(paper.id):
+    if KEY.fullmatch(paper.id) and not DOI.search(paper.id) and not identifiers.arxiv(paper.id):
         return paper.id
     word = next((word for word in re.findall(r"[a-z]+", _ascii(paper.title)) if len(word) > 3), "")
     # a title without Latin letters, such as a Chinese one, still needs its own key

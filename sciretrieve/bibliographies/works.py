@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .. import identifiers
 from ..types import Paper
 
 
@@ -53,9 +54,6 @@ VENUES = (
     (PAPER, re.compile(r"\bproc(eedings|\.)|conference|workshop|symposium|\bmeeting\b|advances in neural", re.IGNORECASE)),
 )
 DOI = re.compile(r"10\.\d{4,9}/\S+")
-ARXIV = re.compile(
-    r"(?:arxiv:|https?://arxiv\.org/(?:abs|pdf)/)?(\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+(?:\.[A-Z]{2})?/\d{7}(?:v\d+)?)", re.IGNORECASE
-)
 
 DETAILS: Mapping[str, tuple[str, ...]] = {
     "editor": ("editors", "editor"),
@@ -103,9 +101,10 @@ def url_of(paper: Paper) -> str | None:
 
 
 def arxiv_of(paper: Paper) -> str | None:
-    """A paper's number at arXiv, from an id or a URL that is one."""
-    matches = (ARXIV.fullmatch(text) for text in (paper.id, paper.url) if text)
-    return next((match[1] for match in matches if match), None)
+    """A paper's number at arXiv, from an id or a URL that is one, with its version, else from its own column."""
+    texts = (paper.id, paper.url, paper.extra.get("arxiv"))
+    numbers = (identifiers.versioned_arxiv(text) for text in texts if isinstance(text, str))
+    return next(filter(None, numbers), None)
 
 
 def details_of(paper: Paper) -> dict[str, str]:

@@ -147,7 +147,17 @@ def test_a_paper_has_the_same_key_in_every_answer() -> None:
     ]
     for key in ("jinek2012programmable", "DBLP:conf/acl/Li19", "mü"):
         assert keys_of([replace(paper(key), doi="10.1000/1")], [None]) == [key]
-    for id in ("https://x.org/1", "123", "10.1000/1", "doi:10.1000/1", "arXiv:1409.0473", "hep-th/9901001", "ris:00ff", "two words"):
+    for id in (
+        "https://x.org/1",
+        "123",
+        "10.1000/1",
+        "doi:10.1000/1",
+        "arXiv:1409.0473",
+        "hep-th/9901001",
+        "ris:00ff",
+        "made-" + 5 * "00ff",
+        "two words",
+    ):
         assert keys_of([paper(id)], [None]) == ["muller1905heat"]
     assert keys_of([paper("jinek2012programmable"), paper("https://x.org/1")], [None, None]) == ["jinek2012programmable", "muller1905heat"]
     (chinese,) = keys_of([Paper("12", "图神经网络", authors=("李 明",))], [None])
