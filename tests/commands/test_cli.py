@@ -174,12 +174,12 @@ def test_quiet_is_quiet(corpus: Path) -> None:
 
 
 def test_rejected_rows_are_told(tmp_path: Path) -> None:
-    (tmp_path / "p.csv").write_text("id,title\n1,a good one\n,none\n1,again\n")
+    (tmp_path / "p.csv").write_text("id,title\n1,a good one\n2,\n1,again\n")
     result = sciretrieve("index", "p.csv", "--dense", "none")
     assert "rejected 2 rows: see indexes/p/rejected.jsonl" in result.stderr
     strict = sciretrieve("index", "p.csv", "--dense", "none", "--strict", "-o", "strict")
     assert (strict.returncode, strict.stdout) == (2, "")
-    assert "row 2: no id" in strict.stderr
+    assert "row 2: no title and no abstract" in strict.stderr
 
 
 @pytest.mark.parametrize(
