@@ -88,12 +88,12 @@ def people(index: sr.Index, task: Task, queries: Sequence[Query]) -> Iterator[Pe
 
 def values(index: sr.Index, asked: Sequence[Person], evaluator: Evaluator, marks: str) -> Any:
     """Each measure for each person, (people, measures), where the shown papers are taken out."""
-    found = {}
+    rankings = {}
     for person in asked:
         run = index.search(person.query, DEPTH + SHOWN + 1, vectors=person.vector[None], group=False, **person.marks(marks))  # type: ignore[arg-type]
         ids = [id for id in run.rankings[0].ids if id not in person.shown and id != person.query.id][:DEPTH]
-        found[person.query.id] = {id: float(-rank) for rank, id in enumerate(ids)}
-    scored = evaluator.per_query(found)
+        rankings[person.query.id] = {id: float(-rank) for rank, id in enumerate(ids)}
+    scored = evaluator.per_query(rankings)
     return np.array([[scored.get(person.query.id, {}).get(measure, 0.0) for measure in MEASURES] for person in asked])
 
 

@@ -336,7 +336,7 @@ class Index(Snapshot):
         rarities = {word: max(map(self.bm25.rarity, terms), default=0.0) for word, terms in terms_of.items()}
         weights = np.array([rarities[word] for word in words])
         kept = weights > 0
-        return QueryTokens(states[kept], weights[kept]) if kept.any() else None
+        return QueryTokens(states[kept], weights[kept], [words[place] for place in np.flatnonzero(kept)]) if kept.any() else None
 
     def _moved(self, probe: Probe, like: Sequence[str], unlike: Sequence[str], mode: Mode) -> Probe:
         """A probe moved towards papers and away from others, which no longer may answer it."""

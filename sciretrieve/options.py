@@ -163,7 +163,7 @@ class SearchOptions:
         since: only papers of this year or later.
         until: only papers of this year or earlier.
         fusion: how hybrid joins its halves, "blend", "convex" or "rrf"; by default as the index is tuned, else "blend".
-        alpha: the dense half's share of both halves, from 0 to 1; by default 0.5 in convex, and in blend by the query's length.
+        alpha: the share of meaning, of vectors and token vectors, beside BM25's, 0 to 1; by default 0.5 in convex, by length in blend.
         reranker: what orders the first papers anew, see `sciretrieve.open_reranker`.
         rerank_depth: how many papers it orders.
         group: whether papers of one title and first author are answered as one, see `sciretrieve.ranking.grouping`.

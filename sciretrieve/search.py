@@ -144,13 +144,13 @@ class Searcher:
 
     def fused(self, candidates: Candidates, k: int, fusion: Fusion) -> Ranking:
         """The k best of the candidates. Late interaction orders those anew that are first without it, whatever k."""
-        halves = candidates.dense, candidates.bm25, candidates.title_overlap, candidates.complete, len(candidates.probe.terms)
-        scores = fusion.join(*halves)
+        facts = candidates.dense, candidates.bm25, candidates.title_overlap, candidates.complete, len(candidates.probe.terms)
+        scores = fusion.join(*facts)
         token_scores = np.full(len(scores), -np.inf)
         if fusion.takes_tokens and candidates.probe.tokens is not None and self.match is not None:
             first = topk.best(scores, fusion.token_depth)
             token_scores[first] = self._by_tokens(candidates, candidates.rows[first])
-            scores = lifted(scores, first, fusion.join(*halves, token_scores))
+            scores = lifted(scores, first, fusion.join(*facts, token_scores))
         best = topk.best(scores, k)
         parts = {"dense": candidates.dense[best], "bm25": candidates.bm25[best]}
         if np.isfinite(token_scores).any():

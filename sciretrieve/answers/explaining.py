@@ -15,6 +15,7 @@ from ..choices import Filter, FusionMethod, Mode
 from ..dense import vectors as dense
 from ..dense.exact import score
 from ..index import Index
+from ..late import QueryTokens
 from ..lexical import Analyzer
 from ..narrowing import filters, operators
 from ..scope import Scope
@@ -208,28 +209,22 @@ def _meanings(index: Index, probe: Probe, papers: Sequence[Paper]) -> list[dict[
     """Which word of each paper answers which word of the query, by their token vectors as they are, not as they are stored."""
     if probe.tokens is None:
         return [{} for _ in papers]
-    encoder, query = index.query_encoder.with_tokens, probe.query
-    query_words = encoder.words(query.side, query.paper or Paper("", query.text))
-    (query_tokens,) = encoder.encode_queries_late([query])[1]
-    states = encoder.encode_papers_late(papers)
+    encoder = index.query_encoder.with_tokens
     return [
-        _matched_words(index.analyzer, query_words, query_tokens, encoder.words("paper", paper), tokens)
-        for paper, tokens in zip(papers, states, strict=True)
+        _matched_words(index.analyzer, probe.tokens, encoder.words("paper", paper), tokens)
+        for paper, tokens in zip(papers, encoder.encode_papers_late(papers), strict=True)
     ]
 
 
-def _matched_words(
-    analyzer: Analyzer, query_words: Sequence[str], query_tokens: Vectors, words: Sequence[str], tokens: Vectors
-) -> dict[str, tuple[str, float]]:
+def _matched_words(analyzer: Analyzer, query: QueryTokens, words: Sequence[str], tokens: Vectors) -> dict[str, tuple[str, float]]:
     terms = {analyzer.term(word) for word in words}
     # what is no word, as a comma is none, answers nothing
-    cosines = np.where([any(map(str.isalnum, word)) for word in words], query_tokens @ tokens.T, -1.0)
+    cosines = np.where([any(map(str.isalnum, word)) for word in words], query.vectors @ tokens.T, -1.0)
     best = cosines.argmax(axis=1) if len(words) else np.empty(0, np.intp)
     matched: dict[str, tuple[str, float]] = {}
-    for word in dict.fromkeys(query_words):
-        term = analyzer.term(word)
-        places = [place for place, other in enumerate(query_words) if other == word]
-        if term is None or term in terms or not len(words):
+    for word in dict.fromkeys(query.words):
+        places = [place for place, other in enumerate(query.words) if other == word]
+        if analyzer.term(word) in terms or not len(words):
             continue
         nearest = max(places, key=lambda place: cosines[place, best[place]])
         matched[word] = words[best[nearest]], float(np.mean([cosines[place, best[place]] for place in places]))

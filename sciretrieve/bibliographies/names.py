@@ -1,4 +1,4 @@
-"""Names of authors: the part for citations, and the form for BibTeX."""
+"""Names of authors: in their natural order, the part for citations, and the form for BibTeX."""
 
 from __future__ import annotations
 
@@ -12,6 +12,13 @@ def family(name: str) -> str:
     if "," in name or not words:
         return name.split(",")[0]
     return name if words[-1].lower() in GROUPS else words[-1 - _lineage(words)]
+
+
+def in_order(name: str) -> str:
+    """A name in its natural order: "Lovelace, Ada, Jr." is "Ada Lovelace Jr."; one without a comma as it is."""
+    family, *others = [part.strip() for part in name.split(",")]
+    first, lineage = others[0] if others else "", others[1:]
+    return " ".join(part for part in (first, family, *lineage) if part)
 
 
 def for_bibtex(name: str) -> str:

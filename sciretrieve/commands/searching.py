@@ -132,7 +132,8 @@ def search(
                 console.note(f"the query demands what no paper of the index has: {', '.join(parts)}")
         probe = None
         if explain:
-            probe = opened_index.probes([text], opened_index.modes[0], options.filters, like=liked, unlike=disliked)[0]
+            best = opened_index.modes[0]
+            probe = opened_index.probes([text], best, options.filters, late=options.late, like=liked, unlike=disliked)[0]
         _print(run, text, start, format, console, _view(opened_index, run, ask, facets, cluster, probe))
 
 

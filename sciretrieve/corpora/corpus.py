@@ -15,7 +15,7 @@ import pyarrow as pa
 from ..errors import InvalidRequest, NotFound
 from ..streams import STDIN, blocks
 from ..types import Paper
-from . import beir
+from . import beir, zotero_library
 from .columns import ColumnMap
 from .dialects import plain
 from .formats import SUFFIXES, format_of, suffix_of
@@ -187,8 +187,9 @@ def _facts(file: Path) -> tuple[object, ...]:
         for block in blocks(file):
             digest.update(block)
         return "-", digest.hexdigest()
-    status = file.stat()
-    return str(file.resolve()), status.st_size, status.st_mtime_ns
+    status, journal = file.stat(), zotero_library.journal_of(file)
+    facts = str(file.resolve()), status.st_size, status.st_mtime_ns
+    return (*facts, *_facts(journal)) if journal.is_file() else facts
 
 
 def _expand(source: str) -> Sequence[Path]:

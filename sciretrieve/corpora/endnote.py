@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
+from ..bibliographies.names import in_order
 from .raw import RawBatch, Row, batches_of_rows
 from .xml import records, text_of, tree_of
 
@@ -50,8 +51,8 @@ def _row(record: Element) -> Row:
         "id": text_of(record.find("label")) or _number(record),
         "title": text_of(record.find("titles/title")),
         **texts,
-        "authors": [name for author in record.iterfind("contributors/authors/author") if (name := _name(text_of(author)))],
-        "editors": [name for editor in record.iterfind("contributors/secondary-authors/author") if (name := _name(text_of(editor)))],
+        "authors": [name for author in record.iterfind("contributors/authors/author") if (name := in_order(text_of(author)))],
+        "editors": [name for editor in record.iterfind("contributors/secondary-authors/author") if (name := in_order(text_of(editor)))],
         "keywords": [text for word in record.iterfind("keywords/keyword") if (text := text_of(word))],
         "type": kind.get("name", "") if kind is not None else "",
     }
@@ -64,13 +65,6 @@ def _number(record: Element) -> str:
     library = key.get("db-id", "") if key is not None else ""
     number = text_of(key) or text_of(record.find("rec-number"))
     return f"{library}:{number}" if library and number else number
-
-
-def _name(name: str) -> str:
-    """A name in its natural order: `Lovelace, Ada, Jr.` is `Ada Lovelace Jr.`."""
-    family, *others = [part.strip() for part in name.split(",")]
-    first, lineage = others[0] if others else "", others[1:]
-    return " ".join(part for part in (first, family, *lineage) if part)
 
 
 def _rest(record: Element) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from ..bibliographies.names import in_order
 from ..streams import LONGEST_LINE, lines
 from .raw import RawBatch, Rejected, Row, batches_of_rows
 
@@ -95,16 +96,10 @@ def _row(path: Path, number: int, tags: Mapping[str, list[str]] | str) -> Row | 
         return Rejected(str(path), number, tags)
     row: dict[str, object] = {name: " ".join(tags.get(tag, ())) for name, tag in COLUMNS.items()}
     row["title"] = row["title"] or " ".join(tags.get("TT", tags.get("BTI", ())))
-    row["authors"] = [_name(name) for name in tags.get("FAU", tags.get("AU", ()))] + list(tags.get("CN", ()))
+    row["authors"] = [in_order(name) for name in tags.get("FAU", tags.get("AU", ()))] + list(tags.get("CN", ()))
     dois = (DOI.match(text) for tag in ("LID", "AID") for text in tags.get(tag, ()))
     row["doi"] = next((match[1] for match in dois if match), "")
     row |= {name: list(tags.get(tag, ())) for name, tag in LISTS.items()}
     used_tags = {*COLUMNS.values(), *LISTS.values(), "FAU", "CN"}
     row |= {f"nbib_{tag.lower()}": texts for tag, texts in tags.items() if tag not in used_tags}
     return {name: value for name, value in row.items() if value}
-
-
-def _name(name: str) -> str:
-    """A name in its natural order; the short form, `Lovelace A`, as it is."""
-    family, comma, first = name.partition(",")
-    return f"{first.strip()} {family.strip()}" if comma else name

@@ -151,11 +151,11 @@ class _Counted:
 
     def rows(self) -> int:
         """How many rows the corpus has: counted, or, of files that cannot be counted without reading, by their size."""
-        counted = [file for file in self._files if format_of(file) in COUNTED and not is_compressed(file)]
-        others = [file for file in self._files if file not in counted]
+        counts = {file: format.count(file) for file in self._files if (format := format_of(file)) in COUNTED and not is_compressed(file)}
+        others = [file for file in self._files if file not in counts]
         read = [file for file in others if file in self._rows]
         rows_per_byte = sum(self._rows[file] for file in read) / max(sum(map(_bytes, read)), 1)
-        return sum(format_of(file).count(file) or 0 for file in counted) + round(rows_per_byte * sum(map(_bytes, others)))
+        return sum(count or 0 for count in counts.values()) + round(rows_per_byte * sum(map(_bytes, others)))
 
 
 def _lines_at(file: Path, places: int) -> Iterator[RawBatch]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator
@@ -57,15 +58,19 @@ def read(path: Path) -> Iterator[RawBatch]:
     return batches_of_rows(str(path), _rows(path))
 
 
+def journal_of(path: Path) -> Path:
+    """The file beside a library that has what Zotero has written last."""
+    return path.with_name(f"{path.name}-wal")
+
+
 def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
     number = 0
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "zotero.sqlite"
         with copy.open("wb") as target:
             target.writelines(blocks(path))
-        journal = path.with_name(f"{path.name}-wal")
-        if journal.is_file():  # what Zotero has written last is there
-            copy.with_name("zotero.sqlite-wal").write_bytes(journal.read_bytes())
+        if (journal := journal_of(path)).is_file():
+            shutil.copyfile(journal, journal_of(copy))
         try:
             with closing(sqlite3.connect(copy)) as library:
                 _prepare(path, library)

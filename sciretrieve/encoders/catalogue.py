@@ -66,11 +66,11 @@ def _baseline(name: str, about: str, repository: str, citation: str) -> EncoderS
     return replace(_specter_like(name, about, repository, citation), metric="cosine")
 
 
-def _sentence_model(name: str, about: str, base: Part, max_length: int) -> EncoderSpec:
+def _sentence_model(name: str, about: str, base: Part, max_length: int, *, late: bool = False) -> EncoderSpec:
     """A model of sentence-transformers: mean over all tokens, unit length, cosine."""
     home = f"https://huggingface.co/sentence-transformers/{name.replace('minilm', 'all-MiniLM-L6-v2')}"
-    spec = EncoderSpec(name, about, "transformers", {"base": base}, same(TITLE_ABSTRACT), "mean", True, "cosine", max_length, home)
-    return replace(spec, late="MiniLM-L6" in home)
+    sides = same(TITLE_ABSTRACT)
+    return EncoderSpec(name, about, "transformers", {"base": base}, sides, "mean", True, "cosine", max_length, home, late=late)
 
 
 def _scirepeval(name: str, about: str, layout: Layout, parts: Mapping[str, Part]) -> EncoderSpec:
@@ -119,6 +119,7 @@ MINILM = _sentence_model(
         },
     ),
     256,
+    late=True,
 )
 CONTROL_CODES = EncoderSpec(
     name="scirepeval-ctrl",
@@ -218,6 +219,7 @@ ROWS = (
         "all-MiniLM-L6-v2 from the hub: the same as minilm",
         Part("sentence-transformers/all-MiniLM-L6-v2", MODEL_FILES),
         256,
+        late=True,
     ),
     CONTROL_CODES,
     SCIREPEVAL,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from threading import Lock
@@ -147,35 +147,34 @@ class TextEncoder:
     def encode_papers_late(self, papers: Sequence[Paper]) -> list[Vectors]:
         """The token vectors of each paper of a corpus, (tokens, dim) float32 of unit length; only `with_tokens`."""
         tokens = self.tokenise(papers)
-        _, readings = self.encode_late(tokens, _by_text)
-        parts: dict[int, Vectors] = {}
-        for batch, texts in zip(tokens.batches, readings, strict=True):
-            parts |= dict(zip(batch.places.tolist(), texts, strict=True))
-        return [parts[place] for place in range(len(papers))]
+        return _of_texts(tokens, self.encode_late(tokens, _by_text)[1])
 
     def encode_queries(self, queries: Sequence[Query]) -> Vectors:
         """Encode queries, texts and papers in place of texts, shape (n, dim) float32."""
-        return self._encode_queries(queries, ignored)[0]
+        vectors = np.empty((len(queries), self.dim), np.float32)
+        for places, _, encoded, _ in self._encoded(queries, ignored):
+            vectors[places] = encoded
+        return vectors
 
     def encode_queries_late(self, queries: Sequence[Query]) -> tuple[Vectors, list[Vectors]]:
         """As `encode_queries`, and the token vectors of each query, (tokens, dim) float32 of unit length; only `with_tokens`."""
-        vectors, parts = self._encode_queries(queries, _by_text)
-        return vectors, [parts[place] for place in range(len(queries))]
-
-    def _encode_queries(self, queries: Sequence[Query], read: TokenReader) -> tuple[Vectors, dict[int, Vectors]]:
-        """Vectors of queries, and what `read` makes of the token vectors of each, by its place."""
+        states = [np.empty((0, self.dim), np.float32)] * len(queries)
         vectors = np.empty((len(queries), self.dim), np.float32)
-        parts: dict[int, Vectors] = {}
+        for places, tokens, encoded, readings in self._encoded(queries, _by_text):
+            vectors[places] = encoded
+            for place, text in zip(places, _of_texts(tokens, readings), strict=True):
+                states[place] = text
+        return vectors, states
+
+    def _encoded(self, queries: Sequence[Query], read: TokenReader) -> Iterator[tuple[list[int], Tokens, Vectors, list[Any]]]:
+        """Of each side that reads any of the queries: their places, their tokens, their vectors, and what `read` makes of a batch."""
         for name in SIDES:
             places = [place for place, query in enumerate(queries) if query.side == name]
             if places:
                 values = [_fields(queries[place].paper or Paper("", queries[place].text)) for place in places]
                 side = self.spec.sides.side(name)
                 tokens = self._tokenise(side, values, self._budget)
-                vectors[places], readings = self._model(side.task).run_late(tokens, read)
-                for batch, texts in zip(tokens.batches, readings, strict=False):  # without a reader there are none
-                    parts |= {places[place]: text for place, text in zip(batch.places.tolist(), texts, strict=True)}
-        return vectors, parts
+                yield places, tokens, *self._model(side.task).run_late(tokens, read)
 
     def encode_pairs(self, pairs: Sequence[tuple[str, str]]) -> Vectors:
         """Encode pairs of texts read together, with a cross-encoder: scores, shape (n, 1) float32."""
@@ -321,6 +320,16 @@ def from_identity(identity: Mapping[str, Any], precision: Precision, device: Dev
 def _text(side: Side, value: Mapping[str, str], artifact: Artifact) -> str:
     """The text by which a side reads a paper or a query."""
     return side.template(value["title"], value["abstract"]).format(sep=artifact.separator, **value).strip()
+
+
+def _of_texts(tokens: Tokens, readings: Sequence[Sequence[Vectors]]) -> list[Vectors]:
+    """What `_by_text` made of each batch, in the order of the texts."""
+    texts = {
+        place: text
+        for batch, batch_texts in zip(tokens.batches, readings, strict=True)
+        for place, text in zip(batch.places.tolist(), batch_texts, strict=True)
+    }
+    return [texts[place] for place in range(tokens.texts)]
 
 
 def _by_text(states: Vectors, counts: Ids) -> list[Vectors]:

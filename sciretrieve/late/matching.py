@@ -69,10 +69,11 @@ class TokenShard:
 
 @dataclass(frozen=True, eq=False)
 class QueryTokens:
-    """A query's token vectors, (tokens, dim) of unit length, and how much each counts, (tokens,)."""
+    """A query's token vectors, (tokens, dim) of unit length, how much each counts, (tokens,), and the word that each is a part of."""
 
     vectors: Vectors
     weights: Scores
+    words: Sequence[str]
 
 
 def matches(shards: Sequence[TokenShard], query: QueryTokens, rows: Rows) -> Scores:

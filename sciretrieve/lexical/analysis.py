@@ -140,7 +140,7 @@ class Analyzer:
 
         A compound is its joined term, or, where no part is a single character, the terms of all its parts: IL-6 is il6 and not any il.
         """
-        found = []
+        spellings = []
         for match in WORD.findall(fold(text)):
             *parts, joined = self.words(match)
             terms = {term for part in parts if (term := self.term(part)) is not None}
@@ -148,5 +148,5 @@ class Analyzer:
             if terms and min(map(len, parts)) > 1:
                 ways.append(terms)
             if ways:
-                found.append(ways)
-        return found
+                spellings.append(ways)
+        return spellings

@@ -100,8 +100,8 @@ class Narrower:
         if bm25 is None:
             analyzer = self.analyzer()
             texts = ((row, set(analyzer.terms("\n".join(columns)))) for row, columns in self._texts(among.places, TEXT_COLUMNS))
-            found = [row for row, terms in texts if all(any(map(terms.issuperset, ways)) for ways in words)]
-            return among.among(np.array(found, np.int64))
+            rows_with_all = [row for row, terms in texts if all(any(map(terms.issuperset, ways)) for ways in words)]
+            return among.among(np.array(rows_with_all, np.int64))
         for ways in words:
             among = among.among(np.concatenate([bm25.rows_with(terms) for terms in ways]))
         return among
@@ -116,8 +116,8 @@ class Narrower:
         if bm25 is not None and len(terms) == 1:
             return among.among(rows)
         texts = self._texts(rows[among.has(rows)], columns)
-        found = [row for row, parts in texts if any(self._has(part, terms) for part in parts)]
-        return among.among(np.array(found, np.int64))
+        phrase_rows = [row for row, parts in texts if any(self._has(part, terms) for part in parts)]
+        return among.among(np.array(phrase_rows, np.int64))
 
     def _has(self, text: str, terms: Sequence[str]) -> bool:
         text_terms = self.analyzer().terms(text)

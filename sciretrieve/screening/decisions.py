@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from ..corpora import delimited
 from ..errors import IndexBusy, InvalidRequest, NotFound
 from ..files import make_folder, sync_file
 
@@ -169,38 +170,28 @@ def labels_of(path: Path) -> list[tuple[str, bool]]:
     """
     if not path.is_file():
         raise NotFound(f"there is no file {path}")
-    import pyarrow as pa
-    import pyarrow.csv as csv
-
     if path.suffix.lower() == ".jsonl":
         other = DecisionFile(path)
         other.close()
         return [(decision.id, decision.relevant) for decision in other.decisions]
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-    try:
-        # as texts: an id may be a number with zeros before it
-        names = csv.open_csv(path, parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)).schema.names
-        kinds = dict.fromkeys(names, pa.string())
-        table = csv.read_csv(
-            path,
-            parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-            convert_options=csv.ConvertOptions(column_types=kinds),
-        )
-    except pa.ArrowException as error:
-        raise InvalidRequest(f"{path} cannot be read as a table ({error}); give a .csv or .tsv file with a header") from error
-    columns = {name.strip().lower(): name for name in table.column_names}
-    id_column = next((columns[name] for name in ("id", "paper_id", "doi") if name in columns), None)
-    label_column = next((columns[name] for name in ("relevant", "included", "label", "decision") if name in columns), None)
-    if id_column is None or label_column is None:
-        raise InvalidRequest(f"{path} needs a column id and a column relevant (or included, label, decision)")
-    labels = []
-    for row, (id, label) in enumerate(zip(table[id_column].to_pylist(), table[label_column].to_pylist(), strict=True), start=1):
-        word = (label or "").strip().lower()
-        if not word:  # not yet decided
-            continue
-        if word not in WORDS:
-            raise InvalidRequest(f"{path}, row {row}: {label!r} is no decision; write 1 or 0, yes or no, or leave it empty")
-        labels.append(((id or "").strip(), WORDS[word]))
+    labels: list[tuple[str, bool]] = []
+    batches = list(delimited.read(path))
+    for batch in batches:
+        if batch.rejected:
+            raise InvalidRequest(f"{path}, row {batch.rejected[0].row}: {batch.rejected[0].reason}; correct the row, or remove it")
+        columns = {name.strip().lower(): batch.table[name].to_pylist() for name in batch.table.column_names}
+        ids = next((columns[name] for name in ("id", "paper_id", "doi") if name in columns), None)
+        words = next((columns[name] for name in ("relevant", "included", "label", "decision") if name in columns), None)
+        if ids is None or words is None:
+            raise InvalidRequest(f"{path} needs a column id and a column relevant (or included, label, decision)")
+        for row, id, word in zip(batch.rows, ids, words, strict=True):
+            word = str(word or "").strip().lower()
+            if word and word not in WORDS:
+                raise InvalidRequest(f"{path}, row {row}: {word!r} is no decision; write 1 or 0, yes or no, or leave it empty")
+            if word:  # else it is not decided yet
+                labels.append((str(id or "").strip(), WORDS[word]))
+    if not batches:
+        raise InvalidRequest(f"{path} has no rows; give a .csv or .tsv file with a header and decisions")
     return labels
 
 

@@ -232,25 +232,27 @@ class Screening:
     def status(self) -> Status:
         """How far the session is, and whether to stop."""
         labels, target, confidence = self._labels, self._settings["recall"], self._settings["confidence"]
-        found = sum(labels.values())
+        relevant = sum(labels.values())
         sampled = self._sampled()
         places = [place for place, id in enumerate(sampled) if labels[id]]
         recall = low = high = None
         if sampled:
             urn = set(self._sample)
             in_urn = sum(is_relevant for id, is_relevant in labels.items() if id in urn)
-            before = found - in_urn
+            before = relevant - in_urn
             expected = len(places) / len(sampled) * len(urn)
             most = max(most_relevant(places, len(sampled), len(urn), confidence), in_urn)
             most = min(most, in_urn + len(self) - len(labels))
             least = max(least_relevant(places, len(urn), confidence), in_urn)
-            recall, low, high = (_share(found, before + max(total, in_urn)) for total in (min(expected, most), most, least))
+            recall, low, high = (_share(relevant, before + max(total, in_urn)) for total in (min(expected, most), most, least))
         p_value = ranked_p_value(list(labels.values()), len(self), target)
         if len(labels) == len(self):
             recall, low, high, p_value = 1.0, 1.0, 1.0, 0.0
         rule: Rule = self._settings["rule"]
         stop = p_value <= 1 - confidence if rule == "ranking" else low is not None and low >= target
-        return Status(len(self), len(labels), found, rule, target, confidence, len(sampled), len(places), recall, low, high, p_value, stop)
+        return Status(
+            len(self), len(labels), relevant, rule, target, confidence, len(sampled), len(places), recall, low, high, p_value, stop
+        )
 
     def _chosen(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The session's settings: those it began with, or for a new one the given ones. Raises InvalidRequest."""
@@ -358,8 +360,8 @@ def dry_run(papers: int) -> int:
     return max(DRY, round(DRY_SHARE * papers))
 
 
-def _share(found: int, total: float) -> float:
-    return found / total if total else 1.0
+def _share(count: int, total: float) -> float:
+    return count / total if total else 1.0
 
 
 def _is_value(name: str, value: Any) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from sciretrieve.corpora import open_corpus
 from sciretrieve.errors import InvalidRequest
 from tests.made_up import read_corpus
 
@@ -137,3 +138,18 @@ def test_other_and_damaged_databases_are_refused_in_one_line(library: Path, tmp_
         with pytest.raises(InvalidRequest, match=reason) as caught:
             read_corpus(tmp_path / f"{name}.sqlite")
         assert "\n" not in str(caught.value)
+
+
+def test_what_zotero_has_written_last_is_read_and_changes_the_corpus(library: Path) -> None:
+    """While Zotero runs, that is in a file beside its library."""
+    before = open_corpus(library).fingerprint()
+    with closing(sqlite3.connect(library)) as zotero:
+        zotero.execute("PRAGMA journal_mode = WAL")
+        zotero.execute("UPDATE itemDataValues SET value = 'Notes, written anew' WHERE value = 'Notes on the Engine'")
+        zotero.commit()
+        table, _ = read_corpus(library)
+        assert table["title"][0].as_py() == "Notes, written anew"
+        first = open_corpus(library).fingerprint()
+        zotero.execute("UPDATE itemDataValues SET value = 'And again' WHERE value = 'Notes, written anew'")
+        zotero.commit()
+        assert len({before, first, open_corpus(library).fingerprint()}) == 3

@@ -35,7 +35,7 @@ def shard(folder: Path, packing: Packing, texts: list[int], seed: int, first: in
 
 
 def asked(tokens: int, seed: int) -> QueryTokens:
-    return QueryTokens(states([tokens], seed), np.random.default_rng(seed).uniform(0.5, 9, tokens))
+    return QueryTokens(states([tokens], seed), np.random.default_rng(seed).uniform(0.5, 9, tokens), ["word"] * tokens)
 
 
 def slow(packing: Packing, query: QueryTokens, papers: list[Vectors]) -> list[float]:

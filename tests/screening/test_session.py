@@ -266,23 +266,20 @@ def test_decisions_are_taken_over(index: sr.Index, file: Path, tmp_path: Path) -
     with sr.Screening(index, tmp_path / "old.jsonl", QUERY) as old:
         read(old, 6)
         expected = dict(old.decisions)
-    table = tmp_path / "sheet.csv"
-    rows = [
-        "ID,Title,Included",
-        *(f'{id},"a, title",{"yes" if relevant else 0}' for id, relevant in expected.items()),
-        "p0299,open,",
-        "elsewhere,,1",
-    ]
-    table.write_text("\n".join(rows))
-    for source in (tmp_path / "old.jsonl", table):
-        with sr.Screening(index, tmp_path / f"{source.suffix}.new.jsonl", QUERY) as session:
+    tables = [tmp_path / "sheet.csv", tmp_path / "sheet of a German Excel.csv"]
+    for table, between in zip(tables, ",;", strict=True):
+        decided = [between.join((id, '"a, title; another"', "yes" if relevant else "0")) for id, relevant in expected.items()]
+        others = [between.join(row) for row in (("p0299", "open", ""), ("elsewhere", "", "1"))]
+        table.write_text("\n".join([between.join(("ID", "Title", "Included")), *decided, *others]))
+    for source in (tmp_path / "old.jsonl", *tables):
+        with sr.Screening(index, tmp_path / f"{source.name}.new.jsonl", QUERY) as session:
             assert session.take_over(source) == 6
             assert dict(session.decisions) == expected
     with sr.Screening(index, file, QUERY) as session:
-        for text in ("id,relevant\np0001,perhaps\n", "paper,relevant\np0001,1\n", ""):
-            table.write_text(text)
+        for text in ("id,relevant\np0001,perhaps\n", "paper,relevant\np0001,1\n", "id,relevant\np0001,1,1\n", ""):
+            tables[0].write_text(text)
             with pytest.raises(InvalidRequest, match=r"sheet.csv"):
-                session.take_over(table)
+                session.take_over(tables[0])
         with pytest.raises(sr.SciretrieveError, match="no file"):
             session.take_over(tmp_path / "nowhere.csv")
         assert not session.decisions

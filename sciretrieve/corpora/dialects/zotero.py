@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...bibliographies.names import in_order
 from ..raw import Row
 
 COLUMNS = ("Item Type", "Key", "Publication Year", "Abstract Note")
@@ -20,15 +21,10 @@ def paper(row: Row) -> Row:
     plain_row = {name: value for name, value in row.items() if value}
     for source, target in PEOPLE.items():
         if names := plain_row.get(source):
-            plain_row[target] = [_name(person) for person in names.split(";") if person.strip()]
+            plain_row[target] = [in_order(person) for person in names.split(";") if person.strip()]
     for source, target in LISTS.items():
         if tags := plain_row.pop(source, None):
             plain_row[target] = [tag.strip() for tag in tags.split(";") if tag.strip()]
     if venue := next((row[name] for name in VENUES if row.get(name)), None):
         plain_row["venue"] = venue
     return plain_row
-
-
-def _name(person: str) -> str:
-    family, comma, first = person.partition(",")
-    return f"{first.strip()} {family.strip()}" if comma else person.strip()
