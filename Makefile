@@ -35,6 +35,7 @@ bench: $(READY)
 
 docs: $(READY)
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/screenshots.py
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -26,7 +26,7 @@ from reporting import arguments, report
 import sciretrieve as sr
 from sciretrieve.demo import CORPUS
 from sciretrieve.options import BuildSettings
-from sciretrieve.protocols import Silent
+from sciretrieve.progress import Silent
 
 SINGLE = 20
 """Queries that are asked one by one."""

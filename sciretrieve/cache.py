@@ -1,15 +1,17 @@
-"""Where the user's cache is."""
+"""Where the user's cache is, and what the user has saved."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-from platformdirs import user_cache_path
+from .config import setting
 
 
 def cache_directory() -> Path:
-    """The cache's folder: $SCIRETRIEVE_CACHE, else one in the user's cache directory as the system has it."""
-    if directory := os.environ.get("SCIRETRIEVE_CACHE"):
-        return Path(directory)
-    return user_cache_path("sciretrieve", appauthor=False)
+    """The cache's folder: the setting `cache`."""
+    return Path(str(setting("cache").value))
+
+
+def data_directory() -> Path:
+    """The folder of what the user has saved: the setting `data`."""
+    return Path(str(setting("data").value))

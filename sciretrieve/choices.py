@@ -1,11 +1,16 @@
-"""What options may be: the names of modes, metrics, fusions and the like, each as a type and as the tuple of its values."""
+"""What options may be: the names of modes, metrics, fusions and the like, each as a type and as the tuple of its values; and a
+check of options against their declared types."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias, get_args
+from functools import cache
+from numbers import Integral, Real
+from reprlib import repr as shortened
+from types import UnionType
+from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-from .errors import UnknownName
+from .errors import InvalidRequest, UnknownName
 
 Mode: TypeAlias = Literal["hybrid", "dense", "bm25"]
 Metric: TypeAlias = Literal["l2", "ip", "cosine"]
@@ -14,11 +19,17 @@ Bm25Variant: TypeAlias = Literal["lucene", "robertson", "atire", "okapi", "bm25l
 Precision: TypeAlias = Literal["auto", "bf16", "fp32"]
 BuildPrecision: TypeAlias = Literal["auto", "bf16", "fp32", "int8"]
 """In int8 only the papers of an index can be encoded, since it takes papers to quantise an encoder."""
+Format: TypeAlias = Literal["table", "json", "jsonl", "csv", "tsv", "bibtex", "ris", "csl-json", "markdown", "html", "trec"]
+"""How hits are printed."""
 Device: TypeAlias = Literal["auto", "cpu", "cuda"]
 PoolingName: TypeAlias = Literal["mean", "cls"]
 """How token states become one vector, as far as it can be chosen: their mean, or the state of the first token."""
 SideName: TypeAlias = Literal["paper", "query", "paper_as_query"]
 """What an encoder reads: a paper of the corpus, a text query, or a paper in place of a query."""
+Order: TypeAlias = Literal["year"]
+"""By what the papers of an answer may be sorted, in place of how well they match."""
+SimilarBy: TypeAlias = Literal["citations", "text", "both"]
+"""By what papers are similar."""
 Filter: TypeAlias = str | Sequence[str] | None
 """A filter, or several that must all hold; see `sciretrieve.narrowing.filters`."""
 
@@ -28,12 +39,61 @@ FUSION_METHODS: tuple[FusionMethod, ...] = get_args(FusionMethod)
 BM25_VARIANTS: tuple[Bm25Variant, ...] = get_args(Bm25Variant)
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 BUILD_PRECISIONS: tuple[BuildPrecision, ...] = get_args(BuildPrecision)
+FORMATS: tuple[Format, ...] = get_args(Format)
 DEVICES: tuple[Device, ...] = get_args(Device)
 POOLINGS: tuple[PoolingName, ...] = get_args(PoolingName)
+SIMILAR_BY: tuple[SimilarBy, ...] = get_args(SimilarBy)
 SIDES: tuple[SideName, ...] = get_args(SideName)
 
 
 def check_choice(kind: str, value: str, choices: Sequence[str]) -> None:
     """Raise UnknownName for a value that is none of the choices."""
     if value not in choices:
-        raise UnknownName(kind, value, choices)
+        raise UnknownName(kind, str(value), choices)
+
+
+def check_types(options: Any) -> None:
+    """Check the fields of a dataclass of options against the types that they are declared with.
+
+    Raises:
+        UnknownName: a value is none of its choices.
+        InvalidRequest: a value has another type.
+    """
+    options_class: Any = type(options)
+    for name, types in _types(options_class).items():
+        value = getattr(options, name)
+        if any(_is(value, kind) for kind in types):
+            continue
+        choices = next((get_args(kind) for kind in types if get_origin(kind) is Literal), None)
+        if choices is not None and isinstance(value, str):
+            raise UnknownName(name, value, choices)
+        wanted = " or ".join(choices or [_WORDS.get(kind, f"a {kind.__name__}") for kind in types if kind is not type(None)])
+        raise InvalidRequest(f"{name} is {wanted}, not {shortened(value)}")
+
+
+_WORDS: dict[Any, str] = {
+    int: "a whole number",
+    float: "a number",
+    bool: "True or False",
+    str: "a string",
+    Sequence[str]: "a list of strings",
+}
+"""Types in words, for people."""
+
+
+@cache
+def _types(options_class: type) -> dict[str, tuple[Any, ...]]:
+    """The types that each field may have. A reranker is known to type checkers only: to import its protocol would load NumPy."""
+    hints = get_type_hints(options_class, localns={"Reranker": object})
+    return {name: get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,) for name, hint in hints.items()}
+
+
+def _is(value: object, kind: Any) -> bool:
+    """Whether a value is of a type. A string is no list of strings, True is no number; NumPy's numbers are numbers."""
+    if get_origin(kind) is Literal:
+        return isinstance(value, str) and value in get_args(kind)
+    if kind == Sequence[str]:
+        return isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(item, str) for item in value)
+    if kind in (int, float):
+        return isinstance(value, Integral if kind is int else Real) and not isinstance(value, bool)
+    return isinstance(value, kind)

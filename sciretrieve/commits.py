@@ -31,6 +31,7 @@ from .protocols import Advance, Progress, Workers, unheard
 from .shards import Shard, open_shards, scope_of, write_deleted
 from .types import Rows
 from .verified import Verified
+from .wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +221,7 @@ def _built(
 ) -> Iterator[tuple[int, Mapping[str, Any] | None]]:
     """Do the tasks here or have them done: each one's number and its result."""
     if workers is not None and tasks:
-        progress.note(f"building the {dense} indexes of {len(tasks):,} shards")
+        progress.note(f"building the {dense} index{'es' * (len(tasks) > 1)} of {counted(len(tasks), 'shard')}")
         progress.start(sum(task.shard.papers for task in tasks))
         yield from workers.run(directory, tasks, progress.advance)
         return

@@ -3,6 +3,7 @@
     SciretrieveError
     ├── InvalidRequest      the caller can fix it                exit 2
     │   ├── UnknownName     says which names are similar
+    │   ├── Ambiguous       lists the papers that are meant
     │   ├── IndexExists     says how to resume or overwrite
     │   ├── EncoderMismatch names both encoders
     │   └── BadPaper        a row of a corpus that --strict refuses
@@ -68,6 +69,19 @@ class UnknownName(InvalidRequest):
         ending = f" and {len(known) - 12} more" if len(known) > 12 else ""
         listing = ", ".join(sorted(known)[:12]) + ending or "none"
         return f"unknown {kind} {name!r}; there are: {listing}"
+
+
+class Ambiguous(InvalidRequest):
+    """What is to name one paper names several; the message lists the first of them."""
+
+    def __init__(self, name: str, by: str, count: int, papers: Iterable[tuple[str, str, int | None]]) -> None:
+        super().__init__(name, by, count, tuple(papers))
+
+    def __str__(self) -> str:
+        name, by, count, papers = self.args
+        listing = [f"{id} ({', '.join(part for part in (' '.join(title.split()), str(year or '')) if part)})" for id, title, year in papers]
+        ending = f" and {count - len(papers):,} more" if count > len(papers) else ""
+        return f"{name!r} is the {by} of {count:,} papers; name one by its id: {'; '.join(listing)}{ending}"
 
 
 class IndexExists(InvalidRequest):

@@ -1,29 +1,35 @@
-"""Exporting papers and vectors from an index: Parquet with both, a .npy file with the vectors, or a FAISS index of them."""
+"""Exporting papers and vectors from an index: Parquet with both, a bibliography, a .npy file with the vectors, or a FAISS index of them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from .bibliographies import bibtex, csl, ris
 from .dense import build_ann, factory_string
 from .dense.ann import check_factory
 from .dense.vectors import Gathered
 from .errors import InvalidRequest
-from .files import replaced, write_lines, write_vectors
+from .files import replaced, write_lines, write_vectors, write_whole
 from .index import Index
-from .schema import booleans, conform
+from .schema import booleans, conform, papers_of
+from .types import Paper
 
 BLOCK = 65_536
 SUFFIXES = (".parquet", ".npy", ".faiss")
+BIBLIOGRAPHIES: Mapping[str, Callable[[Sequence[Paper]], str]] = {".bib": bibtex.text, ".ris": ris.text, ".json": csl.text}
+"""The text of a bibliography, by suffix."""
 
 
 def export(index: Index, target: Path, dense: str = "flat") -> list[Path]:
     """Write an index's contents to `target` and return the files written.
 
     `.parquet`: all columns of the papers, and their vectors as `vector` (a fixed-size list of float32) if there are
-    any. `.npy`: the vectors, shape (papers, dim) float32, and beside them a `.ids.txt` with the ids in the same order.
+    any. `.bib`, `.ris` and `.json` (CSL-JSON): all papers as a bibliography, those read from one of that format unchanged.
+    `.npy`: the vectors, shape (papers, dim) float32, and beside them a `.ids.txt` with the ids in the same order.
     `.faiss`: one FAISS index of all vectors, of the type `dense` ("flat", "hnsw", "ivf", "rabitq" or a factory string), and the ids as with
     `.npy`: FAISS's number n is line n + 1. For the metric `cosine` its vectors have length 1, as queries must. It is made in memory.
 
@@ -33,14 +39,19 @@ def export(index: Index, target: Path, dense: str = "flat") -> list[Path]:
     """
     if not target.parent.is_dir():
         raise InvalidRequest(f"there is no directory {target.parent} to write {target.name} to")
-    if target.suffix not in SUFFIXES:
+    if target.suffix not in (*SUFFIXES, *BIBLIOGRAPHIES):
         raise InvalidRequest(
-            f"cannot export to {target.name}: name a .parquet file (papers and vectors), or a .npy or .faiss file (vectors)"
+            f"cannot export to {target.name}: name a .parquet file (papers and vectors), a .bib, .ris or .json file (a bibliography), "
+            "or a .npy or .faiss file (vectors)"
         )
     if dense != "flat" and target.suffix != ".faiss":
         raise InvalidRequest(f"--dense {dense} is for FAISS; name a .faiss file instead of {target.name}")
     if target.suffix == ".parquet":
         return [_parquet(index, target)]
+    if target.suffix in BIBLIOGRAPHIES:
+        papers = [paper for table in index.tables(index.columns.names) for paper in papers_of(table)]
+        write_whole(target, BIBLIOGRAPHIES[target.suffix](papers).encode())
+        return [target]
     if not index.vectors:
         raise InvalidRequest(f"{index.path} has no vectors to export (it was built with --dense none); export to .parquet")
     if target.suffix == ".npy":

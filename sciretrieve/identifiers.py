@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from urllib.parse import unquote
 
 DOI = re.compile(r"(?:doi:\s*|(?:https?://)?(?:www\.|dx\.)?doi\.org/(?:doi:)?)?(10\.\d{4,9}(?:\.\d+)*/\S+)", re.IGNORECASE)
@@ -14,8 +15,18 @@ ARXIV = re.compile(
 PMID = re.compile(
     r"(?:pmid:?\s*|(?:https?://)?(?:www\.)?(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed)/)?0*([1-9]\d{0,8})/?", re.IGNORECASE
 )
+DOI_IN_TEXT = re.compile(r"10\.\d{4,9}(?:\.\d+)*(?:/|%2F)[^\s\"<>|{}“”]+", re.IGNORECASE)
+ARXIV_IN_TEXT = re.compile(
+    r"arxiv(?:\.org/(?:abs|pdf|html)/|[:.]?\s*)(\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(?:v\d+)?(?![\d/])", re.IGNORECASE
+)
+PMID_IN_TEXT = re.compile(r"(?:\bpmid:?\s*|pubmed\.ncbi\.nlm\.nih\.gov/|ncbi\.nlm\.nih\.gov/pubmed/)0*([1-9]\d{0,8})(?!\d)", re.IGNORECASE)
+AFTER_DOI = re.compile(r"(?:[?#&].*|/(?:e?pdf|full|fulltext|html?|abstract|meta|summary)|\.pdf|[)\].,;:'’*])$", re.IGNORECASE)
+"""What a publisher's address, or a sentence, has after a DOI. It may as well be of the DOI."""
 LONGEST = 2048
 """Characters above which a text is no identifier."""
+LONGEST_YEAR = 4
+MOST_ENDS = 6
+"""Marks after a DOI that are taken off."""
 
 
 def doi(text: str) -> str | None:
@@ -54,3 +65,30 @@ def pmid(text: str) -> str | None:
     """
     match = PMID.fullmatch(text.strip()) if len(text) <= LONGEST else None
     return match[1] if match else None
+
+
+def mentioned(text: str) -> Iterator[tuple[str, str]]:
+    """The identifiers that a text is or has, as pairs of their columns, "doi", "arxiv" or "pmid", and their one form.
+
+    A bare number is one only if it is the whole text and, for PubMed, has more digits than a year. Where a DOI ends is not always clear:
+    then the shorter ones follow the longest.
+
+    >>> dict(mentioned("Proc. of X (https://doi.org/10.1000/ABC)."))
+    {'doi': '10.1000/abc'}
+    """
+    pairs = [("doi", value) for match in DOI_IN_TEXT.finditer(text) for value in _ends(unquote(match[0]))]
+    pairs += [("arxiv", value) for match in ARXIV_IN_TEXT.finditer(text) if (value := arxiv(match[1]))]
+    pairs += [("pmid", match[1]) for match in PMID_IN_TEXT.finditer(text)]
+    if number := arxiv(text):
+        pairs.append(("arxiv", number))
+    if len(text.strip()) > LONGEST_YEAR and (digits := pmid(text)):
+        pairs.append(("pmid", digits))
+    yield from dict.fromkeys(pairs)
+
+
+def _ends(text: str) -> Iterator[str]:
+    """A DOI and what it may be without what follows it."""
+    for _ in range(MOST_ENDS):
+        if value := doi(text):
+            yield value
+        text = AFTER_DOI.sub("", text)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 from typing import Unpack
 
 import numpy as np
 
-from .choices import MODES, Filter, FusionMethod, Metric, Mode, check_choice
+from .choices import MODES, SIMILAR_BY, Filter, FusionMethod, Metric, Mode, SimilarBy, check_choice
 from .dense import full_corpus
 from .dense.exact import RowScores
 from .dense.vectors import vectors_at
@@ -20,6 +21,7 @@ from .errors import InvalidRequest
 from .fusion import Fusion
 from .late import QueryTokens, match
 from .lexical.bm25 import weigh_terms
+from .lexical.names import field_terms
 from .lexical.spelling import Speller
 from .manifest import read_manifest
 from .narrowing import operators
@@ -30,19 +32,23 @@ from .protocols import Encoder
 from .queries import QueryEncoder
 from .ranking.diversity import diverse
 from .ranking.grouping import grouped
+from .ranking.leading import led
+from .ranking.linking import DEPTH, Linked
 from .ranking.reranking import reranked
-from .rocchio import moved, moved_terms, rocchio, rocchio_terms
-from .runs import Run
+from .rocchio import NEGATIVE_WEIGHT, moved, moved_terms, rocchio, rocchio_terms
+from .runs import Ranking, Run
 from .scope import Scope
 from .search import Probe
 from .snapshot import Snapshot, as_ids
 from .streams import checked_text
-from .types import Paper, Query, Rows, Scores, Vectors
+from .types import NO_MATCH, Match, Paper, Query, Rows, Scores, Vectors
 
 GROUPED = 10
 """How many more papers are looked at where near-duplicates are grouped; more again where that is not enough."""
 DIVERSE = 5
 """Of how many times as many papers a diverse answer is chosen."""
+GRAPHED = 100_000
+"""Papers up to which citations count by themselves among similar papers: reading who cites whom takes some seconds for as many."""
 
 
 class Index(Snapshot):
@@ -142,6 +148,7 @@ class Index(Snapshot):
         *,
         text: str | None = None,
         negatives: str | Sequence[str] = (),
+        by: SimilarBy | None = None,
         **changes: Unpack[SearchKeywords],
     ) -> Run:
         """Find papers like the given ones, and unlike `negatives`, combined by Rocchio's formula (see `search.rocchio`).
@@ -152,16 +159,48 @@ class Index(Snapshot):
             options: how to search. A reranker has no query to go by here, and is not asked.
             text: title and abstract of one more paper to be like, which need not be in the index.
             negatives: papers of this index to be unlike.
+            by: "text", "citations" (see `citations.CitationGraph.related`), or "both"; by default both in an index of up to 100,000 papers
+                that has a column of what they cite.
             changes: fields of `SearchOptions`, in place of those of `options`.
 
         Raises:
             NotFound: an id is not in the index.
-            InvalidRequest: neither ids nor text, or as in `search`.
+            InvalidRequest: neither ids nor text, citations of an index without references, or as in `search`.
         """
         chosen = replace(changed(options, changes), reranker=None)
         mode, fusion = self._checked(k, chosen.mode), self.fusion(chosen.fusion, chosen.alpha)
-        probe = self.likeness(ids, text=text, negatives=negatives, mode=mode, filter=chosen.filters)
-        return self._answered([probe], k, mode, fusion, chosen)
+        if by == "citations" and (chosen.mode or chosen.fusion or chosen.alpha is not None):
+            raise InvalidRequest("--mode, --fusion and --alpha say how texts are compared; leave them out with --by citations")
+        linked = self._linked(ids, negatives, text, by, chosen.filters)
+        if linked is not None and linked.alone:
+            probe = Probe(Query(" ".join(self.ids(self.named_rows(ids)))), None, {}, self.scope)
+        else:
+            probe = self.likeness(ids, text=text, negatives=negatives, mode=mode, filter=chosen.filters)
+        return self._answered([probe], k, mode, fusion, chosen, linked)
+
+    def _linked(
+        self, ids: str | Sequence[str], negatives: str | Sequence[str], text: str | None, by: SimilarBy | None, filter: Filter
+    ) -> Linked | None:
+        """The papers that citations link with the given ones, if these count: the mean over the given ones, less a fifth of the mean over
+        the negatives, as in Rocchio's formula."""
+        if by is not None:
+            check_choice("ground", by, SIMILAR_BY)
+        if by == "text" or (by is None and (not as_ids(ids) or len(self) > GRAPHED or not self.has_references)):
+            return None
+        if by == "citations" and text is not None:
+            raise InvalidRequest("a text cites nothing; give ids with --by citations, or leave it out")
+        positive_rows, negative_rows = self.named_rows(as_ids(ids)), self.named_rows(as_ids(negatives))
+        if not len(positive_rows):
+            raise InvalidRequest(f"--by {by} goes by what papers of the index cite; give ids of some")
+        scores = np.zeros(self.scope.rows)
+        for rows, weight in ((positive_rows, 1.0), (negative_rows, -NEGATIVE_WEIGHT)):
+            for row in rows.tolist():
+                related, closeness = self.citations.related(row)
+                scores[related] += weight / len(rows) * closeness
+        scope = self.narrower.passing(filter).without(np.concatenate([positive_rows, negative_rows]))
+        linked_rows = np.flatnonzero((scores > 0) & scope.flags)
+        alone = by == "citations"
+        return Linked(linked_rows, scores[linked_rows], self.ids, alone) if alone or len(linked_rows) else None
 
     def likeness(
         self,
@@ -174,12 +213,14 @@ class Index(Snapshot):
     ) -> Probe:
         """What `similar` searches with. Raises as it does."""
         ids, negatives = as_ids(ids), as_ids(negatives)
+        if text is not None:
+            checked_text(text, "text")
         if not ids and not (text or "").strip():
             raise InvalidRequest("nothing to be similar to; give paper ids, or --text with a title and an abstract")
         mode = self._checked(1, mode)
-        positive_rows, negative_rows, outside = self.rows(ids), self.rows(negatives), []
+        positive_rows, negative_rows, outside = self.named_rows(ids), self.named_rows(negatives), []
         if text:
-            title, _, abstract = checked_text(text, "text").partition(". ")
+            title, _, abstract = text.partition(". ")
             outside = [Paper("", title, abstract)]
         vector = None
         if mode != "bm25":
@@ -188,7 +229,7 @@ class Index(Snapshot):
         groups = (*self.papers_at(positive_rows), *outside), self.papers_at(negative_rows)
         terms = rocchio_terms(*([self._terms(Query("", paper=paper).words, mode) for paper in group] for group in groups))
         scope = self.narrower.passing(filter).without(np.concatenate([positive_rows, negative_rows]))
-        return Probe(Query(" ".join(ids) or "text"), vector, terms, scope)
+        return Probe(Query(" ".join(self.ids(positive_rows)) or "text"), vector, terms, scope)
 
     def score(
         self,
@@ -237,7 +278,9 @@ class Index(Snapshot):
         assert self.bm25 is not None
         return Speller(self.analyzer, self.bm25, self._texts)
 
-    def _answered(self, probes: Sequence[Probe], k: int, mode: Mode, fusion: Fusion, options: SearchOptions) -> Run:
+    def _answered(
+        self, probes: Sequence[Probe], k: int, mode: Mode, fusion: Fusion, options: SearchOptions, linked: Linked | None = None
+    ) -> Run:
         """Search, and do to the rankings what the options say; as deep as it takes to have k papers left."""
         if options.diversify and not self.vectors:
             raise InvalidRequest(f"{self.path} has no vectors to tell papers' likeness by; leave out --diverse")
@@ -248,9 +291,16 @@ class Index(Snapshot):
             searcher = replace(searcher, match=self._match_anew)
         while True:
             searched = max(depth, options.rerank_depth) if options.reranker else depth
-            run = Run(tuple(searcher.search(probes, searched, mode, fusion)), mode, self)
+            if linked is None:
+                run = Run(tuple(searcher.search(probes, searched, mode, fusion)), mode, self)
+            elif linked.alone:
+                run = Run((linked.ranking(probes[0].query, searched),), "citations", self)
+            else:
+                by_text = searcher.search(probes, max(searched, DEPTH), mode, fusion)[0]
+                run = Run((linked.joined(by_text, searched),), f"{mode}+citations", self)
             if options.reranker is not None:
                 run = reranked(run, options.reranker, depth, options.rerank_depth)
+            run = replace(run, rankings=tuple(self.leading(*parts, depth) for parts in zip(run, probes, strict=True)))
             if not options.group:
                 break
             grouped_rankings = tuple(grouped(ranking, self.papers_at(ranking.rows), works) for ranking in run)
@@ -262,6 +312,11 @@ class Index(Snapshot):
         if options.diversify:
             run = replace(run, rankings=tuple(diverse(ranking, vectors_at(self.vectors, ranking.rows), k) for ranking in run))
         return run
+
+    def leading(self, ranking: Ranking, probe: Probe, k: int) -> Ranking:
+        """The first k papers of a probe's ranking after those that the query names, and that may answer, are put first."""
+        rows = probe.named.rows[probe.scope.has(probe.named.rows)]
+        return led(ranking, Match(probe.named.by, rows), self.ids(rows), k) if len(rows) else ranking
 
     def _match_anew(self, tokens: QueryTokens, rows: Rows) -> Scores:
         """`match` where the index has no token vectors."""
@@ -287,18 +342,20 @@ class Index(Snapshot):
         parsed: list[Query] = []
         scopes: list[Scope] = []
         typed_queries: list[TypedQuery | None] = []
+        matches: list[Match] = []
         for number, item in enumerate(queries, 1):
             checked_text(item.words if isinstance(item, Query) else item, "query")
             if isinstance(item, Query):
                 parsed.append(item)
                 scopes.append(allowed)
                 typed_queries.append(None)
+                matches.append(NO_MATCH)
                 continue
-            # the columns' names are read from every shard, which a cold search can do without
-            typed = operators.parse(item, self.columns.names if ":" in item else ())
+            typed, match, scope = self._typed(item, allowed)
             parsed.append(Query(str(number), typed.words))
             typed_queries.append(typed)
-            scopes.append(self.narrower.meeting(typed.demands, allowed))
+            matches.append(match)
+            scopes.append(scope)
         if not all(query.words.strip() for query in parsed):
             raise InvalidRequest("the query is empty, or only leaves papers out; give some words, a sentence or a title")
         if mode == "bm25" and not late:
@@ -308,8 +365,26 @@ class Index(Snapshot):
             vectors, tokens = self._read(parsed, mode, vectors, late)
             known = list(vectors)
         probes = [self._probe(*parts, mode) for parts in zip(parsed, typed_queries, known, scopes, strict=True)]
-        probes = [replace(probe, tokens=states) for probe, states in zip(probes, tokens, strict=True)]
+        probes = [replace(probe, tokens=states, named=match) for probe, states, match in zip(probes, tokens, matches, strict=True)]
         return [self._moved(probes[0], as_ids(like), as_ids(unlike), mode)] if like or unlike else probes
+
+    def _typed(self, text: str, allowed: Scope) -> tuple[TypedQuery, Match, Scope]:
+        """A typed text taken apart, the papers that it names, and those that may answer. In place of an identifier, which has no words, its
+        paper's title is searched for, so that papers on its subject follow it."""
+        if len(match := self.lookup.identified(text)):
+            paper = self.papers_at(match.rows[:1])[0]
+            return TypedQuery(paper.title or paper.abstract or text, ()), match, allowed
+        try:
+            # the columns' names are read from every shard, which a cold search can do without
+            typed = operators.parse(text, self.columns.names if ":" in text else ())
+        except InvalidRequest:
+            if len(match := self.lookup.meant(text, allowed)):  # what was pasted may have anything in it
+                return TypedQuery(text, ()), match, allowed
+            raise
+        scope = self.narrower.meeting(typed.demands, allowed)
+        # what AND, OR and NOT join are subjects
+        is_joined = any(not isinstance(demand, operators.Demand) for demand in typed.demands)
+        return typed, NO_MATCH if is_joined else self.lookup.meant(typed.words, scope), scope
 
     def _read(
         self, queries: Sequence[Query], mode: Mode, vectors: Vectors | None, late: bool | None = None
@@ -340,9 +415,9 @@ class Index(Snapshot):
 
     def _moved(self, probe: Probe, like: Sequence[str], unlike: Sequence[str], mode: Mode) -> Probe:
         """A probe moved towards papers and away from others, which no longer may answer it."""
-        if both := [id for id in like if id in unlike]:
+        liked, disliked = (np.array(list(dict.fromkeys(self.named_rows(names).tolist())), np.int64) for names in (like, unlike))
+        if both := self.ids(liked[np.isin(liked, disliked)]):
             raise InvalidRequest(f"the paper {both[0]!r} is both liked and disliked; leave it out of one of them")
-        liked, disliked = (self.rows(list(dict.fromkeys(ids))) for ids in (like, unlike))
         vector, terms = probe.vector, probe.terms
         if vector is not None:
             vector = moved(vector, self._vectors_at(liked), self._vectors_at(disliked))
@@ -356,9 +431,9 @@ class Index(Snapshot):
 
     def _checked_vectors(self, vectors: Vectors, queries: int) -> Vectors:
         """Vectors that were given for so many queries. Raises InvalidRequest for those of another shape."""
-        if vectors.shape != (expected := (queries, self.vectors[0].dim)):
-            raise InvalidRequest(f"vectors of queries have the shape {expected}, (queries, dimension), not {vectors.shape}")
-        return vectors
+        if np.shape(vectors) != (expected := (queries, self.vectors[0].dim)):
+            raise InvalidRequest(f"vectors of queries have the shape {expected}, (queries, dimension), not {np.shape(vectors)}")
+        return np.asarray(vectors, np.float32)
 
     def _probe(self, query: Query, typed: TypedQuery | None, vector: Vectors | None, scope: Scope, mode: Mode) -> Probe:
         """A query, as it was typed or None, with its terms and with what its unknown words are taken for."""
@@ -372,7 +447,9 @@ class Index(Snapshot):
         corrections = self.speller.corrections(query.words, insisted)
         if vector is not None:
             corrections = [correction for correction in corrections if self.searcher.believes(correction, vector)]
-        return Probe(query, vector, self.speller.terms(query.words, corrections), scope, corrections, listing)
+        terms = self.speller.terms(query.words, corrections)
+        fields = {} if listing or self.bm25 is None else field_terms(self.bm25, self.analyzer, query.words)
+        return Probe(query, vector, terms, scope, corrections, listing, fields=fields)
 
     def fusion(self, method: FusionMethod | None, alpha: float | None) -> Fusion:
         """How to join both halves: as the index was tuned, but for what the caller asks."""
@@ -396,8 +473,8 @@ class Index(Snapshot):
         return Effort(options.ef, options.nprobe, deepens=False)
 
     def _checked(self, k: int, mode: Mode | None) -> Mode:
-        if k < 1:
-            raise InvalidRequest(f"k must be at least 1, not {k}")
+        if not isinstance(k, Integral) or k < 1:
+            raise InvalidRequest(f"k must be a whole number, at least 1, not {k!r}")
         chosen = self.modes[0] if mode is None else mode
         check_choice("mode", chosen, MODES)
         if chosen not in self.modes:
@@ -440,7 +517,7 @@ def _listed(query: str | Query | Sequence[str | Query]) -> list[str | Query]:
     queries = [query] if isinstance(query, str | Query) else list(query) if isinstance(query, Sequence) else [query]
     for item in queries:
         if not isinstance(item, str | Query):
-            raise InvalidRequest(f"a query is a text or a Query, not a {type(item).__name__}")
+            raise InvalidRequest(f"a query is a text or a Query, not {item!r}")
     if not queries:
         raise InvalidRequest("there is no query; give some words, a sentence or a title")
     return queries

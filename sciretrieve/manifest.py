@@ -38,7 +38,7 @@ LOGGED = 1000
 """Commits that a manifest remembers."""
 
 TOKEN_FILES = {"tokens.npy", "token-counts.npy"}
-SHARD_FILES = {"papers.parquet", "ids.arrow", "postings.arrow", "lengths.arrow", "vectors.npy", *TOKEN_FILES}
+SHARD_FILES = {"papers.parquet", "ids.arrow", "postings.arrow", "lengths.arrow", "fields.arrow", "vectors.npy", *TOKEN_FILES}
 """The files of a new shard; generations may add a FAISS index and a list of deleted papers."""
 SHARD_NAME = re.compile(r"\d{6,}")
 ANN_FILE = re.compile(r"dense-\d{6,}\.faiss")
@@ -148,6 +148,11 @@ class Manifest:
         """How many papers exceed the encoder's input length; None if unknown."""
         counts = [shard.truncated for shard in self.shards]
         return None if None in counts else sum(count or 0 for count in counts)
+
+    @property
+    def has_fields(self) -> bool:
+        """Whether the words of all papers' authors, venues and keywords can be searched."""
+        return all("fields.arrow" in shard.files for shard in self.shards)
 
     @property
     def bm25(self) -> Bm25Parameters | None:

@@ -9,13 +9,6 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from .choices import (
-    BM25_VARIANTS,
-    BUILD_PRECISIONS,
-    DEVICES,
-    FUSION_METHODS,
-    METRICS,
-    MODES,
-    POOLINGS,
     Bm25Variant,
     BuildPrecision,
     Device,
@@ -25,6 +18,7 @@ from .choices import (
     Mode,
     PoolingName,
     check_choice,
+    check_types,
 )
 from .errors import InvalidRequest
 
@@ -55,9 +49,9 @@ class Bm25Parameters:
     title: float = 2.0
 
     def __post_init__(self) -> None:
+        check_types(self)
         if not (self.k1 >= 0 and 0 <= self.b <= 1 and self.title >= 0):
             raise InvalidRequest(f"BM25 wants k1 >= 0, 0 <= b <= 1 and a title weight >= 0, not {self.k1}, {self.b} and {self.title}")
-        check_choice("BM25 variant", self.variant, BM25_VARIANTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +103,7 @@ class BuildSettings:
         if self.dense == "none":
             for name in ("encoder", "adapter", "query_adapter", "pooling", "template", "query_template"):
                 object.__setattr__(self, name, None)
-        if self.metric is not None:
-            check_choice("metric", self.metric, METRICS)
-        if self.pooling is not None:
-            check_choice("pooling", self.pooling, POOLINGS)
-        check_choice("precision", self.precision, BUILD_PRECISIONS)
-        check_choice("device", self.device, DEVICES)
+        check_types(self)
         if self.encoder is None and self.lexical is None:
             raise InvalidRequest("an index needs vectors or BM25; leave out --dense none or --no-lexical")
         if not 1 <= self.shard_size <= LARGEST_SHARD:
@@ -191,10 +180,9 @@ class SearchOptions:
     late: bool | None = None
 
     def __post_init__(self) -> None:
-        if self.mode is not None:
-            check_choice("mode", self.mode, MODES)
-        if self.fusion is not None:
-            check_choice("fusion", self.fusion, FUSION_METHODS)
+        check_types(self)
+        if not hasattr(self.reranker, "score") and self.reranker is not None:
+            raise InvalidRequest(f"reranker is what `sciretrieve.open_reranker(name)` gives, not {self.reranker!r}")
         if self.alpha is not None and not 0 <= self.alpha <= 1:
             raise InvalidRequest(f"--alpha, the dense half's share, lies between 0 and 1, not {self.alpha}")
         if self.since is not None and self.until is not None and self.since > self.until:
@@ -247,6 +235,8 @@ Options = TypeVar("Options", BuildSettings, SearchOptions)
 
 def changed(options: Options, changes: Any) -> Options:
     """`options` with other values for some of its fields. Raises UnknownName for a field that it does not have."""
+    if not isinstance(options, BuildSettings | SearchOptions):
+        raise InvalidRequest(f"{options!r} stands where BuildSettings or SearchOptions do; name a single option, as in mode='bm25'")
     names = [field.name for field in fields(options)]
     for name in changes:
         check_choice("option", name, names)

@@ -133,16 +133,3 @@ class Progress(Protocol):
 
     def note(self, text: str) -> None:
         """Print a line."""
-
-
-class Silent:
-    """Progress that is not shown."""
-
-    def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
-        """Hear nothing."""
-
-    def advance(self, papers: int) -> None:
-        """Hear nothing."""
-
-    def note(self, text: str) -> None:
-        """Hear nothing."""

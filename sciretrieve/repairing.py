@@ -36,7 +36,8 @@ from .manifest import (
 )
 from .once import once
 from .pending import Pending
-from .protocols import Encoder, Progress, Silent
+from .progress import shown
+from .protocols import Encoder, Progress
 from .queries import QueryEncoder
 from .schema import concat
 from .shards import Shard, cut_shard, fill, finished_facts
@@ -51,7 +52,7 @@ LOST = ("papers.parquet", "deleted-")
 """Beginnings of the names of files that cannot be made anew."""
 
 
-def repair(index: str | Path, *, encoder: Encoder | None = None, progress: Progress | None = None) -> Verification:
+def repair(index: str | Path, *, encoder: Encoder | None = None, progress: Progress | bool = True) -> Verification:
     """Verify an index, make anew what can be, as a new generation, and verify it again. Returns what the second time told.
 
     Older generations are removed if anything was damaged.
@@ -65,20 +66,21 @@ def repair(index: str | Path, *, encoder: Encoder | None = None, progress: Progr
         Unavailable: vectors are lost, and the encoder is not available here.
         InvalidRequest, EncoderMismatch: vectors are lost, and the encoder gives others now, or is another.
     """
-    directory, listener = Path(index), progress or Silent()
-    if not (directory / MANIFEST).exists() and not generations(directory):
-        read_manifest(directory)
-    with write_lock(directory):
-        _restore_manifest(directory, listener)
-        before = verify(directory, encoder=encoder, progress=listener)
-        if not before.faults:
-            sweep(directory)  # after a repair that was killed when it had repaired
-            return before
-        damaged = {fault.file for fault in before.faults} - {ENCODER}
-        if damaged and _Repair(directory, read_manifest(directory), damaged, encoder, listener).run():
-            sweep(directory, keep=0)
-        after = verify(directory, encoder=encoder, progress=listener)
-        return replace(after, faults=tuple(map(_told, after.faults)))
+    directory = Path(index)
+    with shown(progress) as listener:
+        if not (directory / MANIFEST).exists() and not generations(directory):
+            read_manifest(directory)
+        with write_lock(directory):
+            _restore_manifest(directory, listener)
+            before = verify(directory, encoder=encoder, progress=listener)
+            if not before.faults:
+                sweep(directory)  # after a repair that was killed when it had repaired
+                return before
+            damaged = {fault.file for fault in before.faults} - {ENCODER}
+            if damaged and _Repair(directory, read_manifest(directory), damaged, encoder, listener).run():
+                sweep(directory, keep=0)
+            after = verify(directory, encoder=encoder, progress=listener)
+            return replace(after, faults=tuple(map(_told, after.faults)))
 
 
 def _told(fault: Fault) -> Fault:
@@ -200,7 +202,7 @@ class _Repair:
         if self._lost_packing:  # what is learnt anew may differ
             names |= TOKEN_FILES
         if folder in self.damaged:
-            names |= {"ids.arrow", "postings.arrow", "lengths.arrow"} & set(facts.files)
+            names |= {"ids.arrow", "postings.arrow", "lengths.arrow", "fields.arrow"} & set(facts.files)
         return names | ({"postings.arrow"} if analyzed_otherwise else set())
 
     def _without_damaged_ann(self, facts: ShardFacts) -> ShardFacts:

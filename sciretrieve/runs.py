@@ -5,35 +5,42 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
-from typing import Any
+from textwrap import shorten
+from typing import Any, overload
 from urllib.parse import quote
 
 import numpy as np
 import pyarrow as pa
 
-from .errors import MissingExtra
+from .bibliographies.addresses import address_of
+from .errors import InvalidRequest, MissingExtra, SciretrieveError
 from .protocols import PaperSource
 from .types import Hit, Query, Rows, Scores
+from .wording import counted
 
 NOTEBOOK_QUERIES, NOTEBOOK_HITS = 5, 10
 """How much of a run a notebook shows."""
+WEAK_NOTE = "no paper matches well"
+SHOWN_QUERIES, SHOWN_HITS = 3, 3
+"""How much of a run its `repr` shows."""
 
 WEAK = 0.4
 """The strength below which an answer is called weak; chosen with queries from other fields, see docs/search.md."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
 class Ranking:
     """The answer to one query: paper ids by falling score, equal scores by rising id.
 
-    A reranker, `diverse` and a listing do not order papers by their scores.
+    A reranker, `diverse` and a listing do not order papers by their scores. Papers that the query names come first, and share the best.
 
     `rows` are the papers' rows in the index, which finds them faster by row than by id.
     `parts` has, for each half of the search that ran ("dense", "bm25") and for a reranker ("rerank"), the papers' scores
     there, aligned with `ids`; NaN where it has none. `also` has, if near-duplicates were grouped, the ids of the others in
     each paper's group. `corrections` maps words that no paper has to their corrections. `strength` is how well the
     best of the first papers match the query, from 0 to 1, see `search.Searcher.strength`; None if unknown. A `listing`
-    answers only demands on columns, which all its papers meet: their scores are 1.
+    answers only demands on columns, which all its papers meet: their scores are 1. `known` has the ids of the papers that the query
+    names, also of those beyond the ranking's end, and by what: "DOI", "title" and so on, see `types.Match`.
     """
 
     query: Query
@@ -45,14 +52,21 @@ class Ranking:
     corrections: Mapping[str, str] = field(default_factory=dict)
     strength: float | None = None
     listing: bool = False
+    known: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def weak(self) -> bool:
         """Whether no paper matches well."""
-        return self.strength is not None and self.strength < WEAK
+        return not self.known and self.strength is not None and self.strength < WEAK
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def __repr__(self) -> str:
+        first = ", ".join(f"{id} {score:.3f}" for id, score in zip(self.ids[:SHOWN_HITS], self.scores, strict=False))
+        further = ", …" * (len(self) > SHOWN_HITS)
+        query = shorten(self.query.words, 80, placeholder="…")
+        return f"<Ranking of {counted(len(self), 'paper')} for {query!r}: {first or 'none'}{further}>"
 
     def take(self, places: Sequence[int] | Rows) -> Ranking:
         """The papers at these places, counted from 0, in the order given, with all that is known of each."""
@@ -66,9 +80,11 @@ class Ranking:
         )
 
 
-@dataclass(frozen=True)
-class Run:
-    """Rankings of a batch of queries, in the queries' order. `mode` is the search's mode; `source` has the papers."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Run(Sequence[Ranking]):
+    """Rankings of a batch of queries, in the queries' order: a sequence of them, whose slices are runs, too.
+
+    `mode` is the search's mode; `source` has the papers."""
 
     rankings: tuple[Ranking, ...]
     mode: str
@@ -80,30 +96,58 @@ class Run:
     def __iter__(self) -> Iterator[Ranking]:
         return iter(self.rankings)
 
-    def __getitem__(self, number: int) -> Ranking:
-        return self.rankings[number]
+    @overload
+    def __getitem__(self, place: int) -> Ranking: ...
+    @overload
+    def __getitem__(self, place: slice) -> Run: ...
+    def __getitem__(self, place: int | slice) -> Ranking | Run:
+        """One query's ranking, or a run of some of them."""
+        return replace(self, rankings=self.rankings[place]) if isinstance(place, slice) else self.rankings[place]
 
     def __repr__(self) -> str:
-        queries = f"{len(self)} {'query' if len(self) == 1 else 'queries'}"
-        return f"<Run of {queries} in mode {self.mode}, {sum(map(len, self.rankings)):,} hits>"
+        """How many queries and hits there are, and the first few of them."""
+        lines = [f"<Run of {counted(len(self), 'query', 'queries')} in mode {self.mode}, {counted(sum(map(len, self)), 'hit')}>"]
+        for ranking in self.rankings[:SHOWN_QUERIES]:
+            lines += [f"{shorten(ranking.query.words, 80, placeholder='…')!r}{f' ({WEAK_NOTE})' * ranking.weak}", *self.lines_of(ranking)]
+        if len(self) > SHOWN_QUERIES:
+            lines.append(f"… {counted(len(self) - SHOWN_QUERIES, 'more query', 'more queries')}")
+        return "\n".join(lines)
+
+    def lines_of(self, ranking: Ranking) -> list[str]:
+        """The first few hits of a ranking, a line each; their ids alone where their papers cannot be read any more."""
+        excerpt = ranking.take(range(min(len(ranking), SHOWN_HITS)))
+        try:
+            names = [f"{hit.paper.headline()} · {hit.id}" for hit in self.hits_of(excerpt)]
+        except (SciretrieveError, OSError, ValueError):  # a repr raises nothing
+            names = list(excerpt.ids)
+        lines = [f"{rank:>3}  {score:.3f}  {name}" for rank, (score, name) in enumerate(zip(excerpt.scores, names, strict=True), start=1)]
+        return lines + [f"     … {len(ranking) - SHOWN_HITS:,} more"] * (len(ranking) > SHOWN_HITS)
 
     def _repr_html_(self) -> str:
-        """The first ten hits of each of the first queries, as a notebook shows them."""
-        tables = []
+        """The first ten hits of each of the first queries, as a notebook shows them; titles lead to the papers."""
+        blocks = []
         for ranking in self.rankings[:NOTEBOOK_QUERIES]:
-            excerpt = replace(ranking, ids=ranking.ids[:NOTEBOOK_HITS], rows=ranking.rows[:NOTEBOOK_HITS])
-            lines = [
-                f"<tr><td>{hit.rank}</td><td>{hit.score:.3f}</td><td>{hit.paper.year or ''}</td>"
-                f"<td>{escape(hit.paper.title)}</td><td>{escape(hit.id)}</td></tr>"
-                for hit in self.hits_of(excerpt)
-            ]
+            lines = []
+            for hit in self.hits_of(ranking.take(range(min(len(ranking), NOTEBOOK_HITS)))):
+                title, address = escape(hit.paper.title or hit.paper.headline()), address_of(hit.paper)
+                linked = f'<a href="{escape(address)}" target="_blank" rel="noopener">{title}</a>' if address else title
+                cells = str(hit.rank), f"{hit.score:.3f}", str(hit.paper.year or ""), linked, escape(hit.id)
+                lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
             head = "<tr><th></th><th>score</th><th>year</th><th>title</th><th>id</th></tr>"
-            tables.append(f"<p>{escape(ranking.query.words)}</p><table>{head}{''.join(lines)}</table>")
-        return "".join(tables)
+            further = f"<p>… {len(ranking) - NOTEBOOK_HITS:,} more</p>" * (len(ranking) > NOTEBOOK_HITS)
+            note = f"<br><em>{WEAK_NOTE}</em>" * ranking.weak
+            blocks.append(f"<p>{escape(ranking.query.words)}{note}</p><table>{head}{''.join(lines)}</table>{further}")
+        if len(self) > NOTEBOOK_QUERIES:
+            blocks.append(f"<p>… {counted(len(self) - NOTEBOOK_QUERIES, 'more query', 'more queries')}</p>")
+        return "".join(blocks)
 
     @property
     def hits(self) -> list[Hit]:
-        """The hits of the first query, with their papers: the answer to a search for one query."""
+        """The hits, with their papers, of a run of one query. Raises InvalidRequest for a run of several: `hits_of` takes one's ranking."""
+        if len(self) != 1:
+            raise InvalidRequest(
+                f"this run answers {counted(len(self), 'query', 'queries')}; take the hits of one, as in run.hits_of(run[0])"
+            )
         return self.hits_of(self.rankings[0])
 
     def hits_of(self, ranking: Ranking) -> list[Hit]:
@@ -126,13 +170,13 @@ class Run:
             "query_id": pa.array(np.repeat([ranking.query.id for ranking in self.rankings], lengths).tolist(), pa.string()),
             "rank": pa.array([rank for length in lengths for rank in range(1, length + 1)], pa.int32()),
             "paper_id": pa.array([id for ranking in self.rankings for id in ranking.ids], pa.string()),
-            "score": pa.array(np.concatenate([ranking.scores for ranking in self.rankings])),
+            "score": pa.array(np.concatenate([np.empty(0), *(ranking.scores for ranking in self)])),
         }
-        for name in self.rankings[0].parts:
+        for name in self.rankings[0].parts if self.rankings else ():
             parts = np.concatenate([ranking.parts[name] for ranking in self.rankings])
             columns[name] = pa.array(parts, mask=np.isnan(parts))
         if titles:
-            papers = self.source.papers_at(np.concatenate([ranking.rows for ranking in self.rankings]))
+            papers = self.source.papers_at(np.concatenate([np.empty(0, np.int64), *(ranking.rows for ranking in self)]))
             columns["title"] = pa.array([paper.title for paper in papers], pa.string())
             columns["year"] = pa.array([paper.year for paper in papers], pa.int32())
         return pa.table(columns)

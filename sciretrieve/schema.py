@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -194,6 +195,18 @@ def booleans(mask: Mask) -> pa.BooleanArray:
 def integers(rows: Rows) -> pa.Int64Array:
     """Rows as an Arrow array for `take`; without `pa.array`, as in `booleans`."""
     return pa.Int64Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(np.ascontiguousarray(rows, np.int64))])
+
+
+def letters(name: str) -> str:
+    """A column's or a field's name by its letters and digits: "paperId", "paper_id" and "Paper ID" are one."""
+    return re.sub(r"[\W_]", "", name.lower())
+
+
+def text(value: str) -> pa.StringScalar:
+    """A text as an Arrow scalar to compare with; without `pa.scalar`, as in `booleans`."""
+    data = value.encode()
+    buffers = [None, pa.py_buffer(np.array([0, len(data)], np.int32)), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.string(), 1, buffers)[0]
 
 
 def plain(value: Any) -> Any:

@@ -18,11 +18,11 @@ from .effort import USUAL, Effort
 from .fusion import Fusion, lifted
 from .late import QueryTokens
 from .lexical import Bm25
-from .lexical.bm25 import NO_ROWS, Weights
+from .lexical.bm25 import NO_ROWS, FieldTerms, Weights
 from .lexical.spelling import Correction
 from .runs import WEAK, Ranking
 from .scope import Scope
-from .types import Mask, Query, Rows, Scores, Vectors
+from .types import NO_MATCH, Mask, Match, Query, Rows, Scores, Vectors
 
 BATCH = 256
 """Queries whose candidates are held at a time."""
@@ -41,7 +41,9 @@ class Probe:
     """A query made ready: its vector (dim,) for dense search, its weighted terms for BM25, and which papers may answer it.
     `corrections` says which of the terms stand for words that no paper has. A `listing` asks for nothing but
     values of columns, which all papers that may answer have alike. `tokens` are its token vectors for late interaction. `typed` has the
-    query's own terms where feedback has changed `terms`; None where these are the query's own."""
+    query's own terms where feedback has changed `terms`; None where these are the query's own. `named` has the papers that the query
+    names, which come first. `fields` has for those of its terms that may be names the words in fields that they stand for, see
+    `lexical.names`."""
 
     query: Query
     vector: Vectors | None
@@ -51,6 +53,14 @@ class Probe:
     listing: bool = False
     tokens: QueryTokens | None = None
     typed: Mapping[str, float] | None = None
+    named: Match = NO_MATCH
+    fields: FieldTerms = field(default_factory=dict)
+
+    @property
+    def all_terms(self) -> Mapping[str, float]:
+        """The weighted terms, and the words in fields that some of them may stand for."""
+        in_fields = {term: weight for terms in self.fields.values() for term, weight in terms.items()}
+        return {**self.terms, **in_fields} if in_fields else self.terms
 
     @property
     def own_terms(self) -> Mapping[str, float]:
@@ -113,10 +123,13 @@ class Searcher:
         """The best papers for the words of each of some probes that the same papers may answer; see `Bm25.best`."""
         assert self.bm25 is not None
         for probe, other_rows in zip(probes, others, strict=True):
-            yield self.bm25.best(probe.terms, k, probe.scope, other_rows)
+            yield self.bm25.best(probe.all_terms, k, probe.scope, other_rows)
 
     def _bm25(self, probe: Probe, k: int, rows: Rows, row_scores: Weights) -> Ranking:
         scores = row_scores.astype(np.float64)
+        if probe.listing and len(rows) < k:  # whose papers need none of the words: an author's name is seldom in the text
+            others = np.setdiff1d(probe.scope.places, rows)
+            rows, scores = np.concatenate([rows, others]), np.concatenate([scores, np.full(len(others), -np.inf)])
         return self._ranked(probe, k, rows, scores, {"bm25": scores})
 
     def candidates(self, probes: Sequence[Probe], depth: int) -> Iterator[Candidates]:
@@ -139,7 +152,8 @@ class Searcher:
         scored[in_nearest] = True
         meaning[in_nearest] = nearest[1]
         meaning[~scored] = dense.score_rows(self.vectors, _vector(probe), rows[~scored])
-        complete = self.bm25.have_all(self.bm25.known_terms(probe.own_terms), rows)
+        known = [term for term in probe.own_terms if term in probe.fields or self.bm25.frequency(term)]
+        complete = self.bm25.have_all(known, rows, probe.fields)
         return Candidates(probe, rows, meaning, words, self.bm25.title_overlap(probe.own_terms, rows), complete)
 
     def fused(self, candidates: Candidates, k: int, fusion: Fusion) -> Ranking:
@@ -186,7 +200,7 @@ class Searcher:
         whole = {**probe.own_terms, **{correction.term: 1.0 for correction in probe.corrections}}
         total = sum(weight * self.bm25.rarity(term) for term, weight in whole.items())
         certain = {**probe.own_terms, **{correction.term: correction.certainty for correction in probe.corrections}}
-        covered = float(self.bm25.covered_rarity(certain, candidates.rows[first]).max()) / total if total else 0.0
+        covered = float(self.bm25.covered_rarity(certain, candidates.rows[first], probe.fields).max()) / total if total else 0.0
         return max(scale.strength(float(candidates.dense[first].max())), covered)
 
     def believes(self, correction: Correction, vector: Vectors) -> bool:

@@ -13,15 +13,17 @@ import numpy as np
 import pyarrow as pa
 
 from .choices import MODES, Mode
+from .citations import CitationGraph, reference_columns
 from .dense import VectorShard
 from .dense.scale import Scale, scale
 from .effort import USUAL
 from .encoders import read_golden
-from .errors import CorruptData, InvalidRequest, NotFound
+from .errors import Ambiguous, CorruptData, InvalidRequest, NotFound
 from .files import hold, read_array
 from .late import Packing, QueryTokens, TokenShard, matches, read_packing
 from .lexical import Analyzer, Bm25, LexicalShard, Statistics
 from .lexical.bm25 import RememberedWeights
+from .lookup import Lookup
 from .manifest import Manifest, check_sizes, generation_file, read_manifest
 from .narrowing.masks import Narrower
 from .once import once
@@ -33,9 +35,14 @@ from .shards import Shard, open_shards, scope_of
 from .streams import checked_text
 from .types import Paper, Rows, Scores, Vectors
 from .verified import Verified
+from .wording import counted
 
 ATTEMPTS = 100
 """Times that an index is opened again because a writer swept the generation that was about to be opened."""
+SUGGESTED = 3
+"""Papers that are suggested where a name is none."""
+LISTED = 5
+"""Papers that are shown where a name is one of several."""
 
 
 class Snapshot:
@@ -74,7 +81,7 @@ class Snapshot:
         return self.manifest.papers
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.path} of {len(self):,} papers>"
+        return f"<{type(self).__name__} {self.path} of {counted(len(self), 'paper')}>"
 
     @property
     def modes(self) -> tuple[Mode, ...]:
@@ -104,8 +111,8 @@ class Snapshot:
         return [id for shard in self.shards for id in _live(shard)]
 
     def papers(self, ids: str | Sequence[str]) -> list[Paper]:
-        """The papers with the given id, or ids, in that order. Raises NotFound for an id that is not in the index."""
-        return self.papers_at(self.rows(ids))
+        """The papers that are named by the given text, or texts, in that order, as `named_rows` finds them. Raises as it does."""
+        return self.papers_at(self.named_rows(ids))
 
     def papers_at(self, rows: Rows) -> list[Paper]:
         """The papers at the given rows, in that order."""
@@ -122,6 +129,33 @@ class Snapshot:
         if missing := [id for id in ids if id not in row_of]:
             raise NotFound(f"there is no paper {missing[0]!r} in {self.path}; `sciretrieve search` shows the ids of papers")
         return np.array([row_of[id] for id in ids], np.int64)
+
+    def named_rows(self, names: str | Sequence[str]) -> Rows:
+        """Where the papers stand that people name: by an id, a DOI, an arXiv number, a PubMed id, an address, a citation key or a title.
+
+        An id is what comes before everything else, so a paper can always be named.
+
+        Raises:
+            NotFound: a name is none of a paper of the index.
+            Ambiguous: it is one of several papers.
+        """
+        texts = [checked_text(name, "id") for name in as_ids(names)]
+        row_of = self.find(texts)
+        for text in texts:
+            if text not in row_of:
+                row_of[text] = self._named_row(text)
+        return np.array([row_of[text] for text in texts], np.int64)
+
+    def _named_row(self, text: str) -> int:
+        match = self.lookup.named(text)
+        if not len(match):
+            alike = [f"{paper.id} ({paper.title})" for paper in self.papers_at(self.lookup.like(text, SUGGESTED))]
+            hint = f"did you mean {' or '.join(alike)}?" if alike else "`sciretrieve search` shows the ids of papers"
+            raise NotFound(f"there is no paper {text!r} in {self.path}; {hint}")
+        if len(match) > 1:
+            listing = [(paper.id, paper.title, paper.year) for paper in self.papers_at(match.rows[:LISTED])]
+            raise Ambiguous(text, match.by, len(match), listing)
+        return int(match.rows[0])
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:
         """The rows of those of the given ids that are in the index."""
@@ -176,7 +210,9 @@ class Snapshot:
             frequencies = read_array(path)
             if frequencies.dtype != np.int32 or frequencies.shape != (len(shard.postings.terms),):
                 raise CorruptData(f"{path} does not fit its shard; try `sciretrieve verify --repair`")
-            lexical_shards.append(LexicalShard(shard.postings, frequencies, shard.scope, shard.first, statistics, parameters, remembered))
+            lexical_shards.append(
+                LexicalShard(shard.postings, frequencies, shard.scope, shard.first, statistics, parameters, remembered, shard.fields)
+            )
         return Bm25(lexical_shards, statistics, parameters)
 
     @once
@@ -193,6 +229,26 @@ class Snapshot:
     def narrower(self) -> Narrower:
         """What says which papers may answer."""
         return Narrower(self.shards, lambda: self.scope, lambda: self.columns, lambda: self.analyzer, lambda: self.bm25)
+
+    @once
+    def lookup(self) -> Lookup:
+        """What says which papers a text means."""
+        return Lookup(self.shards, lambda: self.scope, lambda: self.analyzer, lambda: self.bm25)
+
+    @property
+    def has_references(self) -> bool:
+        """Whether a column says what papers cite."""
+        return bool(reference_columns(self.columns))
+
+    @once
+    def citations(self) -> CitationGraph:
+        """Who cites whom. Raises InvalidRequest where no column says what papers cite."""
+        if not self.has_references:
+            raise InvalidRequest(
+                f"{self.path} has no column with what its papers cite; with one such as references, referenced_works, reference or cites, "
+                "a list of ids or DOIs, citations can be followed"
+            )
+        return CitationGraph.of(self.shards)
 
     @once
     def golden(self) -> Vectors | None:
@@ -244,8 +300,12 @@ def _live(shard: Shard) -> list[str]:
 
 
 def as_ids(ids: str | Sequence[str]) -> Sequence[str]:
-    """One id or several as several: a text is one id, not its letters."""
-    return [ids] if isinstance(ids, str) else ids
+    """One id or several as several: a text is one id, not its letters. Raises InvalidRequest for what is neither."""
+    if isinstance(ids, str):
+        return [ids]
+    if not isinstance(ids, Iterable):
+        raise InvalidRequest(f"ids of papers are a string or a list of strings, not {ids!r}")
+    return list(ids)
 
 
 def _open(path: Path, generation: int | None) -> tuple[Manifest, int]:

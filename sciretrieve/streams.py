@@ -6,6 +6,7 @@ import atexit
 import io
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -17,16 +18,21 @@ from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 
+from . import archives
 from .errors import InvalidRequest
 
 STDIN = Path("-")
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".xz": "xz", ".zip": "zip"}
 SIGNATURES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\0": "xz", b"PK\x03\x04": "zip"}
 """How compressed files begin, whatever they are called."""
+OFFICE = re.compile(rb"PK\x03\x04.{26}(?:\[Content_Types\]|_rels/|docProps/|xl/)", re.DOTALL)
+"""How spreadsheets begin, which are .zip files, too, but of parts."""
 XZ_MEMORY = 256 << 20
 """Bytes that decompressing .xz may take: such a file says itself how many it needs, and `xz -9` needs a quarter of this."""
 LONGEST_LINE = 64 << 20
 """Bytes that a line may have: a few kilobytes can expand to gigabytes of one."""
+LARGEST_COPY = 16 << 30
+"""Bytes that a source may unpack to where it cannot be read in order."""
 LARGEST_TEXT = 256 << 20
 """Bytes that a source may have that is read as a whole."""
 
@@ -34,21 +40,55 @@ LARGEST_TEXT = 256 << 20
 def open_binary(path: Path) -> BinaryIO:
     """Open `path` for reading, decompressed if it is compressed; `-` is standard input, which can be opened again and again."""
     stream = _as_it_is(path)
-    compression = _compression(path, stream)
+    try:
+        compression = _compression(path, stream)
+    except OSError:
+        stream.close()
+        raise
     if compression == "xz":
         return io.BufferedReader(_Xz(stream))
     if compression == "zip":
-        return io.BufferedReader(_OnlyMember(path, stream))
+        return io.BufferedReader(_only_member(path, stream))
     if compression is None:
         return stream
-    if path == STDIN:
+    if path == STDIN or archives.place(path):
         return cast(BinaryIO, pa.CompressedInputStream(pa.PythonFile(stream, "r"), compression))
     stream.close()
     return cast(BinaryIO, pa.input_stream(str(path), compression=compression))
 
 
+@contextmanager
+def as_file(path: Path) -> Iterator[Path]:
+    """A source as a file that can be read at any place: itself, or a copy for as long as it is used.
+
+    Raises:
+        InvalidRequest: it cannot be decompressed, or is too large.
+    """
+    if path != STDIN and not is_compressed(path):
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy, size = Path(folder) / "copy", 0
+        with copy.open("wb") as target:
+            for block in blocks(path):
+                size += target.write(block)
+                if size > LARGEST_COPY:
+                    raise InvalidRequest(f"{path} unpacks to more than {LARGEST_COPY >> 30} GB; unpack it, and name the file")
+        yield copy
+
+
+def size_of(path: Path) -> int:
+    """How many bytes a source takes where it is, compressed if it is; 0 for standard input."""
+    if path == STDIN:
+        return 0
+    within = archives.place(path)
+    return archives.names(within[0])[within[1]].compress_size if within else path.stat().st_size
+
+
 def is_compressed(path: Path) -> bool:
-    """Whether a source is compressed, by its first bytes or its suffix."""
+    """Whether a source is compressed, by its first bytes or its suffix, or is within a .zip."""
+    if path != STDIN and archives.place(path):
+        return True
     with _as_it_is(path) as stream:
         return _compression(path, stream) is not None
 
@@ -57,22 +97,35 @@ def bare_name(path: Path) -> str:
     """The name of what a source holds: papers.csv of papers.csv.gz, and of a .zip that holds it."""
     if path == STDIN or path.suffix.lower() not in COMPRESSIONS:
         return path.name
-    if path.suffix.lower() == ".zip" and path.is_file():
-        with _as_it_is(path) as stream, suppress(OSError), _OnlyMember(path, stream) as member:
-            return member.name
+    if path.suffix.lower() == archives.SUFFIX and path.is_file():
+        with suppress(OSError, InvalidRequest):
+            (name,) = archives.names(path) if len(archives.names(path)) == 1 else (path.name,)
+            return Path(name).name
     return path.stem
 
 
 def _as_it_is(path: Path) -> io.BufferedReader:
+    if path != STDIN and (within := archives.place(path)):
+        return io.BufferedReader(archives.Member(*within))
     return io.BufferedReader(_FromStart(_spooled(sys.stdin.buffer)) if path == STDIN else path.open("rb", buffering=0))
 
 
 def _compression(path: Path, stream: io.BufferedReader) -> str | None:
-    start = stream.peek(8)
-    if path.suffix.lower() == ".xlsx":  # a .zip, too
+    start = stream.peek(64)
+    if OFFICE.match(start):
         return None
     compression = next((name for signature, name in SIGNATURES.items() if start.startswith(signature)), None)
     return compression or COMPRESSIONS.get(path.suffix.lower())
+
+
+def _only_member(path: Path, stream: io.BufferedReader) -> archives.Member:
+    """The only file within a .zip."""
+    with stream:
+        if path == STDIN:
+            return archives.Member(path, stream=io.BytesIO(stream.read()))
+    if archives.place(path):
+        raise InvalidRequest(f"{path} is a .zip within a .zip; unpack the outer one")
+    return archives.Member(path)
 
 
 def blocks(path: Path) -> Iterator[bytes]:
@@ -92,7 +145,12 @@ def beginning(path: Path) -> bytes:
 
 
 def read_text(path: Path) -> str:
-    """All of a source as text. Broken UTF-8 becomes lone surrogates, so that the rest can be used.
+    """All of a source as text. Broken UTF-8 becomes lone surrogates, so that the rest can be used. Raises as `read_bytes`."""
+    return read_bytes(path).removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="surrogateescape")
+
+
+def read_bytes(path: Path) -> bytes:
+    """All of a source.
 
     Raises:
         InvalidRequest: the source cannot be decompressed, or is too large.
@@ -103,7 +161,7 @@ def read_text(path: Path) -> str:
         size += len(block)
         if size > LARGEST_TEXT:
             raise InvalidRequest(f"{path} has more than {LARGEST_TEXT >> 20} MB, and such files are read as a whole; divide it")
-    return b"".join(parts).removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="surrogateescape")
+    return b"".join(parts)
 
 
 def lines(path: Path) -> Iterator[bytes]:
@@ -150,7 +208,9 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
 
 
 def checked_text(text: str, what: str) -> str:
-    """`text` unchanged. Raises InvalidRequest if it has bytes that are not UTF-8, which arrive as lone surrogates."""
+    """`text` unchanged. Raises InvalidRequest if it is no text, or has bytes that are not UTF-8, which arrive as lone surrogates."""
+    if not isinstance(text, str):
+        raise InvalidRequest(f"the {what} must be a string, not {text!r}")
     if text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text):
         return text
     raise InvalidRequest(f"the {what} holds bytes that are not UTF-8; type it again, or convert the file it comes from")
@@ -225,57 +285,6 @@ class _Xz(io.RawIOBase):
 
     def close(self) -> None:
         """Close the file, too."""
-        self._stream.close()
-        super().close()
-
-
-class _OnlyMember(io.RawIOBase):
-    """The only file within a .zip. What is wrong with it is an OSError.
-
-    Attributes:
-        name: the file's.
-
-    Raises:
-        InvalidRequest: there are several, or none.
-    """
-
-    def __init__(self, path: Path, stream: io.BufferedReader) -> None:
-        import zipfile
-        import zlib
-
-        self._stream = io.BytesIO(stream.read()) if path == STDIN else stream
-        self._errors = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ValueError)
-        try:
-            with zipfile.ZipFile(self._stream) as archive:
-                names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
-                if len(names) != 1:
-                    raise InvalidRequest(f"{path} holds {len(names)} files, and a .zip is read that holds one; unpack it")
-                self.name = Path(names[0]).name
-                self._member = archive.open(names[0])
-        except self._errors as error:
-            self._stream.close()
-            raise OSError(str(error)) from error
-        except InvalidRequest:
-            self._stream.close()
-            raise
-
-    def readable(self) -> bool:
-        """Yes."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Decompress the next bytes."""
-        try:
-            block = self._member.read(len(buffer))
-        except self._errors as error:
-            raise OSError(str(error)) from error
-        buffer[: len(block)] = block
-        return len(block)
-
-    def close(self) -> None:
-        """Close the file, too."""
-        if hasattr(self, "_member"):
-            self._member.close()
         self._stream.close()
         super().close()
 

@@ -21,7 +21,8 @@ from .fusion import Fusion
 from .index import Index
 from .indexing import refit
 from .lexical import Bm25Parameters
-from .protocols import Progress, Silent
+from .progress import shown
+from .protocols import Progress
 from .search import Candidates, Searcher
 from .types import Query
 
@@ -69,7 +70,7 @@ class TuningResult:
 
 
 def tune(
-    index: Index, queries: Sequence[Query], qrels: Qrels, *, measure: str = "nDCG@10", write: bool = True, progress: Progress | None = None
+    index: Index, queries: Sequence[Query], qrels: Qrels, *, measure: str = "nDCG@10", write: bool = True, progress: Progress | bool = True
 ) -> TuningResult:
     """Find the best setting for judged queries, and write it to the index if it is better on held-out ones.
 
@@ -87,7 +88,8 @@ def tune(
         )
     current = Setting(parameters, index.fusion(None, None))
     settings = _grid(current)
-    values = _values(index, judged_queries, qrels, settings, measure, progress or Silent())
+    with shown(progress) as listener:
+        values = _values(index, judged_queries, qrels, settings, measure, listener)
 
     folds = np.random.default_rng(0).permutation(len(judged_queries)) % FOLDS
     held_out = np.empty(len(judged_queries))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from textwrap import shorten
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -38,6 +39,14 @@ class Paper:
     url: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return f"<Paper {self.id}: {self.headline()}>"
+
+    def headline(self, width: int = 80) -> str:
+        """Its title on one line of at most `width` characters, its first words where it has none, and its year."""
+        year = f" ({self.year})" if self.year is not None else ""
+        return shorten(self.title or self.abstract or "(no title)", max(width - len(year), 10), placeholder="…") + year
+
 
 @dataclass(frozen=True, slots=True)
 class Query:
@@ -69,7 +78,30 @@ class Hit:
     scores: Mapping[str, float | None]
     also: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<Hit {self.rank}, {self.score:.3f}: {self.paper.headline()} · {self.id}>"
+
     @property
     def id(self) -> str:
         """The paper's id."""
         return self.paper.id
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """The papers that a text means.
+
+    Attributes:
+        by: what of them the text is: "id", "DOI", "arXiv number", "PubMed id", "OpenAlex id", "address", "citation key", "title",
+            "beginning of a title", "misspelt title", "reference", "text" or "names"; "" if it means none.
+        rows: their rows; several where the index has one work twice, or the text names several.
+    """
+
+    by: str
+    rows: Rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+NO_MATCH = Match("", np.empty(0, np.int64))

@@ -17,12 +17,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .choices import SideName
-from .corpora import ColumnMap, Corpus, Rejected, Rejections, open_corpus, read_queries
+from .corpora import ColumnMap, Corpus, Rejected, Rejections, Sources, open_corpus, read_queries
 from .encoders import load_encoder
 from .encoders.ahead import make_ahead
 from .errors import IndexExists, InvalidRequest, SciretrieveError
 from .files import read_json, remove_lock, replaced, sync_file, write_json, write_lines, write_lock, write_vectors
-from .protocols import Counted, Encoder, Progress, Silent
+from .progress import shown
+from .protocols import Counted, Encoder, Progress
 from .schema import texts_of
 from .types import Paper, Query, Vectors
 
@@ -35,7 +36,7 @@ Items: TypeAlias = Iterable[Paper] | Iterable[Query]
 
 
 def encode(
-    source: str | Path | Sequence[str | Path],
+    source: Sources | Corpus,
     target: str | Path,
     *,
     encoder: Encoder | str = "minilm",
@@ -45,12 +46,12 @@ def encode(
     limit: int | None = None,
     strict: bool = False,
     overwrite: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool = True,
 ) -> int:
     """Encode papers or queries into a file, or resume an interrupted run. Returns how many there are.
 
     Args:
-        source: a corpus; or for `side="query"` a file of queries, or a corpus whose papers are queries.
+        source: a corpus, as in `build`; or for `side="query"` a file of queries, or a corpus whose papers are queries.
         target: `.jsonl` (one line each, id and embedding), `.npy` (with a `.ids.txt` beside it) or `.parquet` (the
             columns id and embedding). Vectors are float32.
         encoder: an encoder, or its name; see `encoders.load_encoder`.
@@ -60,7 +61,7 @@ def encode(
         limit: stop after so many.
         strict: stop at the first bad row, instead of listing it in `FILE.rejected.jsonl`.
         overwrite: replace an existing file.
-        progress: is told how far it is.
+        progress: what is told how far it is; by default a bar where a person looks, False for none.
 
     Raises:
         IndexExists: the file exists, or an unfinished run with another plan.
@@ -68,7 +69,6 @@ def encode(
         IndexBusy: another process is writing this file.
     """
     path = Path(target)
-    sources = [source] if isinstance(source, str | Path) else list(source)
     if path.suffix not in SUFFIXES:
         raise InvalidRequest(f"cannot write vectors to {path.name}: name a .jsonl, .npy or .parquet file")
     if not path.parent.is_dir():
@@ -77,7 +77,7 @@ def encode(
         raise IndexExists(str(path), "is there already")
     model = load_encoder(encoder) if isinstance(encoder, str) else encoder
     rejections = Rejections(path.with_name(path.name + ".rejected.jsonl"), strict)
-    items, fingerprint, total = _items(sources, side, columns, rejections)
+    items, fingerprint, total, name = _items(source, side, columns, rejections)
     work_folder = path.with_name(path.name + ".partial")
     with write_lock(work_folder):
         plan = {
@@ -87,39 +87,40 @@ def encode(
             "limit": limit,
         }
         run = _Run(work_folder, model, json.loads(json.dumps(plan)), overwrite)
-        listener = progress or Silent()
-        if side == "paper" and total is not None:
-            model.expect(min(total, limit or total))
-        listener.start(total if limit is None or total is None else min(total, limit), run.done)
-        try:
-            count = run.encode(islice(items, limit), listener)
-            if not count:
-                raise InvalidRequest(f"there is nothing to encode in {', '.join(map(str, sources))}")
-        except SciretrieveError:
-            if not run.done:
-                run.remove()
-            raise
-        WRITERS[path.suffix](path, run.ids(), run.vectors(count), ID_KEYS[like])
-        run.remove()
-        if rejections.count:
-            listener.note(f"rejected rows: {rejections.count:,}, see {rejections.path}")
+        with shown(progress) as listener:
+            if side == "paper" and total is not None:
+                model.expect(min(total, limit or total))
+            listener.start(total if limit is None or total is None else min(total, limit), run.done)
+            try:
+                count = run.encode(islice(items, limit), listener)
+                if not count:
+                    raise InvalidRequest(f"there is nothing to encode in {name}")
+            except SciretrieveError:
+                if not run.done:
+                    run.remove()
+                raise
+            WRITERS[path.suffix](path, run.ids(), run.vectors(count), ID_KEYS[like])
+            run.remove()
+            if rejections.count:
+                listener.note(f"rejected rows: {rejections.count:,}, see {rejections.path}")
     return count
 
 
 def _items(
-    sources: Sequence[str | Path], side: SideName, columns: ColumnMap | None, reject: Callable[[list[Rejected]], None]
-) -> tuple[Items, str, int | None]:
-    """The items to encode; a fingerprint of them; and their number, if known."""
-    first = Path(sources[0]) if sources else Path()
-    if side == "query" and len(sources) == 1 and (str(first) == "-" or first.is_dir() or set(first.suffixes) & QUERY_SUFFIXES):
-        queries = read_queries(first)
-        digest = json.dumps([[query.id, query.words] for query in queries])
-        return queries, digest, len(queries)
-    corpus = open_corpus(sources, columns)
+    source: Sources | Corpus, side: SideName, columns: ColumnMap | None, reject: Callable[[list[Rejected]], None]
+) -> tuple[Items, str, int | None, str]:
+    """The items to encode; a fingerprint of them; their number, if known; and what they come from."""
+    only = source[0] if isinstance(source, list | tuple) and len(source) == 1 else source
+    if side == "query" and isinstance(only, str | Path):
+        path = Path(only)
+        if str(path) == "-" or path.is_dir() or set(path.suffixes) & QUERY_SUFFIXES:
+            queries = read_queries(path)
+            digest = json.dumps([[query.id, query.words] for query in queries])
+            return queries, digest, len(queries), str(path)
+    corpus = source if isinstance(source, Corpus) else open_corpus(source, columns)
+    facts = corpus.fingerprint(), corpus.count(), ", ".join(corpus.sources)
     papers = _papers(corpus, reject)
-    if side != "paper":
-        return (Query(paper.id, paper=paper) for paper in papers), corpus.fingerprint(), corpus.count()
-    return papers, corpus.fingerprint(), corpus.count()
+    return (papers if side == "paper" else (Query(paper.id, paper=paper) for paper in papers)), *facts
 
 
 def _papers(corpus: Corpus, reject: Callable[[list[Rejected]], None]) -> Iterator[Paper]:

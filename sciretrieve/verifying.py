@@ -23,10 +23,12 @@ from .encoders import check_golden, read_golden, reopen_encoder
 from .errors import CorruptData, InvalidRequest, NotFound, Unavailable
 from .files import describe, read_array
 from .late import read_packing
-from .lexical import Analyzer, Postings
+from .lexical import FIELDS_FILE, Analyzer, Postings
+from .lexical.fields import EVERY_FIELD
 from .lexical.statistics import frequencies, statistics
 from .manifest import GENERATIONS, MANIFEST, SHARDS, Manifest, generation_file, generations, read_manifest
-from .protocols import Encoder, Progress, Silent
+from .progress import shown
+from .protocols import Encoder, Progress
 from .schema import booleans
 from .scope import Scope
 from .shards import Shard
@@ -68,7 +70,7 @@ class Verification:
     unchecked: str = ""
 
 
-def verify(index: str | Path, *, encoder: Encoder | None = None, progress: Progress | None = None) -> Verification:
+def verify(index: str | Path, *, encoder: Encoder | None = None, progress: Progress | bool = True) -> Verification:
     """Check all of an index.
 
     That is: the checksum of every file of every generation; in the current one, that ids are unique, vectors are finite, and of
@@ -78,37 +80,38 @@ def verify(index: str | Path, *, encoder: Encoder | None = None, progress: Progr
     Args:
         index: the index's directory.
         encoder: the encoder, where the one that filled the index is not to be found again by itself.
-        progress: is told how far it is.
+        progress: what is told how far it is; by default a bar where a person looks, False for none.
 
     Raises:
         NotFound: there is no index.
     """
-    directory, listener = Path(index), progress or Silent()
-    faults: list[Fault] = []
-    try:
-        current = read_manifest(directory)
-    except CorruptData as error:
-        return Verification(None, 0, 1, 0, (_said(directory, MANIFEST, error),))
-    path = generation_file(directory, current.generation)
-    if not path.is_file() or path.read_bytes() != (directory / MANIFEST).read_bytes():
-        faults.append(Fault(f"{GENERATIONS}/{path.name}", f"is not what {MANIFEST} is"))
-    named = dict(current.files())
-    for number in generations(directory):
-        if number < current.generation:
-            try:
-                named |= dict(read_manifest(directory, number).files())
-            except CorruptData as error:
-                faults.append(_said(directory, f"{GENERATIONS}/{generation_file(directory, number).name}", error))
-    listener.start(sum(int(facts["bytes"]) for facts in named.values()), unit="bytes")
-    for name, facts in named.items():
-        faults += _file_faults(directory, name, facts)
-        listener.advance(int(facts["bytes"]))
-    damaged_files = {fault.file for fault in faults}
-    faults += _inner_faults(directory, current, damaged_files)
-    encoder_faults, unchecked = _encoder_faults(directory, current, encoder, damaged_files)
-    faults += encoder_faults
-    size = sum(int(facts["bytes"]) for facts in named.values())
-    return Verification(current.generation, current.papers, len(named) + 1, size, tuple(faults), unchecked)
+    directory = Path(index)
+    with shown(progress) as listener:
+        faults: list[Fault] = []
+        try:
+            current = read_manifest(directory)
+        except CorruptData as error:
+            return Verification(None, 0, 1, 0, (_said(directory, MANIFEST, error),))
+        path = generation_file(directory, current.generation)
+        if not path.is_file() or path.read_bytes() != (directory / MANIFEST).read_bytes():
+            faults.append(Fault(f"{GENERATIONS}/{path.name}", f"is not what {MANIFEST} is"))
+        named = dict(current.files())
+        for number in generations(directory):
+            if number < current.generation:
+                try:
+                    named |= dict(read_manifest(directory, number).files())
+                except CorruptData as error:
+                    faults.append(_said(directory, f"{GENERATIONS}/{generation_file(directory, number).name}", error))
+        listener.start(sum(int(facts["bytes"]) for facts in named.values()), unit="bytes")
+        for name, facts in named.items():
+            faults += _file_faults(directory, name, facts)
+            listener.advance(int(facts["bytes"]))
+        damaged_files = {fault.file for fault in faults}
+        faults += _inner_faults(directory, current, damaged_files)
+        encoder_faults, unchecked = _encoder_faults(directory, current, encoder, damaged_files)
+        faults += encoder_faults
+        size = sum(int(facts["bytes"]) for facts in named.values())
+        return Verification(current.generation, current.papers, len(named) + 1, size, tuple(faults), unchecked)
 
 
 def _said(directory: Path, name: str, error: Exception) -> Fault:
@@ -159,6 +162,7 @@ def _inner_faults(directory: Path, manifest: Manifest, damaged: set[str]) -> Ite
             if manifest.lexical is not None:
                 posting_faults = list(_posting_faults(shard, folder))
                 yield from posting_faults
+                yield from _field_faults(shard, folder)
                 if not posting_faults:
                     parts.append((shard.postings, shard.scope.places if facts.deleted else None))
         except CorruptData as error:
@@ -218,6 +222,19 @@ def _posting_faults(shard: Shard, folder: str) -> Iterator[Fault]:
     terms_fit = np.array_equal(np.diff(postings.title_offsets), np.bincount(rows[in_titles], minlength=shard.papers))
     if not fits or not terms_fit or not np.array_equal(numbers[order], postings.title_terms):
         yield Fault(f"{folder}/lengths.arrow", "does not say what postings.arrow does")
+
+
+def _field_faults(shard: Shard, folder: str) -> Iterator[Fault]:
+    if (fields := shard.fields) is None:
+        return
+    words, rows, offsets = fields.words.to_pylist(), fields.rows, fields.offsets
+    starts = np.zeros(len(rows), bool)
+    starts[offsets[:-1][np.diff(offsets) > 0]] = True
+    known = not len(rows) or (int(rows.min()) >= 0 and int(rows.max()) < shard.papers)
+    known &= bool((fields.bits > 0).all() and (fields.bits <= EVERY_FIELD).all())
+    ascending = bool((starts[1:] | (np.diff(rows) > 0)).all() and (np.diff(offsets) > 0).all())
+    if not known or not ascending or any(first >= second for first, second in pairwise(words)):
+        yield Fault(f"{folder}/{FIELDS_FILE}", "its words or papers are not in ascending order, or not those of the shard")
 
 
 def _statistics_faults(directory: Path, manifest: Manifest, parts: list[tuple[Postings, Any]]) -> Iterator[Fault]:

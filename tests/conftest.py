@@ -18,6 +18,12 @@ from typing import Any
 # before anything imports huggingface_hub: no test reaches for the hub, or sees what its user has downloaded
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="sciretrieve-no-hub-")
+# nor its user's models, settings and saved searches
+os.environ.pop("SCIRETRIEVE_MODELS", None)
+os.environ["SCIRETRIEVE_CONFIG"] = os.environ["HF_HOME"] + "/config.toml"
+os.environ["SCIRETRIEVE_DATA"] = os.environ["HF_HOME"] + "/data"
+# nor for their settings
+os.environ["SCIRETRIEVE_CONFIG"] = str(Path(os.environ["HF_HOME"]) / "no-config.toml")
 if (worker := os.environ.get("PYTEST_XDIST_WORKER")) and hasattr(os, "sched_setaffinity"):
     # a core for each worker: threads of several libraries in several workers would wait for each other
     cores = sorted(os.sched_getaffinity(0))
@@ -116,8 +122,11 @@ def convert_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., None
 
 @pytest.fixture(autouse=True)
 def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`indexes/` is looked for in the working directory: give every test an empty one."""
+    """`indexes/` is looked for in the working directory, and above up to the home: give every test an empty one, and no settings."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    for name in ("INDEX", "INDEXES", "ENCODER", "K", "FORMAT"):
+        monkeypatch.delenv(f"SCIRETRIEVE_{name}", raising=False)
 
 
 @pytest.fixture(scope="session")

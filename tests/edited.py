@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sciretrieve.files import read_sealed, write_sealed
-from sciretrieve.manifest import MANIFEST, generation_file
+from sciretrieve.manifest import MANIFEST, generation_file, generations
 
 
 @contextmanager
@@ -19,3 +19,14 @@ def edited_manifest(index: Path) -> Iterator[dict[str, Any]]:
     yield manifest
     for path in (index / MANIFEST, generation_file(index, generation)):
         write_sealed(path, manifest)
+
+
+def without_fields(index: Path) -> None:
+    """Make an index one that was built before the words of authors, venues and keywords were kept, in all its generations."""
+    for path in (index / MANIFEST, *(generation_file(index, number) for number in generations(index))):
+        manifest = read_sealed(path)
+        for shard in manifest["shards"]:
+            del shard["files"]["fields.arrow"]
+        write_sealed(path, manifest)
+    for file in index.glob("shards/*/fields.arrow"):
+        file.unlink()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import runpy
 from collections import Counter
 from pathlib import Path
 
@@ -10,7 +12,9 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve import demo
+from sciretrieve.outputs import notes
 
+SCORE = re.compile(r"\d\.\d{3}")
 PAPERS = [json.loads(line) for line in demo.CORPUS.read_text(encoding="utf-8").splitlines()]
 
 
@@ -59,5 +63,33 @@ def test_papers_like_the_one_on_crispr(index: sr.Index) -> None:
     assert "cong2013multiplex" in index.similar([demo.PAPER], 3).rankings[0].ids
 
 
+def test_the_pictures_of_the_terminal_are_what_it_shows(index: sr.Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All but the scores, of which CPUs round the last digits otherwise."""
+    folder = Path(__file__).parents[1] / "docs"
+    monkeypatch.syspath_prepend(str(folder))
+    script = runpy.run_path(str(folder / "screenshots.py"))
+    pictures = script["pictures"](index.path)
+    assert {file.stem for file in script["FOLDER"].iterdir()} == set(pictures)
+    for name, svg in pictures.items():
+        stored = (script["FOLDER"] / f"{name}.svg").read_text(encoding="utf-8")
+        assert SCORE.sub("", svg) == SCORE.sub("", stored), f"{name}.svg is stale: run `make docs`"
+        assert "url(" not in re.sub(r"url\(#", "", svg), "it loads something from elsewhere"
+
+
 def test_the_corpus_ships_with_the_package() -> None:
     assert demo.CORPUS.is_relative_to(Path(sr.__file__).parent)
+
+
+@pytest.mark.parametrize("query", ["😀", "图神经网络", "the", "zzzzqqq"])
+def test_what_matches_nothing_scores_little_and_is_told(index: sr.Index, query: str) -> None:
+    answer = sr.answer(index, sr.Request(query))
+    assert answer.ranking.weak
+    assert max(answer.ranking.scores) < 0.05
+    assert any(note.startswith("no paper matches well") for note in notes(answer))
+    assert "(no paper matches well)" in repr(answer)
+
+
+def test_what_matches_is_not_told_off(index: sr.Index) -> None:
+    answer = sr.answer(index, sr.Request(demo.QUESTION))
+    assert not answer.ranking.weak
+    assert not any(note.startswith("no paper matches well") for note in notes(answer))

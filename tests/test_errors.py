@@ -11,6 +11,7 @@ from sciretrieve import errors
 
 SAMPLES = {
     "UnknownName": ("metric", "l3", ("l2", "ip")),
+    "Ambiguous": ("Index", "title", 7, (("a", "Index", 1999), ("b", "", None))),
     "IndexExists": ("indexes/a", "holds an index"),
     "BadPaper": ("papers.csv", 3, "no id"),
     "MissingExtra": ("pandas", "to_pandas", "pip install pandas"),
@@ -39,3 +40,4 @@ def test_unknown_names_say_what_is_near_or_what_there_is() -> None:
     assert str(errors.UnknownName("metric", "cosin", ("l2", "cosine"))) == "unknown metric 'cosin'; did you mean 'cosine'?"
     assert str(errors.UnknownName("metric", "xyz", ("l2", "ip"))) == "unknown metric 'xyz'; there are: ip, l2"
     assert str(errors.UnknownName("column", "x", ())).endswith("there are: none")
+    assert str(errors.UnknownName("column", "x", [f"column {n}" for n in range(20)])).endswith(", column 19 and 8 more")

@@ -173,10 +173,20 @@ def test_what_cannot_be_searched_is_refused(index: sr.Index, built: Callable[...
     for call, error, words in (
         (lambda: index.search("  "), InvalidRequest, "empty"),
         (lambda: index.search([]), InvalidRequest, "there is no query"),
-        (lambda: index.search(None), InvalidRequest, "a query is a text or a Query, not a NoneType"),  # type: ignore[arg-type]
+        (lambda: index.search(None), InvalidRequest, "a query is a text or a Query, not None"),  # type: ignore[arg-type]
         (lambda: index.similar("10.1145/3341161"), NotFound, "there is no paper '10.1145/3341161'"),
         (lambda: index.papers("10.1145/3341161"), NotFound, "there is no paper '10.1145/3341161'"),
+        (lambda: index.search(["x", 3]), InvalidRequest, "a query is a text or a Query, not 3"),  # type: ignore[list-item]
+        (lambda: index.corrections(None), InvalidRequest, "the query must be a string, not None"),  # type: ignore[arg-type]
+        (lambda: index.papers(3), InvalidRequest, "ids of papers are a string or a list of strings, not 3"),  # type: ignore[arg-type]
+        (lambda: index.similar(["p1", 3]), InvalidRequest, "the id must be a string, not 3"),  # type: ignore[list-item]
+        (lambda: index.similar(text=3), InvalidRequest, "the text must be a string, not 3"),  # type: ignore[arg-type]
+        (lambda: index.search("x", like=3), InvalidRequest, "ids of papers are"),  # type: ignore[arg-type]
+        (lambda: index.search("x", vectors=[[1.0]]), InvalidRequest, r"have the shape \(1, \d+\)"),  # type: ignore[arg-type]
         (lambda: index.search("x", 0), InvalidRequest, "at least 1"),
+        (lambda: index.search("x", "5"), InvalidRequest, "k must be a whole number, at least 1, not '5'"),  # type: ignore[arg-type]
+        (lambda: index.search("x", 5.0), InvalidRequest, "k must be a whole number"),  # type: ignore[arg-type]
+        (lambda: index.search("x", 5, "bm25"), InvalidRequest, "as in mode='bm25'"),  # type: ignore[arg-type]
         (lambda: index.search("x", fusion="rff"), UnknownName, "did you mean 'rrf'"),  # type: ignore[arg-type]
         (lambda: index.search("x", mode="densse"), UnknownName, "did you mean 'dense'"),  # type: ignore[arg-type]
         (lambda: index.search("x", filter="yaer > 3"), UnknownName, "did you mean 'year'"),

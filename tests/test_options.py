@@ -6,12 +6,14 @@ import inspect
 from dataclasses import fields
 from typing import Any, get_type_hints
 
+import numpy as np
 import pytest
 
 import sciretrieve as sr
 from sciretrieve import options
 from sciretrieve.errors import InvalidRequest, UnknownName
-from sciretrieve.options import BuildKeywords, BuildSettings, SearchKeywords, SearchOptions, changed
+from sciretrieve.evaluation import evaluate_modes, evaluate_suite
+from sciretrieve.options import Bm25Parameters, BuildKeywords, BuildSettings, SearchKeywords, SearchOptions, changed
 
 
 @pytest.mark.parametrize(("options_class", "keywords"), [(SearchOptions, SearchKeywords), (BuildSettings, BuildKeywords)])
@@ -35,12 +37,42 @@ def test_a_misspelt_option_is_named_with_what_was_meant(index: sr.Index) -> None
         ({"fusion": "rff"}, "did you mean 'rrf'"),
         ({"alpha": 1.5}, "between 0 and 1, not 1.5"),
         ({"rerank_depth": 0}, "at least 1, not 0"),
+        ({"mode": 3}, "mode is hybrid or dense or bm25, not 3"),
+        ({"alpha": "half"}, "alpha is a number, not 'half'"),
+        ({"since": "2020"}, "since is a whole number, not '2020'"),
+        ({"ef": True}, "ef is a whole number, not True"),
+        ({"group": "no"}, "group is True or False, not 'no'"),
+        ({"filter": 3}, "filter is a string or a list of strings, not 3"),
+        ({"filter": ["year > 2000", 3]}, "filter is a string or a list of strings"),
+        ({"reranker": "minilm"}, r"reranker is what `sciretrieve.open_reranker\(name\)` gives, not 'minilm'"),
         ({"since": 2020, "until": 2010}, "no year is 2020 or later and 2010 or earlier; swap --since and --until"),
     ],
 )
 def test_search_options_are_checked_when_made(wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidRequest, match=said):
         SearchOptions(**wrong)
+
+
+def test_other_options_are_checked_when_made() -> None:
+    for make, said in (
+        (lambda: BuildSettings(encoder=3), "encoder is a string, not 3"),  # type: ignore[arg-type]
+        (lambda: BuildSettings(shard_size="many"), "shard_size is a whole number, not 'many'"),  # type: ignore[arg-type]
+        (lambda: BuildSettings(lexical="okapi"), "lexical is a Bm25Parameters, not 'okapi'"),  # type: ignore[arg-type]
+        (lambda: BuildSettings(device="gpu"), "unknown device 'gpu'; did you mean 'cpu'"),  # type: ignore[arg-type]
+        (lambda: Bm25Parameters(variant="okapy"), "unknown variant 'okapy'; did you mean 'okapi'"),  # type: ignore[arg-type]
+        (lambda: Bm25Parameters(k1=None), "k1 is a number, not None"),  # type: ignore[arg-type]
+        (lambda: sr.evaluate(3), "benchmark is a string, not 3"),  # type: ignore[arg-type]
+        (lambda: sr.evaluate("mdcr", measures="MAP"), "measures is a list of strings, not 'MAP'"),
+        (lambda: evaluate_modes("mdcr", encodr="x"), "unknown option 'encodr'; did you mean 'encoder'"),  # type: ignore[call-arg]
+        (lambda: evaluate_suite("scirepeval", encodr="x"), "unknown option 'encodr'; did you mean 'encoder'"),  # type: ignore[call-arg]
+        (lambda: sr.load_encoder(None), "encoder is a string, not None"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(InvalidRequest, match=said):
+            make()
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    assert SearchOptions(since=np.int64(2010), alpha=np.float32(0.5), filter=("year < 2020",)).filters == ("year < 2020", "year >= 2010")  # type: ignore[arg-type]
 
 
 def test_no_vectors_by_either_name() -> None:

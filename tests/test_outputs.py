@@ -6,7 +6,9 @@ import csv
 import io
 import json
 import unicodedata
+from typing import Any
 
+import numpy as np
 import pytest
 import rispy
 from hypothesis import given
@@ -14,10 +16,12 @@ from hypothesis import strategies as st
 from pybtex.database import parse_string
 
 from sciretrieve import outputs
+from sciretrieve.answers.answering import Answer, Request
 from sciretrieve.answers.explaining import Explanation, Place
 from sciretrieve.answers.faceting import Facet
 from sciretrieve.answers.overview import Group
-from sciretrieve.types import Hit, Paper
+from sciretrieve.runs import Ranking, Run
+from sciretrieve.types import Hit, Paper, Query, Rows
 
 HITS = [
     Hit(
@@ -52,12 +56,28 @@ HITS = [
 ]
 
 
+class Papers:
+    """Papers of hits, where only the rows are asked for."""
+
+    def papers_at(self, rows: Rows) -> list[Paper]:
+        return [HITS[row].paper for row in rows.tolist()]
+
+
+def answered(query: str, mode: str, hits: list[Hit], seconds: float = 0.0, **views: Any) -> Answer:
+    """An answer of these hits; what else is known of its ranking, such as corrections, and its views."""
+    known = {name: views.pop(name) for name in ("corrections", "strength") if name in views}
+    ranking = Ranking(
+        Query("1", query), [hit.id for hit in hits], np.array([hit.score for hit in hits]), np.arange(len(hits), dtype=np.int64), **known
+    )
+    return Answer(Request(query), Run((ranking,), mode, Papers()), hits, seconds=seconds, **views)
+
+
 def text(lines: outputs.Lines) -> str:
     return "\n".join(lines) + "\n"
 
 
 def test_json_is_the_promised_shape() -> None:
-    value = json.loads(outputs.answer("a query", "hybrid", 12.34567, HITS))
+    value = json.loads(outputs.answer(answered("a query", "hybrid", HITS, 0.01234567)))
     assert (value["schema"], value["query"], value["mode"], value["total_time_ms"]) == (1, "a query", "hybrid", 12.346)
     first, *_ = value["hits"]
     assert list(first) == [
@@ -91,6 +111,31 @@ def test_csv_as_the_csv_module_reads_it() -> None:
     assert (rows[1]["dense"], rows[1]["bm25"]) == ("", "3.25")
 
 
+def test_tsv_has_a_line_a_paper_whatever_its_texts() -> None:
+    hits = [Hit(1, 0.5, Paper("a", 'A "quoted"\ttitle', "of\r\ntwo lines\u2028and more", venue='"V'), {}), *HITS]
+    lines = list(outputs.tsv_lines(hits))
+    assert len(lines) == len("\n".join(lines).splitlines()) == 1 + len(hits)
+    assert {line.count("\t") for line in lines} == {11}
+    row, *_ = csv.DictReader(lines, delimiter="\t")
+    assert (row["title"], row["abstract"], row["venue"]) == ('A "quoted" title', "of two lines and more", '"V')
+
+
+def test_chosen_fields() -> None:
+    fields = ("id", "year", "tags", "cited", "dense", "also", "authors", "scores")
+    values = [json.loads(line) for line in outputs.jsonl(HITS, fields)]
+    assert [list(value) for value in values] == [list(fields)] * len(HITS)
+    assert values[2]["tags"] == ["a"]
+    assert json.loads(outputs.answer(answered("q", "bm25", HITS), fields))["hits"] == values
+    rows = list(csv.reader(outputs.csv_lines(HITS, fields)))
+    assert rows[0] == list(fields)
+    assert rows[3] == ["p3", "1905", "a", "3", "0.1", "p3-v1; p3-v2", "Müller, Jörg", '{"dense": 0.1, "bm25": 0.0}']
+    assert list(outputs.aligned(HITS[1:3], ("year", "title", "cited", "id"))) == [
+        "year  title       cited  id",
+        "1905  Über Wärme         p 2",
+        "1905  Über Wärme  3      p3",
+    ]
+
+
 def test_bibtex_as_pybtex_reads_it() -> None:
     entries = parse_string(text(outputs.bibtex(HITS)), "bibtex").entries
     assert list(entries) == ["anonymous2019graphs", "muller1905uber", "p3", "p4"]
@@ -105,7 +150,7 @@ def test_ris_as_rispy_reads_it() -> None:
     records = rispy.loads(text(outputs.FORMATS["ris"](HITS)))
     assert [record["id"] for record in records] == [hit.id for hit in HITS]
     assert records[0]["abstract"] == "An abstract of two lines."
-    assert records[1]["authors"] == ["Müller, Jörg", "Marie Curie", "The LIGO Collaboration"]
+    assert records[1]["authors"] == ["Müller, Jörg", "Curie, Marie", "The LIGO Collaboration"]
     assert records[1]["notes"] == ["sciretrieve rank=2 score=0.500000"]
 
 
@@ -144,7 +189,7 @@ def test_the_byline() -> None:
 @pytest.mark.parametrize("hits", [[], HITS[:1]])
 def test_formats_of_no_hits_are_still_files(hits: list[Hit]) -> None:
     assert len(list(outputs.csv_lines(hits))) == 1 + len(hits)
-    assert json.loads(outputs.answer("q", "bm25", 1.0, hits))["hits"] == [json.loads(line) for line in outputs.jsonl(hits)]
+    assert json.loads(outputs.answer(answered("q", "bm25", hits)))["hits"] == [json.loads(line) for line in outputs.jsonl(hits)]
 
 
 def test_near_duplicates_are_named_below_their_paper() -> None:
@@ -194,15 +239,17 @@ def test_an_explanation_fits_its_terminal_and_shows_the_whole_sentence(sentence:
 
 
 def test_views_in_json() -> None:
-    view = outputs.View(
-        [WHY, WHY, WHY, WHY],
-        [Facet("year", ((1905, 2), (2019, 1)), 0, 1, 4)],
-        [Group(("heat", "flow"), (Paper("p 2", "Heat"), Paper("p3"))), Group((), (Paper("p4", "Flow"),))],
-        {"haet": "heat"},
-        0.25,
-        True,
+    whole_answer = answered(
+        "q",
+        "hybrid",
+        HITS,
+        explanations=[WHY, WHY, WHY, WHY],
+        facets=[Facet("year", ((1905, 2), (2019, 1)), 0, 1, 4)],
+        groups=[Group(("heat", "flow"), (Paper("p 2", "Heat"), Paper("p3"))), Group((), (Paper("p4", "Flow"),))],
+        corrections={"haet": "heat"},
+        strength=0.25,
     )
-    value = json.loads(outputs.answer("q", "hybrid", 1.0, HITS, view))
+    value = json.loads(outputs.answer(whole_answer))
     assert [hit["explanation"] for hit in value["hits"]] == 4 * [
         {
             "id": "p3",
@@ -212,6 +259,7 @@ def test_views_in_json() -> None:
             "words": {"wärme": 4.26, "über": 3.24},
             "sentence": "Heat flows from warm to cold.",
             "meanings": {},
+            "link": None,
         }
     ]
     assert value["facets"] == [{"column": "year", "values": [[1905, 2], [2019, 1]], "others": 0, "missing": 1, "papers": 4}]
@@ -221,6 +269,17 @@ def test_views_in_json() -> None:
     ]
     assert value["corrections"] == [{"word": "haet", "meant": "heat"}]
     assert (value["strength"], value["weak"]) == (0.25, True)
+    assert list(outputs.notes(whole_answer)) == [
+        'no paper has "haet", so "heat" was searched for; quote it to search for it unchanged',
+        "no paper matches well: the best of them are far from the query and have few of its words",
+    ]
+
+
+def test_an_empty_answer_names_what_was_demanded() -> None:
+    assert list(outputs.notes(answered("q", "bm25", []))) == ["no paper matches"]
+    demanding = answered("q", "bm25", [], unmet=["the word flogiston"])
+    assert list(outputs.notes(demanding)) == ["the query demands what no paper of the index has: the word flogiston", "no paper matches"]
+    assert json.loads(outputs.answer(demanding))["unmet"] == ["the word flogiston"]
 
 
 def test_facets_are_printed_as_counts() -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
+from sciretrieve.choices import Mode
 from sciretrieve.errors import InvalidRequest, NotFound
 from sciretrieve.index import Index
 from sciretrieve.lexical import Analyzer
@@ -255,6 +256,18 @@ def test_feedback_goes_with_every_other_option(index: Index) -> None:
     assert not liked.listing
     assert set(liked.ids) == set(listed.ids) - judged
     assert len(set(liked.scores.tolist())) > 1
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "dense", "bm25"])
+def test_demands_alone_list_all_papers_that_meet_them_in_every_mode(index: Index, mode: Mode) -> None:
+    """Though no text has the words of the demand."""
+    rows = [row for table in index.tables(["id", "year"]) for row in table.to_pylist()]
+    expected = {row["id"] for row in rows if row["year"] is not None and 2003 <= row["year"] <= 2006}
+    listed = index.search("year:2003-2006", len(rows), mode=mode, group=False).rankings[0]
+    assert set(listed.ids) == expected
+    assert set(listed.scores.tolist()) == {1.0}
+    assert len(index.search("year:2003-2006", 3, mode=mode).hits) == 3
+    assert not index.search("year:1850-1860", 3, mode=mode).hits
 
 
 def test_a_reranker_reads_the_query_as_it_was_typed(index: Index) -> None:

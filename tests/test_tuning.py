@@ -21,7 +21,7 @@ from sciretrieve.evaluation.judgements import Qrels
 from sciretrieve.files import write_lock
 from sciretrieve.fusion import Fusion
 from sciretrieve.lexical import Bm25Parameters
-from sciretrieve.protocols import Silent
+from sciretrieve.progress import Silent
 from sciretrieve.tuning import TuningResult, tune
 from sciretrieve.types import Query
 from tests.command_line import answer

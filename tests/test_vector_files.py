@@ -16,7 +16,7 @@ import sciretrieve as sr
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.errors import BadPaper, IndexExists, InvalidRequest
-from sciretrieve.protocols import Silent
+from sciretrieve.progress import Silent
 from sciretrieve.types import Paper, Query
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import LetterEncoder

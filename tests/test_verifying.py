@@ -178,7 +178,9 @@ def with_an_empty_term(columns: Columns) -> None:
 
 
 UNORDERED = "its terms or papers are not in ascending order, or not those of the shard"
+UNORDERED_WORDS = "its words or papers are not in ascending order, or not those of the shard"
 DISAGREEING = "does not say what postings.arrow does"
+FIELDS = "fields.arrow"
 POSTINGS, LENGTHS, VECTORS, FREQUENCIES = "postings.arrow", "lengths.arrow", "vectors.npy", "lexical/000002/000001.npy"
 WRONG: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "a vector with NaN": (
@@ -249,6 +251,21 @@ WRONG: dict[str, tuple[Callable[[Path], None], str, str]] = {
         ),
         f"{FIRST}/{LENGTHS}",
         DISAGREEING,
+    ),
+    "a field's papers": (
+        lambda index: with_columns(index, f"{FIRST}/{FIELDS}", changed("rows", lambda rows: [[7, *rows[0][1:]], *rows[1:]])),
+        f"{FIRST}/{FIELDS}",
+        UNORDERED_WORDS,
+    ),
+    "a field that there is not": (
+        lambda index: with_columns(index, f"{SECOND}/{FIELDS}", changed("fields", lambda bits: [[16, *bits[0][1:]], *bits[1:]])),
+        f"{SECOND}/{FIELDS}",
+        UNORDERED_WORDS,
+    ),
+    "a field's words": (
+        lambda index: with_columns(index, f"{SECOND}/{FIELDS}", changed("word", lambda words: [words[1], words[0], *words[2:]])),
+        f"{SECOND}/{FIELDS}",
+        UNORDERED_WORDS,
     ),
     "a paper too few": (
         lambda index: with_columns(

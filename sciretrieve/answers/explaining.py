@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..choices import Filter, FusionMethod, Mode
+from ..citations import Link
 from ..dense import vectors as dense
 from ..dense.exact import score
 from ..index import Index
 from ..late import QueryTokens
 from ..lexical import Analyzer
+from ..lexical.fields import in_words
 from ..narrowing import filters, operators
 from ..scope import Scope
 from ..search import Probe
@@ -49,6 +51,7 @@ class Explanation:
         sentence: the sentence of its abstract nearest to the query, "" if it has no abstract.
         meanings: the query's words, each with the word of the paper that matches it best by meaning, and the mean cosine of its tokens
             to their best; the best first. Words that the paper has are left out, and all of them without late interaction.
+        link: how citations link it with the papers that it is similar to; None where citations do not count.
     """
 
     id: str
@@ -58,6 +61,7 @@ class Explanation:
     words: Mapping[str, float]
     sentence: str
     meanings: Mapping[str, tuple[str, float]]
+    link: Link | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +110,11 @@ def why_not(
     """
     chosen_mode = mode or index.modes[0]
     probe = index.probes([query], index.modes[0], filter)[0]
-    row = int(index.rows([id])[0])
+    row = int(index.named_rows(id)[0])
     failures, others = _failures(index, query, row, filter)
     # a paper that may not answer is ranked as if it might, since that is one of the remedies
     open_probe = replace(probe, scope=others) if failures else probe
-    explanation = _explanations(index, open_probe, index.rows([id]))[0]
+    explanation = _explanations(index, open_probe, np.array([row]))[0]
     ranks = {name: _rank(index, open_probe, row, name, fusion) for name in index.modes}
     return Absence(explanation, ranks, tuple(failures), tuple(_remedies(index, open_probe, row, k, chosen_mode, ranks, failures, fusion)))
 
@@ -151,11 +155,12 @@ def _by_words(
     if (bm25 := index.bm25) is None:
         return [None] * len(rows), [0.0] * len(rows), [{} for _ in rows]
     query_forms = typed_words(index.analyzer, probe.query.words)
-    scores, _ = bm25.scores(probe.terms)
+    query_forms |= {term: in_words(term) for terms in probe.fields.values() for term in terms}
+    scores, _ = bm25.scores(probe.all_terms)
     passing = np.sort(scores[probe.scope.flags])
     paper_scores = scores[rows]
     ranks = len(passing) - np.searchsorted(passing, paper_scores, side="right") + 1
-    weights_by_paper = [bm25.weights(probe.terms, row) for row in rows.tolist()]
+    weights_by_paper = [bm25.weights(probe.all_terms, row) for row in rows.tolist()]
     places = [
         Place(rank, score) if weights else None
         for rank, score, weights in zip(ranks.tolist(), paper_scores.tolist(), weights_by_paper, strict=True)
@@ -269,8 +274,12 @@ def _meets(index: Index, demand: operators.Expression, row: int) -> bool:
 
 
 def _rank(index: Index, probe: Probe, row: int, mode: Mode, fusion: FusionMethod | None) -> int | None:
-    """A paper's rank in a search in the given mode; None if the answer does not contain it."""
+    """A paper's rank in a search in the given mode, where those that the query names come first; None if the answer does not contain it."""
     settings = index.fusion(fusion, None)
+    named_rows = probe.named.rows[probe.scope.has(probe.named.rows)]
+    if row in named_rows:
+        rows = index.leading(index.searcher.search([probe], len(named_rows), mode, settings)[0], probe, len(named_rows)).rows
+        return int(np.flatnonzero(rows == row)[0]) + 1
     if mode == "hybrid":
         (candidates,) = index.searcher.candidates([probe], settings.depth)
         rows = index.searcher.fused(candidates, len(candidates.rows), settings).rows
@@ -283,7 +292,10 @@ def _rank(index: Index, probe: Probe, row: int, mode: Mode, fusion: FusionMethod
         while row not in (rows := index.searcher.search([probe], k, mode, settings)[0].rows):
             k *= 2
     positions = np.flatnonzero(rows == row)
-    return int(positions[0]) + 1 if len(positions) else None
+    if not len(positions):
+        return None
+    above = rows[: positions[0]]
+    return len(above) + int((~np.isin(named_rows, above)).sum()) + 1
 
 
 def _remedies(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,10 +11,11 @@ import numpy as np
 from ..dense.vectors import vectors_at
 from ..errors import InvalidRequest, UnknownName
 from ..index import Index
-from ..runs import WEAK, Run
+from ..lexical.names import field_terms
+from ..runs import WEAK, Ranking, Run
 from ..schema import concat, integers
 from ..sharding import by_shard
-from ..types import Paper, Rows
+from ..types import Mask, Paper, Rows
 from .clustering import clusters
 from .explaining import typed_words
 from .faceting import Facet, facets
@@ -34,16 +35,42 @@ class Group:
 
 
 def matching(index: Index, run: Run) -> Rows:
-    """The papers of the first query's answer that match it, in their order: those with a word of the query, if words were
-    searched and any paper has one; else those near it, if the index can tell; else the whole answer."""
+    """The papers of the first query's answer that match it, in their order.
+
+    A paper matches if, by inverse document frequency, it has more than half as much of the query's words as the paper that has the most,
+    or if it is as near in meaning as an answer must be that is not weak, or if citations link it, or the query names it. All papers of a
+    listing match, and where none of this can be told, those that share a word, or else all.
+    """
     ranking = run.rankings[0]
+    masks = [*_by_words(index, ranking), *_by_meaning(index, ranking), *_by_citations(ranking)]
+    if masks and not ranking.listing:
+        is_named = np.array([id in ranking.known for id in ranking.ids], bool)
+        return ranking.rows[np.any([*masks, is_named], axis=0)]
     shares_word = np.isfinite(ranking.parts["bm25"]) if "bm25" in ranking.parts else np.zeros(len(ranking), bool)
-    if shares_word.any() or ranking.listing:
-        return ranking.rows[shares_word | ranking.listing]
-    scale = index.scale
-    if scale is None or "dense" not in ranking.parts:
-        return ranking.rows
-    return ranking.rows[[scale.strength(score) >= WEAK for score in ranking.parts["dense"].tolist()]]
+    return ranking.rows[shares_word] if shares_word.any() and not ranking.listing else ranking.rows
+
+
+def _by_words(index: Index, ranking: Ranking) -> Iterator[Mask]:
+    """Which papers have enough of the query's words; nothing if no words were searched for, or no paper has any."""
+    if index.bm25 is None or "bm25" not in ranking.parts:
+        return
+    words = " ".join([ranking.query.words, *ranking.corrections.values()])
+    terms = dict.fromkeys(index.analyzer.terms(words), 1.0)
+    covered = index.bm25.covered_rarity(terms, ranking.rows, field_terms(index.bm25, index.analyzer, words))
+    if covered.any():
+        yield covered > covered.max() / 2
+
+
+def _by_meaning(index: Index, ranking: Ranking) -> Iterator[Mask]:
+    """Which papers are near the query; nothing if that cannot be told."""
+    if "dense" in ranking.parts and (scale := index.scale) is not None:
+        yield np.array([scale.strength(score) >= WEAK for score in ranking.parts["dense"].tolist()], bool)
+
+
+def _by_citations(ranking: Ranking) -> Iterator[Mask]:
+    """Which papers citations link with the given ones; nothing if papers are not similar by that."""
+    if "citations" in ranking.parts:
+        yield np.isfinite(ranking.parts["citations"])
 
 
 def facets_of(index: Index, run: Run, columns: Sequence[str]) -> list[Facet]:

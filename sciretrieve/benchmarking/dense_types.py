@@ -23,7 +23,8 @@ from ..effort import EXACT, Knob, Step, knob
 from ..errors import InvalidRequest
 from ..files import write_vectors
 from ..options import SHARD_SIZE
-from ..protocols import Progress, Silent
+from ..progress import shown
+from ..protocols import Progress
 from ..scope import Scope
 from ..snapshot import Snapshot
 from ..types import Rows
@@ -89,7 +90,7 @@ class Bench:
         return front
 
 
-def bench(index: Snapshot, types: Sequence[str] = NAMED, *, limit: int = SHARD_SIZE, progress: Progress | None = None) -> Bench:
+def bench(index: Snapshot, types: Sequence[str] = NAMED, *, limit: int = SHARD_SIZE, progress: Progress | bool = True) -> Bench:
     """Measure types of dense index on an index's own vectors, on this machine as busy as it is now; nothing in the index changes.
 
     Each type is built in a temporary folder, in shards of the index's shard size, and asked by 200 papers that are held out of it,
@@ -99,7 +100,7 @@ def bench(index: Snapshot, types: Sequence[str] = NAMED, *, limit: int = SHARD_S
         index: an open index with vectors.
         types: "flat", "hnsw", "ivf", "rabitq" or FAISS factory strings; by default these four.
         limit: how many papers are taken, at most, evenly from all over the index; by default as many as a shard has, which take minutes.
-        progress: is told how far it is.
+        progress: what is told how far it is; by default a bar where a person looks, False for none.
 
     Raises:
         InvalidRequest: the index has no vectors or too few papers, or FAISS has no such type or cannot train it on so few.
@@ -109,40 +110,40 @@ def bench(index: Snapshot, types: Sequence[str] = NAMED, *, limit: int = SHARD_S
     return whole
 
 
-def benches(index: Snapshot, types: Sequence[str] = NAMED, *, limit: int = SHARD_SIZE, progress: Progress | None = None) -> Iterator[Bench]:
+def benches(index: Snapshot, types: Sequence[str] = NAMED, *, limit: int = SHARD_SIZE, progress: Progress | bool = True) -> Iterator[Bench]:
     """The same as `bench`, as far as it has come when each type is done, so that whoever stops it has what was measured before."""
-    listener = progress or Silent()
-    names = list(dict.fromkeys(types))
-    if not names:
-        raise InvalidRequest(f"no type of dense index is named; {CHOICES}")
-    metric = index.manifest.metric
-    if not index.vectors or metric is None:
-        raise InvalidRequest(f"{index.path} has no vectors to measure (it was built with --dense none)")
-    if len(index) < FEWEST or limit < FEWEST:
-        raise InvalidRequest(f"{min(len(index), limit):,} papers are too few to measure; at least {FEWEST} are needed")
-    rows = index.scope.places[spread(len(index), limit)]
-    is_query = held_out(len(rows))
-    papers = Gathered(index.vectors, rows[~is_query])
-    count, dim = papers.shape
-    shard_size = math.ceil(count / math.ceil(count / index.manifest.build["settings"]["shard_size"]))
-    for dense in names:
-        _check_type(dense, min(shard_size, count), dim, metric)
-    if len(rows) < len(index):
-        listener.note(f"taking {len(rows):,} of {len(index):,} papers, evenly from all")
-    with tempfile.TemporaryDirectory(prefix="sciretrieve-") as folder:
-        shards = _copied(papers, Path(folder), shard_size, metric)
-        scope = Scope(count)
-        queries = Gathered(index.vectors, rows[is_query])[:]
-        questions = Questions(shards, scope, queries)
-        result = Bench(len(index), count, len(queries), K, dim, metric, ())
+    with shown(progress) as listener:
+        names = list(dict.fromkeys(types))
+        if not names:
+            raise InvalidRequest(f"no type of dense index is named; {CHOICES}")
+        metric = index.manifest.metric
+        if not index.vectors or metric is None:
+            raise InvalidRequest(f"{index.path} has no vectors to measure (it was built with --dense none)")
+        if len(index) < FEWEST or limit < FEWEST:
+            raise InvalidRequest(f"{min(len(index), limit):,} papers are too few to measure; at least {FEWEST} are needed")
+        rows = index.scope.places[spread(len(index), limit)]
+        is_query = held_out(len(rows))
+        papers = Gathered(index.vectors, rows[~is_query])
+        count, dim = papers.shape
+        shard_size = math.ceil(count / math.ceil(count / index.manifest.build["settings"]["shard_size"]))
         for dense in names:
-            if dense == "flat":
-                milliseconds, _ = questions.ask(shards, EXACT, TIMED)
-                measured = [Row(dense, None, None, 1.0, milliseconds, 4.0 * dim, 0.0)]
-            else:
-                measured = _measured(dense, shards, questions, listener)
-            result = replace(result, rows=(*result.rows, *measured))
-            yield result
+            _check_type(dense, min(shard_size, count), dim, metric)
+        if len(rows) < len(index):
+            listener.note(f"taking {len(rows):,} of {len(index):,} papers, evenly from all")
+        with tempfile.TemporaryDirectory(prefix="sciretrieve-") as folder:
+            shards = _copied(papers, Path(folder), shard_size, metric)
+            scope = Scope(count)
+            queries = Gathered(index.vectors, rows[is_query])[:]
+            questions = Questions(shards, scope, queries)
+            result = Bench(len(index), count, len(queries), K, dim, metric, ())
+            for dense in names:
+                if dense == "flat":
+                    milliseconds, _ = questions.ask(shards, EXACT, TIMED)
+                    measured = [Row(dense, None, None, 1.0, milliseconds, 4.0 * dim, 0.0)]
+                else:
+                    measured = _measured(dense, shards, questions, listener)
+                result = replace(result, rows=(*result.rows, *measured))
+                yield result
 
 
 def _check_type(dense: str, papers: int, dim: int, metric: Metric) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ..types import Paper
 from .keys import keys_of
-from .names import for_bibtex
+from .names import for_bibtex, people
 from .works import arxiv_of, details_of, doi_of, kind_of, url_of
 
 ENTRY = "bibtex"
 """The column with a paper's original entry from a bibliography."""
+PARENTS = "bibtex_parents"
+"""The column with the original entries that this one takes fields from, by `crossref` and `xdata`: without them it would lack these."""
 
 HEAD = re.compile(r"@[^\s{}(),]+\{([^\s{},]+)(?=,|\s*\})")
 ESCAPES = str.maketrans(
@@ -34,18 +36,42 @@ def entry(kind: str, key: str, fields: Iterable[tuple[str, str]]) -> str:
     return ",\n".join([f"@{kind}{{{key}", *(f"  {name} = {value}" for name, value in fields)]) + "\n}"
 
 
-def entries(papers: Sequence[Paper]) -> Iterator[str]:
-    """Papers as entries, in order. Those read from BibTeX are unchanged; others are made from the papers' fields."""
-    heads = [HEAD.match(text) if isinstance(text := paper.extra.get(ENTRY), str) and _is_balanced(text) else None for paper in papers]
-    keys = keys_of(papers, [head[1] if head else None for head in heads])
-    for paper, head, key in zip(papers, heads, keys, strict=True):
-        yield head.string if head else _new_entry(paper, key)
+def entries(papers: Sequence[Paper], taken: Collection[str] = ()) -> Iterator[str]:
+    """Papers as entries, in order. Those read from BibTeX are unchanged, but for a key that is `taken`; others are made from the papers'
+    fields. The parents of entries follow, as BibTeX wants it, unless their keys are there or taken."""
+    known_keys = {key.lower() for key in taken}
+    parents: dict[str, str] = {}
+    for paper, key in zip(papers, keys(papers, taken), strict=True):
+        head = _head(paper)
+        known_keys.add(key.lower())
+        yield f"{head.string[: head.start(1)]}{key}{head.string[head.end(1) :]}" if head else _new_entry(paper, key)
+        for parent in paper.extra.get(PARENTS) or () if head else ():
+            if isinstance(parent, str) and (parent_head := HEAD.match(parent)) and _is_balanced(parent):
+                parents.setdefault(parent_head[1].lower(), parent)
+    yield from (parent for key, parent in parents.items() if key not in known_keys)
+
+
+def text(papers: Sequence[Paper], taken: Collection[str] = ()) -> str:
+    """The same entries as the text of a file."""
+    return "\n\n".join(entries(papers, taken)) + "\n"
+
+
+def keys(papers: Sequence[Paper], taken: Collection[str] = ()) -> list[str]:
+    """The citation keys of the same entries."""
+    heads = map(_head, papers)
+    return keys_of(papers, [head[1] if head else None for head in heads], taken)
+
+
+def _head(paper: Paper) -> re.Match[str] | None:
+    """The beginning of a paper's original entry, up to its key."""
+    text = paper.extra.get(ENTRY)
+    return HEAD.match(text) if isinstance(text, str) and _is_balanced(text) else None
 
 
 def _new_entry(paper: Paper, key: str) -> str:
     kind, doi, eprint = kind_of(paper), doi_of(paper), arxiv_of(paper)
     texts = {
-        "author": " and ".join(for_bibtex(_latex(name)) for name in paper.authors if name.strip()),
+        "author": " and ".join(for_bibtex(_latex(name)) for name in people(paper.authors)),
         "title": f"{{{_latex(paper.title)}}}" if paper.title else "",
         kind.venue: _latex(paper.venue or ""),
         "year": str(paper.year or ""),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ..types import Hit, Paper
+from .names import for_ris, people
 from .works import ARTICLE, details_of, doi_of, kind_of, url_of
 
 RECORD = "ris"
@@ -17,14 +18,24 @@ TAG = re.compile(r"[A-Z][A-Z0-9]  - ")
 
 
 def records(hits: Sequence[Hit]) -> Iterator[str]:
-    """Hits as records, in order. Those read from RIS keep all their tags; others are made from the papers' fields."""
+    """Hits as records, in order, with a note of their rank and score."""
     for hit in hits:
-        record = hit.paper.extra.get(RECORD)
-        lines = record.splitlines() if isinstance(record, str) and START.match(record) else _new_record(hit.paper)
-        # the note of an earlier search is dropped
-        yield from (line for line in lines if not line.startswith(NOTE))
+        yield from record(hit.paper)
         yield f"{NOTE}rank={hit.rank} score={hit.score:.6f}"
         yield "ER  - \n"
+
+
+def text(papers: Sequence[Paper]) -> str:
+    """Papers as the text of a file, without notes of ranks."""
+    return "\n".join("".join(f"{line}\n" for line in (*record(paper), "ER  - ")) for paper in papers)
+
+
+def record(paper: Paper) -> list[str]:
+    """A paper as the lines of a record, without its end. One read from RIS keeps all its tags; others are made from the papers' fields."""
+    original = paper.extra.get(RECORD)
+    lines = original.splitlines() if isinstance(original, str) and START.match(original) else _new_record(paper)
+    # the note of an earlier search is dropped
+    return [line for line in lines if not line.startswith(NOTE)]
 
 
 def _new_record(paper: Paper) -> list[str]:
@@ -49,7 +60,13 @@ def _new_record(paper: Paper) -> list[str]:
         "abstract": paper.abstract,
         "doi": doi_of(paper) or "",
     }
-    lists = {"authors": paper.authors, "secondary_authors": details.get("editor", "").split(" and "), "urls": (url_of(paper) or "",)}
+    editors = details.get("editor", "").split(" and ")
+    lists = {
+        "authors": [for_ris(name) for name in people(paper.authors)],
+        "secondary_authors": [for_ris(name) for name in editors],
+        "urls": [url_of(paper) or ""],
+        "notes": [details.get("note", "")],
+    }
     record: dict[str, object] = {"type_of_reference": kind.ris}
     record |= {tag: text for tag, value in texts.items() if (text := _line(value))}
     record |= {tag: lines for tag, values in lists.items() if (lines := [line for value in values if (line := _line(value))])}

@@ -8,44 +8,54 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import identifiers
+from ..schema import letters
 from ..types import Paper
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of publication: its BibTeX type, its RIS type, and the BibTeX field for its venue."""
+    """A kind of publication: its types in BibTeX, RIS and CSL, and the BibTeX field and the CSL variable for its venue."""
 
     bibtex: str
     ris: str
+    csl: str
     venue: str
+    csl_venue: str = "container-title"
 
 
-ARTICLE = Kind("article", "JOUR", "journal")
-PAPER = Kind("inproceedings", "CONF", "booktitle")
-BOOK = Kind("book", "BOOK", "series")
-CHAPTER = Kind("incollection", "CHAP", "booktitle")
-PHD_THESIS = Kind("phdthesis", "THES", "school")
-MASTERS_THESIS = Kind("mastersthesis", "THES", "school")
-REPORT = Kind("techreport", "RPRT", "institution")
-PREPRINT = Kind("misc", "UNPB", "howpublished")
-OTHER = Kind("misc", "GEN", "howpublished")
+ARTICLE = Kind("article", "JOUR", "article-journal", "journal")
+PAPER = Kind("inproceedings", "CONF", "paper-conference", "booktitle")
+BOOK = Kind("book", "BOOK", "book", "series", "collection-title")
+CHAPTER = Kind("incollection", "CHAP", "chapter", "booktitle")
+PHD_THESIS = Kind("phdthesis", "THES", "thesis", "school", "publisher")
+MASTERS_THESIS = Kind("mastersthesis", "THES", "thesis", "school", "publisher")
+REPORT = Kind("techreport", "RPRT", "report", "institution", "publisher")
+PREPRINT = Kind("misc", "UNPB", "article", "howpublished", "publisher")
+DATASET = Kind("misc", "DATA", "dataset", "howpublished", "publisher")
+SOFTWARE = Kind("misc", "COMP", "software", "howpublished", "publisher")
+PAGE = Kind("misc", "ELEC", "webpage", "howpublished")
+OTHER = Kind("misc", "GEN", "document", "howpublished", "publisher")
 
 KINDS: Mapping[str, Kind] = {
     name: kind
     for kind, names in (
-        (ARTICLE, "article journalarticle jour ejour review letter editorial magazinearticle newspaperarticle"),
-        (PAPER, "inproceedings conference conferencepaper proceedingsarticle conf cpaper"),
+        (ARTICLE, "article journalarticle articlejournal jour ejour review letter editorial"),
+        (ARTICLE, "magazinearticle articlemagazine newspaperarticle articlenewspaper"),
+        (PAPER, "inproceedings conference conferencepaper paperconference proceedingsarticle conf cpaper"),
         (BOOK, "book ebook monograph collection proceedings editedbook edbook"),
-        (CHAPTER, "incollection inbook booksection bookchapter chapter chap echap"),
+        (CHAPTER, "incollection inbook booksection bookchapter chapter chap echap entryencyclopedia entrydictionary"),
         (PHD_THESIS, "phdthesis thesis dissertation thes"),
         (MASTERS_THESIS, "mastersthesis"),
         (REPORT, "techreport report rprt"),
         (PREPRINT, "preprint postedcontent unpublished unpb manuscript"),
-        (OTHER, "misc online webpage dataset software gen elec"),
+        (DATASET, "dataset data"),
+        (SOFTWARE, "software computerprogram comp"),
+        (PAGE, "online webpage elec"),
+        (OTHER, "misc document gen"),
     )
     for name in names.split()
 }
-"""Kinds by their names in BibTeX, RIS, Zotero, Crossref, OpenAlex and Semantic Scholar."""
+"""Kinds by their names in BibTeX, RIS, CSL, Zotero, Crossref, OpenAlex and Semantic Scholar."""
 
 KIND_COLUMNS = ("type", "itemtype", "publicationtypes", "publicationtype", "documenttype", "typeofreference")
 VENUES = (
@@ -69,6 +79,7 @@ DETAILS: Mapping[str, tuple[str, ...]] = {
     "month": ("month",),
     "isbn": ("isbn",),
     "issn": ("issn",),
+    "note": ("note",),
 }
 """BibTeX's field -> the columns that may hold it."""
 NESTED = ("biblio", "journal")
@@ -81,8 +92,8 @@ def kind_of(paper: Paper) -> Kind:
     for name in KIND_COLUMNS:
         value = columns.get(name)
         for item in value if isinstance(value, list | tuple) else [value]:
-            if (kind := KINDS.get(_letters(str(item)))) is not None:
-                return kind
+            if (kind := KINDS.get(letters(str(item)))) is not None:
+                return PREPRINT if kind == OTHER and arxiv_of(paper) else kind  # of BibTeX's types, @misc comes nearest
     if paper.venue:
         return next((kind for kind, pattern in VENUES if pattern.search(paper.venue)), ARTICLE)
     return PREPRINT if arxiv_of(paper) else OTHER
@@ -119,7 +130,7 @@ def details_of(paper: Paper) -> dict[str, str]:
 
 def _columns(paper: Paper) -> dict[str, Any]:
     """The further columns by their letters only; those within `NESTED` yield to the others."""
-    return {_letters(name): value for name, value in [*_nested(paper), *paper.extra.items()]}
+    return {letters(name): value for name, value in [*_nested(paper), *paper.extra.items()]}
 
 
 def _nested(paper: Paper) -> Iterator[tuple[str, Any]]:
@@ -127,10 +138,6 @@ def _nested(paper: Paper) -> Iterator[tuple[str, Any]]:
         value = paper.extra.get(name)
         if isinstance(value, Mapping):
             yield from value.items()
-
-
-def _letters(name: str) -> str:
-    return re.sub(r"[\W_]", "", name.lower())
 
 
 def _text(field: str, value: Any) -> str:

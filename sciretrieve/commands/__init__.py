@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from ..errors import SciretrieveError, Unavailable
 from .app import app
+from .console import printable
 
 LONGEST_ERROR = 2000
 """Characters of an error that are printed."""
@@ -54,6 +55,6 @@ def _tell(text: str, arguments: Sequence[str]) -> None:
         traceback.print_exc()
     else:
         half = LONGEST_ERROR // 2
-        line = " ".join(text.split())  # names of files may have line breaks, too
+        line = printable(" ".join(text.split()))  # names of files may have line breaks and worse, too
         line = line if len(line) <= LONGEST_ERROR else f"{line[:half]} … {line[-half:]}"
         print(f"sciretrieve: {line}", file=sys.stderr)  # noqa: T201

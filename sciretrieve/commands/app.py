@@ -6,11 +6,29 @@ from typing import Annotated
 
 import typer
 
-from . import benching, building, demonstrating, encoding, evaluating, managing, perturbing, screening, searching, studying, updating
-from .command import Command
+from . import (
+    benching,
+    building,
+    citing,
+    configuring,
+    demonstrating,
+    encoding,
+    evaluating,
+    following,
+    listing,
+    managing,
+    perturbing,
+    screening,
+    searching,
+    showing,
+    studying,
+    updating,
+)
+from .command import Command, Group
 
 app = typer.Typer(
     name="sciretrieve",
+    cls=Group,
     help="Search scholarly papers by meaning and by words, find papers like these ones. Works offline.",
     epilog="Start with: sciretrieve demo. Then: sciretrieve index papers.parquet; sciretrieve search 'graph neural nets'",
     no_args_is_help=True,
@@ -35,37 +53,55 @@ def _root(
     pass
 
 
-COMMANDS = (
-    (building.index, "index", "arxiv.parquet -o indexes/arxiv"),
-    (updating.add, "add", "new-papers.bib -i indexes/papers"),
-    (updating.sync, "sync", "papers.bib -i indexes/papers --watch"),
-    (updating.delete, "delete", "kipf2017semi -i indexes/papers"),
-    (searching.search, "search", "'graph neural nets' -k 5 --filter 'year >= 2018'"),
-    (searching.similar, "similar", "kipf2017semi --not hamilton2017inductive"),
-    (searching.batch, "batch", "queries.jsonl -i indexes/scifact -o run.trec"),
-    (screening.screen, "screen", "--query 'fairness of recommender systems' -d review.jsonl"),
-    (studying.why_not, "why-not", "kipf2017semi 'graph convolutions' -i indexes/arxiv"),
-    (studying.duplicates, "duplicates", "-i indexes/arxiv"),
-    (studying.tune, "tune", "-i indexes/arxiv --queries queries.jsonl --qrels qrels.tsv"),
-    (encoding.encode, "encode", "papers.parquet -o vectors.jsonl --encoder specter2"),
-    (encoding.app, "encoders", ""),
-    (evaluating.evaluate, "evaluate", "mdcr --data data/mdcr --encoder specter2"),
-    (evaluating.compare, "compare", "bm25.trec hybrid.trec --qrels qrels/test.tsv"),
-    (evaluating.app, "benchmarks", ""),
-    (perturbing.robustness, "robustness", "papers.parquet --encoder specter2 -o report"),
-    (managing.info, "info", "-i indexes/arxiv"),
-    (managing.log, "log", "-i indexes/papers"),
-    (managing.verify, "verify", "-i indexes/papers --repair"),
-    (updating.merge, "merge", "-i indexes/papers"),
-    (updating.reindex, "reindex", "-i indexes/papers --dense hnsw"),
-    (benching.bench, "bench", "-i indexes/arxiv -o dense-types.svg"),
-    (managing.export, "export", "-i indexes/arxiv -o arxiv-with-vectors.parquet"),
-    (demonstrating.demo, "demo", ""),
-)
-"""A command's function, its name, and the arguments in its example; or the app of a group of commands."""
+COMMANDS = {
+    "Start": ((demonstrating.demo, "demo", ""),),
+    "Find papers": (
+        (searching.search, "search", "'graph neural nets' -k 5 --filter 'year >= 2018'"),
+        (searching.similar, "similar", "kipf2017semi --not hamilton2017inductive"),
+        (showing.show, "show", "kipf2017semi"),
+        (showing.open_in_browser, "open", "kipf2017semi"),
+        (citing.cite, "cite", "kipf2017semi hamilton2017inductive --append refs.bib"),
+        (searching.batch, "batch", "queries.jsonl -i indexes/scifact -o run.trec"),
+        (following.news, "news", ""),
+    ),
+    "Keep an index": (
+        (building.index, "index", "arxiv.parquet -o indexes/arxiv"),
+        (updating.add, "add", "new-papers.bib -i indexes/papers"),
+        (updating.sync, "sync", "papers.bib -i indexes/papers --watch"),
+        (updating.delete, "delete", "kipf2017semi -i indexes/papers"),
+        (updating.merge, "merge", "-i indexes/papers"),
+        (updating.reindex, "reindex", "-i indexes/papers --dense hnsw"),
+        (listing.indexes, "indexes", ""),
+    ),
+    "Look inside": (
+        (managing.info, "info", "-i indexes/arxiv"),
+        (managing.log, "log", "-i indexes/papers"),
+        (managing.verify, "verify", "-i indexes/papers --repair"),
+        (studying.why_not, "why-not", "kipf2017semi 'graph convolutions' -i indexes/arxiv"),
+        (studying.duplicates, "duplicates", "-i indexes/arxiv"),
+        (managing.export, "export", "-i indexes/arxiv -o arxiv-with-vectors.parquet"),
+    ),
+    "Review the literature": ((screening.screen, "screen", "--query 'fairness of recommender systems' -d review.jsonl"),),
+    "Choose and measure": (
+        (evaluating.evaluate, "evaluate", "mdcr --data data/mdcr --encoder specter2"),
+        (evaluating.compare, "compare", "bm25.trec hybrid.trec --qrels qrels/test.tsv"),
+        (studying.tune, "tune", "-i indexes/arxiv --queries queries.jsonl --qrels qrels.tsv"),
+        (benching.bench, "bench", "-i indexes/arxiv -o dense-types.svg"),
+        (perturbing.robustness, "robustness", "papers.parquet --encoder specter2 -o report"),
+        (evaluating.app, "benchmarks", ""),
+    ),
+    "Encoders and settings": (
+        (encoding.encode, "encode", "papers.parquet -o vectors.jsonl --encoder specter2"),
+        (encoding.app, "encoders", ""),
+        (configuring.app, "config", ""),
+    ),
+}
+"""The sections of `--help`; in each a command's function, its name, and the arguments in its example, or the app of a group of commands."""
 
-for run, name, example in COMMANDS:
-    if isinstance(run, typer.Typer):
-        app.add_typer(run, name=name)
-    else:
-        app.command(name, cls=Command, epilog=f"Example: sciretrieve {name} {example}".rstrip())(run)
+for section, rows in COMMANDS.items():
+    for run, name, example in rows:
+        if isinstance(run, typer.Typer):
+            app.add_typer(run, name=name, rich_help_panel=section)
+        else:
+            epilog = f"Example: sciretrieve {name} {example}".rstrip()
+            app.command(name, cls=Command, epilog=epilog, rich_help_panel=section)(run)

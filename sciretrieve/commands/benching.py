@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..options import SHARD_SIZE
-from .console import Console, counted, say
+from ..wording import counted
+from .console import Console, say
 from .options import Debug, Generation, IndexPath, PlainFormatOption, Quiet, chosen_index
 
 if TYPE_CHECKING:

@@ -12,7 +12,9 @@ import typer
 from ..choices import Bm25Variant, Metric
 from ..errors import InvalidRequest
 from ..options import LARGEST_SHARD, Bm25Parameters, BuildSettings
-from .console import Console, counted, in_bytes, in_words, interruptible
+from ..wording import counted, in_bytes, in_words
+from . import completing
+from .console import Console, interruptible
 from .estimating import show_estimate
 from .options import (
     BUILDING,
@@ -50,7 +52,13 @@ BM25 = Bm25Parameters()
 def index(
     corpus: Corpus,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Where the index goes; default: indexes/<name of the corpus>.")
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="DIR",
+            help="Where the index goes; default: indexes/<name of the corpus>, or its folder's for corpus.csv and the like.",
+        ),
     ] = None,
     encoder: EncoderName = "minilm",
     adapter: Adapter = None,
@@ -64,7 +72,10 @@ def index(
     dense: Annotated[
         str,
         typer.Option(
-            "--dense", metavar="TYPE", help="auto, flat (exact), hnsw, ivf, rabitq, a FAISS factory string, or none for BM25 only."
+            "--dense",
+            metavar="TYPE",
+            help="auto, flat (exact), hnsw, ivf, rabitq, a FAISS factory string, or none for BM25 only.",
+            autocompletion=completing.dense_types,
         ),
     ] = BUILDING.dense,
     memory: Memory = None,

@@ -1,22 +1,75 @@
-"""A command that refuses an option given twice, where the second would silently replace the first."""
+"""What commands and groups of them have in common: an option is given once, settings are its default, and help is in sections."""
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from ..errors import InvalidRequest
+
+DEFAULTS: Mapping[str, tuple[str, ...]] = {
+    "index": ("encoder",),
+    "encode": ("encoder",),
+    "search": ("k", "format"),
+    "similar": ("k", "format"),
+}
+"""Command -> its options whose default is the user's setting of that name."""
+
+LONGEST_HELP = 200
+"""Characters of a command's first sentence that a list shows, over several lines if need be."""
 
 
 class Command(TyperCommand):
     """Every command's class. Options that take several values (`--filter`, `--facets`, `--not`) may be repeated."""
 
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """As usual, with the user's settings as defaults. Raises InvalidRequest for a setting that cannot be read."""
+        if keys := () if extra.get("resilient_parsing") else DEFAULTS.get(info_name or "", ()):
+            from ..config import setting
+
+            extra["default_map"] = {key: found.value for key in keys if (found := setting(key)).origin != "default"}
+        return super().make_context(info_name, args, parent, **extra)
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the command line as usual, if no option is repeated. Raises InvalidRequest."""
-        _, _, options = self.make_parser(ctx).parse_args(args=list(args))
-        for option, times in Counter(options).items():
-            if times > 1 and isinstance(option, TyperOption) and not (option.multiple or option.is_flag):
-                raise InvalidRequest(f"{option.opts[0]} is given {times} times; give it once")
+        if not ctx.resilient_parsing:
+            try:
+                _, _, options = self.make_parser(ctx).parse_args(args=list(args))
+            except Exception as error:
+                self._explain_minus(error, args)
+                raise
+            for option, times in Counter(options).items():
+                if times > 1 and isinstance(option, TyperOption) and not (option.multiple or option.is_flag):
+                    raise InvalidRequest(f"{option.opts[0]} is given {times} times; give it once")
         return super().parse_args(ctx, args)
+
+    def _explain_minus(self, error: Exception, args: list[str]) -> None:
+        """Raise InvalidRequest for a query that was taken for an option, since it begins with a minus."""
+        option = getattr(error, "option_name", "")
+        # by name, since typer may have its own click, or use the one that is installed
+        if type(error).__name__ == "NoSuchOption" and any(param.name == "query" for param in self.params):
+            text = next((arg for arg in args if arg.startswith(option) and not arg.startswith("--") and len(arg) > 2), None)
+            if text is not None:
+                query = f"sciretrieve {self.name} -- {shlex.quote(text)}"
+                raise InvalidRequest(f"there is no option {option}; a query that begins with a minus goes after --, at the end: {query}")
+
+
+class Group(TyperGroup):
+    """A group of commands whose help lists them in sections."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the sections, each with its commands in their order."""
+        sections: dict[str, list[tuple[str, Any]]] = {}
+        for name in self.list_commands(ctx):
+            command: Any = self.get_command(ctx, name)
+            if not command.hidden:
+                title = command.rich_help_panel
+                sections.setdefault(title if isinstance(title, str) else "Commands", []).append((name, command))
+        width = max(len(name) for rows in sections.values() for name, _ in rows)
+        for title, rows in sections.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), command.get_short_help_str(LONGEST_HELP)) for name, command in rows])

@@ -4,26 +4,48 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import typer
+
+from ..progress import Bar
+from ..wording import in_words
 
 BETWEEN_LINES = 30.0
 """Seconds between two lines of progress where there is no terminal for a bar: in a log."""
 
 
-def say(lines: Iterable[str]) -> None:
-    """Print result lines to stdout. A reader that stops early, as in `| head`, ends the printing without an error."""
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Characters that a terminal obeys instead of showing them: all control characters but the tab and the line break, and those that turn the
+direction of writing round."""
+
+
+def printable(text: str) -> str:
+    """A text in which every character that a terminal would obey is a replacement character, in the same place."""
+    return CONTROLS.sub("\ufffd", text)
+
+
+def say(lines: Iterable[str], *, styled: bool = False) -> None:
+    """Print result lines to stdout; those that are `styled` for a terminal as they are, others to a terminal without what it would obey.
+
+    A reader that stops early, as in `| head`, ends the printing without an error.
+    """
+    is_risky = not styled and sys.stdout.isatty()
     try:
         for line in lines:
-            print(line)  # noqa: T201
+            print(printable(line) if is_risky else line)  # noqa: T201
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def given_ids(ids: Sequence[str] | None) -> list[str]:
+    """The ids on a command line; for - alone those on stdin, one per line."""
+    return [line.strip() for line in sys.stdin if line.strip()] if ids == ["-"] else list(ids or [])
 
 
 @contextmanager
@@ -44,51 +66,41 @@ class Console:
     """Prints notes and progress for the person at the terminal, unless quiet."""
 
     def __init__(self, quiet: bool) -> None:
-        self._quiet = quiet
+        self.is_quiet = quiet
         if not quiet:
             logging.basicConfig(format="%(message)s")
             logging.getLogger("sciretrieve").setLevel(logging.INFO)
-        self._bar: Any = None
+        self._bar = Bar()
         self._log: _ProgressLog | None = None
         self.done = 0
 
     def note(self, text: str) -> None:
         """Print a line to stderr, above a progress bar if there is one."""
-        if self._quiet:
-            return
-        if self._bar is not None:
-            self._bar.write(text, file=sys.stderr)
-        else:
-            print(text, file=sys.stderr)  # noqa: T201
+        if not self.is_quiet:
+            self._bar.note(printable(text))
 
     def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
         """Start a progress bar with rate and remaining time, or, without a terminal, lines of that; one that runs ends."""
         self.close()
         self.done = 0
-        if self._quiet:
+        if self.is_quiet:
             return
-        if not sys.stderr.isatty():
+        if sys.stderr.isatty():
+            self._bar.start(total, done, unit)
+        else:
             self._log = _ProgressLog(total, done, unit)
-            return
-        from tqdm import tqdm
-
-        scaled = unit == "bytes"  # these are shown in thousands and millions
-        self._bar = tqdm(total=total, initial=done, unit=f" {unit}", unit_scale=scaled, file=sys.stderr, dynamic_ncols=True, smoothing=0.1)
 
     def advance(self, count: int) -> None:
         """Move the progress bar."""
         self.done += count
-        if self._bar is not None:
-            self._bar.update(count)
-        elif self._log is not None and (line := self._log.line(self.done)):
+        self._bar.advance(count)
+        if self._log is not None and (line := self._log.line(self.done)):
             self.note(line)
 
     def close(self) -> None:
         """End the progress bar."""
         self._log = None
-        if self._bar is not None:
-            self._bar.close()
-            self._bar = None
+        self._bar.close()
 
 
 class _ProgressLog:
@@ -110,26 +122,6 @@ class _ProgressLog:
         return f"{so_far:,}{share} {self._unit}, {rate:,.{0 if rate >= 10 else 1}f} a second{left}"
 
 
-def counted(count: int, noun: str, plural: str = "") -> str:
-    """A count with its noun: 1 paper, 1,200 papers, 2 queries."""
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
-
-
-def in_words(seconds: float) -> str:
-    """A duration for people: 0.4 s, 12 s, 3 min 20 s, 2 h 5 min."""
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    minutes, remaining_seconds = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {remaining_seconds} s" if minutes else f"{remaining_seconds} s"
-    return f"{minutes // 60} h {minutes % 60} min"
-
-
-def in_bytes(size: int) -> str:
-    """A size for people: 812 B, 3.2 MB, 1.4 GB."""
-    value = float(size)
-    for unit in ("B", "kB", "MB"):
-        if value < 1000:
-            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
-        value /= 1000
-    return f"{value:.1f} GB"
+def is_for_people() -> bool:
+    """Whether stdout is read by a person: it is a terminal, or is to be taken for one, as `rich` does where FORCE_COLOR is set."""
+    return bool(os.environ["FORCE_COLOR"]) if "FORCE_COLOR" in os.environ else sys.stdout.isatty()

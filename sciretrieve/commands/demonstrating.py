@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +10,7 @@ import typer
 
 from .console import Console, say
 from .options import Debug, Quiet
+from .searching import say_table
 
 
 def demo(
@@ -26,10 +26,10 @@ def demo(
     written for this demo.
     """
     from .. import demo as corpus
+    from ..answers.answering import Request, answer
     from ..errors import IndexExists
     from ..indexing import build
     from ..manifest import read_manifest
-    from ..outputs import table
 
     console = Console(quiet)
     console.note(f"indexing the demo corpus into {output}")
@@ -41,7 +41,7 @@ def demo(
             raise
         index = build(corpus.CORPUS, output, overwrite=True, progress=console)
     console.close()
-    width = shutil.get_terminal_size((80, 24)).columns
     for verb, words in (("search", corpus.QUESTION), ("search", corpus.KEYWORDS), ("similar", corpus.PAPER)):
-        run = index.search(words, 3) if verb == "search" else index.similar([words], 3)
-        say([f"\n$ sciretrieve {verb} {shlex.quote(words)} -k 3 -i {shlex.quote(str(output))}", *table(run.hits, width)])
+        say([f"\n$ sciretrieve {verb} {shlex.quote(words)} -k 3 -i {shlex.quote(str(output))}"])
+        request = Request(words, k=3) if verb == "search" else Request(like=[words], k=3)
+        say_table(index, answer(index, request))

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from ..wording import in_bytes, in_words
+from . import completing
 from .command import Command
-from .console import Console, in_bytes, in_words, interruptible, say
+from .console import Console, interruptible, say
 from .options import (
     BUILDING,
     AbstractColumn,
@@ -106,7 +108,14 @@ def list_encoders(format: PlainFormatOption = "table", debug: Debug = False) -> 
 
 
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A listed encoder, a folder or hub id with a model, or several encoders.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="A listed encoder, a folder or hub id with a model, or several encoders.",
+            autocompletion=completing.encoders,
+        ),
+    ],
     adapter: Adapter = None,
     query_adapter: QueryAdapter = None,
     pooling: Pooling = None,
@@ -150,7 +159,7 @@ def show(
 
 
 def fetch(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A listed encoder, or a hub id.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A listed encoder, or a hub id.", autocompletion=completing.encoders)],
     adapter: Adapter = None,
     query_adapter: QueryAdapter = None,
     pooling: Pooling = None,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from .console import Console, counted, in_bytes, in_words, interruptible, say
+from ..wording import counted, in_bytes, in_words
+from .console import Console, interruptible, say
 from .options import PlainFormat
 
 if TYPE_CHECKING:

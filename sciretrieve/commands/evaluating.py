@@ -12,8 +12,10 @@ import typer
 
 from ..choices import Metric
 from ..errors import InvalidRequest
+from ..wording import counted, in_bytes
+from . import completing
 from .command import Command
-from .console import Console, in_bytes, interruptible, say
+from .console import Console, interruptible, say
 from .making import build
 from .options import (
     BUILDING,
@@ -38,6 +40,7 @@ from .options import (
     Rerank,
     RerankDepth,
     Template,
+    chosen_index,
     chosen_workers,
 )
 
@@ -56,12 +59,20 @@ Split = Annotated[str | None, typer.Option("--split", metavar="NAME", help="Whic
 
 def evaluate(
     benchmark: Annotated[
-        str | None, typer.Argument(metavar="BENCHMARK", help="A name that `sciretrieve benchmarks` lists, beir:DIR or cite:DIR.")
+        str | None,
+        typer.Argument(
+            metavar="BENCHMARK",
+            help="A name that `sciretrieve benchmarks` lists, beir:DIR or cite:DIR.",
+            autocompletion=completing.benchmarks,
+        ),
     ] = None,
     data: Data = None,
     split: Split = None,
     task: Annotated[str | None, typer.Option("--task", metavar="NAME", help="One of the benchmark's tasks.")] = None,
-    encoder: Annotated[str | None, typer.Option("--encoder", metavar="NAME", help="The encoder to evaluate; default: minilm.")] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option("--encoder", metavar="NAME", help="The encoder to evaluate; default: minilm.", autocompletion=completing.encoders),
+    ] = None,
     adapter: Adapter = None,
     query_adapter: QueryAdapter = None,
     pooling: Pooling = None,
@@ -162,7 +173,7 @@ def evaluate(
                 pooling=pooling,
                 template=template,
                 query_template=query_template,
-                index=index,
+                index=chosen_index(index) if index is not None else None,
                 fusion=fusion,
                 ef=ef,
                 nprobe=nprobe,
@@ -214,13 +225,16 @@ def _score(run: Path, qrels: Path, names: list[str], format: PlainFormat) -> Non
         say([f"{name:<{width}}  {100 * value:6.2f}   95 % interval {100 * low:.2f} to {100 * high:.2f}"])
     unanswered = results["judged_queries"] - results["queries"]
     left_out = f"; {unanswered:,} judged ones are not in the run and are left out of the means" if unanswered else ""
-    say([f"{results['queries']:,} queries{left_out}"])
+    say([f"{counted(results['queries'], 'query', 'queries')}{left_out}"])
 
 
 def compare(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Two or more runs (TREC or JSON), or folders of `evaluate -o`.")],
     qrels: QrelsFile = None,
-    benchmark: Annotated[str | None, typer.Option("--benchmark", metavar="NAME", help="Judgements and titles of a benchmark.")] = None,
+    benchmark: Annotated[
+        str | None,
+        typer.Option("--benchmark", metavar="NAME", help="Judgements and titles of a benchmark.", autocompletion=completing.benchmarks),
+    ] = None,
     data: Data = None,
     split: Split = None,
     measures: Measures = None,
@@ -262,7 +276,7 @@ def list_benchmarks(format: PlainFormatOption = "table", debug: Debug = False) -
 
 
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A benchmark of the list.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A benchmark of the list.", autocompletion=completing.benchmarks)],
     format: PlainFormatOption = "table",
     debug: Debug = False,
 ) -> None:
@@ -280,7 +294,7 @@ def show(
 
 
 def fetch(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A benchmark of the list.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A benchmark of the list.", autocompletion=completing.benchmarks)],
     to: Annotated[Path, typer.Option("--to", metavar="DIR", help="Where its files go.")],
     quiet: Quiet = False,
     debug: Debug = False,

@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from ..errors import InvalidRequest
-from .console import Console, in_bytes, interruptible
-from .options import AbstractColumn, Debug, IdColumn, Quiet, TitleColumn
+from ..wording import in_bytes
+from .console import Console, interruptible
+from .options import AbstractColumn, Debug, IdColumn, Quiet, TitleColumn, chosen_index
 
 
 def build(
@@ -90,7 +91,7 @@ def build(
         citations=citations,
         field=field,
         queries=queries,
-        indexes=tuple(indexes or ()),
+        indexes=tuple(map(chosen_index, indexes or ())),
         seed=seed,
     )
     settings = replace(settings, cited=cited or settings.cited, cocited=cocited or settings.cocited)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .console import Console, counted, in_bytes, interruptible, say
-from .options import Debug, Generation, IndexPath, PlainFormatOption, Quiet, SameEncoder, chosen_index, given_encoder
+from ..wording import counted, in_bytes
+from .console import Console, interruptible, say
+from .options import Debug, Generation, IndexPath, PlainFormatOption, Quiet, SameEncoder, chosen_index, given_encoder, index_to_change
 
 if TYPE_CHECKING:
     from ..manifest import Manifest
@@ -63,7 +64,7 @@ def info(
         "cut": f"{counted(facts.truncated, 'paper')} longer than the encoder reads" if facts.truncated is not None else "not known",
         "dense": f"{facts.dense}, {facts.metric}{found}" if encoder else "none",
         "late": _late(facts),
-        "BM25": f"{lexical['variant']}, k1 {lexical['k1']}, b {lexical['b']}" if lexical else "none",
+        "BM25": f"{lexical['variant']}, k1 {lexical['k1']}, b {lexical['b']}; {_fields(facts)}" if lexical else "none",
         "columns": ", ".join(f"{name} ({kind})" for name, kind in columns.items()),
         "corpus": _corpora(facts),
         "built": f"{facts.created}, generation {facts.generation}, format {facts.format}",
@@ -75,6 +76,12 @@ def info(
 def _corpora(manifest: Manifest) -> str:
     files = list(dict.fromkeys(file for source in manifest.sources for file in source.corpus))
     return ", ".join(files[:3]) + (" …" if len(files) > 3 else "")
+
+
+def _fields(facts: Manifest) -> str:
+    if facts.has_fields:
+        return "with authors, venues and keywords"
+    return "without authors, venues and keywords, which `sciretrieve reindex` adds"
 
 
 def _late(facts: Manifest) -> str:
@@ -141,7 +148,8 @@ def verify(
     from ..repairing import repair as mend
     from ..verifying import verify as check
 
-    path, console = chosen_index(index), Console(quiet)
+    console = Console(quiet)
+    path = index_to_change(index, console) if repair else chosen_index(index)
     given = given_encoder(encoder, path)
     with interruptible(console):
         result = (mend if repair else check)(path, encoder=given, progress=console)
@@ -168,7 +176,7 @@ def export(
             "--output",
             "-o",
             metavar="FILE",
-            help="A .parquet file (papers and vectors), or a .npy or .faiss file (vectors, with ids beside them).",
+            help="A .parquet file (papers and vectors), a .bib, .ris or CSL .json file (papers), or a .npy or .faiss file (vectors).",
         ),
     ],
     index: IndexPath = None,
@@ -181,8 +189,8 @@ def export(
 ) -> None:
     """Write papers and vectors to a file.
 
-    A Parquet file has both; a .npy file has the vectors, and a .faiss file is an index of them for FAISS. The ids are then
-    in a text file beside it: FAISS's number n is line n + 1.
+    A Parquet file has both; a bibliography has the papers, those read from one of its format as they were. A .npy file has the
+    vectors, and a .faiss file is an index of them for FAISS. The ids are then in a text file beside it: FAISS's number n is line n + 1.
     """
     from ..exporting import export as write
     from ..index import Index

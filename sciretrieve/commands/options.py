@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from ..choices import BuildPrecision, Device, FusionMethod, Mode, PoolingName, Precision
-from ..errors import CorruptData, InvalidRequest, NotFound
+from ..choices import BuildPrecision, Device, Format, FusionMethod, Mode, Order, PoolingName, Precision
+from ..errors import CorruptData, InvalidRequest
 from ..options import BuildSettings, SearchOptions
+from . import completing
+from .console import Console
 
 if TYPE_CHECKING:
     from ..distributed import RayWorkers
     from ..index import Index
-    from ..protocols import Encoder
+    from ..protocols import Encoder, Reranker
 
 
-Format: TypeAlias = Literal["table", "json", "jsonl", "csv", "bibtex", "ris", "trec"]
-"""How hits are printed."""
 PlainFormat: TypeAlias = Literal["table", "json"]
 """How anything other than hits is printed."""
 
@@ -31,7 +31,8 @@ BUILDING, SEARCHING = BuildSettings(), SearchOptions()
 Corpus: TypeAlias = Annotated[
     list[str],
     typer.Argument(
-        metavar="CORPUS", help="Files, directories or globs: Parquet, JSONL, CSV, TSV, BEIR, BibTeX, RIS; - for JSONL on stdin."
+        metavar="CORPUS",
+        help="Files, directories, globs or .zip: JSON, CSV, Excel, Parquet, BibTeX, RIS, PubMed, Zotero and more; - for standard input.",
     ),
 ]
 EncoderName: TypeAlias = Annotated[
@@ -41,6 +42,7 @@ EncoderName: TypeAlias = Annotated[
         metavar="NAME",
         help="A name that `sciretrieve encoders` lists, a folder or hub id with a model, mean:A+B or concat:A+B for several, vectors:FILE "
         "or faiss:FILE.",
+        autocompletion=completing.encoders,
     ),
 ]
 Adapter: TypeAlias = Annotated[
@@ -77,15 +79,36 @@ AbstractColumn: TypeAlias = Annotated[str | None, typer.Option("--abstract", met
 QueryEncoder: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--encoder", metavar="NAME", help="The queries' encoder, if the index's own has moved; vectors:FILE for vectors made elsewhere."
+        "--encoder",
+        metavar="NAME",
+        help="The queries' encoder, if the index's own has moved; vectors:FILE for vectors made elsewhere.",
+        autocompletion=completing.encoders,
     ),
 ]
 SameEncoder: TypeAlias = Annotated[
     str | None,
-    typer.Option("--encoder", metavar="NAME", help="The index's encoder, if it has moved; vectors:FILE for vectors made elsewhere."),
+    typer.Option(
+        "--encoder",
+        metavar="NAME",
+        help="The index's encoder, if it has moved; vectors:FILE for vectors made elsewhere.",
+        autocompletion=completing.encoders,
+    ),
 ]
 IndexPath: TypeAlias = Annotated[
-    Path | None, typer.Option("--index", "-i", metavar="DIR", help="The index; default: the one built last in ./indexes.")
+    Path | None,
+    typer.Option(
+        "--index",
+        "-i",
+        metavar="NAME",
+        help="The index, its folder or its name; default: $SCIRETRIEVE_INDEX, else the one built last in ./indexes, else above.",
+        autocompletion=completing.indexes,
+    ),
+]
+PaperIds: TypeAlias = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="ID", help="Papers: an id, a DOI, a citation key, …; - reads them from stdin, one per line.", autocompletion=completing.ids
+    ),
 ]
 Count: TypeAlias = Annotated[int, typer.Option("-k", metavar="N", min=1, help="How many papers to answer with.")]
 ModeOption: TypeAlias = Annotated[Mode | None, typer.Option("--mode", help="How to search; default: the best the index has.")]
@@ -95,6 +118,7 @@ Filters: TypeAlias = Annotated[
         "--filter",
         metavar="EXPR",
         help="Answer only with papers that pass, e.g. 'year >= 2018 and venue == \"ACL\"'; if repeated, all must hold.",
+        autocompletion=completing.columns,
     ),
 ]
 Fusion: TypeAlias = Annotated[
@@ -118,6 +142,7 @@ Rerank: TypeAlias = Annotated[
         metavar="NAME",
         help="Reorder the first papers: an encoder, or a folder or hub id with a cross-encoder; or tokens: late interaction, for an index "
         "without token vectors.",
+        autocompletion=completing.rerankers,
     ),
 ]
 TOKENS = "tokens"
@@ -125,11 +150,21 @@ TOKENS = "tokens"
 RerankDepth: TypeAlias = Annotated[int, typer.Option("--rerank-depth", metavar="N", min=1, help="How many papers --rerank reorders.")]
 Like: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--like", metavar="ID", help="A paper that is what you look for; more like it, without it. May be repeated."),
+    typer.Option(
+        "--like",
+        metavar="ID",
+        help="A paper that is what you look for; more like it, without it. May be repeated.",
+        autocompletion=completing.ids,
+    ),
 ]
 Unlike: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--unlike", metavar="ID", help="A paper that is not what you look for; fewer like it, without it. May be repeated."),
+    typer.Option(
+        "--unlike",
+        metavar="ID",
+        help="A paper that is not what you look for; fewer like it, without it. May be repeated.",
+        autocompletion=completing.ids,
+    ),
 ]
 Explain: TypeAlias = Annotated[
     bool, typer.Option("--explain", help="Show each hit's rank in each half, the words it shares, and its nearest sentence.")
@@ -158,12 +193,34 @@ Memory: TypeAlias = Annotated[
 Since: TypeAlias = Annotated[int | None, typer.Option("--since", metavar="YEAR", help="Only papers of that year or later.")]
 Until: TypeAlias = Annotated[int | None, typer.Option("--until", metavar="YEAR", help="Only papers of that year or earlier.")]
 Facets: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--facets", metavar="COLUMNS", help="Count values among the first 1,000 papers, e.g. year,venue.")
+    list[str] | None,
+    typer.Option(
+        "--facets", metavar="COLUMNS", help="Count values among the first 1,000 papers, e.g. year,venue.", autocompletion=completing.columns
+    ),
 ]
 ClusterOption: TypeAlias = Annotated[
     bool, typer.Option("--cluster", help="Group the first 200 papers, each group with its distinctive words.")
 ]
+Save: TypeAlias = Annotated[
+    str | None, typer.Option("--save", metavar="NAME", help="Save this search, so that `sciretrieve news` can tell what is new in it.")
+]
 FormatOption: TypeAlias = Annotated[Format, typer.Option("--format", "-f", help="How to print the hits.")]
+Sort: TypeAlias = Annotated[
+    Order | None, typer.Option("--sort", help="The papers of the answer newest first; which they are, the search decides.")
+]
+Fields: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fields",
+        metavar="COLUMNS",
+        help="What to print of each paper, e.g. id,year,title; any column of the index.",
+        autocompletion=completing.columns,
+    ),
+]
+Append: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--append", metavar="FILE", help="Add the papers to this .bib, .ris or CSL .json file, but for those that it has."),
+]
 PlainFormatOption: TypeAlias = Annotated[PlainFormat, typer.Option("--format", "-f", help="How to print it.")]
 Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="Stop at the first bad row, instead of listing it in rejected.jsonl.")]
 Resume: TypeAlias = Annotated[bool, typer.Option("--resume/--no-resume", help="Continue an interrupted run of the same.")]
@@ -196,6 +253,15 @@ def open_index(path: Path | None, encoder: str | None, generation: int | None = 
     return Index(index_path, encoder=given, generation=generation)
 
 
+def opened_reranker(name: str | None) -> Reranker | None:
+    """The reranker of that name; none for late interaction, which is a part of the search. Raises as `open_reranker`."""
+    if name is None or name == TOKENS:
+        return None
+    from ..ranking.reranking import open_reranker
+
+    return open_reranker(name, device="cpu")
+
+
 def given_encoder(name: str | None, index: Path, generation: int | None = None, device: Device = "cpu") -> Encoder | None:
     """The index's encoder under the name that its model has now, read with the index's adapters, pooling and texts; None without a name.
 
@@ -226,14 +292,21 @@ def parsed_size(text: str | None) -> int | None:
     return int(float(parts[1]) * UNITS[parts[2]])
 
 
-def chosen_index(path: Path | None) -> Path:
-    """The named index, or the one built last in ./indexes. Raises NotFound if there is none."""
-    if path is not None:
-        return path
-    manifests = sorted(Path("indexes").glob("*/manifest.json"), key=lambda file: file.stat().st_mtime)
-    if not manifests:
-        raise NotFound("there is no index in ./indexes; build one with `sciretrieve index CORPUS`, or name one with --index DIR")
-    return manifests[-1].parent
+def chosen_index(named: Path | None) -> Path:
+    """The index that is meant by what was given for -i, or by nothing; see `finding.chosen`, which also says why that one."""
+    from ..finding import chosen
+
+    return chosen(named).path
+
+
+def index_to_change(named: Path | None, console: Console) -> Path:
+    """As `chosen_index`, for commands that change it: says which it is and why, unless its folder was given."""
+    from ..finding import chosen
+
+    choice = chosen(named)
+    if choice.path != named:
+        console.note(f"the index is {choice.path} ({choice.why})")
+    return choice.path
 
 
 @contextmanager

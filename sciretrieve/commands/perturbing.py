@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..errors import InvalidRequest
+from . import completing
 from .console import Console, interruptible, say
 from .options import BUILDING, Adapter, Debug, DeviceOption, Pooling, PrecisionOption, Quiet, Template, open_index
 
@@ -18,12 +19,22 @@ def robustness(
         list[str] | None, typer.Argument(metavar="CORPUS", help="Files, directories or globs that `index` reads; or give an index by -i.")
     ] = None,
     index: Annotated[
-        Path | None, typer.Option("--index", "-i", metavar="DIR", help="Study this index: its papers, encoder, BM25 and fusion.")
+        Path | None,
+        typer.Option(
+            "--index",
+            "-i",
+            metavar="NAME",
+            help="Study this index: its papers, encoder, BM25 and fusion.",
+            autocompletion=completing.indexes,
+        ),
     ] = None,
     encoder: Annotated[
         str | None,
         typer.Option(
-            "--encoder", metavar="NAME", help="What encodes the corpus; default: minilm. With -i: its own encoder, if it has moved."
+            "--encoder",
+            metavar="NAME",
+            help="What encodes the corpus; default: minilm. With -i: its own encoder, if it has moved.",
+            autocompletion=completing.encoders,
         ),
     ] = None,
     adapter: Adapter = None,

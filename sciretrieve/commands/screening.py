@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ..errors import NotFound
-from .console import Console, counted, say
+from ..wording import counted
+from . import completing
+from .console import Console, given_ids, say
 from .options import Debug, Filters, Generation, IndexPath, QueryEncoder, Quiet, open_index
 
 if TYPE_CHECKING:
@@ -35,9 +37,15 @@ def screen(
         str | None, typer.Option("--query", metavar="TEXT", help="What the review is about; said once, when the session begins.")
     ] = None,
     include: Annotated[
-        list[str] | None, typer.Option("--include", metavar="ID", help="This paper is relevant; - reads ids from stdin, one per line.")
+        list[str] | None,
+        typer.Option(
+            "--include", metavar="ID", help="This paper is relevant; - reads ids from stdin, one per line.", autocompletion=completing.ids
+        ),
     ] = None,
-    exclude: Annotated[list[str] | None, typer.Option("--exclude", metavar="ID", help="This paper is not relevant; - likewise.")] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option("--exclude", metavar="ID", help="This paper is not relevant; - likewise.", autocompletion=completing.ids),
+    ] = None,
     take_over: Annotated[
         Path | None,
         typer.Option(
@@ -96,7 +104,7 @@ def screen(
     ) as session:
         if take_over is not None:
             console.note(f"{counted(session.take_over(take_over), 'decision')} taken over from {take_over}")
-        session.decide(_ids(include), _ids(exclude))
+        session.decide(given_ids(include), given_ids(exclude))
         if included:
             _print(session.index.papers(session.relevant), session.decisions, format)
         elif next is None and format == "table" and not (include or exclude or take_over) and sys.stdin.isatty() and sys.stdout.isatty():
@@ -106,13 +114,6 @@ def screen(
             papers = session.next(wanted) if session.status.unread else []
             _print(papers, session.decisions, format)
         _tell(session.status, format, console)
-
-
-def _ids(given: Sequence[str] | None) -> list[str]:
-    """The ids that are meant: those on stdin for -."""
-    if given != ["-"]:
-        return list(given or [])
-    return [line.strip() for line in sys.stdin if line.strip()]
 
 
 def _print(papers: Sequence[Paper], labels: Mapping[str, bool], format: str) -> None:

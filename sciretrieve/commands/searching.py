@@ -5,21 +5,26 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..choices import Format, Order, SimilarBy, check_choice
 from ..errors import InvalidRequest
 from ..options import SearchOptions
-from .console import Console, counted, in_words, interruptible, say
+from ..wording import counted, in_words
+from . import completing
+from .citing import cited
+from .console import Console, given_ids, interruptible, is_for_people, printable, say
 from .options import (
     SEARCHING,
     TOKENS,
     Address,
     Alpha,
+    Append,
     ClusterOption,
     Count,
     Debug,
@@ -28,8 +33,8 @@ from .options import (
     Ef,
     Explain,
     Facets,
+    Fields,
     Filters,
-    Format,
     FormatOption,
     Fusion,
     Generation,
@@ -43,19 +48,19 @@ from .options import (
     RecallWanted,
     Rerank,
     RerankDepth,
+    Save,
     Since,
+    Sort,
     Unlike,
     Until,
     chosen_workers,
     open_index,
+    opened_reranker,
 )
 
 if TYPE_CHECKING:
+    from ..answers.answering import Answer, Request
     from ..index import Index
-    from ..outputs import View
-    from ..protocols import Reranker
-    from ..runs import Run
-    from ..search import Probe
 
 CHUNK = 256
 
@@ -90,7 +95,11 @@ def search(
     facets: Facets = None,
     cluster: ClusterOption = False,
     explain: Explain = False,
+    sort: Sort = None,
+    fields: Fields = None,
     format: FormatOption = "table",
+    append: Append = None,
+    save: Save = None,
     distributed: Distributed = None,
     address: Address = None,
     quiet: Quiet = False,
@@ -105,47 +114,62 @@ def search(
     In a second search, --like and --unlike name papers of the first answer that are what you look for, or are not: the query is moved
     towards the former and away from the latter, and both are left out.
     """
+    from ..answers.answering import Request, answer
+
     text = sys.stdin.read().strip() if query == ["-"] else " ".join(query)
     start = time.perf_counter()
     console = Console(quiet)
-    _check_views(format, explain, facets, cluster)
-    liked, disliked = like or [], unlike or []
+    _check_views(format, explain, facets, cluster, sort, fields)
     with chosen_workers(distributed, address) as workers:
         opened_index = open_index(index, encoder, generation, workers)
+        names = _fields(fields, opened_index)
         options = SearchOptions(
-            mode, filter, since, until, fusion, alpha, _reranker(rerank), rerank_depth, group, diverse, ef, nprobe, recall, _late(rerank)
+            mode,
+            filter,
+            since,
+            until,
+            fusion,
+            alpha,
+            opened_reranker(rerank),
+            rerank_depth,
+            group,
+            diverse,
+            ef,
+            nprobe,
+            recall,
+            _late(rerank),
         )
-
-        def ask(count: int, plain: bool) -> Run:
-            return opened_index.search(text, count, _plain(options) if plain else options, like=liked, unlike=disliked)
-
-        run = ask(k, False)
+        request = Request(
+            text,
+            like or [],
+            unlike or [],
+            k=k,
+            options=options,
+            facets=_names(facets),
+            cluster=cluster,
+            explain=explain,
+            sort=sort,
+        )
+        whole_answer = answer(opened_index, request)
         _note_reranking(options, start, console)
-        for word, correction in run.rankings[0].corrections.items():
-            console.note(f'no paper has "{word}", so "{correction}" was searched for; quote it to search for it unchanged')
-        if run.rankings[0].weak:
-            console.note("no paper matches well: the best of them are far from the query and have few of its words")
-        if not run.rankings[0].ids:
-            from ..answers.explaining import unmet
-
-            if parts := unmet(opened_index, text):
-                console.note(f"the query demands what no paper of the index has: {', '.join(parts)}")
-        probe = None
-        if explain:
-            best = opened_index.modes[0]
-            probe = opened_index.probes([text], best, options.filters, late=options.late, like=liked, unlike=disliked)[0]
-        _print(run, text, start, format, console, _view(opened_index, run, ask, facets, cluster, probe))
+        _append(whole_answer, append, console)
+        _print(opened_index, replace(whole_answer, seconds=time.perf_counter() - start), format, names, console)
+        _save(save, opened_index, request, console, rerank, encoder)
 
 
 def similar(
     ids: Annotated[
-        list[str] | None, typer.Argument(metavar="ID", help="Ids of papers to be similar to; - reads them from stdin, one per line.")
+        list[str] | None,
+        typer.Argument(
+            metavar="ID", help="Ids of papers to be similar to; - reads them from stdin, one per line.", autocompletion=completing.ids
+        ),
     ] = None,
     index: IndexPath = None,
     encoder: QueryEncoder = None,
     generation: Generation = None,
     negatives: Annotated[
-        list[str] | None, typer.Option("--not", metavar="ID", help="A paper to be dissimilar to; may be repeated.")
+        list[str] | None,
+        typer.Option("--not", metavar="ID", help="A paper to be dissimilar to; may be repeated.", autocompletion=completing.ids),
     ] = None,
     text: Annotated[
         str | None, typer.Option("--text", metavar="TEXT", help="'Title. Abstract' of a paper that is not in the index.")
@@ -165,29 +189,49 @@ def similar(
     facets: Facets = None,
     cluster: ClusterOption = False,
     explain: Explain = False,
+    sort: Sort = None,
+    fields: Fields = None,
+    by: Annotated[
+        SimilarBy | None,
+        typer.Option("--by", help="By what papers are similar; default: both where the papers' references are in the index, else text."),
+    ] = None,
     format: FormatOption = "table",
+    append: Append = None,
+    save: Save = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Find papers like the given ones.
 
     The given papers are never among the answers. Several are combined by Rocchio's formula: the mean of the given papers
-    less a fifth of the mean of those with --not.
+    less a fifth of the mean of those with --not. Where the index has what its papers cite, papers are similar, too, that cite the same
+    works, that the same papers cite, or that cite each other.
     """
-    positives = [line.strip() for line in sys.stdin if line.strip()] if ids == ["-"] else list(ids or [])
+    from ..answers.answering import Request, answer
+
+    positives = given_ids(ids)
     start = time.perf_counter()
+    _check_views(format, explain, facets, cluster, sort, fields)
     opened_index = open_index(index, encoder, generation)
-    _check_views(format, explain, facets, cluster)
+    names = _fields(fields, opened_index)
     options = SearchOptions(mode, filter, since, until, fusion, alpha, group=group, diversify=diverse, ef=ef, nprobe=nprobe, recall=recall)
-
-    def ask(count: int, plain: bool) -> Run:
-        return opened_index.similar(positives, count, _plain(options) if plain else options, text=text, negatives=negatives or [])
-
-    run = ask(k, False)
-    probe = None
-    if explain:
-        probe = opened_index.likeness(positives, text=text, negatives=negatives or [], mode=mode, filter=options.filters)
-    _print(run, run.rankings[0].query.id, start, format, Console(quiet), _view(opened_index, run, ask, facets, cluster, probe))
+    request = Request(
+        like=positives,
+        unlike=negatives or [],
+        text=text,
+        k=k,
+        options=options,
+        facets=_names(facets),
+        cluster=cluster,
+        explain=explain,
+        sort=sort,
+        by=by,
+    )
+    console = Console(quiet)
+    whole_answer = replace(answer(opened_index, request), seconds=time.perf_counter() - start)
+    _append(whole_answer, append, console)
+    _print(opened_index, whole_answer, format, names, console)
+    _save(save, opened_index, request, console, None, encoder)
 
 
 def batch(
@@ -221,7 +265,7 @@ def batch(
     query_list = read_queries(queries)
     console = Console(quiet)
     options = SearchOptions(mode, filter, fusion=fusion, alpha=alpha, group=False, ef=ef, nprobe=nprobe, recall=recall)
-    options = replace(options, reranker=_reranker(rerank), rerank_depth=rerank_depth, late=_late(rerank))
+    options = replace(options, reranker=opened_reranker(rerank), rerank_depth=rerank_depth, late=_late(rerank))
     lines: list[str] = []
     encoded_ids = 0
     with chosen_workers(distributed, address) as workers:
@@ -245,22 +289,19 @@ def batch(
         console.note(f"percent-encoded {counted(encoded_ids, 'id')} with white space, which TREC files cannot hold")
 
 
-def _plain(options: SearchOptions) -> SearchOptions:
-    """The same papers in the search's own order, for counts and groups."""
-    return replace(options, reranker=None, group=False, diversify=False)
-
-
 def _late(rerank: str | None) -> bool | None:
     """Whether late interaction is asked for."""
     return True if rerank == TOKENS else None
 
 
-def _reranker(name: str | None) -> Reranker | None:
-    if name is None or name == TOKENS:
-        return None
-    from ..ranking.reranking import open_reranker
+def _save(name: str | None, index: Index, request: Request, console: Console, rerank: str | None, encoder: str | None) -> None:
+    """Save a search under a name, if one is given."""
+    if name is None:
+        return
+    from ..answers.saved import save_search
 
-    return open_reranker(name, device="cpu")
+    save_search(index, request, name, reranker=rerank, encoder=encoder)
+    console.note(f"saved as {name}; `sciretrieve news {name}` shows what comes to its answer from now on")
 
 
 def _note_reranking(options: SearchOptions, start: float, console: Console) -> None:
@@ -269,62 +310,82 @@ def _note_reranking(options: SearchOptions, start: float, console: Console) -> N
         console.note(f"the first {options.rerank_depth:,} papers ordered by {options.reranker.name}, {seconds} in all")
 
 
-def _check_views(format: Format, explain: bool, facets: list[str] | None, cluster: bool) -> None:
+def _names(columns: list[str] | None) -> list[str]:
+    """Columns that may be given together, with commas, or one by one."""
+    return [name.strip() for name in ",".join(columns or []).split(",") if name.strip()]
+
+
+def _fields(fields: list[str] | None, index: Index) -> list[str]:
+    """What is printed of each hit. Raises UnknownName for what neither a hit nor the index has."""
+    from ..outputs import HIT_FIELDS
+
+    names = _names(fields)
+    for name in names:
+        check_choice("field", name, [*HIT_FIELDS, *(column for column in index.columns.names if column not in HIT_FIELDS)])
+    return names
+
+
+def _check_views(
+    format: Format, explain: bool, facets: list[str] | None, cluster: bool, sort: Order | None, fields: list[str] | None
+) -> None:
     """Refuse views in formats that cannot show them."""
     views = [name for name, is_requested in (("--explain", explain), ("--facets", facets), ("--cluster", cluster)) if is_requested]
     if views and format not in ("table", "json"):
         raise InvalidRequest(f"{views[0]} is shown with --format table or json, not {format}")
+    if fields and format not in ("table", "json", "jsonl", "csv", "tsv"):
+        raise InvalidRequest(f"--fields chooses columns of --format table, json, jsonl, csv and tsv; {format} has its own")
+    if fields and format == "table" and explain:
+        raise InvalidRequest("--explain is not shown in a table of --fields; leave out one of them, or add --format json")
+    if sort and format == "trec":
+        raise InvalidRequest("a TREC run is in the order of its scores; leave out --sort")
 
 
-def _view(
-    index: Index,
-    run: Run,
-    ask: Callable[[int, bool], Run],
-    facets: list[str] | None,
-    cluster: bool,
-    explained_query: Probe | None,
-) -> View:
-    """What is shown besides the hits; counts and groups cover more papers than the hits."""
-    from ..outputs import View
-
-    explanations, counts, groups = [], [], []
-    if explained_query is not None:
-        from ..answers.explaining import explain
-
-        explanations = explain(index, explained_query, run.rankings[0].ids)
-    if facets or cluster:
-        from ..answers import overview
-
-        if facets:
-            counts = overview.facets_of(
-                index, ask(overview.FACET_DEPTH, True), [name.strip() for name in ",".join(facets).split(",") if name.strip()]
-            )
-        if cluster:
-            groups = overview.clusters_of(index, ask(overview.CLUSTER_DEPTH, True))
-    ranking = run.rankings[0]
-    return View(explanations, counts, groups, ranking.corrections, ranking.strength, ranking.weak)
+def _append(answer: Answer, append: Path | None, console: Console) -> None:
+    if append is not None:
+        cited([hit.paper for hit in answer.hits], append, console)
 
 
-def _print(run: Run, query: str, start: float, format: Format, console: Console, view: View) -> None:
+def _print(index: Index, answer: Answer, format: Format, fields: Sequence[str], console: Console) -> None:
     from .. import outputs
 
+    for note in outputs.notes(answer):
+        console.note(note)
     if format == "trec":
-        say(outputs.trec(run))
-        return
-    hits = run.hits
-    if format == "json":
-        say([outputs.answer(query, run.mode, 1000 * (time.perf_counter() - start), hits, view)])
+        say(outputs.trec(answer.run))
+    elif format == "json":
+        say([outputs.answer(answer, fields)])
+    elif format in outputs.TABULAR:
+        say(outputs.TABULAR[format](answer.hits, fields))
     elif format != "table":
-        say(outputs.FORMATS[format](hits))
-    elif not hits:
-        console.note("no paper matches")
+        say(outputs.FORMATS[format](answer.hits))
     else:
+        if fields:
+            say(map(printable, outputs.aligned(answer.hits, fields)))
+        else:
+            say_table(index, answer)
         width = shutil.get_terminal_size((80, 24)).columns
-        for position, hit in enumerate(hits):
-            say(outputs.table([hit], width))
-            if view.explanations:
-                say(outputs.explanation(hit, view.explanations[position], width))
-        if view.facets:
-            say(["", *outputs.facet_lines(view.facets)])
-        if view.clusters:
-            say(["", *outputs.cluster_lines(view.clusters, width)])
+        if answer.hits and answer.facets:
+            say(map(printable, ["", *outputs.facet_lines(answer.facets)]))
+        if answer.hits and answer.groups:
+            say(map(printable, ["", *outputs.cluster_lines(answer.groups, width)]))
+        if is_for_people() and not console.is_quiet:
+            from .terminal import footer
+
+            say(footer(answer, index), styled=True)
+
+
+def say_table(index: Index, answer: Answer) -> None:
+    """Print an answer's hits: to people with links, marked words and sentences, to programs as plain lines."""
+    if is_for_people():
+        from ..answers.snippets import query_words
+        from .terminal import table
+
+        say(table(answer, query_words(index, answer)), styled=True)
+        return
+    from .. import outputs
+
+    width = shutil.get_terminal_size((80, 24)).columns
+    for position, hit in enumerate(answer.hits):
+        say(map(printable, outputs.table([hit], width)))
+        if answer.explanations:
+            say(map(printable, outputs.explanation(hit, answer.explanations[position], width)))

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import NotFound
-from .console import Console, counted, interruptible, say
+from ..wording import counted
+from . import completing
+from .console import Console, interruptible, say
 from .options import (
     Count,
     Debug,
@@ -23,6 +25,7 @@ from .options import (
     QueryEncoder,
     Quiet,
     chosen_index,
+    index_to_change,
     open_index,
 )
 
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def why_not(
-    id: Annotated[str, typer.Argument(metavar="ID", help="The paper that was expected.")],
+    id: Annotated[str, typer.Argument(metavar="ID", help="The paper that was expected.", autocompletion=completing.ids)],
     query: Annotated[list[str], typer.Argument(metavar="QUERY", help="The query as it was typed.")],
     index: IndexPath = None,
     encoder: QueryEncoder = None,
@@ -52,8 +55,8 @@ def why_not(
     if format == "json":
         say([json.dumps({"schema": 1, "query": text, "k": k, **asdict(diagnosis)}, ensure_ascii=False, indent=2)])
         return
-    paper = opened_index.papers([id])[0]
-    lines = [f"{paper.title or '(no title)'} ({id})"]
+    paper = opened_index.papers(diagnosis.explanation.id)[0]
+    lines = [f"{paper.title or '(no title)'} ({paper.id})"]
     lines += [f"  {reason}" for reason in diagnosis.failed]
     for name, rank in diagnosis.ranks.items():
         place = getattr(diagnosis.explanation, name, None)
@@ -120,7 +123,8 @@ def tune(
 
     if not queries.exists():
         raise NotFound(f"there are no queries at {queries}")
-    opened_index, console = open_index(index, encoder), Console(quiet)
+    console = Console(quiet)
+    opened_index = open_index(chosen_index(index) if dry_run else index_to_change(index, console), encoder)
     with interruptible(console, "the index is unchanged"):
         outcome = fit(opened_index, read_queries(queries), read_qrels(qrels), measure=measure, write=not dry_run, progress=console)
     if format == "json":
@@ -136,7 +140,7 @@ def tune(
     say(
         [
             f"gain  {100 * pair.difference:+.2f}, 95 % interval {100 * pair.low:+.2f} to {100 * pair.high:+.2f}, "
-            f"p {pair.p_randomisation:.3f}, {outcome.queries:,} queries",
+            f"p {pair.p_randomisation:.3f}, {counted(outcome.queries, 'query', 'queries')}",
             "written to the index" if outcome.written else f"not written: {_why_unwritten(outcome)}",
         ]
     )

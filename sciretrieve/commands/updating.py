@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict
@@ -14,7 +13,9 @@ import typer
 
 from ..choices import Bm25Variant, Metric
 from ..errors import InvalidRequest, SciretrieveError
-from .console import Console, counted, in_bytes, in_words, interruptible, say
+from ..wording import counted, in_bytes, in_words
+from . import completing
+from .console import Console, given_ids, interruptible, say
 from .options import (
     AbstractColumn,
     Corpus,
@@ -31,8 +32,8 @@ from .options import (
     SameEncoder,
     Strict,
     TitleColumn,
-    chosen_index,
     given_encoder,
+    index_to_change,
     parsed_size,
 )
 
@@ -66,14 +67,22 @@ def add(
     """
     from ..indexing import add as put
 
-    target, console = chosen_index(index), Console(quiet)
+    console = Console(quiet)
+    target = index_to_change(index, console)
     _update(put, corpus, target, encoder, device, (id_column, title_column, abstract_column), strict, resume, format, console)
 
 
 def sync(
     corpus: Corpus,
     index: Annotated[
-        Path | None, typer.Option("--index", "-i", metavar="DIR", help="The index; default: indexes/<name of the corpus>.")
+        Path | None,
+        typer.Option(
+            "--index",
+            "-i",
+            metavar="NAME",
+            help="The index, its folder or its name; default: indexes/<name of the corpus>.",
+            autocompletion=completing.indexes,
+        ),
     ] = None,
     encoder: SameEncoder = None,
     device: DeviceOption = "auto",
@@ -91,11 +100,10 @@ def sync(
 
     As `add`; and papers that the corpus no longer has are deleted.
     """
-    from ..corpora import open_corpus
     from ..indexing import sync as equalise
 
     console = Console(quiet)
-    target = index if index is not None else Path("indexes") / open_corpus(corpus).name
+    target = _index_of(corpus, console) if index is None else index_to_change(index, console)
     if watch and "-" in corpus:
         raise InvalidRequest("standard input cannot be watched; name files or directories")
     while True:
@@ -114,6 +122,23 @@ def sync(
                 time.sleep(WATCHING)
         except KeyboardInterrupt:
             raise typer.Exit(130) from None
+
+
+def _index_of(sources: list[str], console: Console) -> Path:
+    """The index that has a corpus's name, if it is of that corpus: another's papers would all be deleted. Raises InvalidRequest."""
+    from ..corpora import open_corpus
+    from ..manifest import read_manifest
+
+    corpus = open_corpus(sources)
+    target = Path("indexes") / corpus.name
+    names = list(dict.fromkeys(name for source in read_manifest(target).sources for name in source.corpus))
+    if not {Path(name).resolve() for name in names} & {file.resolve() for file in corpus.files}:
+        raise InvalidRequest(
+            f"{target} is an index of {', '.join(names[:3])}; sync would make it equal to {', '.join(map(str, corpus.files[:3]))} instead: "
+            f"name the index that is meant with -i"
+        )
+    console.note(f"the index is {target} (the name of the corpus)")
+    return target
 
 
 def _state(sources: list[str]) -> object:
@@ -157,7 +182,10 @@ def _update(
 
 
 def delete(
-    ids: Annotated[list[str] | None, typer.Argument(metavar="ID", help="Ids of papers; - reads them from stdin, one per line.")] = None,
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ID", help="Ids of papers; - reads them from stdin, one per line.", autocompletion=completing.ids),
+    ] = None,
     index: IndexPath = None,
     filter: Filters = None,
     format: PlainFormatOption = "table",
@@ -170,8 +198,9 @@ def delete(
     """
     from ..indexing import delete as remove
 
-    named_ids = [line.strip() for line in sys.stdin if line.strip()] if ids == ["-"] else list(ids or [])
-    target, console = chosen_index(index), Console(quiet)
+    named_ids = given_ids(ids)
+    console = Console(quiet)
+    target = index_to_change(index, console)
     update = remove(target, named_ids, filter=filter, progress=console)
     if format == "json":
         say([json.dumps({"schema": 1, "index": str(target), **asdict(update)}, indent=1)])
@@ -191,7 +220,8 @@ def merge(
     """
     from ..indexing import merge as join
 
-    target, console = chosen_index(index), Console(quiet)
+    console = Console(quiet)
+    target = index_to_change(index, console)
     with interruptible(console, "the index is as it was, and the same command resumes it"):
         result = join(target, progress=console)
     if format == "json":
@@ -208,7 +238,12 @@ def reindex(
     index: IndexPath = None,
     dense: Annotated[
         str | None,
-        typer.Option("--dense", metavar="TYPE", help="auto, flat (exact), hnsw, ivf, rabitq, a FAISS factory string; default: as it is."),
+        typer.Option(
+            "--dense",
+            metavar="TYPE",
+            help="auto, flat (exact), hnsw, ivf, rabitq, a FAISS factory string; default: as it is.",
+            autocompletion=completing.dense_types,
+        ),
     ] = None,
     memory: Memory = None,
     recall: Annotated[
@@ -229,12 +264,13 @@ def reindex(
 ) -> None:
     """Rebuild an index with other settings, from its stored vectors and terms.
 
-    Nothing is encoded, but for --late, which can be interrupted and goes on where it stopped. It also converts an index of format version
-    1.
+    Nothing is encoded, but for --late, which can be interrupted and goes on where it stopped. It also brings an index of an
+    earlier version up to date: it converts one of format version 1, and adds the words of authors, venues and keywords where they lack.
     """
     from ..indexing import reindex as rebuild
 
-    target, console = chosen_index(index), Console(quiet)
+    console = Console(quiet)
+    target = index_to_change(index, console)
     changes: dict[str, Any] = {name: value for name, value in (("variant", bm25), ("k1", k1), ("b", b)) if value is not None}
     start = time.perf_counter()
     with interruptible(console, "the index is as it was"):

@@ -6,10 +6,21 @@ memory, except the parsing libraries for BibTeX and RIS (such files are personal
 """
 
 from .columns import ColumnMap
-from .corpus import Corpus, PaperCorpus, Sources, open_corpus
+from .corpus import Corpus, PaperCorpus, Sources, TableCorpus, open_corpus
 from .queries import read_queries
 from .raw import Rejected
 from .reading import Reading
 from .rejections import Rejections
 
-__all__ = ["ColumnMap", "Corpus", "PaperCorpus", "Reading", "Rejected", "Rejections", "Sources", "open_corpus", "read_queries"]
+__all__ = [
+    "ColumnMap",
+    "Corpus",
+    "PaperCorpus",
+    "Reading",
+    "Rejected",
+    "Rejections",
+    "Sources",
+    "TableCorpus",
+    "open_corpus",
+    "read_queries",
+]

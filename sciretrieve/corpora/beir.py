@@ -8,13 +8,12 @@ from pathlib import Path
 from . import jsonl
 from .raw import RawBatch, Rejected, Row, batches_of_rows
 
+NAMES = ("corpus.jsonl", "corpus.jsonl.gz", "corpus.jsonl.zst")
+
 
 def corpus_file(directory: Path) -> Path | None:
     """The corpus file of a BEIR directory, or None if this is not one."""
-    for name in ("corpus.jsonl", "corpus.jsonl.gz", "corpus.jsonl.zst"):
-        if (directory / name).is_file():
-            return directory / name
-    return None
+    return next((directory / name for name in NAMES if (directory / name).is_file()), None)
 
 
 def read(path: Path) -> Iterator[RawBatch]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import glob
 import hashlib
 import io
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +14,10 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 
 import pyarrow as pa
 
+from .. import archives
+from ..config import home
 from ..errors import InvalidRequest, NotFound
-from ..streams import STDIN, blocks
+from ..streams import STDIN, blocks, is_compressed
 from ..types import Paper
 from . import beir, zotero_library
 from .columns import ColumnMap
@@ -21,6 +25,10 @@ from .dialects import plain
 from .formats import SUFFIXES, format_of, suffix_of
 from .papers import Batch, papers
 from .raw import BATCH_ROWS, RawBatch, Row, batches_of_rows, table_of_rows
+
+LOG = logging.getLogger(__name__)
+COMMON_NAMES = {"bibliography", "corpus", "data", "documents", "export", "library", "my library", "papers", "references", "train", "works"}
+"""Names of files and folders that do not tell one corpus from another."""
 
 
 class ArrowStream(Protocol):
@@ -30,8 +38,11 @@ class ArrowStream(Protocol):
         """The table's data, by Arrow's PyCapsule interface."""
 
 
-Sources: TypeAlias = str | Path | Iterable[str | Path] | Iterable[Row] | ArrowStream
+Sources: TypeAlias = str | Path | Iterable[str | Path] | Iterable[Row] | Iterable[Paper] | ArrowStream | Iterable[ArrowStream]
 """What `open_corpus` opens."""
+ARROW = ("__arrow_c_stream__", "__arrow_c_array__")
+MISSING = {"NAType", "NaTType"}
+"""What pandas has in place of a missing value, besides NaN."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +57,11 @@ class Corpus:
     """Whether papers without any text are kept."""
     has_columns: ClassVar[bool] = True
     """Whether its papers come from columns, so that it is worth saying what was read as what."""
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """What its papers come from, for people and for the manifest of an index."""
+        return tuple(map(str, self.files))
 
     def batches(self) -> Iterator[Batch]:
         """Yield the papers in tables (columns as `schema.PAPER_FIELDS`, then the corpus's own), and what was rejected."""
@@ -106,9 +122,15 @@ class PaperCorpus(Corpus):
 
 @dataclass(frozen=True)
 class TableCorpus(Corpus):
-    """A corpus in memory: a table with one row per paper."""
+    """A corpus in memory: a table with one row per paper, made of a `kind` of object."""
 
     table: pa.Table
+    kind: str
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The kind of object, for it has no name."""
+        return (f"in memory: {self.kind} of {self.table.num_rows:,} rows",)
 
     def count(self) -> int | None:
         """The table's rows."""
@@ -132,8 +154,8 @@ def open_corpus(sources: Sources, columns: ColumnMap | None = None) -> Corpus:
     """Open a corpus.
 
     Args:
-        sources: files, directories (BEIR, or all files of supported formats), globs, or `-` for standard input, of any format;
-            or papers in memory: a data frame of pandas or Polars, an Arrow table, or a list of dicts.
+        sources: files, directories (BEIR, Zotero's, or all files of supported formats), globs, or `-` for standard input, of any format;
+            or papers in memory: a data frame of pandas or Polars, an Arrow table, record batches, or a list of dicts or of `Paper`.
         columns: which columns are which; by default recognised by name.
 
     Raises:
@@ -141,11 +163,16 @@ def open_corpus(sources: Sources, columns: ColumnMap | None = None) -> Corpus:
         InvalidRequest: a source has an unsupported format, or is not a table of papers.
     """
     column_map = columns or ColumnMap()
-    if hasattr(sources, "__arrow_c_stream__"):
-        return TableCorpus((), column_map, "papers", _arrow(sources))
-    items = [sources] if isinstance(sources, str | Path) else list(sources) if isinstance(sources, Iterable) else [sources]
-    if items and all(isinstance(item, Mapping) for item in items):
-        return TableCorpus((), column_map, "papers", _arrow(items))
+    if isinstance(sources, str | Path):
+        items: list[Any] = [sources]
+    elif _is_arrow(sources) or isinstance(sources, Mapping) or not isinstance(sources, Iterable):
+        items = [sources]
+    else:
+        items = list(sources)
+    if items and all(map(_is_arrow, items)):
+        return TableCorpus((), column_map, "papers", *_table(items))
+    if items and items[0] is not sources and all(isinstance(item, Mapping | Paper) for item in items):
+        return TableCorpus((), column_map, "papers", *_table_of_rows(items))
     for item in items:
         if not isinstance(item, str | Path):
             raise InvalidRequest(
@@ -153,16 +180,58 @@ def open_corpus(sources: Sources, columns: ColumnMap | None = None) -> Corpus:
             )
     files = [file for source in items for file in _expand(str(source))]
     if not files:
-        raise InvalidRequest("no corpus given; name a file, a directory, or - for JSON Lines on standard input")
+        raise InvalidRequest("no corpus given; name a file, a directory, or - for standard input")
     return Corpus(tuple(files), column_map, _name(Path(str(items[0])), files))
 
 
-def _arrow(papers: Any) -> pa.Table:
+def _is_arrow(item: object) -> bool:
+    return any(hasattr(item, name) for name in ARROW)
+
+
+def _table(parts: Sequence[Any]) -> tuple[pa.Table, str]:
+    """Tables one after another, and what they were."""
+    kind = _kind(parts[0])
     try:
-        return table_of_rows([plain(paper) for paper in papers]) if isinstance(papers, list) else pa.table(papers)
-    except (pa.ArrowException, UnicodeEncodeError) as error:
-        reason = str(error).splitlines()[0]
-        raise InvalidRequest(f"the {type(papers).__name__} cannot be read as a table of papers: {reason}") from error
+        return pa.concat_tables(map(_as_table, parts), promote_options="permissive"), kind
+    except (pa.ArrowException, UnicodeEncodeError, TypeError, ValueError) as error:
+        raise _no_table(kind, error) from error
+
+
+def _as_table(part: Any) -> pa.Table:
+    """A part as a table; of a pandas data frame also its index, if that has a name: it may be the papers' ids."""
+    names = getattr(getattr(part, "index", None), "names", None)
+    if names is not None and any(name is not None for name in names):
+        return pa.Table.from_pandas(part, preserve_index=True).replace_schema_metadata(None)
+    return pa.table(part)
+
+
+def _table_of_rows(items: Sequence[Row | Paper]) -> tuple[pa.Table, str]:
+    kind = "a list" if isinstance(items[0], Mapping) else "a list of Paper"
+    try:
+        return table_of_rows([_row(item) for item in items]), kind
+    except (pa.ArrowException, UnicodeEncodeError, TypeError) as error:
+        raise _no_table(kind, error) from error
+
+
+def _row(item: Row | Paper) -> Row:
+    if isinstance(item, Paper):
+        fields = {field.name: getattr(item, field.name) for field in dataclasses.fields(item) if field.name != "extra"}
+        return {**item.extra, **fields, "authors": list(item.authors)}
+    return {name: None if _is_missing(value) else value for name, value in plain(item).items()}
+
+
+def _is_missing(value: object) -> bool:
+    """Whether pandas has it in place of a missing value: a row from `to_dict` has NaN where a text is missing."""
+    return (isinstance(value, float) and value != value) or type(value).__name__ in MISSING
+
+
+def _kind(item: object) -> str:
+    package, name = type(item).__module__.split(".")[0], type(item).__name__
+    return f"{package}.{name}"
+
+
+def _no_table(kind: str, error: Exception) -> InvalidRequest:
+    return InvalidRequest(f"{kind} cannot be read as a table of papers: {str(error).splitlines()[0]}")
 
 
 class _Hashing(io.RawIOBase):
@@ -187,6 +256,8 @@ def _facts(file: Path) -> tuple[object, ...]:
         for block in blocks(file):
             digest.update(block)
         return "-", digest.hexdigest()
+    if within := archives.place(file):
+        return *_facts(within[0]), within[1]
     status, journal = file.stat(), zotero_library.journal_of(file)
     facts = str(file.resolve()), status.st_size, status.st_mtime_ns
     return (*facts, *_facts(journal)) if journal.is_file() else facts
@@ -198,7 +269,9 @@ def _expand(source: str) -> Sequence[Path]:
         return [STDIN]
     if path.is_dir():
         return _directory(path)
-    if path.is_file():
+    if path.is_file() and _is_of_several(path):
+        return _archive(path)
+    if path.is_file() or archives.place(path):
         format_of(path)
         return [path]
     matches = sorted(glob.glob(source, recursive=True))  # noqa: PTH207 (Path.glob takes no absolute patterns)
@@ -210,18 +283,62 @@ def _expand(source: str) -> Sequence[Path]:
 def _directory(path: Path) -> Sequence[Path]:
     if beir_file := beir.corpus_file(path):
         return [beir_file]
-    files = sorted(
-        file for file in path.rglob("*") if file.is_file() and suffix_of(file) in SUFFIXES and not file.name.startswith((".", "_"))
-    )
+    if (library := zotero_library.library_file(path)) is not None:
+        return [library]
+    files: list[Path] = []
+    for file in sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith((".", "_"))):
+        if _is_of_several(file):
+            files += _archive(file)
+        elif _may_have_papers(file):
+            files.append(file)
     if not files:
         raise NotFound(f"{path} holds no supported file ({', '.join(SUFFIXES)})")
     return files
 
 
+def _may_have_papers(file: Path) -> bool:
+    """Whether a file of a directory is read: it has the suffix of a format, or is compressed and has none, as in OpenAlex's snapshot."""
+    suffix = suffix_of(file)
+    return suffix in SUFFIXES or (not suffix and is_compressed(file))
+
+
+def _is_of_several(path: Path) -> bool:
+    """Whether a file is a .zip of several files; one of a single file is taken for that file, compressed."""
+    try:
+        return path.suffix.lower() == archives.SUFFIX and len(archives.names(path)) != 1
+    except OSError:  # a damaged one: reading it says how
+        return False
+
+
+def _archive(path: Path) -> Sequence[Path]:
+    """The files of supported formats within a .zip, or the corpus alone of a BEIR data set. What is left out is named in a warning."""
+    names = sorted(archives.names(path))
+    corpora = [name for name in names if Path(name).name in beir.NAMES and str(Path(name).with_name("queries.jsonl")) in names]
+    read = corpora or [name for name in names if suffix_of(path / name) in SUFFIXES and not Path(name).name.startswith((".", "_"))]
+    if not read:
+        raise NotFound(f"{path} holds no supported file ({', '.join(SUFFIXES)})")
+    others = [name for name in names if name not in set(read)]
+    if others:
+        more = f" and {len(others) - 3:,} more" if len(others) > 3 else ""
+        LOG.warning("of %s these files are not read: %s%s", path, ", ".join(others[:3]), more)
+    return [path / name for name in read]
+
+
 def _name(source: Path, files: Sequence[Path]) -> str:
     if source == STDIN:
         return "stdin"
-    if source.is_dir() or (len(files) == 1 and source.is_file()):
-        path = source.resolve()
-        return path.name.split(".")[0] if path.is_file() else path.name
-    return files[0].resolve().parent.name
+    if source.is_dir() or (source.is_file() and all(source in (file, *file.parents) for file in files)):
+        return _telling(source.resolve())
+    return _telling(files[0].resolve().parent)
+
+
+def _telling(path: Path) -> str:
+    """The name of a file or folder; where many are called that, such as corpus.parquet, the nearest folder's with one of its own.
+
+    What lies in the working directory keeps its name.
+    """
+    own = name = path.name.split(".")[0] if path.is_file() else path.name
+    folder = path.parent
+    while name.lower() in COMMON_NAMES and folder.name and folder not in (Path.cwd(), home()):
+        name, folder = folder.name, folder.parent
+    return own if name.lower() in COMMON_NAMES else name

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
-import itertools
-import logging
 import sys
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
 from ..errors import InvalidRequest
 from ..streams import LONGEST_LINE, beginning, open_binary
 from .dialects import zotero
+from .encodings import encoding_of
 from .raw import MOST_COLUMNS, RawBatch, Rejected, Row, batches_of_rows, free_name, too_many_columns
 
-LOG = logging.getLogger(__name__)
 DELIMITERS = ",;\t|"
-UNICODE = {"utf-8-sig": codecs.BOM_UTF8, "utf-16": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
-"""Encodings that are known for certain, and how files in them may begin."""
-DEFAULT = "cp1252"
-LEGACY = [DEFAULT, "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r", "mac_roman"]
-LEGACY += ["shift_jis", "euc_jp", "gb18030", "big5", "cp949"]
-"""The other encodings that programs write: of Windows and the Mac, of Russia, Japan, China and Korea."""
 
 
 def read(path: Path) -> Iterator[RawBatch]:
@@ -39,48 +31,54 @@ def read(path: Path) -> Iterator[RawBatch]:
 def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
     csv.field_size_limit(sys.maxsize)
     number = 0
-    encoding = encoding_of(beginning(path))
-    if encoding not in UNICODE:
-        LOG.warning("%s is not UTF-8, and is read as %s; if its letters are wrong, convert it to UTF-8", path, encoding)
+    encoding = encoding_of(path, beginning(path))
     # surrogateescape keeps broken bytes, so that one bad row does not stop the file
     with io.TextIOWrapper(open_binary(path), encoding=encoding, errors="surrogateescape", newline="") as text:
         try:
             lines = _Lines(text, path)
             first = next((line for line in lines if line.strip()), "")
             delimiter = "\t" if ".tsv" in path.suffixes else max(DELIMITERS, key=first.count)
-            reader = csv.reader(itertools.chain([first], lines), delimiter=delimiter)
-            header = _header(next(reader, []))
+            lines.put_back([first])
+            records = _records(lines, delimiter)
+            names = next(records, [])
+            if isinstance(names, str):
+                raise InvalidRequest(f"{path} cannot be read: {names}, and it is that of the columns' names")
+            header = header_of(names)
             is_zotero = zotero.fits(dict.fromkeys(header))
-            for number, fields in enumerate(reader, start=1):
-                lines.of_row = 0
-                if len(fields) == len(header):
+            for number, fields in enumerate(records, start=1):
+                if isinstance(fields, str):
+                    yield number, Rejected(str(path), number, fields)
+                elif len(fields) == len(header):
                     row = {name: field or None for name, field in zip(header, fields, strict=True)}
                     yield number, zotero.paper(row) if is_zotero else row
                 elif fields:
                     yield number, Rejected(str(path), number, f"{len(fields)} fields where the header has {len(header)}")
-        except (csv.Error, OSError, UnicodeDecodeError) as error:
+        except (OSError, UnicodeDecodeError) as error:
             raise InvalidRequest(f"{path} cannot be read after row {number}: {error}") from error
 
 
-def encoding_of(head: bytes) -> str:
-    """The encoding of a text that begins so: UTF-8 unless it has more broken bytes than letters beyond ASCII, else the likeliest one."""
-    for encoding, mark in UNICODE.items():
-        if head.startswith(mark):
-            return "utf-16" if encoding == "utf-16-be" else encoding
-    text = codecs.getincrementaldecoder("utf-8")(errors="surrogateescape").decode(head)
-    broken_count = sum("\ud800" <= char <= "\udfff" for char in text) if not text.isascii() else 0
-    if broken_count <= sum(char > "\x7f" for char in text) - broken_count:
-        return "utf-8-sig"
-    from charset_normalizer import from_bytes
+def _records(lines: _Lines, delimiter: str) -> Iterator[list[str] | str]:
+    """The fields of each row, or what is wrong with it.
 
-    matches = from_bytes(head, cp_isolation=LEGACY)
-    best = matches.best()
-    # where several make sense, the most common one
-    good = [match.could_be_from_charset for match in matches if match.percent_chaos <= best.percent_chaos] if best else []
-    return best.encoding if best and DEFAULT not in itertools.chain(*good) else DEFAULT
+    A row whose quotation mark is not closed would go on to the next one in another row. There it is followed by neither a delimiter nor
+    the end of a line, which the strict reader tells; then the row is rejected, and the next begins in the next line.
+    """
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    while True:
+        line = lines.begin_row()
+        try:
+            yield next(reader)
+        except StopIteration:
+            return
+        except csv.Error:
+            if len(lines.of_row) > 1 or lines.is_at_end:
+                yield f"a quotation mark in line {line} is not closed"
+                lines.put_back(lines.of_row[1:])
+            else:  # a quotation mark within a field, or what follows one
+                yield next(csv.reader(lines.of_row, delimiter=delimiter))
 
 
-def _header(names: list[str]) -> list[str]:
+def header_of(names: list[str]) -> list[str]:
     """The columns' names, each once. Raises InvalidRequest."""
     if len(names) > MOST_COLUMNS:
         raise too_many_columns(len(names))
@@ -93,21 +91,44 @@ def _header(names: list[str]) -> list[str]:
 
 
 class _Lines:
-    """The lines of a text. A row may have several, but not without end: a quotation mark may never be closed.
+    """The lines of a text, which can be put back. A row may have several, but not without end: a quotation mark may never be closed.
 
     Attributes:
-        of_row: how many characters were read since this was set to 0.
+        of_row: those of the row at hand.
+        is_at_end: whether there was no further line for the row at hand.
     """
 
     def __init__(self, text: TextIO, path: Path) -> None:
         self._text, self._path = text, path
-        self.of_row = 0
+        self._next: deque[str] = deque()
+        self._number = 0
+        self.begin_row()
+
+    def begin_row(self) -> int:
+        """Begin a row; returns the number of its first line."""
+        self.of_row: list[str] = []
+        self.is_at_end = False
+        self._size = 0
+        return self._number + 1
+
+    def put_back(self, lines: Sequence[str]) -> None:
+        """Lines that are read again."""
+        self._next.extendleft(reversed(lines))
+        self._number -= len(lines)
 
     def __iter__(self) -> Iterator[str]:
-        while line := self._text.readline(LONGEST_LINE):
-            self.of_row += len(line)
-            if self.of_row >= LONGEST_LINE:
-                raise InvalidRequest(
-                    f"{self._path} has a row of more than {LONGEST_LINE >> 20} MB; look for a quotation mark without its other"
-                )
-            yield line
+        return self
+
+    def __next__(self) -> str:
+        line = self._next.popleft() if self._next else self._text.readline(LONGEST_LINE)
+        self.is_at_end = not line
+        if not line:
+            raise StopIteration
+        if len(line) >= LONGEST_LINE:
+            raise InvalidRequest(f"{self._path}, line {self._number + 1}: more than {LONGEST_LINE >> 20} MB in one line")
+        self._number += 1
+        self.of_row.append(line)
+        self._size += len(line)
+        if self._size >= LONGEST_LINE:
+            raise csv.Error("a row is too long")
+        return line

@@ -13,9 +13,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from .. import archives
 from ..errors import InvalidRequest
+from ..schema import letters
 from ..streams import COMPRESSIONS, STDIN, bare_name, beginning, blocks, is_compressed
-from . import anthology, beir, bibtex, delimited, endnote, json_document, jsonl, nbib, parquet, pubmed, ris, zotero_library
+from . import anthology, beir, bibtex, delimited, endnote, json_document, jsonl, nbib, parquet, pubmed, ris, spreadsheet, zotero_library
+from .bibtex import HEAD
 from .columns import ALIASES
 from .raw import RawBatch
 from .xml import root_of
@@ -23,7 +26,7 @@ from .xml import root_of
 BIBTEX = re.compile(rb"\s*(?:%[^\n]*\n\s*)*@\s*\w+\s*[{(]")
 ANSWER = re.compile(rb'\s*\{\s*"(?:meta|results|data|total|offset|next|token|status|items|message|message-type)"\s*:')
 XML = ".xml"
-TEXT_NAMES = {re.sub(r"\W|_", "", name) for field in ("title", "abstract") for name in ALIASES[field]}
+TEXT_NAMES = {letters(name) for field in ("title", "abstract") for name in ALIASES[field]}
 OPEN_LINE = re.compile(rb"[\[{,]\s*$")
 
 
@@ -66,10 +69,17 @@ def _is_answer(line: bytes) -> bool:
         return True
 
 
+def _is_bibliography(head: bytes) -> bool:
+    """Whether the first thing is an entry of BibTeX; or there is one below lines that JabRef and others begin a file with."""
+    return BIBTEX.match(head) is not None or (
+        head.lstrip()[:1] not in (b"<", b"{", b"[") and HEAD.search(head.decode(errors="replace")) is not None
+    )
+
+
 def _is_table(head: bytes) -> bool:
     """Whether the first line has several names, one of them that of a title or an abstract: what else has no format may be a table."""
     line = head.lstrip().partition(b"\n")[0].decode(errors="replace")
-    names = [re.sub(r"\W|_", "", name.lower()) for name in re.split(r"[,;\t|]", line)]
+    names = [letters(name) for name in re.split(r"[,;\t|]", line)]
     return len(names) > 1 and not TEXT_NAMES.isdisjoint(names)
 
 
@@ -94,8 +104,9 @@ FORMATS = (
     PARQUET,
     JSON_LINES,
     Format("Zotero", (".sqlite",), lambda head: head.startswith(zotero_library.SIGNATURE), zotero_library.read, _unknown),
+    Format("Excel", (".xlsx",), lambda head: head.startswith(spreadsheet.BEGINNING), spreadsheet.read, _unknown),
     Format("JSON", (".json",), _is_document, json_document.read, _unknown),
-    Format("BibTeX", (".bib", ".bibtex"), lambda head: BIBTEX.match(head) is not None, bibtex.read, _unknown),
+    Format("BibTeX", (".bib", ".bibtex"), _is_bibliography, bibtex.read, _unknown),
     Format("RIS", (".ris",), lambda head: head.lstrip().startswith(b"TY  - "), ris.read, _unknown),
     Format("PubMed XML", (XML,), lambda head: root_of(head) in pubmed.ROOTS, pubmed.read, _unknown),
     Format("PubMed .nbib", (".nbib",), lambda head: nbib.START.match(head) is not None, nbib.read, _unknown),
@@ -113,7 +124,7 @@ def format_of(file: Path) -> Format:
     Raises:
         InvalidRequest: it has none that is read here.
     """
-    if file == beir.corpus_file(file.parent) and file.name.startswith("corpus.json"):
+    if file == beir.corpus_file(file.parent) or (file.name in beir.NAMES and archives.place(file)):
         return BEIR
     head = beginning(file).removeprefix(b"\xef\xbb\xbf")
     suffix = suffix_of(file)

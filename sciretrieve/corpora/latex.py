@@ -1,7 +1,7 @@
 r"""LaTeX as plain text: accents, symbols, escapes and braces of the markup in bibliographies.
 
-One pass over the text, token by token. Text without markup costs one regular-expression search; commands that are neither
-accents nor known to latexcodec are kept.
+One pass over the text, token by token, after a few commands whose arguments are not text. Text without markup costs one
+regular-expression search. Of an unknown command the argument is kept, and where it has none, the command.
 """
 
 from __future__ import annotations
@@ -12,16 +12,29 @@ import unicodedata
 from functools import lru_cache
 
 MARKUP = re.compile(r"[\\{}~$]|--|``|''")
-MATHS = re.compile(r"(?<!\\)\$((?:[^$\\]|\\.)+)\$", re.DOTALL)
-CITATION = re.compile(r"~?\\[a-z]*cite[a-z]*\*?(?:\[[^\]]*\])*\{[^{}]*\}|\\href\s*\{[^{}]*\}")
+MATHS = re.compile(r"(?<!\\)(\$\$?)((?:[^$\\]|\\.)+)\1", re.DOTALL)
+NAME_OF_FORMULA = re.compile(r"[^\W\d]\S*")
+NO_TEXT = re.compile(
+    r"~?\\[a-zA-Z]*cite[a-z]*\*?(?:\[[^\]]*\])*\{[^{}]*\}"
+    r"|\\(?:href|label|[hv]space|footnote|thanks|index|(?:text)?color|[nN]oopsort|SortNoop|begin|end)\*?\s*\{[^{}]*\}"
+)
+"""Commands with an argument that is not printed, or not there."""
+FRACTION = re.compile(r"\\[dts]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
+DEGREE = re.compile(r"\^\s*(?:\{\s*\\circ\s*\}|\\circ(?![a-zA-Z])\s*)")
+URL = re.compile(r"\\(?:url|nolinkurl|path)\s*\{([^{}]*)\}")
+INNER_ACCENT = re.compile(
+    r"(\\(?:[`'\"^~=.]|[uvHcdbrk](?![a-zA-Z]))\s*\{\s*)"
+    r"(\\[`'\"^~=.]\s*(?:\{\s*[^\W\d_]\s*\}|[^\W\d_])|\\[uvHcdbrk](?:\s*\{\s*[^\W\d_]\s*\}|\s+[^\W\d_]))(?=\s*\})"
+)
+r"""An accent on a letter with an accent, as in `\'{\^e}`."""
 TOKEN = re.compile(
     r"\\[`'\"^~=.]\s*(?:\{\s*(?:\\?[^\W\d_])?\s*\}|\\[ij](?![a-zA-Z])\s*|[^\W\d_])"  # \"u  \"{u}  \'\i  \~{}
-    r"|\\[uvHcdbrk](?:\s*\{\s*\\?[^\W\d_]\s*\}|\s*\\[ij](?![a-zA-Z])\s*|\s+[^\W\d_](?![^\W\d_]))"  # \c{c}  \v s
+    r"|\\[uvHcdbrk](?:\s*\{\s*\\?[^\W\d_]\s*\}|\s*\\[ij](?![a-zA-Z])\s*|\s+[^\W\d_])"  # \c{c}  \v s
     r"|\\[a-zA-Z]+\*?(?:\s*\{\}|[ \t]*)"  # \alpha  \ss{}
     r"|\\.|[{}~]|---?|``|''",
     re.DOTALL,
 )
-ACCENT = re.compile(r"\\(.)\s*\{?\s*\\?([^\W\d_])?\s*\}?", re.DOTALL)
+ACCENT = re.compile(r"\\(?:([`'\"^~=.])|([uvHcdbrk])(?![a-zA-Z]))\s*\{?\s*\\?([^\W\d_])?\s*\}?", re.DOTALL)
 VERBATIM = re.compile(r"\\([%_&#$~])(?:\{\})?|\{?\\textasciitilde\s*(?:\{\})?\}?|[{}]")
 
 MARKS = {
@@ -44,36 +57,41 @@ MARKS = {
 """Accent command -> the combining character that it puts on a letter."""
 
 TEXTS = {"{": "", "}": "", "~": " ", "--": "–", "---": "—", "``": "“", "''": "”"}
-SPACES = dict.fromkeys("\\,;: \n\t", " ") | dict.fromkeys("-/!@", "")
-NAMES = {
-    "TeX": "TeX",
-    "LaTeX": "LaTeX",
-    "BibTeX": "BibTeX",
-    "textbackslash": "\\",
-    "textbraceleft": "{",
-    "textbraceright": "}",
-    "textasciitilde": "~",
-    "textasciicircum": "^",
-    "textdollar": "$",
-    "textquotesingle": "'",
-    "textquoteleft": "‘",
-    "textquoteright": "’",
-    "ldots": "…",
-    "dots": "…",
-}
-"""Commands that latexcodec does not know or reads differently."""
+SPACES = dict.fromkeys("\\,;: \n\t", " ") | dict.fromkeys("-/!@()[]", "")
+_NAMES = r"""
+TeX TeX LaTeX LaTeX LaTeXe LaTeX2ε BibTeX BibTeX XeTeX XeTeX XeLaTeX XeLaTeX LuaTeX LuaTeX LuaLaTeX LuaLaTeX pdfTeX pdfTeX pdfLaTeX pdfLaTeX
+textbackslash \ backslash \ textbraceleft { lbrace { textbraceright } rbrace } textasciitilde ~ textasciicircum ^ textdollar $
+textunderscore _ textless < textgreater > textbar | textasteriskcentered * slash / vert | lvert | rvert | mid | Vert ‖ parallel ‖
+textquotesingle ' textquoteleft ‘ textquoteright ’ textquotedblleft “ textquotedblright ” textquotedbl " quotedblbase „ quotesinglbase ‚
+guilsinglleft ‹ guilsinglright › glqq „ grqq “ flqq « frqq » ldots … dots … dotsc … dotsb … textellipsis … cdots ⋯ vdots ⋮ ddots ⋱
+textexclamdown ¡ textquestiondown ¿ textsection § textparagraph ¶ textordfeminine ª textordmasculine º textperthousand ‰ textonehalf ½
+euro € texteuro € degree ° textcelsius ℃ textmu µ textohm Ω textnumero № checkmark ✓ i ı j ȷ ng ŋ NG Ŋ dh ð DH Ð dj đ DJ Đ SS ẞ
+le ≤ leqslant ≤ ge ≥ geqslant ≥ ne ≠ ll ≪ gg ≫ lesssim ≲ gtrsim ≳ equiv ≡ simeq ≃ cong ≅ approxeq ≊ propto ∝ perp ⊥ to → gets ← mapsto ↦
+longrightarrow ⟶ leftrightarrow ↔ Leftrightarrow ⇔ iff ⇔ implies ⇒ uparrow ↑ downarrow ↓ hookrightarrow ↪ land ∧ lor ∨ lnot ¬ mp ∓ oplus ⊕
+otimes ⊗ setminus ∖ circ ∘ star ⋆ prime ′ dagger † ddagger ‡ diamond ⋄ triangle △ square □ angle ∠ varnothing ∅ sqrt √ hbar ħ Re ℜ Im ℑ
+wp ℘ aleph ℵ langle ⟨ rangle ⟩ lfloor ⌊ rfloor ⌋ lceil ⌈ rceil ⌉ colon : varepsilon ε vartheta ϑ varrho ϱ varsigma ς varpi ϖ
+"""
+NAMES: dict[str, str] = dict(re.findall(r"(\S+)\s+(\S+)", _NAMES))
+"""Commands that latexcodec does not know or reads differently, each before its text."""
 
 STYLES = re.compile(
-    r"(?:emph|text(?:it|bf|sc|tt|rm|sf|sl|up|md|normal|superscript|subscript)|math(?:it|bf|rm|sf|tt|bb|cal|frak|scr)|mbox|hbox|url|"
-    r"ensuremath|underline|enquote|boldsymbol|em|it|bf|sc|tt|rm|sf|sl|(?:it|sc|sl)shape|bfseries|left|right|nolinkurl|path|relax)\*?"
+    r"(?:emph|text(?:it|bf|sc|tt|rm|sf|sl|up|md|normal|superscript|subscript)|math(?:it|bf|rm|sf|tt|bb|cal|frak|scr)|mbox|hbox|"
+    r"ensuremath|underline|enquote|boldsymbol|em|it|bf|sc|tt|rm|sf|sl|(?:it|sc|sl)shape|bfseries|left|right|relax|protect|xspace|"
+    r"[bB]igg?[lr]?|(?:display|text)style|limits|centering|noindent|nobreakdash)\*?"
 )
+BLANKS = re.compile(r"newline|linebreak|par|item|newblock|quad|qquad|space|enspace|thinspace|hfill")
+FUNCTIONS = re.compile(r"log|ln|exp|sin|cos|tan|arg|min|max|sup|inf|lim|det|dim|ker|gcd|deg|mod|Pr|hom|argmin|argmax")
+"""Functions, which are printed as their names."""
 
 
 def plain_text(latex: str) -> str:
     r"""LaTeX as plain text: `Sch{\"o}dinger's $\alpha$ \emph{and} {B}ayes` is `Schödinger's α and Bayes`."""
     if not MARKUP.search(latex):
         return latex
-    return TOKEN.sub(lambda match: _text_of(match[0]), MATHS.sub(_formula, CITATION.sub("", latex)))
+    text = MATHS.sub(_formula, NO_TEXT.sub("", URL.sub(_url, latex)))
+    text = DEGREE.sub("°", FRACTION.sub(r"{\1/\2}", text))
+    text = INNER_ACCENT.sub(lambda match: match[1] + _text_of(match[2], False), text)
+    return TOKEN.sub(lambda match: _text_of(match[0], text.startswith("{", match.end())), text)
 
 
 def verbatim_text(latex: str) -> str:
@@ -83,23 +101,35 @@ def verbatim_text(latex: str) -> str:
 
 def _formula(match: re.Match[str]) -> str:
     """A formula without its dollars; "$5 and $" is not a formula."""
-    formula = match[1]
-    return f"{{{formula}}}" if len(formula) == 1 or re.search(r"[\\{}_^]", formula) else match[0]
+    formula = match[2]
+    is_formula = len(formula) == 1 or len(match[1]) == 2 or re.search(r"[\\{}_^]", formula) or NAME_OF_FORMULA.fullmatch(formula)
+    return f"{{{formula}}}" if is_formula else match[0]
+
+
+def _url(match: re.Match[str]) -> str:
+    """A URL within a text, where ~ and -- stand for themselves."""
+    return match[1].replace("~", r"\textasciitilde{}").replace("--", "-{}-")
 
 
 @lru_cache(4096)
-def _text_of(token: str) -> str:
+def _text_of(token: str, has_argument: bool) -> str:
     if token in TEXTS:
         return TEXTS[token]
     accent = ACCENT.fullmatch(token)
-    if accent and accent[1] in MARKS and len(token) > 2:
-        return unicodedata.normalize("NFC", accent[2] + MARKS[accent[1]]) if accent[2] else accent[1]
+    if accent and len(token) > 2:
+        mark, letter = accent[1] or accent[2], accent[3]
+        return unicodedata.normalize("NFC", letter + MARKS[mark]) if letter else mark
     if not token[1].isalpha():
         return SPACES.get(token[1], token[1])
     name = token[1:].removesuffix("{}").strip()
-    if name in NAMES:
-        return NAMES[name]
-    return "" if STYLES.fullmatch(name) else _symbol(name) or token
+    if BLANKS.fullmatch(name):
+        return " "
+    if STYLES.fullmatch(name):
+        return ""
+    text = name if FUNCTIONS.fullmatch(name) else NAMES.get(name) or _symbol(name)
+    if text == name or unicodedata.category(text[:1] or " ") == "Sm":  # "x \\le y" has a gap after it, "\\ss e" has none
+        return text + " " * token.endswith((" ", "\t"))
+    return text or token * (not has_argument)
 
 
 def _symbol(name: str) -> str:

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import InvalidRequest
+from ..streams import STDIN, as_file, is_compressed
 from .raw import BATCH_ROWS, RawBatch, Rejected
 
 
@@ -21,7 +22,7 @@ def read(path: Path) -> Iterator[RawBatch]:
     """
     row = 0
     try:
-        with pq.ParquetFile(path, memory_map=True) as file:
+        with as_file(path) as plain, pq.ParquetFile(plain, memory_map=True) as file:
             for batch in file.iter_batches(batch_size=BATCH_ROWS):
                 yield _checked(str(path), row, pa.Table.from_batches([batch]))
                 row += batch.num_rows
@@ -33,7 +34,7 @@ def read(path: Path) -> Iterator[RawBatch]:
 def heads(path: Path, places: int, rows: int) -> Iterator[RawBatch]:
     """Yield the first rows of some row groups, spread over the file. Raises as `read`."""
     try:
-        with pq.ParquetFile(path, memory_map=True) as file:
+        with as_file(path) as plain, pq.ParquetFile(plain, memory_map=True) as file:
             groups = file.num_row_groups
             for group in sorted({place * groups // places for place in range(places)}):
                 for batch in islice(file.iter_batches(rows, row_groups=[group]), 1):
@@ -42,8 +43,11 @@ def heads(path: Path, places: int, rows: int) -> Iterator[RawBatch]:
         raise InvalidRequest(f"{path} cannot be read as Parquet: {str(error).splitlines()[0]}") from error
 
 
-def count(path: Path) -> int:
-    """The number of rows that the file's footer states. Raises InvalidRequest where there is no such footer."""
+def count(path: Path) -> int | None:
+    """The number of rows that the file's footer states; None for one that is compressed. Raises InvalidRequest where there is no such
+    footer."""
+    if path == STDIN or is_compressed(path):
+        return None
     try:
         return int(pq.read_metadata(path).num_rows)
     except (pa.ArrowInvalid, OSError) as error:

@@ -9,13 +9,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..bibliographies.bibtex import ENTRY
+from ..bibliographies.csl import ITEM
 from ..bibliographies.ris import RECORD
 from ..schema import FIELD_NAMES
 from .papers import Batch
 
 LONG = 200
 """The mean length in characters above which a column's texts look like abstracts."""
-ENTRIES = {ENTRY, RECORD}
+ENTRIES = {ENTRY, RECORD, ITEM}
 """Columns with whole bibliography entries, which are long but not abstracts."""
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..bibliographies.ris import RECORD
 from ..errors import InvalidRequest
-from ..streams import read_text
+from .encodings import read_text
 from .raw import RawBatch, Rejected, Row, batches_of_rows
 
 START = re.compile(r"^(?=TY  - )", re.MULTILINE)

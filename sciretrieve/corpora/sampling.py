@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..schema import concat, integers
-from ..streams import STDIN, is_compressed
+from ..streams import is_compressed, size_of
 from . import parquet
 from .corpus import Corpus
 from .formats import BEIR, JSON_LINES, PARQUET, format_of
@@ -73,7 +73,7 @@ def sampled(corpus: Corpus, most: int, limit: int | None, listen: Callable[[Batc
         InvalidRequest, NotFound: the corpus cannot be read.
     """
     start = time.perf_counter()
-    raw = _Counted(corpus, whole=limit is not None or sum(map(_bytes, corpus.files)) <= WHOLE)
+    raw = _Counted(corpus, whole=limit is not None or sum(map(size_of, corpus.files)) <= WHOLE)
     batches = corpus.batches() if raw.whole else papers(iter(raw), corpus.columns, corpus.textless)
     thinned = _Thinned(most)
     rows = size = 0
@@ -141,7 +141,7 @@ class _Counted:
             format = format_of(file)
             if format is PARQUET:
                 yield from parquet.heads(file, places, PLACE_ROWS)
-            elif format in LINES and not is_compressed(file) and _bytes(file) > 2 * places * PLACE_BYTES:
+            elif format in LINES and not is_compressed(file) and size_of(file) > 2 * places * PLACE_BYTES:
                 yield from _lines_at(file, places)
             else:
                 self._rows[file] = 0
@@ -154,8 +154,8 @@ class _Counted:
         counts = {file: format.count(file) for file in self._files if (format := format_of(file)) in COUNTED and not is_compressed(file)}
         others = [file for file in self._files if file not in counts]
         read = [file for file in others if file in self._rows]
-        rows_per_byte = sum(self._rows[file] for file in read) / max(sum(map(_bytes, read)), 1)
-        return sum(count or 0 for count in counts.values()) + round(rows_per_byte * sum(map(_bytes, others)))
+        rows_per_byte = sum(self._rows[file] for file in read) / max(sum(map(size_of, read)), 1)
+        return sum(count or 0 for count in counts.values()) + round(rows_per_byte * sum(map(size_of, others)))
 
 
 def _lines_at(file: Path, places: int) -> Iterator[RawBatch]:
@@ -163,12 +163,8 @@ def _lines_at(file: Path, places: int) -> Iterator[RawBatch]:
     with tempfile.TemporaryDirectory() as folder, file.open("rb") as source:
         block = Path(folder) / file.name
         for place in range(places):
-            source.seek(place * _bytes(file) // places)
+            source.seek(place * size_of(file) // places)
             if place:
                 source.readline()  # it begins before the place
             block.write_bytes(b"".join(source.readlines(PLACE_BYTES)))
             yield from format_of(file).read(block)
-
-
-def _bytes(file: Path) -> int:
-    return 0 if file == STDIN else file.stat().st_size

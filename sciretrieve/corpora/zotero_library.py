@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidRequest
-from ..streams import blocks
+from ..streams import as_file
 from .raw import RawBatch, Rejected, Row, batches_of_rows, free_name
 
 SIGNATURE = b"SQLite format 3\0"
@@ -58,6 +58,12 @@ def read(path: Path) -> Iterator[RawBatch]:
     return batches_of_rows(str(path), _rows(path))
 
 
+def library_file(directory: Path) -> Path | None:
+    """The library in Zotero's own folder, among settings, styles and attachments that are no papers; None if this is not one."""
+    path = directory / "zotero.sqlite"
+    return path if path.is_file() else None
+
+
 def journal_of(path: Path) -> Path:
     """The file beside a library that has what Zotero has written last."""
     return path.with_name(f"{path.name}-wal")
@@ -65,10 +71,9 @@ def journal_of(path: Path) -> Path:
 
 def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
     number = 0
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, as_file(path) as library_file:
         copy = Path(folder) / "zotero.sqlite"
-        with copy.open("wb") as target:
-            target.writelines(blocks(path))
+        shutil.copyfile(library_file, copy)
         if (journal := journal_of(path)).is_file():
             shutil.copyfile(journal, journal_of(copy))
         try:

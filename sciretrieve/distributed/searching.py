@@ -104,7 +104,7 @@ class _Scattered(Searcher):
 
     def bests(self, probes: Sequence[Probe], k: int, others: Sequence[Rows]) -> Iterable[Best]:
         assert self.bm25 is not None
-        frequencies = [{term: self.bm25.frequency(term) for term in probe.terms} for probe in probes]
+        frequencies = [{term: self.bm25.frequency(term) for term in probe.all_terms} for probe in probes]
         return self.groups.bests(probes, k, others, frequencies)
 
 
@@ -209,7 +209,7 @@ class _Groups:
             in_group = [np.flatnonzero((rows >= first) & (rows < end)) for rows in others]
             places.append(in_group)
             words = [
-                _Words(probe.terms, known, k, probe.scope.part(first, end - first), rows[mine])
+                _Words(probe.all_terms, known, k, probe.scope.part(first, end - first), rows[mine])
                 for probe, known, rows, mine in zip(probes, frequencies, others, in_group, strict=True)
             ]
             calls.append(("bests", (group, words)))

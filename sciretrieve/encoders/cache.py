@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..cache import cache_directory
+from ..config import setting
 
 LIMIT = 24_000_000_000
 """Maximum size in bytes; the least recently used entries are removed first. A BERT-base takes about 0.9 GB per task."""
@@ -24,8 +24,8 @@ class Entry:
 
 
 def models_directory() -> Path:
-    """Where weights may be put by hand, in folders named as on the hub: $SCIRETRIEVE_MODELS, else `models` in the cache."""
-    return Path(os.environ.get("SCIRETRIEVE_MODELS") or cache_directory() / "models")
+    """Where weights may be put by hand, in folders named as on the hub: the setting `models`, by default `models` in the cache."""
+    return Path(str(setting("models").value))
 
 
 def graphs_directory() -> Path:

@@ -14,7 +14,7 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
-from ..choices import POOLINGS, Metric, check_choice
+from ..choices import Metric
 from ..errors import CorruptData, InvalidRequest, UnknownName
 from .catalogue import ADAPTER_FILES, CATALOGUE, MODEL_FILES, TITLE_ABSTRACT, TITLE_SEP_ABSTRACT, same
 from .members import member_requests, members_of
@@ -49,7 +49,6 @@ def resolve(request: EncoderRequest) -> EncoderSpec:
         if name is not None:
             spec = _with_adapter(spec, option, name)
     if request.pooling is not None:
-        check_choice("pooling", request.pooling, POOLINGS)
         if spec.layout not in ("adapters", "transformers") or spec.codes:
             raise InvalidRequest(f"{spec.name} makes vectors in a way of its own, which --pooling cannot change; leave it out")
         spec = replace(spec, pooling=request.pooling)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from ..choices import SIDES, Metric, PoolingName, SideName
+from ..choices import SIDES, Metric, PoolingName, SideName, check_types
 
 Pooling = Literal["mean", "cls", "second"]
 """Token states to one vector: their mean over the attention mask, the first ([CLS]), or the one after it (a control code's)."""
@@ -163,6 +163,9 @@ class EncoderRequest:
     pooling: PoolingName | None = None
     template: str | None = None
     query_template: str | None = None
+
+    def __post_init__(self) -> None:
+        check_types(self)
 
     def __str__(self) -> str:
         pooling = self.pooling and f"{self.pooling} pooling"

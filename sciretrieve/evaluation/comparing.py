@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidRequest
+from ..wording import counted
 from .catalogue import find_benchmark
 from .judgements import Qrels, read_qrels, read_scores
 from .measures import Evaluator, parse_measure
@@ -111,7 +112,7 @@ def as_table(comparison: RunComparison, shown_queries: int) -> list[str]:
     for name in comparison.measures:
         width = max(len(run) for run in comparison.names)
         low, high = interval(np.array([row[name] for row in comparison.per_query[0].values()]))
-        out.append(f"{name} over {len(comparison.per_query[0]):,} queries")
+        out.append(f"{name} over {counted(len(comparison.per_query[0]), 'query', 'queries')}")
         out.append(f"  {comparison.names[0]:<{width}}  {100 * comparison.means[0][name]:6.2f}   [{100 * low:.2f}, {100 * high:.2f}]")
         for run, mean, tests in zip(comparison.names[1:], comparison.means[1:], comparison.comparisons, strict=True):
             pair, randomised, student = tests[name]

@@ -12,10 +12,11 @@ from ..distributed import RayWorkers
 from ..errors import InvalidRequest
 from ..files import write_json
 from ..index import Index
-from ..protocols import Progress, Silent
+from ..progress import shown
+from ..protocols import Progress
 from .catalogue import find_benchmark
 from .material import Material
-from .options import KNOBS, READING, Request, RequestKeywords
+from .options import KNOBS, READING, Request, RequestKeywords, make_request
 from .reports import Column, Report, merged_notes, table
 from .requests import measure, read
 from .standings import CAPTION, Cell, Marks, marks
@@ -60,7 +61,7 @@ def evaluate_modes(
     data: str | Path | None = None,
     *,
     output: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool = True,
     workers: RayWorkers | None = None,
     **options: Unpack[RequestKeywords],
 ) -> ModesReport:
@@ -74,15 +75,16 @@ def evaluate_modes(
     Raises:
         UnknownName, InvalidRequest, NotFound, Unavailable: as `evaluate`; InvalidRequest for vectors and scores made elsewhere.
     """
-    request = Request(benchmark, data, **options)
+    request = make_request(benchmark, data, options)
     requests = in_modes(request)
     spec = find_benchmark(benchmark)
     materials = read(spec, request.data, request.split or spec.splits[0], request.task)
     folder = Path(output) if output is not None else None
     reports: dict[Mode, Report] = {}
-    for mode in sensible_modes(request, materials):
-        place = folder / mode if folder is not None else None
-        reports[mode] = measure(requests[mode], spec, materials, place, progress or Silent(), workers)
+    with shown(progress) as listener:
+        for mode in sensible_modes(request, materials):
+            place = folder / mode if folder is not None else None
+            reports[mode] = measure(requests[mode], spec, materials, place, listener, workers)
     report = ModesReport(reports)
     if folder is not None:
         write_json(folder / "report.json", report.as_json())

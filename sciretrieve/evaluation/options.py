@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TypedDict
 
 from ..choices import (
-    DEVICES,
-    METRICS,
-    MODES,
-    POOLINGS,
-    PRECISIONS,
     Device,
     FusionMethod,
     Metric,
@@ -19,6 +15,7 @@ from ..choices import (
     PoolingName,
     Precision,
     check_choice,
+    check_types,
 )
 from ..errors import InvalidRequest
 from ..options import SearchOptions
@@ -90,7 +87,7 @@ class Request:
     rerank: str | None = None
     rerank_depth: int = SearchOptions().rerank_depth
     metric: Metric | None = None
-    measures: tuple[str, ...] = ()
+    measures: Sequence[str] = ()
     precision: Precision = "auto"
     device: Device = "auto"
     cache: str | Path = CACHE
@@ -99,18 +96,12 @@ class Request:
         for name in PATHS:  # a receipt is JSON
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, str(getattr(self, name)))
+        check_types(self)
         object.__setattr__(self, "measures", tuple(self.measures))
-        check_choice("mode", self.mode, MODES)
         self.searching()
-        check_choice("precision", self.precision, PRECISIONS)
-        check_choice("device", self.device, DEVICES)
-        if self.metric is not None:
-            check_choice("metric", self.metric, METRICS)
         systems = [name for name in ("index", "embeddings", "scores", "encoder") if getattr(self, name) is not None]
         if len(systems) > 1:
             raise InvalidRequest(f"one system at a time: --{systems[0]} or --{systems[1]}, not both")
-        if self.pooling is not None:
-            check_choice("pooling", self.pooling, POOLINGS)
         read = next((name for name in READING if getattr(self, name) is not None), None)
         if read is not None and systems and systems[0] != "encoder":
             raise InvalidRequest(f"--{read.replace('_', '-')} says how an encoder reads texts, so it does not go with --{systems[0]}")
@@ -164,7 +155,15 @@ class RequestKeywords(TypedDict, total=False):
     rerank: str | None
     rerank_depth: int
     metric: Metric | None
-    measures: tuple[str, ...]
+    measures: Sequence[str]
     precision: Precision
     device: Device
     cache: str | Path
+
+
+def make_request(benchmark: str, data: str | Path | None, options: RequestKeywords) -> Request:
+    """A request of keyword arguments. Raises UnknownName for an option that does not exist, and as `Request`."""
+    names = [field.name for field in fields(Request)]
+    for name in options:
+        check_choice("option", name, names)
+    return Request(benchmark, data, **options)

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..choices import check_choice
 from ..corpora import PaperCorpus
 from ..distributed import DistributedIndex, RayWorkers
 from ..encoders import load_encoder
@@ -26,15 +25,17 @@ from ..index import Index
 from ..indexing import build
 from ..manifest import MANIFEST
 from ..options import BuildSettings
-from ..protocols import Progress, Reranker, Silent
+from ..progress import shown
+from ..protocols import Progress, Reranker
 from ..ranking.reranking import EncoderReranker, open_reranker
 from ..types import Paper
+from ..wording import counted
 from . import scoring, sides
 from .catalogue import find_benchmark
 from .judgements import is_json, json_of, read_qrels, read_scores
 from .material import Clustering, Handover, Material, Prediction
 from .measures import Evaluator, parse_measure
-from .options import Request, RequestKeywords
+from .options import Request, RequestKeywords, make_request
 from .predicting import check_library
 from .recognising import check_owner, whose
 from .reports import Report, all_measures, versions
@@ -56,7 +57,7 @@ def evaluate(
     data: str | Path | None = None,
     *,
     output: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool = True,
     workers: RayWorkers | None = None,
     **options: Unpack[RequestKeywords],
 ) -> Report:
@@ -66,7 +67,7 @@ def evaluate(
         benchmark: a name of `sciretrieve benchmarks`, `beir:DIR`, or `cite:DIR`.
         data: the folder with the benchmark's files.
         output: a folder for the run, per-query scores, the report and a receipt.
-        progress: is told how far it is.
+        progress: what is told how far it is; by default a bar where a person looks, False for none.
         workers: a cluster whose nodes search the `index`; the figures are those of one machine.
         options: the system (an `encoder`, an `index`, or a file of `embeddings` or `scores`), how it is run, and what is
             measured: the other fields of `sciretrieve.evaluation.options.Request`, which has their defaults.
@@ -76,14 +77,12 @@ def evaluate(
         Unavailable: a node lacks this version of sciretrieve, or does not see the index.
         ResultAwaited: S2AND's own code is to be run first; the message says how.
     """
-    names = [field.name for field in fields(Request)]
-    for name in options:
-        check_choice("option", name, names)
-    request = Request(benchmark, data, **options)
-    return evaluate_request(request, Path(output) if output is not None else None, progress or Silent(), workers)
+    request = make_request(benchmark, data, options)
+    with shown(progress) as listener:
+        return evaluate_request(request, Path(output) if output is not None else None, listener, workers)
 
 
-def replay(receipt: Path, progress: Progress | None = None, workers: RayWorkers | None = None) -> tuple[Report, list[str]]:
+def replay(receipt: Path, progress: Progress | bool = True, workers: RayWorkers | None = None) -> tuple[Report, list[str]]:
     """Repeat the evaluation of a receipt. Returns the report, and what differs from the receipt.
 
     Raises: as `evaluate`.
@@ -94,7 +93,8 @@ def replay(receipt: Path, progress: Progress | None = None, workers: RayWorkers 
         request, figures = Request(**options), receipt_facts["measures"]
     except (KeyError, TypeError) as error:
         raise InvalidRequest(f"{receipt} is not a receipt of an evaluation ({error})") from error
-    report = evaluate_request(request, None, progress or Silent(), workers)
+    with shown(progress) as listener:
+        report = evaluate_request(request, None, listener, workers)
     measures_now = all_measures(report.as_json())
     differences = [
         f"{name} was {figures[name]!r} and is {measures_now.get(name)!r}" for name in figures if figures[name] != measures_now.get(name)
@@ -332,7 +332,7 @@ def _gaps(system: System, material: Material, spec: Benchmark) -> list[str]:
                 f"{missing_with_text[0]!r} first; a figure over the others would not be the benchmark's"
             )
         if missing_papers:
-            notes.append(f"{len(missing_papers):,} papers without any text are not candidates: {missing_papers[0]} …")
+            notes.append(f"{counted(len(missing_papers), 'paper')} without any text left out of the candidates: {missing_papers[0]} …")
     if spec.protocol.skips:
         return notes
     for task in material.tasks:

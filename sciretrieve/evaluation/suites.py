@@ -15,9 +15,10 @@ import pyarrow.parquet as pq
 from ..distributed import RayWorkers
 from ..errors import InvalidRequest, NotFound, ResultAwaited
 from ..files import read_json, write_json
-from ..protocols import Progress, Silent
+from ..progress import shown
+from ..protocols import Progress
 from .catalogue import SUITES, find_benchmark
-from .options import Request, RequestKeywords
+from .options import Request, RequestKeywords, make_request
 from .published import Row, rows
 from .readers.scirepeval import TEXTS, first_matches
 from .reports import aligned, merged_notes, versions
@@ -145,7 +146,7 @@ def evaluate_suite(
     data: str | Path | None = None,
     *,
     output: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool = True,
     workers: RayWorkers | None = None,
     **options: Unpack[RequestKeywords],
 ) -> SuiteReport:
@@ -155,7 +156,7 @@ def evaluate_suite(
         name: "scirepeval", "scirepeval-2022" or "multi-scidocs-all".
         data: the folder with a folder of files for each task.
         output: a folder for the report, and a folder in it for each benchmark; what is there of the same request is not done again.
-        progress: is told how far it is.
+        progress: what is told how far it is; by default a bar where a person looks, False for none.
         workers: None, for a cluster searches an index, and no index has the papers of all benchmarks.
         options: the system, as for `evaluate`: an `encoder` or `embeddings`.
 
@@ -164,7 +165,9 @@ def evaluate_suite(
     """
     if workers is not None:
         raise InvalidRequest(f"a cluster searches an index, and none has the papers of all of {name}; leave out --distributed")
-    return evaluate_suite_request(Request(name, data, **options), Path(output) if output is not None else None, progress or Silent())
+    request = make_request(name, data, options)
+    with shown(progress) as listener:
+        return evaluate_suite_request(request, Path(output) if output is not None else None, listener)
 
 
 def evaluate_suite_request(request: Request, output: Path | None, progress: Progress) -> SuiteReport:

@@ -16,7 +16,7 @@ from typing import Any, Unpack
 
 from ..choices import Metric, Precision
 from ..commits import Change, Spanning, commit, next_generation
-from ..corpora import ColumnMap, Corpus, Sources, open_corpus
+from ..corpora import ColumnMap, Corpus, Sources, TableCorpus, open_corpus
 from ..dense.ann import NAMED, check_factory
 from ..dense.choosing import auto_dense
 from ..dense.library import load_faiss
@@ -30,7 +30,8 @@ from ..manifest import FORMAT, MANIFEST, PARTS, PENDING, SHARD_NAME, SHARDS, Man
 from ..once import once
 from ..options import Bm25Parameters, BuildKeywords, BuildSettings, changed
 from ..pending import Pending
-from ..protocols import Encoder, Progress, Silent, Workers
+from ..progress import Silent, shown
+from ..protocols import Encoder, Progress, Workers
 from ..sharding import ALL, Share
 from ..streams import checked_text
 from ..sweeping import sweep
@@ -55,21 +56,22 @@ def build(
     strict: bool = False,
     resume: bool = True,
     overwrite: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool = True,
     workers: Workers | None = None,
     **changes: Unpack[BuildKeywords],
 ) -> Index:
     """Build an index of a corpus, or resume a build of the same corpus with the same settings.
 
     Args:
-        corpus: files, directories, globs, papers in memory (a data frame, an Arrow table, a list of dicts), or an open `Corpus`.
+        corpus: files, directories, globs, papers in memory (a data frame, an Arrow table, record batches, a list of dicts or of
+            `Paper`), or an open `Corpus`.
         into: the index's directory.
         settings: the encoder, the kind of index, BM25's parameters and so on.
         columns: which columns of the corpus are which; by default recognised by name.
         strict: stop at the first bad row, instead of listing it in rejected.jsonl.
         resume: continue a partial build; False starts over.
         overwrite: replace an index, or another partial build; the old index stays in use until the new one is complete.
-        progress: is told how far the build is.
+        progress: what is told how far the build is; by default a bar where a person looks, False for none.
         workers: other processes that fill the shards and build their FAISS indexes, such as `RayWorkers`, and see the same directory; the
             index is the same.
         changes: fields of `BuildSettings` that replace those of `settings`: `build("papers.bib", "indexes/papers", encoder="specter2")`.
@@ -85,10 +87,11 @@ def build(
     opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
     directory = Path(into)
     check_place(directory)
-    work = Build(opened_corpus, directory, changed(settings, changes), strict, progress or Silent(), workers)
-    with write_lock(directory):
-        work.run(resume, overwrite)
-    return Index(directory)
+    with shown(progress) as listener:
+        work = Build(opened_corpus, directory, changed(settings, changes), strict, listener, workers)
+        with write_lock(directory):
+            work.run(resume, overwrite)
+        return Index(directory)
 
 
 def check_place(directory: Path) -> None:
@@ -198,7 +201,7 @@ class Build:
 
     def filled(self, resume: bool, overwrite: bool, share: Share = ALL) -> Pending:
         """Cut the corpus, and fill those of its shards that are to be filled here."""
-        facts = {"corpus": [str(file) for file in self.corpus.files], "fingerprint": self.fingerprint}
+        facts = {"corpus": list(self.corpus.sources), "fingerprint": self.fingerprint}
         plan = {**self.plan, **facts} if share == ALL else {**self.plan, **facts, "share": [share.number, share.of]}
         pending = self._pending(plan, resume, overwrite)
         if pending.state.get("is_full"):
@@ -284,6 +287,9 @@ class Build:
             return f"`sciretrieve reindex --late -i {shlex.quote(str(self.directory))}` adds token vectors to it; else "
         if differences != "corpus":
             return ""
+        if isinstance(self.corpus, TableCorpus):
+            path = repr(str(self.directory))
+            return f"`sr.sync(papers, {path})` makes it equal to these papers, `sr.add(papers, {path})` only puts these into it; else "
         return (
             f"`sciretrieve sync` makes it equal to this corpus, `sciretrieve add` only puts this corpus's papers into it "
             f"(both with -i {shlex.quote(str(self.directory))}); else "

@@ -30,9 +30,10 @@ from ..encoders import has_tokens, in_int8, packing_of, quantise
 from ..errors import InvalidRequest
 from ..files import HEADER, read_array
 from ..late import Packing
-from ..lexical import Analyzer, Postings
+from ..lexical import FIELDS_FILE, Analyzer, Postings
 from ..options import BuildKeywords, BuildSettings, changed
-from ..protocols import Encoder, Progress, Silent, unheard
+from ..progress import shown
+from ..protocols import Encoder, Progress, unheard
 from ..schema import integers, texts_of
 from ..shards import cut_shard, fill
 from ..shards.cutting import SHARD_BYTES, contents
@@ -108,7 +109,7 @@ def estimate(
     settings: BuildSettings = BuildSettings(),
     *,
     columns: ColumnMap | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool = True,
     **changes: Unpack[BuildKeywords],
 ) -> Estimate:
     """Estimate what `build` would take with the same arguments, on this machine as busy as it is now; nothing is built.
@@ -117,7 +118,7 @@ def estimate(
 
     Args:
         corpus, settings, columns, changes: as in `build`.
-        progress: is told how far it is.
+        progress: what is told how far it is; by default a bar where a person looks, False for none.
 
     Raises:
         InvalidRequest, NotFound: the corpus or a setting is invalid, or there is no paper to index.
@@ -125,25 +126,27 @@ def estimate(
     """
     settings = changed(settings, changes)
     opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
-    listener = progress or Silent()
-    means = Means.of(settings)
-    reading = Reading(listener.note if opened_corpus.has_columns else lambda _: None)
+    with shown(progress) as listener:
+        means = Means.of(settings)
+        reading = Reading(listener.note if opened_corpus.has_columns else lambda _: None)
 
-    def read(batch: Batch) -> None:
-        reading(batch)
-        listener.advance(len(batch.papers))
+        def read(batch: Batch) -> None:
+            reading(batch)
+            listener.advance(len(batch.papers))
 
-    listener.start(None, unit="papers read")
-    sample = sampled(opened_corpus, max(SAMPLE, means.encoder.window if means.encoder else 0), settings.limit, read)
-    papers = min(sample.expected, settings.limit or sample.expected)
-    if not papers:
-        first = sample.first_rejected
-        why = (
-            f"rejected rows: {sample.read - sample.accepted:,}, the first (row {first.row}) for {first.reason}" if first else "it is empty"
-        )
-        raise InvalidRequest(f"the corpus has no paper to index; {why}")
-    with tempfile.TemporaryDirectory(prefix="sciretrieve-") as folder:
-        return _Estimation(sample, papers, settings, means, Path(folder), listener).run()
+        listener.start(None, unit="papers read")
+        sample = sampled(opened_corpus, max(SAMPLE, means.encoder.window if means.encoder else 0), settings.limit, read)
+        papers = min(sample.expected, settings.limit or sample.expected)
+        if not papers:
+            first = sample.first_rejected
+            why = (
+                f"rejected rows: {sample.read - sample.accepted:,}, the first (row {first.row}) for {first.reason}"
+                if first
+                else "it is empty"
+            )
+            raise InvalidRequest(f"the corpus has no paper to index; {why}")
+        with tempfile.TemporaryDirectory(prefix="sciretrieve-") as folder:
+            return _Estimation(sample, papers, settings, means, Path(folder), listener).run()
 
 
 class _Estimation:
@@ -237,7 +240,8 @@ class _Estimation:
         )
         # a term has its name, its places, and how many papers of the index have it
         term_bytes = ((folder / "postings.arrow").stat().st_size - POSTING_BYTES * count) / max(terms, 1) + 4
-        paper_bytes = (POSTING_BYTES * count + (folder / "lengths.arrow").stat().st_size) / self.count
+        others = sum((folder / name).stat().st_size for name in ("lengths.arrow", FIELDS_FILE))
+        paper_bytes = (POSTING_BYTES * count + others) / self.count
         self.bytes_of["postings"] = paper_bytes * self.papers + term_bytes * (whole * (self.shards - 1) + last)
         return POSTING_MEMORY * count / self.count + TERM_MEMORY * whole / self.shard
 

@@ -22,6 +22,7 @@ from ..manifest import ShardFacts, encoder_file
 from ..pending import Pending
 from ..protocols import Encoder, Progress, Workers
 from ..shards import Cutter, Filling, fill, finished_facts
+from ..wording import counted
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ class Intake:
         total = sum(cut["shards"][place] for place in self.pending.places)
         done = total - sum(cut["shards"][place] for place in unfilled)
         if done:
-            self.progress.note(f"resuming after the {done:,} papers of finished shards")
+            self.progress.note(f"resuming after {counted(done, 'paper')} of finished shards")
         self.progress.start(total, done, unit="papers")
         if self.encoder is not None:
             self.encoder.expect(sum(cut["shards"]))

@@ -1,7 +1,7 @@
 """Merging: shards that are small or have deleted papers are rewritten as full ones, and older generations are let go.
 
-Nothing is encoded, and nothing is counted again: papers, vectors and postings are copied, one new shard at a time. Searches go on
-meanwhile, over the old shards.
+Nothing is encoded, and no text is analysed again: papers, vectors and postings are copied, and only the words of names are read anew, one
+new shard at a time. Searches go on meanwhile, over the old shards.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from ..commits import Change, Spanning, commit
 from ..dense import VectorShard
 from ..files import array_header, created, write_array, write_lock
 from ..late import Packing
+from ..lexical import FieldsBuilder
 from ..lexical.postings import write_postings
 from ..manifest import FORMAT, ShardFacts, read_manifest
 from ..pending import Pending
-from ..protocols import Progress, Silent
+from ..progress import shown
+from ..protocols import Progress
 from ..schema import booleans, concat, integers
 from ..shards import Shard, cut_shard, finished_facts
 from ..shards.cutting import SHARD_BYTES
@@ -48,7 +50,7 @@ class Merge:
     parts: int = 0
 
 
-def merge(index: str | Path, *, progress: Progress | None = None) -> Merge:
+def merge(index: str | Path, *, progress: Progress | bool = True) -> Merge:
     """Rewrite small shards and shards with deleted papers, and remove generations before the current one that nobody has open.
 
     Of an index that was built in parts, see `build_part`, it makes one. An interrupted merge goes on with the shards that it has finished.
@@ -59,27 +61,28 @@ def merge(index: str | Path, *, progress: Progress | None = None) -> Merge:
         IndexExists: an add or a build was interrupted, and is to be finished first.
         IndexBusy: another process is writing the index.
     """
-    directory, listener = Path(index), progress or Silent()
-    if has_parts(directory):
-        parts, manifest = join_parts(directory, progress=listener), read_manifest(directory)
-        return Merge(0, len(manifest.shards), 0, manifest.generation, parts)
-    Snapshot(directory).close()
-    with write_lock(directory):
-        before = space(directory)
-        with Snapshot(directory) as snapshot:
-            old = snapshot.manifest
-            groups = _groups(snapshot)
-            gone = {shard.facts.name for shard in snapshot.shards if not len(shard.scope)}
-            gone |= {shard.facts.name for group in groups for shard in group}
-            new = old
-            if gone:
-                pending = _pending(directory, old.generation, groups)
-                listener.start(sum(len(shard.scope) for group in groups for shard in group))
-                merged = [_merged(pending, place, snapshot, group, listener) for place, group in enumerate(groups)]
-                shards = (*(facts for facts in old.shards if facts.name not in gone), *merged)
-                new = commit(directory, old, replace(old, shards=shards), Spanning.of(old), Change("merge"), listener)
-        sweep(directory, keep=0)
-        return Merge(len(old.shards), len(new.shards), before - space(directory), new.generation)
+    directory = Path(index)
+    with shown(progress) as listener:
+        if has_parts(directory):
+            parts, manifest = join_parts(directory, progress=listener), read_manifest(directory)
+            return Merge(0, len(manifest.shards), 0, manifest.generation, parts)
+        Snapshot(directory).close()
+        with write_lock(directory):
+            before = space(directory)
+            with Snapshot(directory) as snapshot:
+                old = snapshot.manifest
+                groups = _groups(snapshot)
+                gone = {shard.facts.name for shard in snapshot.shards if not len(shard.scope)}
+                gone |= {shard.facts.name for group in groups for shard in group}
+                new = old
+                if gone:
+                    pending = _pending(directory, old.generation, groups)
+                    listener.start(sum(len(shard.scope) for group in groups for shard in group))
+                    merged = [_merged(pending, place, snapshot, group, listener) for place, group in enumerate(groups)]
+                    shards = (*(facts for facts in old.shards if facts.name not in gone), *merged)
+                    new = commit(directory, old, replace(old, shards=shards), Spanning.of(old), Change("merge"), listener)
+            sweep(directory, keep=0)
+            return Merge(len(old.shards), len(new.shards), before - space(directory), new.generation)
 
 
 def space(directory: Path) -> int:
@@ -134,6 +137,9 @@ def _merged(pending: Pending, place: int, snapshot: Snapshot, group: Sequence[Sh
         _merge_tokens(partial, group, snapshot.packing)
     if snapshot.manifest.lexical is not None:
         _merge_postings(partial, group, len(papers))
+        fields = FieldsBuilder(snapshot.analyzer)
+        fields.add(papers)
+        fields.write(partial)
     # which papers exceed the encoder's input length is known of whole shards alone
     truncated = None if any(shard.facts.deleted or shard.facts.truncated is None for shard in group) else 0
     if truncated is not None:

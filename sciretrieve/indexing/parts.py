@@ -18,7 +18,8 @@ from ..late import write_packing
 from ..manifest import MANIFEST, PARTS
 from ..options import BuildKeywords, BuildSettings, changed
 from ..pending import Pending
-from ..protocols import Progress, Silent, Workers
+from ..progress import shown
+from ..protocols import Progress, Workers
 from ..sharding import Share
 from .building import PLAN, Build, check_place, publish, shard_differences
 
@@ -42,7 +43,7 @@ def build_part(
     strict: bool = False,
     resume: bool = True,
     overwrite: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool = True,
     workers: Workers | None = None,
     **changes: Unpack[BuildKeywords],
 ) -> Part:
@@ -56,11 +57,12 @@ def build_part(
     if (directory / MANIFEST).exists():
         raise InvalidRequest(f"{directory} holds an index already; choose another --output for the parts of a new one")
     folder = directory / PARTS / f"{share.number}-of-{share.of}"
-    work = Build(opened_corpus, folder, changed(settings, changes), strict, progress or Silent(), workers)
-    with write_lock(folder):
-        pending = work.filled(resume, overwrite, share)
-    cut = pending.cut or {}
-    return Part(folder, sum(cut["shards"][place] for place in pending.places), len(pending.places))
+    with shown(progress) as listener:
+        work = Build(opened_corpus, folder, changed(settings, changes), strict, listener, workers)
+        with write_lock(folder):
+            pending = work.filled(resume, overwrite, share)
+        cut = pending.cut or {}
+        return Part(folder, sum(cut["shards"][place] for place in pending.places), len(pending.places))
 
 
 def has_parts(index: str | Path) -> bool:
@@ -68,7 +70,7 @@ def has_parts(index: str | Path) -> bool:
     return bool(listed(Path(index) / PARTS))
 
 
-def join_parts(index: str | Path, *, progress: Progress | None = None) -> int:
+def join_parts(index: str | Path, *, progress: Progress | bool = True) -> int:
     """Make an index of its parts, which are all in the folder `parts` of its directory; returns how many there were.
 
     Their shards are moved, not copied. Interrupted, it goes on when it is called again.
@@ -77,34 +79,35 @@ def join_parts(index: str | Path, *, progress: Progress | None = None) -> int:
         InvalidRequest: parts are missing, unfinished, or of different corpora or settings; or there is an index already.
         IndexBusy: another process is writing the index.
     """
-    directory, listener = Path(index), progress or Silent()
-    with write_lock(directory):
-        parts = _parts(directory)
-        first = parts[0]
-        plan = {name: value for name, value in first.plan.items() if name != "share"}
-        pending = Pending.read(directory)
-        if (directory / MANIFEST).exists():
-            if any(part.folder(place).exists() for part in parts for place in part.places):
-                raise InvalidRequest(f"{directory} holds an index already; move its folder {PARTS} to a new directory and merge that")
-            remove(directory / PARTS)  # it was interrupted here
-            return len(parts)
-        if pending is None or pending.plan != plan or pending.cut is None:
-            runtimes = dict.fromkeys(runtime for part in parts for runtime in part.state.get("ran_in", ()))
-            pending = Pending.begin(directory, plan)
-            if (packing := first.packing()) is not None:
-                write_packing(pending.late, packing)
-            pending = pending.noting(**{**first.state, "ran_in": list(runtimes)})
-        if first.rejected.exists():
-            first.rejected.replace(pending.rejected)
-        for part in parts:
-            for place in part.places:
-                if not pending.folder(place).is_dir():
-                    part.folder(place).rename(pending.folder(place))
-        sync_file(pending.folder(0).parent)
-        publish(pending, {name: plan[name] for name in PLAN}, first.state.get("metric"), None, listener)
-        remove(directory / PARTS)
-        sync_file(directory)
-    return len(parts)
+    directory = Path(index)
+    with shown(progress) as listener:
+        with write_lock(directory):
+            parts = _parts(directory)
+            first = parts[0]
+            plan = {name: value for name, value in first.plan.items() if name != "share"}
+            pending = Pending.read(directory)
+            if (directory / MANIFEST).exists():
+                if any(part.folder(place).exists() for part in parts for place in part.places):
+                    raise InvalidRequest(f"{directory} holds an index already; move its folder {PARTS} to a new directory and merge that")
+                remove(directory / PARTS)  # it was interrupted here
+                return len(parts)
+            if pending is None or pending.plan != plan or pending.cut is None:
+                runtimes = dict.fromkeys(runtime for part in parts for runtime in part.state.get("ran_in", ()))
+                pending = Pending.begin(directory, plan)
+                if (packing := first.packing()) is not None:
+                    write_packing(pending.late, packing)
+                pending = pending.noting(**{**first.state, "ran_in": list(runtimes)})
+            if first.rejected.exists():
+                first.rejected.replace(pending.rejected)
+            for part in parts:
+                for place in part.places:
+                    if not pending.folder(place).is_dir():
+                        part.folder(place).rename(pending.folder(place))
+            sync_file(pending.folder(0).parent)
+            publish(pending, {name: plan[name] for name in PLAN}, first.state.get("metric"), None, listener)
+            remove(directory / PARTS)
+            sync_file(directory)
+        return len(parts)
 
 
 def _parts(directory: Path) -> list[Pending]:

@@ -19,7 +19,7 @@ from ..errors import CorruptData, InvalidRequest
 from ..files import copy, describe, read_json, remove, write_lock
 from ..fusion import Fusion
 from ..late import write_packing
-from ..lexical import Analyzer, Bm25Parameters
+from ..lexical import FIELDS_FILE, Analyzer, Bm25Parameters
 from ..manifest import (
     FORMAT,
     MANIFEST,
@@ -35,7 +35,8 @@ from ..manifest import (
 )
 from ..options import BuildSettings, check_recall
 from ..pending import Pending
-from ..protocols import Encoder, Progress, Silent
+from ..progress import Silent, shown
+from ..protocols import Encoder, Progress
 from ..queries import QueryEncoder
 from ..repairing import made_anew
 from ..schema import concat
@@ -56,9 +57,10 @@ def reindex(
     recall: float | None = None,
     late: bool | None = None,
     encoder: Encoder | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool = True,
 ) -> Manifest:
-    """Rebuild what spans an index's shards with other settings, as a new generation; and convert an index of format version 1.
+    """Rebuild what spans an index's shards with other settings, as a new generation; and bring an index of an earlier version up to date:
+    one of format version 1, or without the words of authors, venues and keywords.
 
     Papers are encoded again only to add token vectors; that can be interrupted, and goes on when it is called again.
 
@@ -71,7 +73,7 @@ def reindex(
         recall: the share of the true best 10 papers that an approximate dense index should find; by default as it is.
         late: whether it has token vectors for late interaction; by default as it is.
         encoder: what adds them, where the encoder that filled the index is not to be found again by itself.
-        progress: is told what is built.
+        progress: what is told what is built; by default a bar where a person looks, False for none.
 
     Returns:
         The index's manifest.
@@ -81,51 +83,55 @@ def reindex(
         InvalidRequest, EncoderMismatch: a setting is invalid, the index has no vectors or terms for it, or the encoder is another.
         IndexBusy: another process is writing the index.
     """
-    directory, listener = Path(index), progress or Silent()
-    if metric is not None:
-        check_choice("metric", metric, METRICS)
-    if memory is not None and dense != "auto":
-        raise InvalidRequest("--memory is what --dense auto goes by; give both")
-    if recall is not None:
-        check_recall(recall)
-    if not is_first_format(directory):
-        read_manifest(directory)  # before there is a lock file in a directory that is no index
-    with write_lock(directory):
-        is_old_format = is_first_format(directory)
-        old = _converted(directory, listener) if is_old_format else read_manifest(directory)
-        if lexical is not None and old.bm25 is None:
-            raise InvalidRequest(f"{directory} has no BM25 (it was built with --no-lexical); build it with BM25")
-        if isinstance(lexical, Mapping) and old.bm25 is not None:
-            for name in lexical:
-                check_choice("BM25 parameter", name, [field.name for field in fields(Bm25Parameters)])
-            lexical = replace(old.bm25, **lexical)
-        parameters = lexical if isinstance(lexical, Bm25Parameters) else old.bm25
-        settings = Spanning(metric or old.metric, old.dense if dense is None else dense, parameters, Spanning.of(old).recall)
+    directory = Path(index)
+    with shown(progress) as listener:
+        if metric is not None:
+            check_choice("metric", metric, METRICS)
+        if memory is not None and dense != "auto":
+            raise InvalidRequest("--memory is what --dense auto goes by; give both")
         if recall is not None:
-            settings = replace(settings, recall=recall)
-        if old.encoder is None and (dense not in (None, "none") or metric is not None):
-            raise InvalidRequest(f"{directory} has no vectors (it was built with --dense none); build it with an encoder")
-        if old.encoder is not None:
-            if settings.dense == "none":
-                raise InvalidRequest("--dense none would leave vectors that nothing searches; use `sciretrieve search --mode bm25`")
-            if settings.dense == "auto":
-                dim = int(old.encoder["dim"])
-                settings = replace(settings, dense=auto_dense(old.papers, dim, memory, parameters is not None, listener.note))
-            if dense not in (None, "auto", *NAMED) and settings.metric is not None:
-                check_factory(settings.dense, int(old.encoder["dim"]), settings.metric)
-        changed_tokens = late is not None and late != (old.late is not None)
-        if settings == Spanning.of(old) and not changed_tokens:
-            if not is_old_format:
-                listener.note(f"{directory} has these settings already")
-            new = old
-        else:
-            build = {**old.build, "settings": {**old.build["settings"], "recall": settings.recall}}
-            manifest = replace(old, build=build)
-            if changed_tokens:
-                manifest = _with_tokens(directory, manifest, encoder, listener) if late else _without_tokens(manifest)
-            new = commit(directory, old, manifest, settings, Change("reindex"), listener)
-        sweep(directory)
-    return new
+            check_recall(recall)
+        if not is_first_format(directory):
+            read_manifest(directory)  # before there is a lock file in a directory that is no index
+        with write_lock(directory):
+            is_old_format = is_first_format(directory)
+            old = _converted(directory, listener) if is_old_format else read_manifest(directory)
+            if lexical is not None and old.bm25 is None:
+                raise InvalidRequest(f"{directory} has no BM25 (it was built with --no-lexical); build it with BM25")
+            if isinstance(lexical, Mapping) and old.bm25 is not None:
+                for name in lexical:
+                    check_choice("BM25 parameter", name, [field.name for field in fields(Bm25Parameters)])
+                lexical = replace(old.bm25, **lexical)
+            parameters = lexical if isinstance(lexical, Bm25Parameters) else old.bm25
+            settings = Spanning(metric or old.metric, old.dense if dense is None else dense, parameters, Spanning.of(old).recall)
+            if recall is not None:
+                settings = replace(settings, recall=recall)
+            if old.encoder is None and (dense not in (None, "none") or metric is not None):
+                raise InvalidRequest(f"{directory} has no vectors (it was built with --dense none); build it with an encoder")
+            if old.encoder is not None:
+                if settings.dense == "none":
+                    raise InvalidRequest("--dense none would leave vectors that nothing searches; use `sciretrieve search --mode bm25`")
+                if settings.dense == "auto":
+                    dim = int(old.encoder["dim"])
+                    settings = replace(settings, dense=auto_dense(old.papers, dim, memory, parameters is not None, listener.note))
+                if dense not in (None, "auto", *NAMED) and settings.metric is not None:
+                    check_factory(settings.dense, int(old.encoder["dim"]), settings.metric)
+            changed_tokens = late is not None and late != (old.late is not None)
+            lacking = _lacking_fields(old)
+            if settings == Spanning.of(old) and not changed_tokens and not lacking:
+                if not is_old_format:
+                    listener.note(f"{directory} has these settings already")
+                new = old
+            else:
+                build = {**old.build, "settings": {**old.build["settings"], "recall": settings.recall}}
+                manifest = replace(old, build=build)
+                if changed_tokens:
+                    manifest = _with_tokens(directory, manifest, encoder, listener) if late else _without_tokens(manifest)
+                if lacking and not (changed_tokens and late):
+                    manifest = _with_fields(directory, manifest, lacking, listener)
+                new = commit(directory, old, manifest, settings, Change("reindex"), listener)
+            sweep(directory)
+        return new
 
 
 def _with_tokens(directory: Path, old: Manifest, given: Encoder | None, progress: Progress) -> Manifest:
@@ -155,6 +161,25 @@ def _with_tokens(directory: Path, old: Manifest, given: Encoder | None, progress
     shards = tuple(made_anew(pending, place, facts, encoder, Analyzer(), packing, progress) for place, facts in enumerate(old.shards))
     facts = encoder_file(directory, "late", next_generation(directory), packing.array())
     return replace(old, shards=shards, encoder={**built, "late": facts, "ran_in": ran_in(pending, encoder, built.get("ran_in", ()))})
+
+
+def _lacking_fields(old: Manifest) -> list[str]:
+    """The shards that an earlier version made, without the words of authors, venues and keywords; none of an index for `repair`."""
+    if old.lexical is None or old.lexical["analyzer"] != Analyzer().spec:
+        return []
+    return [facts.name for facts in old.shards if FIELDS_FILE not in facts.files]
+
+
+def _with_fields(directory: Path, old: Manifest, lacking: list[str], progress: Progress) -> Manifest:
+    """The manifest of an index with new shards in place of those that lack authors, venues and keywords; nothing is encoded."""
+    progress.note(f"adding the words of authors, venues and keywords to {directory}; nothing is encoded")
+    pending = Pending.take_up(directory, {"command": "reindex", "format": FORMAT, "base": old.generation, "shards": lacking})
+    progress.start(sum(facts.papers for facts in old.shards if facts.name in lacking))
+    shards = tuple(
+        made_anew(pending, lacking.index(facts.name), facts, None, Analyzer(), None, progress) if facts.name in lacking else facts
+        for facts in old.shards
+    )
+    return replace(old, shards=shards)
 
 
 def _without_tokens(old: Manifest) -> Manifest:

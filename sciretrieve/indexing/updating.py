@@ -25,7 +25,8 @@ from ..files import write_lock
 from ..manifest import FORMAT, ShardFacts, Source, library_versions
 from ..once import once
 from ..pending import Pending
-from ..protocols import Encoder, Progress, Silent
+from ..progress import shown
+from ..protocols import Encoder, Progress
 from ..queries import QueryEncoder
 from ..schema import booleans
 from ..sharding import by_shard
@@ -35,6 +36,7 @@ from ..snapshot import Snapshot, as_ids
 from ..sweeping import sweep
 from ..types import Mask, Rows
 from ..verified import Verified
+from ..wording import counted
 from .building import LIBRARIES
 from .intake import Intake, probed, publish_rejections, ran_in, shards_of
 
@@ -72,7 +74,7 @@ def add(
     device: Device = "auto",
     strict: bool = False,
     resume: bool = True,
-    progress: Progress | None = None,
+    progress: Progress | bool = True,
 ) -> Update:
     """Add a corpus's papers to an index: those that are new or say something else than the one with their id.
 
@@ -85,7 +87,7 @@ def add(
         device: where it runs: "cpu", "cuda", or "auto".
         strict: stop at the first bad row, instead of listing it in rejected.jsonl.
         resume: go on with an interrupted run; False drops it.
-        progress: is told how far it is.
+        progress: what is told how far it is; by default a bar where a person looks, False for none.
 
     Raises:
         NotFound: there is no such index or corpus.
@@ -105,7 +107,7 @@ def sync(
     device: Device = "auto",
     strict: bool = False,
     resume: bool = True,
-    progress: Progress | None = None,
+    progress: Progress | bool = True,
 ) -> Update:
     """Make an index equal to a corpus: as `add`, and papers that the corpus does not have are deleted.
 
@@ -114,7 +116,7 @@ def sync(
     return _update("sync", corpus, index, columns, encoder, device, strict, resume, progress)
 
 
-def delete(index: str | Path, ids: str | Sequence[str] = (), *, filter: Filter = None, progress: Progress | None = None) -> Update:
+def delete(index: str | Path, ids: str | Sequence[str] = (), *, filter: Filter = None, progress: Progress | bool = True) -> Update:
     """Delete the papers with the given ids, or that pass a filter. Their space is used until `merge`.
 
     Raises:
@@ -127,9 +129,9 @@ def delete(index: str | Path, ids: str | Sequence[str] = (), *, filter: Filter =
     if bool(ids) == (filter is not None):
         raise InvalidRequest("name the papers to delete by their ids, or by --filter, and not by both")
     Snapshot(directory).close()  # before there is a lock file in a directory that is no index
-    with write_lock(directory):
+    with shown(progress) as listener, write_lock(directory):
         with Snapshot(directory) as snapshot:
-            rows = np.unique(snapshot.rows(ids)) if ids else snapshot.narrower.passing(filter).places
+            rows = np.unique(snapshot.named_rows(ids)) if ids else snapshot.narrower.passing(filter).places
             old = snapshot.manifest
             if not len(rows):
                 return Update(old.papers, generation=old.generation)
@@ -137,7 +139,7 @@ def delete(index: str | Path, ids: str | Sequence[str] = (), *, filter: Filter =
                 raise InvalidRequest("that would leave no paper; to be rid of the whole index, remove its directory")
             shards = _thinned(snapshot, rows, next_generation(directory))
             change = Change("delete", deleted=len(rows))
-            new = commit(directory, old, replace(old, shards=shards, whole=None), Spanning.of(old), change, progress or Silent())
+            new = commit(directory, old, replace(old, shards=shards, whole=None), Spanning.of(old), change, listener)
         sweep(directory)
     return Update(new.papers, deleted=len(rows), generation=new.generation)
 
@@ -159,24 +161,24 @@ def _update(
     device: Device,
     strict: bool,
     resume: bool,
-    progress: Progress | None,
+    progress: Progress | bool,
 ) -> Update:
     directory = Path(index)
     Snapshot(directory).close()  # before the corpus is read, and before there is a lock file in a directory that is no index
     opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
-    listener = progress or Silent()
-    with write_lock(directory):
-        if resume:
+    with shown(progress) as listener:
+        with write_lock(directory):
+            if resume:
+                with Snapshot(directory) as snapshot:
+                    _Update(command, opened_corpus, snapshot, encoder, device, listener).finish_earlier()
+            else:
+                with suppress(CorruptData):  # a damaged mark is written over
+                    if pending := Pending.read(directory):
+                        pending.drop()
             with Snapshot(directory) as snapshot:
-                _Update(command, opened_corpus, snapshot, encoder, device, listener).finish_earlier()
-        else:
-            with suppress(CorruptData):  # a damaged mark is written over
-                if pending := Pending.read(directory):
-                    pending.drop()
-        with Snapshot(directory) as snapshot:
-            update = _Update(command, opened_corpus, snapshot, encoder, device, listener).run(strict, resume)
-        sweep(directory)
-    return update
+                update = _Update(command, opened_corpus, snapshot, encoder, device, listener).run(strict, resume)
+            sweep(directory)
+        return update
 
 
 class _Update:
@@ -220,7 +222,7 @@ class _Update:
         return {
             "command": self.command,
             "format": FORMAT,
-            "corpus": [str(file) for file in self.corpus.files],
+            "corpus": list(self.corpus.sources),
             "fingerprint": self.fingerprint,
             "base": self.old.generation,
             "encoder": self.old.encoder and {**self.old.encoder, "ran_in": None},
@@ -244,7 +246,7 @@ class _Update:
         # nothing of this is written: if it stops before the commit, the earlier run can still be taken up as it was
         replaced_rows = np.sort(np.array(list(rows.values()), np.int64))
         update = self._commit(replace(pending, state={**pending.state, "cut": cut}), shards, replaced_rows)
-        self.progress.note(f"that added {update.added:,} papers and replaced {update.replaced:,}")
+        self.progress.note(f"that added {counted(update.added, 'paper')} and replaced {update.replaced:,}")
 
     def _intake(self, pending: Pending) -> Intake:
         shard_size = self.old.build["settings"]["shard_size"]

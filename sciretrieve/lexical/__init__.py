@@ -3,7 +3,19 @@
 from ..options import Bm25Parameters
 from .analysis import Analyzer
 from .bm25 import Bm25, LexicalShard
+from .fields import FIELDS_FILE, Fields, FieldsBuilder
 from .postings import Postings, PostingsBuilder
 from .statistics import Statistics
 
-__all__ = ["Analyzer", "Bm25", "Bm25Parameters", "LexicalShard", "Postings", "PostingsBuilder", "Statistics"]
+__all__ = [
+    "FIELDS_FILE",
+    "Analyzer",
+    "Bm25",
+    "Bm25Parameters",
+    "Fields",
+    "FieldsBuilder",
+    "LexicalShard",
+    "Postings",
+    "PostingsBuilder",
+    "Statistics",
+]

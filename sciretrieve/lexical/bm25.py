@@ -7,17 +7,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from threading import Lock
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import topk
-from ..errors import CorruptData
+from ..errors import CorruptData, InvalidRequest
 from ..once import once
 from ..options import Bm25Parameters
 from ..scope import Scope, Stretch
 from ..sharding import by_shard
 from ..types import Mask, Rows
+from .fields import FIELD_END, FIELDS, Fields, field_of, is_field_term
 from .postings import Postings
 from .statistics import Frequencies, Statistics
 from .variants import FREQUENCY_WEIGHTS, RARITIES, VARIANTS, Floats, frequency_weights, term_rarities
@@ -35,6 +37,11 @@ NUMBERS_REMEMBERED = 65_536
 
 Weights = npt.NDArray[np.float32]
 NO_ROWS: Rows = np.empty(0, np.int64)
+NO_PLACES: npt.NDArray[np.int32] = np.empty(0, np.int32)
+
+FieldTerms: TypeAlias = Mapping[str, Mapping[str, float]]
+"""Of terms of a query, the words in fields that stand for them too, with their weights; see `names.field_terms`."""
+NO_FIELDS: FieldTerms = {}
 
 
 class RememberedWeights:
@@ -81,6 +88,7 @@ class LexicalShard:
         statistics: the corpus's.
         parameters: how terms are weighted.
         remembered: what all shards share.
+        fields: the words of its papers' authors, venues and keywords; None in an index that was built before these were kept.
     """
 
     postings: Postings
@@ -90,6 +98,7 @@ class LexicalShard:
     statistics: Statistics
     parameters: Bm25Parameters
     remembered: RememberedWeights = field(default_factory=RememberedWeights)
+    fields: Fields | None = None
 
     @property
     def papers(self) -> int:
@@ -118,6 +127,11 @@ class LexicalShard:
             return rows
         in_title = self.postings.titles[places]
         return rows[in_title > 0 if column == "title" else self.postings.counts[places] > in_title]
+
+    def rows_in_field(self, term: str) -> npt.NDArray[np.int32]:
+        """The rows within the shard of the papers that have a word in a field (`fields.field_term`), deleted ones too, ascending."""
+        field, _, word = term.partition(FIELD_END)
+        return NO_PLACES if self.fields is None else self.fields.rows_with(word, field)
 
     def weights_of(self, number: int) -> Weights:
         """What a term adds to these papers' scores, beyond what it adds to papers without it."""
@@ -247,40 +261,50 @@ class Bm25:
         return rows, scores, other_scores
 
     def frequency(self, term: str) -> int:
-        """How many papers have a term."""
+        """How many papers have a term, or a word in a field (`fields.field_term`)."""
         if self.frequencies is not None:
             return self.frequencies.get(term, 0)
+        if is_field_term(term):
+            return self._field_frequency(term)
         for shard in self.shards:
             if (number := shard.number(term)) is not None:
                 return shard.frequency(number)
         return 0
 
+    @once
+    def _field_frequency(self) -> Callable[[str], int]:
+        """Gives how many papers that are not deleted have a word in a field; none have it where any shard lacks fields."""
+
+        def count(term: str) -> int:
+            parts = [(shard, shard.rows_in_field(term)) for shard in self.shards] if self.has_fields else []
+            return sum(len(rows) if shard.scope.mask is None else int(shard.scope.mask[rows].sum()) for shard, rows in parts)
+
+        return lru_cache(NUMBERS_REMEMBERED)(count)
+
     def rarity(self, term: str) -> float:
-        """A term's inverse document frequency in Lucene's form, also for a term that no paper has."""
+        """A term's, or a field's word's, inverse document frequency in Lucene's form, also for one that no paper has."""
         return float(RARITIES["lucene"](np.array([float(self.frequency(term))]), self.statistics.papers)[0])
 
     def known_terms(self, terms: Iterable[str]) -> list[str]:
         """The given terms that any paper has."""
         return [term for term in terms if self.frequency(term)]
 
-    def covered_rarity(self, terms: Mapping[str, float], rows: Rows) -> Floats:
-        """The sum of weight times `rarity` over the terms that each paper has, (rows,)."""
+    def covered_rarity(self, terms: Mapping[str, float], rows: Rows, fields: FieldTerms = NO_FIELDS) -> Floats:
+        """The sum of weight times `rarity` over the terms that each paper has, in its text or as a field's word, (rows,)."""
         sums = np.zeros(len(rows))
-        known = [(term, terms[term] * self.rarity(term)) for term in self.known_terms(terms)]
+        known = [(term, weight * self.rarity(term)) for term, weight in terms.items() if term in fields or self.frequency(term)]
         for shard, positions, shard_rows in by_shard(rows, self.shards):
             for term, weight in known:
-                if (number := shard.number(term)) is not None:
-                    sums[positions] += weight * _among(shard_rows, shard.rows_of(number))
+                sums[positions] += weight * _have(shard, term, fields, shard_rows)
         return sums
 
-    def have_all(self, terms: Iterable[str], rows: Rows) -> Mask:
-        """Which of the papers at the given rows have all of the terms, (rows,); none for no terms."""
+    def have_all(self, terms: Iterable[str], rows: Rows, fields: FieldTerms = NO_FIELDS) -> Mask:
+        """Which of the papers at the given rows have all of the terms, in their text or as a field's word, (rows,); none for no terms."""
         distinct_terms = set(terms)
         have_all = np.full(len(rows), bool(distinct_terms))
         for shard, positions, shard_rows in by_shard(rows, self.shards):
             for term in distinct_terms:
-                number = shard.number(term)
-                have_all[positions] &= number is not None and _among(shard_rows, shard.rows_of(number))
+                have_all[positions] &= _have(shard, term, fields, shard_rows)
         return have_all
 
     def title_overlap(self, terms: Iterable[str], rows: Rows) -> Floats:
@@ -305,8 +329,18 @@ class Bm25:
         return sorted({term for shard in self.shards for term in shard.postings.beginning_with(start)})
 
     def rows_with(self, terms: Iterable[str], column: str | None = None) -> Rows:
-        """The rows of the papers that have all of the terms, in title or abstract or in one of these, ascending; none for no terms."""
+        """The rows of the papers that have all of the terms in one place, ascending; none for no terms.
+
+        Args:
+            terms: terms, or words of authors and venues as `fields.name_words` gives them.
+            column: title, abstract or one of `fields.FIELDS`; None for title or abstract.
+
+        Raises:
+            InvalidRequest: a field is asked for, and the index does not have them.
+        """
         distinct_terms = set(terms)
+        if column in FIELDS:
+            return self._rows_with_words(distinct_terms, column)
         parts = [np.empty(0, np.int64)]
         for shard in self.shards if distinct_terms else ():
             numbers = [number for term in distinct_terms if (number := shard.number(term)) is not None]
@@ -319,10 +353,31 @@ class Bm25:
             parts.append(rows[shard.scope.has(rows.astype(np.int64))].astype(np.int64) + shard.first)
         return np.concatenate(parts)
 
+    @once
+    def has_fields(self) -> bool:
+        """Whether authors, venues and keywords of all papers can be searched."""
+        return all(shard.fields is not None for shard in self.shards)
+
+    def _rows_with_words(self, words: Set[str], field: str) -> Rows:
+        """The rows of the papers that have all of the words in a field, ascending."""
+        parts = [NO_ROWS]
+        for shard in self.shards if words else ():
+            if shard.fields is None:
+                raise InvalidRequest("the index does not have the words of authors, venues and keywords; `sciretrieve reindex` adds them")
+            rarest, *others = sorted((shard.fields.rows_with(word, field) for word in words), key=len)
+            rows = rarest
+            for word_rows in others:
+                rows = rows[_among(rows, word_rows)]
+            parts.append(rows[shard.scope.has(rows.astype(np.int64))].astype(np.int64) + shard.first)
+        return np.concatenate(parts)
+
     def weights(self, terms: Mapping[str, float], row: int) -> dict[str, float]:
-        """What each query term that a paper has adds to the paper's score; the greatest first."""
+        """What each query term that a paper has, in its text or in a field, adds to the paper's score; the greatest first."""
         contributions = {}
         for shard, _, shard_rows in by_shard(np.array([row]), self.shards):
+            for posting in _field_postings(self, shard, {term: weight for term, weight in terms.items() if is_field_term(term)}):
+                if shard_rows[0] in posting.rows:
+                    contributions[posting.term] = float(posting.weight)
             for term, weight in terms.items():
                 number = shard.number(term)
                 if number is None:
@@ -347,7 +402,8 @@ class _Scoring:
         absent = absent_weight(parameters)
         self._bm25, self._names = bm25, frozenset(bm25.known_terms(terms))
         self._terms: list[_Term] = []
-        for term in sorted(self._names):
+        self._in_fields = {term: terms[term] for term in sorted(self._names) if is_field_term(term)}
+        for term in sorted(self._names - self._in_fields.keys()):
             frequency, weight = bm25.frequency(term), np.float32(terms[term])
             at_least = np.float32(absent and absent * rarity_of(parameters, frequency, papers))
             self._terms.append(_Term(term, weight, at_least, frequency))
@@ -366,7 +422,8 @@ class _Scoring:
         scores.fill(0)
         matched.fill(False)
         needed = self._needed(edge)
-        candidates = self._candidates(shard, needed, matched, others) if len(needed) < len(self._terms) else None
+        in_fields = _field_postings(self._bm25, shard, self._in_fields) if self._in_fields else ()
+        candidates = self._candidates(shard, needed, in_fields, matched, others) if len(needed) < len(self._names) else None
         for term in self._terms:
             number = shard.number(term.term)
             if number is not None:
@@ -381,13 +438,21 @@ class _Scoring:
                     matched[candidates[has_term]] = True
             if term.at_least:
                 scores += term.weight * term.at_least
+        for posting in in_fields:
+            scores[posting.rows] += posting.weight
+            matched[posting.rows] = True
         return scores, matched, candidates
 
-    def _candidates(self, shard: LexicalShard, needed: Set[str], matched: Mask, others: Rows) -> npt.NDArray[np.int32]:
+    def _candidates(
+        self, shard: LexicalShard, needed: Set[str], in_fields: Iterable[_FieldPosting], matched: Mask, others: Rows
+    ) -> npt.NDArray[np.int32]:
         """The rows of the papers that have a needed term, and the others, ascending; of the type that rows in postings have."""
         for term in needed:
             if (number := shard.number(term)) is not None:
                 matched[shard.rows_of(number)] = True
+        for posting in in_fields:
+            if posting.term in needed:
+                matched[posting.rows] = True
         rows = np.flatnonzero(matched).astype(np.int32)
         return np.sort(np.concatenate([rows, np.unique(others[~matched[others]]).astype(np.int32)]), kind="stable")
 
@@ -399,15 +464,16 @@ class _Scoring:
         for place, (most, _) in enumerate(self._most):
             reached += max(most, 0.0)
             if reached * 1.0001 >= edge:
-                return {term.term for _, term in self._most[place:]}
+                return {term for _, term in self._most[place:]}
         return set()
 
     @once
-    def _most(self) -> list[tuple[float, _Term]]:
+    def _most(self) -> list[tuple[float, str]]:
         """The terms with more than each adds to any paper's score at the most, the least first."""
         parameters, papers = self._bm25.parameters, self._bm25.statistics.papers
-        most = [(float(term.weight) * largest_weight(parameters, term.frequency, papers), term) for term in self._terms]
-        return sorted(most, key=lambda pair: pair[0])
+        most = [(float(term.weight) * largest_weight(parameters, term.frequency, papers), term.term) for term in self._terms]
+        most += [(1.0001 * weight * self._bm25.rarity(term), term) for term, weight in self._in_fields.items()]
+        return sorted(most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -420,8 +486,40 @@ class _Term:
     frequency: int
 
 
+@dataclass(frozen=True, slots=True)
+class _FieldPosting:
+    """A word in a field: the rows within a shard of the papers that have it, and what it adds to each one's score."""
+
+    term: str
+    rows: npt.NDArray[np.int32]
+    weight: np.float32
+
+
+def _field_postings(bm25: Bm25, shard: LexicalShard, terms: Mapping[str, float]) -> list[_FieldPosting]:
+    """What weighted words in fields add to the scores of a shard's papers, in one order.
+
+    A year adds only to papers that have another of the words: by itself it says when, and not about what.
+    """
+    rows_of = {term: shard.rows_in_field(term) for term in sorted(terms)}
+    if years := [term for term in rows_of if field_of(term) == "year"]:
+        named = np.unique(np.concatenate([NO_PLACES, *(rows for term, rows in rows_of.items() if term not in years)]))
+        rows_of |= {term: named[_among(named, rows_of[term])] for term in years}
+    return [_FieldPosting(term, rows, np.float32(terms[term] * bm25.rarity(term))) for term, rows in rows_of.items()]
+
+
+def _have(shard: LexicalShard, term: str, fields: FieldTerms, shard_rows: Rows) -> Mask:
+    """Which of a shard's papers have a term in their text, or one of the words in fields that stand for it, (rows,)."""
+    number = shard.number(term)
+    have = np.zeros(len(shard_rows), bool) if number is None else _among(shard_rows, shard.rows_of(number))
+    for field_term in fields.get(term, ()):
+        have |= _among(shard_rows, shard.rows_in_field(field_term))
+    return have
+
+
 def _among(rows: npt.NDArray[np.integer], others: npt.NDArray[np.integer]) -> Mask:
-    """Which of the rows are among the others, which are ascending and not none."""
+    """Which of the rows are among the others, which are ascending."""
+    if not len(others):
+        return np.zeros(len(rows), bool)
     places = np.minimum(np.searchsorted(others, rows), len(others) - 1)
     is_among: Mask = others[places] == rows
     return is_among

@@ -11,30 +11,25 @@ lengths.arrow    a row per paper: `terms`, the sum of its counts, `title_terms`,
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..errors import CorruptData
-from ..files import created
 from ..once import once
 from ..schema import mapped_columns
 from ..types import Rows
 from .analysis import Analyzer
+from .lists import Ints, by_term, lists, numbers_of, offsets_of, values_of, write_columns
+from .vocabulary import Vocabulary
 
 POSTINGS, LENGTHS = "postings.arrow", "lengths.arrow"
 TERM_COLUMNS = {"term": pa.string(), "rows": pa.list_(pa.int32()), "counts": pa.list_(pa.uint16()), "titles": pa.list_(pa.uint8())}
 PAPER_COLUMNS = {"terms": pa.int32(), "title_terms": pa.int32(), "title": pa.list_(pa.int32())}
-
-Ints = npt.NDArray[np.integer]
 
 
 class _TermNumbers(dict[str, int]):
@@ -103,23 +98,15 @@ def write_postings(folder: Path, terms: pa.StringArray, numbers: Ints, rows: Int
         numbers, rows, counts, titles: of each posting its term's place in `terms`, its paper's row, and the two counts, (n,).
         papers: how many papers the shard has.
     """
-    used = np.bincount(numbers, minlength=len(terms)) > 0
-    order_of_terms = np.asarray(pc.sort_indices(terms), np.int64)
-    order_of_terms = order_of_terms[used[order_of_terms]]
-    place = np.empty(len(terms), np.int32)  # number -> place in code-point order
-    place[order_of_terms] = np.arange(len(order_of_terms), dtype=np.int32)
-    places = place[numbers]
-    order = np.argsort(places, kind="stable")  # rows stay in ascending order within a term
-    offsets = np.zeros(len(order_of_terms) + 1, np.int32)
-    np.cumsum(np.bincount(places, minlength=len(order_of_terms)), out=offsets[1:])
+    names, offsets, order = by_term(terms, numbers)
     rows, counts, titles = rows[order], counts[order], titles[order]
-    _write(
+    write_columns(
         folder / POSTINGS,
         {
-            "term": terms.take(pa.array(order_of_terms)),
-            "rows": _lists(offsets, rows),
-            "counts": _lists(offsets, counts),
-            "titles": _lists(offsets, titles),
+            "term": names,
+            "rows": lists(offsets, rows),
+            "counts": lists(offsets, counts),
+            "titles": lists(offsets, titles),
         },
     )
     in_titles = np.flatnonzero(titles)
@@ -127,24 +114,14 @@ def write_postings(folder: Path, terms: pa.StringArray, numbers: Ints, rows: Int
     title_order = np.argsort(rows[in_titles], kind="stable")  # terms stay in ascending order within a paper
     title_offsets = np.zeros(papers + 1, np.int32)
     np.cumsum(np.bincount(rows[in_titles], minlength=papers), out=title_offsets[1:])
-    _write(
+    write_columns(
         folder / LENGTHS,
         {
             "terms": pa.array(np.bincount(rows, counts, papers).astype(np.int32)),
             "title_terms": pa.array(np.bincount(rows, titles, papers).astype(np.int32)),
-            "title": _lists(title_offsets, title_terms[title_order]),
+            "title": lists(title_offsets, title_terms[title_order]),
         },
     )
-
-
-def _lists(offsets: Ints, values: Ints) -> pa.ListArray:
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values))
-
-
-def _write(path: Path, columns: dict[str, pa.Array]) -> None:
-    table = pa.table(columns)
-    with created(path) as file, pa.ipc.new_file(file, table.schema) as writer:
-        writer.write_table(table)
 
 
 @dataclass(frozen=True)
@@ -173,12 +150,12 @@ class Postings:
     @once
     def offsets(self) -> Ints:
         """Where each term's postings begin, and the end of the last, (terms + 1,) int32."""
-        return _offsets(self.folder / POSTINGS, *(self._table[name] for name in ("rows", "counts", "titles")))
+        return offsets_of(self.folder / POSTINGS, *(self._table[name] for name in ("rows", "counts", "titles")))
 
     @once
     def rows(self) -> npt.NDArray[np.int32]:
         """The postings' papers, (postings,)."""
-        rows: npt.NDArray[np.int32] = _values(self._table["rows"], np.int32)
+        rows: npt.NDArray[np.int32] = values_of(self._table["rows"], np.int32)
         return rows
 
     @property
@@ -190,36 +167,36 @@ class Postings:
     @once
     def counts(self) -> npt.NDArray[np.uint16]:
         """How often the term occurs in the paper, (postings,)."""
-        counts: npt.NDArray[np.uint16] = _values(self._table["counts"], np.uint16)
+        counts: npt.NDArray[np.uint16] = values_of(self._table["counts"], np.uint16)
         return counts
 
     @once
     def titles(self) -> npt.NDArray[np.uint8]:
         """How often it occurs in its title, (postings,)."""
-        counts: npt.NDArray[np.uint8] = _values(self._table["titles"], np.uint8)
+        counts: npt.NDArray[np.uint8] = values_of(self._table["titles"], np.uint8)
         return counts
 
     @once
     def lengths(self) -> npt.NDArray[np.int32]:
         """Each paper's sum of counts, (papers,)."""
-        lengths: npt.NDArray[np.int32] = _numbers(self._paper_table["terms"], np.int32)
+        lengths: npt.NDArray[np.int32] = numbers_of(self._paper_table["terms"], np.int32)
         return lengths
 
     @once
     def title_lengths(self) -> npt.NDArray[np.int32]:
         """Each paper's sum of counts in its title, (papers,)."""
-        lengths: npt.NDArray[np.int32] = _numbers(self._paper_table["title_terms"], np.int32)
+        lengths: npt.NDArray[np.int32] = numbers_of(self._paper_table["title_terms"], np.int32)
         return lengths
 
     @once
     def title_offsets(self) -> Ints:
         """Where the terms of each paper's title begin in `title_terms`, and the end of the last, (papers + 1,) int32."""
-        return _offsets(self.folder / LENGTHS, self._paper_table["title"])
+        return offsets_of(self.folder / LENGTHS, self._paper_table["title"])
 
     @once
     def title_terms(self) -> npt.NDArray[np.int32]:
         """The numbers of the titles' terms, ascending for each paper."""
-        numbers: npt.NDArray[np.int32] = _values(self._paper_table["title"], np.int32)
+        numbers: npt.NDArray[np.int32] = values_of(self._paper_table["title"], np.int32)
         if len(numbers) and numbers.view(np.uint32).max() >= len(self.terms):
             raise CorruptData(
                 f"{self.folder / LENGTHS} names terms that the shard does not have; `sciretrieve verify --repair` rebuilds it"
@@ -227,25 +204,17 @@ class Postings:
         return numbers
 
     @once
-    def _texts(self) -> tuple[npt.NDArray[np.int32], memoryview]:
-        """The terms as bytes: offsets and data. Comparing bytes is comparing code points, and nothing has to be decoded."""
-        if not len(self.terms):
-            return np.zeros(1, np.int32), memoryview(b"")
-        _, offsets, data = self.terms.buffers()
-        return np.frombuffer(offsets, np.int32), memoryview(data)
-
-    def _text(self, number: int) -> bytes:
-        offsets, data = self._texts
-        return bytes(data[offsets[number] : offsets[number + 1]])
+    def vocabulary(self) -> Vocabulary:
+        """The same, to look them up in."""
+        return Vocabulary(self.terms)
 
     def place(self, term: str) -> int:
         """Where a term is, or would have to be, among the shard's terms."""
-        return bisect_left(range(len(self.terms)), term.encode(), key=self._text)
+        return self.vocabulary.place(term)
 
     def number(self, term: str) -> int | None:
         """A term's number; None if no paper of the shard has it."""
-        place = self.place(term)
-        return place if place < len(self.terms) and self._text(place) == term.encode() else None
+        return self.vocabulary.number(term)
 
     def of(self, number: int) -> slice:
         """A term's postings. Raises CorruptData if they name papers that the shard does not have."""
@@ -262,8 +231,7 @@ class Postings:
 
     def beginning_with(self, start: str) -> list[str]:
         """The terms that begin with `start`, ascending."""
-        texts = map(self._text, range(self.place(start), len(self.terms)))
-        return [text.decode() for text in takewhile(lambda text: text.startswith(start.encode()), texts)]
+        return self.vocabulary.beginning_with(start)
 
     def frequencies(self, live: Rows | None) -> npt.NDArray[np.int32]:
         """How many papers have each term, (terms,); of these rows only, ascending, if they are given. Raises CorruptData as `of`."""
@@ -275,23 +243,3 @@ class Postings:
         ends = np.concatenate([[0], np.cumsum(is_live[self.rows], dtype=np.int64)])
         counts: npt.NDArray[np.int32] = (ends[self.offsets[1:]] - ends[self.offsets[:-1]]).astype(np.int32)
         return counts
-
-
-def _offsets(path: Path, *columns: Any) -> Ints:
-    """The offsets that list columns have in common."""
-    arrays = [_numbers(column.offsets, np.int32) if len(column) else np.zeros(1, np.int32) for column in columns]
-    offsets: Ints = arrays[0]
-    fits = all(np.array_equal(offsets, other) for other in arrays[1:]) and offsets[0] == 0 and not (np.diff(offsets) < 0).any()
-    if not fits or any(int(offsets[-1]) != len(column.values) for column in columns):
-        raise CorruptData(f"{path} is damaged; `sciretrieve verify --repair` rebuilds it")
-    return offsets
-
-
-def _values(column: pa.ListArray, kind: Any) -> Any:
-    return _numbers(column.values, kind) if len(column) else np.empty(0, kind)
-
-
-def _numbers(array: pa.Array, kind: Any) -> Any:
-    """An Arrow array without missing values as NumPy's; `to_numpy` would import pandas if it is installed."""
-    buffer = array.buffers()[1]
-    return np.frombuffer(buffer, kind, len(array), array.offset * np.dtype(kind).itemsize) if len(array) else np.empty(0, kind)

@@ -1,7 +1,7 @@
 """What was meant by the words of a query that no paper has: unfinished ones, and slips of a letter.
 
-A word that any paper has is never touched, so a query that is spelt right means what it says. What this brings,
-and costs, is in docs/quality.md.
+A word that any paper has is never touched, nor one that is an author's or a venue's name, so a query that is spelt right
+means what it says. What this brings, and costs, is in docs/quality.md.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from string import ascii_lowercase
 from ..types import Rows
 from .analysis import Analyzer
 from .bm25 import Bm25, weigh_terms
+from .names import is_name
 
 SHORTEST_START, SHORTEST_SLIP = 4, 5
 """Letters that a word must have to be taken for the beginning of another; and that a term, and what it is taken for, must
@@ -80,7 +81,7 @@ class Speller:
             word: (term, place == last)
             for place, (word, term) in enumerate(words)
             # words with digits are names, which are not guessed
-            if word.isalpha() and word not in insisted and not self.bm25.known_terms([term])
+            if word.isalpha() and word not in insisted and not self.bm25.known_terms([term]) and not is_name(self.bm25, word)
         }
         corrections = (self._corrected(word, term, unfinished) for word, (term, unfinished) in unknown.items())
         return [correction for correction in corrections if correction is not None]

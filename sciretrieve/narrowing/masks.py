@@ -10,12 +10,14 @@ import pyarrow as pa
 
 from ..choices import Filter
 from ..lexical import Analyzer, Bm25
+from ..lexical.bm25 import NO_ROWS
 from ..schema import conform
 from ..scope import Scope
 from ..sharding import by_shard
 from ..shards import Shard
 from ..types import Mask, Rows
 from . import filters
+from .names import NAMED, is_initial, named, typed_names
 from .operators import TEXT_COLUMNS, Combination, Demand, Expression, Words
 
 
@@ -53,6 +55,9 @@ class Narrower:
             return self._with_words(demand.text, among)
         if demand.column is None or demand.column in TEXT_COLUMNS:
             met = self._with_phrase(demand.text, TEXT_COLUMNS if demand.column is None else (demand.column,), among)
+            return _others(among, met) if demand.absent else met
+        if demand.column in NAMED and (typed := typed_names(demand.text)) != [[]]:
+            met = self._with_name(demand.column, typed, among)
             return _others(among, met) if demand.absent else met
         condition = filters.matching(demand.column, demand.text, self.columns().field(demand.column).type)
         return among.passing(self.passing_mask(condition) ^ demand.absent)
@@ -106,6 +111,22 @@ class Narrower:
             among = among.among(np.concatenate([bm25.rows_with(terms) for terms in ways]))
         return among
 
+    def _with_name(self, column: str, typed: Sequence[Sequence[str]], among: Scope) -> Scope:
+        """Which papers of a scope have an author or a venue of a name, in any of the ways to read it."""
+        bm25 = self.bm25()
+        if bm25 is None or not bm25.has_fields or (column == "authors" and all(map(is_initial, typed[0]))):
+            rows = among.places
+        else:
+            rows = np.unique(np.concatenate([_rows_named(bm25, column, words) for words in typed]))
+            if column == "venue" or all(len(words) == 1 and not is_initial(words[0]) for words in typed):
+                return among.among(rows)
+            rows = rows[among.has(rows)]
+        parts = [np.empty(0, np.int64)]
+        for shard, _, shard_rows in by_shard(rows, self.shards):
+            for paper_rows, table in shard.read_at(shard_rows, [column]):
+                parts.append(paper_rows[named(column, table[column], typed)] + shard.first)
+        return among.among(np.concatenate(parts))
+
     def _with_phrase(self, text: str, columns: Sequence[str], among: Scope) -> Scope | None:
         """Which papers have the terms of a text in sequence in one of the columns; None for stop words alone."""
         terms = self.analyzer().terms(text)
@@ -128,6 +149,19 @@ class Narrower:
             for paper_rows, table in shard.read_at(shard_rows, columns):
                 texts = zip(*(table[name].to_pylist() for name in columns), strict=True)
                 yield from zip((paper_rows + shard.first).tolist(), texts, strict=True)
+
+
+def _rows_named(bm25: Bm25, column: str, words: Sequence[str]) -> Rows:
+    """The rows of the papers that may have an author, or that have a venue, of these words, ascending."""
+    if column == "venue":
+        return bm25.rows_with(words, column)
+    whole = [word for word in words if not is_initial(word)]
+    same = {word: bm25.rows_with([word], column) for word in whole}
+    rows = np.unique(np.concatenate([*same.values()]))
+    for word in whole:
+        short = bm25.rows_with([word[0]], column) if is_initial(word[0]) else NO_ROWS
+        rows = rows[np.isin(rows, same[word]) | np.isin(rows, short)]
+    return rows
 
 
 def _others(among: Scope, met: Scope | None) -> Scope | None:

@@ -74,7 +74,7 @@ class Library:
         digest = hashlib.sha256("\n".join(text.id for text in texts).encode()).hexdigest()
         encoder = f"vectors:{self.vectors.path}" if self.vectors is not None else None
         settings = replace(self.settings, encoder=encoder, dense="none" if encoder is None else "flat")
-        return build(PaperCorpus.of("texts", digest, lambda: iter(texts)), self.folder / digest[:16], settings)
+        return build(PaperCorpus.of("texts", digest, lambda: iter(texts)), self.folder / digest[:16], settings, progress=False)
 
     def answers(self, index: Index, queries: Texts, k: int, mode: Mode) -> Rows:
         """The rows of the first k texts for each query, (queries, k), best first; -1 where a search has no more answers."""

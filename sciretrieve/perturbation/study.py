@@ -25,7 +25,8 @@ from ..encoders import load_encoder
 from ..errors import InvalidRequest
 from ..index import Index
 from ..options import BuildSettings, SearchOptions
-from ..protocols import Encoder, Progress, Silent
+from ..progress import shown
+from ..protocols import Encoder, Progress
 from ..schema import texts_of
 from ..types import Paper, Rows, Scores, Vectors
 from .asking import Library, Texts, TextVectors, labelled
@@ -194,7 +195,7 @@ def robustness(
     seed: int = 0,
     precision: Precision = "auto",
     device: Device = "auto",
-    progress: Progress | None = None,
+    progress: Progress | bool = True,
 ) -> Study:
     """Study whether dense, BM25 and hybrid search know a paper again by its title, and by 32 kinds of changes to its text.
 
@@ -208,7 +209,7 @@ def robustness(
         limit: how many papers are studied, at most, drawn from all that have a title and an abstract.
         seed: of all random choices: equal seeds give equal texts.
         precision, device: as in `BuildSettings`, for the encoder of a corpus.
-        progress: is told how far it is.
+        progress: what is told how far it is; by default a bar where a person looks, False for none.
 
     Raises:
         InvalidRequest: too few papers have a title and an abstract, or the encoder reads no texts.
@@ -218,27 +219,27 @@ def robustness(
     check_tagger()
     if limit < FEWEST:
         raise InvalidRequest(f"{limit:,} papers are too few to study; at least {FEWEST} are needed")
-    listener = progress or Silent()
-    if isinstance(source, Index):
-        name, batches = str(source.path), (texts_of(table) for table in source.tables(["id", "title", "abstract"]))
-        reader = source.encoder if source.manifest.encoder is not None else None
-        fusion = source.fusion(None, None)
-        settings = BuildSettings(metric=source.manifest.metric, lexical=source.manifest.bm25)
-        options = SearchOptions(fusion=fusion.method, alpha=fusion.alpha)
-        modes = [mode for mode in MODES if mode in source.modes]
-    else:
-        corpus = source if isinstance(source, Corpus) else open_corpus(source)
-        name, batches = ", ".join(map(str, corpus.files)) or corpus.name, (texts_of(batch.papers) for batch in corpus.batches())
-        reader = load_encoder(encoder, adapter=adapter, pooling=pooling, template=template, precision=precision, device=device)
-        settings, options, modes = BuildSettings(metric="cosine"), SearchOptions(), list(MODES)
-    if reader is not None and reader.identity()["layout"] == "vectors":
-        raise InvalidRequest(f"{reader.name} has vectors that were made elsewhere, and changed texts need new ones; name an encoder")
-    papers, available = _drawn((paper for batch in batches for paper in batch), limit, seed)
-    if len(papers) < FEWEST:
-        raise InvalidRequest(f"{name} has {len(papers)} papers with a title and an abstract; at least {FEWEST} are needed")
-    with tempfile.TemporaryDirectory(prefix="sciretrieve-") as folder:
-        work = _Work(papers, seed, reader, settings, options, modes, Path(folder), listener)
-        return Study(name, reader.name if reader else None, len(papers), available, seed, work.tasks(), work.classes(), work.space())
+    with shown(progress) as listener:
+        if isinstance(source, Index):
+            name, batches = str(source.path), (texts_of(table) for table in source.tables(["id", "title", "abstract"]))
+            reader = source.encoder if source.manifest.encoder is not None else None
+            fusion = source.fusion(None, None)
+            settings = BuildSettings(metric=source.manifest.metric, lexical=source.manifest.bm25)
+            options = SearchOptions(fusion=fusion.method, alpha=fusion.alpha)
+            modes = [mode for mode in MODES if mode in source.modes]
+        else:
+            corpus = source if isinstance(source, Corpus) else open_corpus(source)
+            name, batches = ", ".join(corpus.sources) or corpus.name, (texts_of(batch.papers) for batch in corpus.batches())
+            reader = load_encoder(encoder, adapter=adapter, pooling=pooling, template=template, precision=precision, device=device)
+            settings, options, modes = BuildSettings(metric="cosine"), SearchOptions(), list(MODES)
+        if reader is not None and reader.identity()["layout"] == "vectors":
+            raise InvalidRequest(f"{reader.name} has vectors that were made elsewhere, and changed texts need new ones; name an encoder")
+        papers, available = _drawn((paper for batch in batches for paper in batch), limit, seed)
+        if len(papers) < FEWEST:
+            raise InvalidRequest(f"{name} has {len(papers)} papers with a title and an abstract; at least {FEWEST} are needed")
+        with tempfile.TemporaryDirectory(prefix="sciretrieve-") as folder:
+            work = _Work(papers, seed, reader, settings, options, modes, Path(folder), listener)
+            return Study(name, reader.name if reader else None, len(papers), available, seed, work.tasks(), work.classes(), work.space())
 
 
 def _drawn(papers: Iterator[Paper], limit: int, seed: int) -> tuple[list[Paper], int]:

@@ -13,7 +13,8 @@ RELEVANCE = 0.7
 
 
 def diverse(ranking: Ranking, vectors: Vectors, k: int) -> Ranking:
-    """Choose k of a ranking's papers one by one, each by its relevance less its likeness to those already chosen.
+    """Choose k of a ranking's papers one by one, each by its relevance less its likeness to those already chosen. Those that the query
+    names, which are first, are chosen before all others.
 
     Args:
         ranking: the candidates.
@@ -29,10 +30,11 @@ def diverse(ranking: Ranking, vectors: Vectors, k: int) -> Ranking:
     likeness = np.zeros(len(x))
     is_candidate = np.ones(len(x), bool)
     chosen_places: list[int] = []
+    named = sum(id in ranking.known for id in ranking.ids)
     while len(chosen_places) < min(k, len(x)):
         # rounded, so that the last bits of a product do not decide; of equals, the better ranked is taken
         marginal = np.where(is_candidate, np.round(relevance - (1 - RELEVANCE) * likeness, 9), -np.inf)
-        best = int(marginal.argmax())
+        best = len(chosen_places) if len(chosen_places) < named else int(marginal.argmax())
         chosen_places.append(best)
         is_candidate[best] = False
         likeness = np.maximum(likeness, x @ x[best])

@@ -7,6 +7,7 @@ tokens.npy        the vectors of their tokens, packed (see `late`), one paper af
 token-counts.npy  how many of these each paper has
 postings.arrow    their terms, if the index has BM25
 lengths.arrow     how many terms each paper has, and those of its title
+fields.arrow      the words of their authors, venues and keywords, if the index has BM25
 
 A shard is first cut (papers and ids), then filled (vectors and postings); until it is full its folder ends in `.partial`.
 Later generations may add files that belong to them: a FAISS index, and the rows of deleted papers.

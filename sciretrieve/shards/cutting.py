@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..files import created, remove, sync_file
+from ..files import created, remove, replaced, sync_file
 from ..schema import concat
 from ..sharding import ALL, Share
 
@@ -70,7 +70,8 @@ def cut_shard(folder: Path, papers: pa.Table, hashes: pa.Array) -> None:
     with created(folder / "papers.parquet") as file:
         pq.write_table(papers, file, **layout)
     ids = pa.table({"id": papers["id"].combine_chunks(), "content": hashes})
-    with created(folder / "ids.arrow") as file, pa.ipc.new_file(file, ids.schema) as writer:
+    # under its name only when it is whole: that says that the papers are, too, to those who go on after a crash
+    with replaced(folder / "ids.arrow") as file, pa.ipc.new_file(file, ids.schema) as writer:
         writer.write_table(ids)
     sync_file(folder)
     sync_file(folder.parent)

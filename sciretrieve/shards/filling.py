@@ -1,4 +1,4 @@
-"""Filling a shard that was cut: vectors and postings of its papers, by an encoder and an analyzer and nothing else.
+"""Filling a shard that was cut: vectors, postings and fields of its papers, by an encoder and an analyzer and nothing else.
 
 It can be interrupted anywhere and goes on where it stopped: vectors are on disk after every window, the rest is quickly redone.
 """
@@ -25,7 +25,8 @@ from ..encoders.ahead import make_ahead
 from ..errors import CorruptData
 from ..files import HEADER, array_header, claimed, describe, read_sealed, sync_file, write_sealed
 from ..late import Packing
-from ..lexical import Analyzer, PostingsBuilder
+from ..lexical import Analyzer, FieldsBuilder, PostingsBuilder
+from ..lexical.fields import FIELDS
 from ..manifest import SHARD_FILES, ShardFacts, shard_facts
 from ..protocols import Advance, Counted, Encoder
 from ..schema import texts_of
@@ -63,6 +64,7 @@ def _filled(
 ) -> ShardFacts:
     papers = _papers(partial / "papers.parquet")
     postings = PostingsBuilder(analyzer) if analyzer else None
+    fields = FieldsBuilder(analyzer) if analyzer else None
     encoded = _Encoded(partial, encoder, packing) if encoder is not None else None
     rows, truncated = 0, None
 
@@ -70,8 +72,9 @@ def _filled(
         return encoder.tokenise(texts_of(window)) if encoder is not None else None
 
     for window, tokens in make_ahead(_windows(partial / "papers.parquet", encoder.window if encoder is not None else WINDOW), tokenised):
-        if postings:
+        if postings and fields:
             postings.add(window["title"].to_pylist(), window["abstract"].to_pylist())
+            fields.add(window)
         rows += window.num_rows
         counted = Counted(advance)
         if encoder is not None and encoded is not None:
@@ -80,8 +83,9 @@ def _filled(
             if rows > encoded.done:
                 encoded.add(tokens, counted)
         advance(window.num_rows - counted.papers)
-    if postings:
+    if postings and fields:
         postings.write(partial)
+        fields.write(partial)
     if encoded is not None:
         encoded.finish()
     return finish(partial, papers, truncated, (source,))
@@ -278,11 +282,12 @@ def _papers(path: Path) -> int:
 
 
 def _windows(path: Path, size: int) -> Iterator[pa.Table]:
-    """A shard's ids, titles and abstracts, in tables of one window."""
+    """A shard's ids, titles, abstracts and fields, in tables of one window."""
     tables: list[pa.Table] = []
     rows = 0
     with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(size, columns=["id", "title", "abstract"]):
+        names = [name for name in ("id", "title", "abstract", *FIELDS) if name in file.schema_arrow.names]
+        for batch in file.iter_batches(size, columns=names):
             table = pa.Table.from_batches([batch])
             while len(table):
                 tables.append(table.slice(0, size - rows))

@@ -18,10 +18,10 @@ from ..dense import VectorShard
 from ..errors import CorruptData
 from ..files import read_array, write_array
 from ..late import Packing, TokenShard
-from ..lexical import Postings
+from ..lexical import FIELDS_FILE, Fields, Postings
 from ..manifest import SHARDS, ShardFacts
 from ..once import once
-from ..schema import PAPER_FIELDS, integers, mapped_columns, papers_of
+from ..schema import PAPER_FIELDS, integers, mapped_columns, papers_of, text
 from ..scope import Scope
 from ..types import Paper, Rows
 from ..verified import Verified
@@ -69,6 +69,11 @@ class Shard:
         for name in ("postings.arrow", "lengths.arrow"):
             path = self.file(name)
         return Postings(path.parent, self.papers)
+
+    @once
+    def fields(self) -> Fields | None:
+        """The words of its papers' authors, venues and keywords; None in an index without BM25, or from before these were kept."""
+        return Fields(self.file(FIELDS_FILE).parent, self.papers) if FIELDS_FILE in self.facts.files else None
 
     def vectors(self, dim: int, metric: Metric) -> VectorShard:
         """Its vectors, with their FAISS index if there is one. Only for an index with vectors."""
@@ -135,7 +140,7 @@ class Shard:
     def find(self, ids: Sequence[str]) -> dict[str, int]:
         """The rows of the given ids among its papers that are not deleted; ids that it lacks are left out."""
         if len(ids) <= COMPARED:
-            rows = np.array([pc.index(self.ids, id).as_py() for id in ids], np.int64)
+            rows = np.array([pc.index(self.ids, text(id)).as_py() for id in ids], np.int64)
             rows = rows[rows >= 0]
         else:  # with a table of the ids that are asked for: one of all the shard's takes some ten times as long
             asked = pc.is_in(self.ids, value_set=pa.array(ids, pa.string()))

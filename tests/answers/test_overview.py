@@ -4,26 +4,53 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from math import log
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import sciretrieve as sr
 from sciretrieve.answers.overview import clusters_of, facets_of
+from sciretrieve.choices import Mode
+from sciretrieve.dense.scale import Scale
 from sciretrieve.errors import InvalidRequest, UnknownName
 from sciretrieve.lexical import Analyzer
+from sciretrieve.runs import WEAK
 from tests.made_up import write_jsonl
 
 
-@pytest.mark.parametrize("k", [1, 40, 300])
-def test_facets_count_the_papers_of_the_answer_that_match(index: sr.Index, papers: list[dict[str, Any]], k: int) -> None:
-    run = index.search("graph networks", k, filter="impact > 1")
-    answered = set(run.rankings[0].ids)
+@pytest.fixture
+def scaled(index: sr.Index) -> sr.Index:
+    """The index with a scale of nearness, which its papers, four kinds of much the same, do not give."""
+    opened = sr.open(index.path)
+    vars(opened)["scale"] = Scale(0.6, 0.95, np.arange(300))
+    return opened
+
+
+def matches(index: sr.Index, run: sr.Run, papers: list[dict[str, Any]]) -> set[str]:
+    """The papers of an answer to "graph networks" that match it, by counting in plain Python, and by the scale of the index's vectors."""
     texts = {paper["id"]: set(Analyzer().terms(f"{paper['title']} {paper['abstract']}")) for paper in papers}
-    shown = [paper for paper in papers if paper["id"] in answered and texts[paper["id"]] & {"graph", "network"}]
-    assert k < 300 or len(shown) < len(answered)
-    summaries = facets_of(index, run, ["topic", "year", "authors"])
+    counts = {term: sum(term in terms for terms in texts.values()) for term in ("graph", "network")}
+    rarity = {term: log(1 + (len(papers) - count + 0.5) / (count + 0.5)) for term, count in counts.items()}
+    ranking = run[0]
+    covered = {id: sum(rarity[term] for term in rarity if term in texts[id]) for id in ranking.ids if "bm25" in ranking.parts}
+    by_words = {id for id, sum_of_rarities in covered.items() if sum_of_rarities > max(covered.values()) / 2}
+    if "dense" not in ranking.parts:
+        return by_words
+    assert index.scale is not None
+    return by_words | {id for id, score in zip(ranking.ids, ranking.parts["dense"], strict=True) if index.scale.strength(score) >= WEAK}
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "bm25", "dense"])
+@pytest.mark.parametrize("k", [1, 40, 300])
+def test_facets_count_the_papers_of_the_answer_that_match(scaled: sr.Index, papers: list[dict[str, Any]], k: int, mode: Mode) -> None:
+    run = scaled.search("graph networks", k, mode=mode, filter="impact > 1")
+    ids = matches(scaled, run, papers)
+    shown = [paper for paper in papers if paper["id"] in ids]
+    assert k < 300 or 0 < len(shown) < len(run[0]) or mode == "bm25"
+    summaries = facets_of(scaled, run, ["topic", "year", "authors"])
     assert [facet.column for facet in summaries] == ["topic", "year", "authors"]
     for facet in summaries:
         values = [paper[facet.column] if isinstance(paper[facet.column], list) else [paper[facet.column]] for paper in shown]
@@ -48,6 +75,35 @@ def test_shards_may_have_different_columns(tmp_path: Path, columns: list[str]) -
         assert (summaries["year"].values, summaries["year"].missing) == (((2000, 2), (2001, 2), (2002, 2)), 6)
     if "id" in columns:
         assert (len(summaries["id"].values), summaries["id"].others, summaries["id"].missing) == (10, 2, 0)
+
+
+def test_papers_like_one_match_by_meaning_alone(scaled: sr.Index) -> None:
+    """Nearly all papers of a field share a word with a whole paper."""
+    run = scaled.similar("p0000", 300)
+    scale = scaled.scale
+    assert scale is not None
+    near = sum(scale.strength(score) >= WEAK for score in run[0].parts["dense"].tolist())
+    (facet,) = facets_of(scaled, run, ["year"])
+    assert facet.papers == near < np.isfinite(run[0].parts["bm25"]).sum()
+
+
+def test_where_nearness_cannot_be_told_shared_words_count(tmp_path: Path) -> None:
+    rows = [{"id": str(number), "title": text} for number, text in enumerate(["graph theory", "graph of words", "star dust", "graph"])]
+    index = sr.build(write_jsonl(tmp_path / "few.jsonl", rows), tmp_path / "index", encoder=None)
+    (facet,) = facets_of(index, index.similar("0", 10), ["title"])
+    assert facet.papers == 2
+
+
+def test_what_the_query_names_matches(scaled: sr.Index, papers: list[dict[str, Any]]) -> None:
+    (facet,) = facets_of(scaled, scaled.search("p0007", 300), ["id"])
+    assert "p0007" in dict(facet.values)
+    (facet,) = facets_of(scaled, scaled.search("lovelace", 300, group=False), ["authors"])
+    assert facet.papers == sum("Ada Lovelace" in paper["authors"] for paper in papers)
+
+
+def test_a_listing_counts_all_of_its_papers(index: sr.Index, papers: list[dict[str, Any]]) -> None:
+    (facet,) = facets_of(index, index.search("topic:stars", 300, group=False), ["topic"])
+    assert facet.values == (("stars", sum(paper["topic"] == "stars" for paper in papers)),)
 
 
 def test_an_answer_without_papers_has_no_values(index: sr.Index) -> None:

@@ -130,6 +130,14 @@ def test_names_are_taken_apart_as_they_are_meant() -> None:
     assert (first.last_names, first.lineage_names) == (["Smith"], ["Jr."])
     assert (group.last_names, shop.last_names) == (["{The LIGO Collaboration}"], ["{Barnes and Noble}"])
     assert len(entry.persons["author"]) == 6
+    names = ("Doudna JA", "Drischler J.A.", "E. O. Wilson", "Aäron van den Oord Jr.")
+    (entry,) = parse_string(next(entries([Paper("x", "T", authors=names)])), "bibtex").entries.values()
+    assert [" ".join(person.prelast_names + person.last_names) for person in entry.persons["author"]] == [
+        "Doudna",
+        "Drischler",
+        "Wilson",
+        "van den Oord",
+    ]
 
 
 def test_a_paper_has_the_same_key_in_every_answer() -> None:
@@ -169,3 +177,19 @@ def test_a_column_called_bibtex_that_holds_no_entry_is_not_taken_for_one() -> No
     for value in ("@article{open, title = {x}", "yes", 3, "@article{a, title = {x}}}"):
         (entry,) = parse_string(next(entries([Paper("own", "T", extra={"bibtex": value})])), "bibtex").entries.values()
         assert (entry.key, entry.fields["title"]) == ("own", "{T}")
+
+
+@pytest.mark.parametrize(
+    ("id", "extra", "key"),
+    [
+        ("836B6913", {"citationKey": "vaswani2017attention"}, "vaswani2017attention"),
+        ("E34F2459", {"extra": "PMID: 5\nCitation Key: lovelace43"}, "lovelace43"),
+        ("x", {"citation-key": "fromCsl", "note": "Citation Key: other"}, "fromCsl"),
+        ("E34F2459", {}, "lovelace1843notes"),
+        ("E34F2459", {"Key": "E34F2459"}, "lovelace1843notes"),
+        ("lovelace1843", {"citationKey": "not a key"}, "lovelace1843"),
+    ],
+)
+def test_a_papers_own_citation_key_comes_first_and_zoteros_number_of_an_item_is_none(id: str, extra: dict[str, str], key: str) -> None:
+    paper = Paper(id, "Notes on the Engine", "", 1843, None, ("Ada Lovelace",), extra=extra)
+    assert keys_of([paper], [None]) == [key]

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -55,6 +56,9 @@ def test_every_format_has_the_same_hits(index: sr.Index) -> None:
     assert [line.split()[2] for line in answer(*ask, "trec").splitlines()] == ids
     assert [line[6:] for line in answer(*ask, "ris").splitlines() if line.startswith("ID")] == ids
     assert re.findall(r"^@\w+{(.*),$", answer(*ask, "bibtex"), flags=re.MULTILINE) == ids
+    assert [row["id"] for row in csv.DictReader(io.StringIO(answer(*ask, "tsv")), delimiter="\t")] == ids
+    assert [item["id"] for item in json.loads(answer(*ask, "csl-json"))] == ids
+    assert len(re.findall(r"^\d+\. ", answer(*ask, "markdown"), flags=re.MULTILINE)) == answer(*ask, "html").count("<li>") == len(ids)
 
 
 def test_filters_and_explanations(index: sr.Index) -> None:
@@ -86,6 +90,27 @@ def test_an_option_that_takes_one_value_is_given_once(twice: tuple[str, ...]) ->
     result = sciretrieve("search", "star", *twice)
     assert result.returncode == 2
     assert "is given 2 times; give it once" in result.stderr
+
+
+@pytest.mark.parametrize("query", ["-survey graph", "-survey"])
+def test_a_query_that_begins_with_a_minus_is_told_from_an_option(index: sr.Index, query: str) -> None:
+    result = sciretrieve("search", query, "-i", index.path)
+    assert result.returncode == 2
+    assert result.stderr.startswith("sciretrieve: there is no option -s; a query that begins with a minus goes after --, at the end: ")
+    assert len(result.stderr.splitlines()) == 1
+    shown = result.stderr.strip().partition("at the end: ")[2]
+    assert shlex.split(shown) == ["sciretrieve", "search", "--", query]
+    if " " in query:
+        hits = json.loads(answer("search", "-i", index.path, "-f", "json", *shlex.split(shown)[2:]))["hits"]
+        assert hits
+        assert not any("survey" in f"{hit['title']} {hit['abstract']}".lower() for hit in hits)
+
+
+def test_an_option_that_there_is_not_is_told_as_usual(index: sr.Index) -> None:
+    for words in (("search", "star", "--survey"), ("info", "-survey")):
+        result = sciretrieve(*words, "-i", index.path)
+        assert result.returncode == 2
+        assert "No such option: -" in result.stderr
 
 
 def test_no_hit_is_no_error(index: sr.Index) -> None:
@@ -156,9 +181,10 @@ def test_index_search_and_the_default_index(corpus: Path, tmp_path: Path) -> Non
     assert result.stdout == ""
     assert "300 papers in 1 shard" in result.stderr
     assert "next: sciretrieve search" in result.stderr
-    assert (tmp_path / "indexes" / "papers" / "manifest.json").exists()
-    assert answer("search", "graph networks") == answer("search", "graph networks", "-i", "indexes/papers")
-    os.utime(tmp_path / "indexes" / "papers" / "manifest.json", (1, 1))
+    built = Path("indexes") / corpus.parent.name  # papers.jsonl says nothing
+    assert (built / "manifest.json").exists()
+    assert answer("search", "graph networks") == answer("search", "graph networks", "-i", built)
+    os.utime(built / "manifest.json", (1, 1))
     answer("index", corpus, "--dense", "none", "-o", "indexes/later", "--limit", "3", "-q")
     assert "3 in 1 shard" in answer("info")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import io
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +16,9 @@ import pytest
 
 from sciretrieve.corpora import ColumnMap, open_corpus
 from sciretrieve.errors import IndexExists, InvalidRequest, NotFound
+from sciretrieve.types import Paper
 from tests.made_up import read_corpus, write_jsonl
+from tests.toy_encoder import LetterEncoder
 
 
 def test_several_sources_are_read_in_the_order_given(tmp_path: Path) -> None:
@@ -32,6 +36,15 @@ def test_hidden_and_underscored_files_of_a_directory_are_not_papers(tmp_path: Pa
         write_jsonl(tmp_path / name, [{"id": name, "title": "t"}])
     (tmp_path / "README.md").touch()
     assert read_corpus(tmp_path)[0]["id"].to_pylist() == ["deep/er/papers.jsonl"]
+
+
+def test_a_directory_may_have_compressed_files_without_a_suffix_of_their_own(tmp_path: Path) -> None:
+    """As OpenAlex's snapshot has them, beside a manifest."""
+    part = tmp_path / "updated_date=2026-11-01"
+    part.mkdir()
+    (part / "part_000.gz").write_bytes(gzip.compress(b'{"id": "https://openalex.org/W1", "title": "t"}\n'))
+    (tmp_path / "manifest").write_text('{"entries": []}')
+    assert read_corpus(tmp_path)[0]["id"].to_pylist() == ["https://openalex.org/W1"]
 
 
 def give(monkeypatch: pytest.MonkeyPatch, text: bytes) -> None:
@@ -83,7 +96,32 @@ def test_another_standard_input_is_another_corpus(monkeypatch: pytest.MonkeyPatc
 ROWS = [{"id": 7, "title": "T", "authors": ["Ada Lovelace"], "year": 1843}, {"id": 8, "title": "U", "year": None, "cited": 3}]
 
 
-@pytest.mark.parametrize("kind", [list, pd.DataFrame, pa.Table.from_pylist, lambda rows: pa.table(pd.DataFrame(rows))])
+def polars_frame(rows: list[dict[str, Any]]) -> Any:
+    return pytest.importorskip("polars").DataFrame(rows)
+
+
+def batches(rows: list[dict[str, Any]]) -> list[pa.RecordBatch]:
+    return [pa.RecordBatch.from_pylist([row]) for row in rows]
+
+
+def reader(rows: list[dict[str, Any]]) -> Any:
+    table = pa.Table.from_pylist(rows)
+    return pa.RecordBatchReader.from_batches(table.schema, table.to_batches())
+
+
+def papers(rows: list[dict[str, Any]]) -> list[Paper]:
+    return [
+        Paper(str(row["id"]), row["title"], authors=tuple(row.get("authors", ())), year=row["year"], extra={"cited": row.get("cited")})
+        for row in rows
+    ]
+
+
+KINDS: list[Callable[[list[dict[str, Any]]], Any]] = [list, tuple, iter, pd.DataFrame, polars_frame, pa.Table.from_pylist, batches, reader]
+KINDS += [papers, lambda rows: pa.RecordBatch.from_pylist(rows), lambda rows: pd.DataFrame(rows).to_dict("records")]
+KINDS += [lambda rows: pa.table(pd.DataFrame(rows)), lambda rows: pd.DataFrame(rows).set_index("id")]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_tables_in_memory_are_corpora(kind: Callable[[list[dict[str, Any]]], Any]) -> None:
     corpus = open_corpus(kind(ROWS))
     (batch,) = corpus.batches()
@@ -102,6 +140,68 @@ def test_texts_as_polars_gives_them_are_stored(tmp_path: Path) -> None:
     texts = pa.array(["x", "y"], pa.string_view())
     index = sr.build(pa.table({"id": texts, "title": texts, "topic": texts}), tmp_path / "index", encoder=None)
     assert [paper.extra["topic"] for paper in index.papers(["y", "x"])] == ["y", "x"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "source"),
+    [
+        (list, "in memory: a list of 2 rows"),
+        (pd.DataFrame, "in memory: pandas.DataFrame of 2 rows"),
+        (polars_frame, "in memory: polars.DataFrame of 2 rows"),
+        (batches, "in memory: pyarrow.RecordBatch of 2 rows"),
+        (papers, "in memory: a list of Paper of 2 rows"),
+    ],
+)
+def test_an_index_of_them_says_what_it_is_of(tmp_path: Path, kind: Callable[[list[dict[str, Any]]], Any], source: str) -> None:
+    import sciretrieve as sr
+
+    index = sr.build(kind(ROWS), tmp_path / "index", encoder=None)
+    assert index.manifest.sources[0].corpus == (source,)
+    assert len(sr.build(kind(ROWS), tmp_path / "index", encoder=None)) == 2
+    more = [*ROWS, {"id": 9, "title": "V", "year": 2000}]
+    with pytest.raises(IndexExists, match=r"`sr\.sync\(papers, '.*index'\)` makes it equal to these papers, `sr\.add"):
+        sr.build(kind(more), tmp_path / "index", encoder=None)
+    assert sr.add(kind(more[2:]), tmp_path / "index").papers == 3
+    update = sr.sync(kind(more[1:]), tmp_path / "index")
+    assert (update.deleted, update.unchanged, update.papers) == (1, 2, 2)
+    assert sr.estimate(kind(more), encoder=None).papers == 3
+
+
+def test_vectors_of_papers_in_memory(tmp_path: Path) -> None:
+    import sciretrieve as sr
+
+    for number, kind in enumerate((list, pd.DataFrame, pa.Table.from_pylist, papers)):
+        target = tmp_path / f"{number}.jsonl"
+        assert sr.encode(kind(ROWS), target, encoder=LetterEncoder()) == 2
+        assert [json.loads(line)["paper_id"] for line in target.read_text().splitlines()] == ["7", "8"]
+    with pytest.raises(InvalidRequest, match="nothing to encode in in memory: a list of 1 rows"):
+        sr.encode([{"id": "x", "title": ""}], tmp_path / "none.jsonl", encoder=LetterEncoder())
+
+
+def test_what_pandas_has_for_a_missing_value_is_no_text() -> None:
+    rows = [{"id": "a", "title": "T", "abstract": float("nan"), "year": pd.NaT}, {"id": "b", "title": pd.NA, "abstract": "x", "year": 1}]
+    (batch,) = open_corpus(rows).batches()
+    found = batch.papers.select(["title", "abstract", "year"]).to_pylist()
+    assert found[0] == {"title": "T", "abstract": "", "year": None}
+    assert found[1]["title"] == ""
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"id": ["a"], "title": ["T"]},
+        {"id": "a", "title": "T"},
+        pd.Series(["a"]),
+        [pd.Series(["a"])],
+        pd.concat([pd.DataFrame(ROWS), pd.DataFrame(ROWS)], axis=1),
+        [{1: "a"}],
+        [Paper("a"), {"id": "b"}, 3],
+    ],
+)
+def test_what_is_no_table_is_refused_in_one_line(value: Any) -> None:
+    with pytest.raises(InvalidRequest, match=r"is not a corpus|cannot be read as a table of papers|neither a title nor") as caught:
+        list(open_corpus(value).batches())
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,49 @@ def test_rows_of_the_wrong_width_and_broken_bytes_cost_themselves_alone(tmp_path
     ]
 
 
+@pytest.mark.parametrize("last", ["", 'e,"not closed either\n'])
+def test_a_quotation_mark_that_is_not_closed_costs_its_row(tmp_path: Path, last: str) -> None:
+    text = 'id,title,year\na,"A, one",2001\nb,"not closed,2002\nc,plain,2003\nd,"of two\nlines",2004\n' + last
+    papers, rejected = read_corpus(write(tmp_path / "p.csv", text))
+    assert papers.select(["id", "title", "year"]).to_pylist() == [
+        {"id": "a", "title": "A, one", "year": 2001},
+        {"id": "c", "title": "plain", "year": 2003},
+        {"id": "d", "title": "of two\nlines", "year": 2004},
+    ]
+    expected = [(2, "a quotation mark in line 3 is not closed"), (5, "a quotation mark in line 7 is not closed")]
+    assert [(item.row, item.reason) for item in rejected] == expected[: 1 + bool(last)]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(texts, min_size=1, max_size=8), st.integers(0, 7))
+def test_wherever_it_is_not_closed_no_other_row_is_lost(tmp_path_factory: pytest.TempPathFactory, titles: list[str], place: int) -> None:
+    place %= len(titles)
+    # after one that is not closed, a title that begins with what may follow the end of a field looks like its end
+    titles = [title.lstrip(",\r\n") for title in titles]
+    quoted = ['"' + title.replace('"', '""').replace("\r", "\n") + '"' for title in titles]
+    quoted[place] = '"open'
+    path = tmp_path_factory.mktemp("csv") / "p.csv"
+    path.write_text("id,title\n" + "".join(f"{number},{title}\n" for number, title in enumerate(quoted)), encoding="utf-8", newline="")
+    papers, rejected = read_corpus(path)
+    expected = [str(number) for number, title in enumerate(titles) if title.strip(SPACES) and number != place]
+    found = papers["id"].to_pylist()
+    assert set(expected) <= set(found)
+    assert str(place) not in found
+    assert rejected
+
+
+def test_in_the_header_it_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidRequest, match="cannot be read: a quotation mark in line 1 is not closed"):
+        read_corpus(write(tmp_path / "p.csv", 'id,"title\na,b\n'))
+
+
+def test_quotation_marks_within_fields_are_text(tmp_path: Path) -> None:
+    text = 'id,title\na,a 5" disk\nb,"bad" luck\nc,"so ""it"" is"\nd,"why"?\n'
+    papers, rejected = read_corpus(write(tmp_path / "p.csv", text))
+    assert papers["title"].to_pylist() == ['a 5" disk', "bad luck", 'so "it" is', "why?"]
+    assert rejected == []
+
+
 def test_what_spreadsheets_write(tmp_path: Path) -> None:
     text = '\ufeff\r\n"Paper; number";Title;Year\r\n1;"A ""quoted"" title;\r\nof two lines";2020\r\n'
     papers, _ = read_corpus(write(tmp_path / "p.csv", text), id="Paper; number")

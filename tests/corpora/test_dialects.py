@@ -297,6 +297,13 @@ def test_whatever_a_field_holds_the_record_is_read(name: str) -> None:
     assert batch.papers["abstract"].to_pylist() == ["abc"]
 
 
+def test_what_a_full_text_cites_becomes_references() -> None:
+    entries = [{"attributes": {"id": f"b{n}", "matched_paper_id": id}} for n, id in enumerate([7, "8", None, 7, "x"])]
+    content = {"text": "abc", "annotations": {"title": [{"start": 0, "end": 3}], "bibentry": json.dumps([*entries, {"start": 1}, 3])}}
+    (batch,) = open_corpus([{"corpusid": 1, "content": content}]).batches()
+    assert batch.papers["references"].to_pylist() == [["CorpusId:7", "CorpusId:8"]]
+
+
 def test_references_in_the_graph_apis_lists_are_papers(tmp_path: Path) -> None:
     answer = {"offset": 0, "data": [{"contexts": ["as in"], "citedPaper": {"paperId": "aa", "title": "Cited", "year": 1999}}]}
     (tmp_path / "references.json").write_text(json.dumps(answer))

@@ -172,11 +172,3 @@ def test_damaged_compressed_files_are_refused_in_one_line(tmp_path: Path, suffix
 def test_xz_after_xz_is_one_file(tmp_path: Path) -> None:
     (tmp_path / "p.jsonl.xz").write_bytes(lzma.compress(LINES[: len(LINES) // 2]) + b"\0" * 4 + lzma.compress(LINES[len(LINES) // 2 :]))
     assert len(read_corpus(tmp_path / "p.jsonl.xz")[0]) == 10_000
-
-
-def test_a_zip_of_several_files_is_refused(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "p.zip", "w") as archive:
-        for name in ("a.jsonl", "b.jsonl"):
-            archive.writestr(name, LINES)
-    with pytest.raises(InvalidRequest, match=r"p\.zip holds 2 files, and a \.zip is read that holds one; unpack it"):
-        read_corpus(tmp_path / "p.zip")

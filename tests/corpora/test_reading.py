@@ -9,7 +9,7 @@ import pytest
 
 from sciretrieve.corpora import ColumnMap, Reading, open_corpus
 from sciretrieve.corpora.reading import Coverage
-from sciretrieve.protocols import Silent
+from sciretrieve.progress import Silent
 from tests.made_up import write_jsonl
 
 LONG = 30 * "a long text "

@@ -71,9 +71,9 @@ def test_a_record_without_an_end_is_kept(tmp_path: Path) -> None:
 
 
 def test_broken_utf8_costs_its_record(tmp_path: Path) -> None:
-    (tmp_path / "p.ris").write_bytes(b"TY  - JOUR\nT1  - br\xffken\nER  - \nTY  - JOUR\nT1  - fine\nER  - \n")
+    (tmp_path / "p.ris").write_bytes(b"TY  - JOUR\nT1  - br\xffken\nER  - \nTY  - JOUR\nT1  - fine \xc3\xa9\nER  - \n")
     papers, rejected = read_corpus(tmp_path / "p.ris")
-    assert papers["title"].to_pylist() == ["fine"]
+    assert papers["title"].to_pylist() == ["fine é"]
     assert [(item.row, item.reason) for item in rejected] == [(1, "broken UTF-8")]
 
 

@@ -153,3 +153,14 @@ def test_what_zotero_has_written_last_is_read_and_changes_the_corpus(library: Pa
         zotero.execute("UPDATE itemDataValues SET value = 'And again' WHERE value = 'Notes, written anew'")
         zotero.commit()
         assert len({before, first, open_corpus(library).fingerprint()}) == 3
+
+
+def test_of_zoteros_folder_the_library_alone_is_read(library: Path) -> None:
+    """Beside it are copies, databases of plug-ins, styles in XML, settings in JSON, and the attachments."""
+    folder = library.parent
+    for name in ("zotero.sqlite.bak", "better-bibtex.sqlite", "styles/apa.csl", "locate/engines.json", "storage/ABCD/page.xml"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(library.read_bytes() if "sqlite" in name else b'[{"name": "no paper"}]')
+    table, _ = read_corpus(folder)
+    assert table.equals(read_corpus(library)[0])
+    assert open_corpus(folder).name == folder.name

@@ -17,7 +17,15 @@ from tests.command_line import sciretrieve
 from tests.made_up import made_up_papers, write_jsonl
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
-QUERIES = ["graph networks", "attention in trials", "neuron network of cells", "market", "grahp netwroks", "year:2015 star"]
+QUERIES = [
+    "graph networks",
+    "attention in trials",
+    "neuron network of cells",
+    "market",
+    "grahp netwroks",
+    "year:2015 star",
+    "lovelace 2010 star",
+]
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,8 @@ from sciretrieve.distributed import RayWorkers
 from sciretrieve.distributed.cluster import Cluster, check_address
 from sciretrieve.errors import MissingExtra, NotFound, Unavailable
 from sciretrieve.options import BuildSettings
-from sciretrieve.protocols import Advance, Silent
+from sciretrieve.progress import Silent
+from sciretrieve.protocols import Advance
 from tests.command_line import sciretrieve
 from tests.indexing.test_building import contents
 from tests.indexing.test_parts import manifest

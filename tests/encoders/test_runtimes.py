@@ -18,7 +18,7 @@ from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.artifact import PROBES
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.errors import IndexExists, InvalidRequest, Unavailable
-from sciretrieve.protocols import Silent
+from sciretrieve.progress import Silent
 from sciretrieve.types import Paper, Query, Vectors
 from tests.command_line import answer, sciretrieve
 from tests.encoders.fake_core import FakeCore

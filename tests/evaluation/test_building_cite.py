@@ -20,7 +20,7 @@ from sciretrieve.errors import InvalidRequest, NotFound, SciretrieveError, Unkno
 from sciretrieve.evaluation import evaluate, read_qrels
 from sciretrieve.evaluation.builders import CiteSettings, build_cite
 from sciretrieve.evaluation.builders.sources import read_collection
-from sciretrieve.protocols import Silent
+from sciretrieve.progress import Silent
 from sciretrieve.types import Paper, Query
 from tests.command_line import sciretrieve
 from tests.evaluation.made_up_benchmarks import made_vectors, write_lines, write_text, write_vectors

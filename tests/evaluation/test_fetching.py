@@ -20,7 +20,7 @@ from sciretrieve.evaluation.catalogue import CATALOGUE
 from sciretrieve.evaluation.fetching import fetch
 from sciretrieve.evaluation.scirepeval import ROWS
 from sciretrieve.evaluation.specs import Download, HubFiles
-from sciretrieve.protocols import Silent
+from sciretrieve.progress import Silent
 
 DATA = bytes(range(256)) * 5000
 

@@ -864,7 +864,7 @@ def test_papers_without_text_are_candidates_as_any(tmp_path: Path, mode: Any) ->
     # an index of one's own was made without them
     own_index = sr.build(tmp_path / "beir", tmp_path / "own")
     notes = evaluate("trec-covid", tmp_path / "beir", index=str(own_index.path), mode=mode).notes
-    assert any("1 papers without any text are not candidates: blank" in note for note in notes)
+    assert any("1 paper without any text left out of the candidates: blank" in note for note in notes)
 
 
 def test_scirepevals_papers_are_read_as_its_code_joins_them(tmp_path: Path) -> None:

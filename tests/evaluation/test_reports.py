@@ -19,7 +19,7 @@ from sciretrieve.evaluation.options import Request, RequestKeywords
 from sciretrieve.evaluation.readers.mdcr import FIELDS
 from sciretrieve.evaluation.reports import Report
 from sciretrieve.evaluation.scoring import TaskResult, summarise
-from sciretrieve.protocols import Silent
+from sciretrieve.progress import Silent
 from tests.evaluation.made_up_benchmarks import made_vectors, paper, write_lines, write_text, write_vectors
 
 IDS = [f"p{number:02d}" for number in range(20)]

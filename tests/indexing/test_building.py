@@ -25,7 +25,8 @@ from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.errors import BadPaper, IndexBusy, IndexExists, InvalidRequest, NotFound, UnknownName
 from sciretrieve.files import describe, write_lock
 from sciretrieve.indexing import building
-from sciretrieve.protocols import Encoder, Silent
+from sciretrieve.progress import Silent
+from sciretrieve.protocols import Encoder
 from tests.command_line import hear_interrupts
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import LetterEncoder
@@ -120,7 +121,7 @@ def test_what_lands_on_disk(whole: sr.Index) -> None:
     assert manifest.encoder["precision"] == "fp32"
     for shard in manifest.shards:
         folder = whole.path / "shards" / shard.name
-        assert set(shard.files) == {"papers.parquet", "ids.arrow", "postings.arrow", "lengths.arrow", "vectors.npy"}
+        assert set(shard.files) == {"papers.parquet", "ids.arrow", "postings.arrow", "lengths.arrow", "fields.arrow", "vectors.npy"}
         for name, facts in shard.files.items():
             assert describe(folder / name) == facts
         vectors = np.load(folder / "vectors.npy", mmap_mode="r")

@@ -59,7 +59,7 @@ def sizes(index: sr.Index) -> dict[str, int]:
         "papers": "papers.parquet",
         "ids": "ids.arrow",
         "vectors": "vectors.npy",
-        "postings": "postings.arrow lengths.arrow",
+        "postings": "postings.arrow lengths.arrow fields.arrow",
         "dense": ".faiss",
         "manifests": ".json",
     }

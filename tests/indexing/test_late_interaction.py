@@ -14,7 +14,7 @@ import sciretrieve as sr
 from sciretrieve.errors import IndexExists, InvalidRequest
 from sciretrieve.indexing import building
 from sciretrieve.late import matches
-from sciretrieve.protocols import Silent
+from sciretrieve.progress import Silent
 from sciretrieve.types import Vectors
 from tests.command_line import answer, sciretrieve
 from tests.indexing.test_building import Stop, StopAfter, contents

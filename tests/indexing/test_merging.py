@@ -15,7 +15,7 @@ from sciretrieve.errors import NotFound
 from sciretrieve.indexing import building, updating
 from sciretrieve.indexing.merging import space
 from sciretrieve.manifest import generations
-from sciretrieve.protocols import Silent
+from sciretrieve.progress import Silent
 from tests.command_line import answer, sciretrieve
 from tests.every_answer import every_answer
 from tests.made_up import made_up_papers, write_jsonl

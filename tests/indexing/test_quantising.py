@@ -16,7 +16,8 @@ from sciretrieve.encoders import Receipt, load_encoder, quantising
 from sciretrieve.errors import InvalidRequest, MissingExtra
 from sciretrieve.indexing import building
 from sciretrieve.indexing.parts import build_part, join_parts
-from sciretrieve.protocols import Advance, Result, Silent, Task
+from sciretrieve.progress import Silent
+from sciretrieve.protocols import Advance, Result, Task
 from tests.command_line import answer, sciretrieve
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_weights import write_bert

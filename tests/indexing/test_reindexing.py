@@ -23,7 +23,7 @@ from sciretrieve.fusion import Fusion
 from sciretrieve.indexing import building, refit
 from sciretrieve.lexical import Analyzer, Bm25Parameters
 from sciretrieve.manifest import Manifest, read_manifest
-from sciretrieve.protocols import Silent
+from sciretrieve.progress import Silent
 from tests.command_line import sciretrieve
 from tests.edited import edited_manifest
 from tests.made_up import made_up_papers, write_jsonl

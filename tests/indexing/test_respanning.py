@@ -14,7 +14,8 @@ from sciretrieve.errors import IndexExists, InvalidRequest
 from sciretrieve.fusion import Fusion
 from sciretrieve.indexing import building, refit
 from sciretrieve.lexical import Bm25Parameters
-from sciretrieve.protocols import Advance, Result, Silent, Task
+from sciretrieve.progress import Silent
+from sciretrieve.protocols import Advance, Result, Task
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import LetterEncoder
 

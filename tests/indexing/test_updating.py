@@ -27,7 +27,7 @@ from sciretrieve.dense import vectors as dense_vectors
 from sciretrieve.errors import BadPaper, EncoderMismatch, IndexBusy, InvalidRequest, NotFound
 from sciretrieve.files import write_lock
 from sciretrieve.indexing import Update, building, updating
-from sciretrieve.protocols import Silent
+from sciretrieve.progress import Silent
 from sciretrieve.sweeping import sweep
 from tests.command_line import answer, hear_interrupts, sciretrieve
 from tests.every_answer import every_answer, quick_answers

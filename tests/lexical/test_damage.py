@@ -22,9 +22,9 @@ from tests.toy_encoder import LetterEncoder
 
 PAPERS = made_up_papers(40, seed=3)
 ENCODER = LetterEncoder(layout="vectors")
-QUERIES = ["graph networks of molecules", "vaccin", "galaxyy star", "auction"]
+QUERIES = ["graph networks of molecules", "vaccin", "galaxyy star", "auction", "lovelace 2010"]
 BITS = (0x01, 0x80)
-FILES = ("shards/000000/postings.arrow", "shards/000000/lengths.arrow", "lexical/000001/000000.npy")
+FILES = ("shards/000000/postings.arrow", "shards/000000/lengths.arrow", "shards/000000/fields.arrow", "lexical/000001/000000.npy")
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     np.save(place / "vectors.npy", ENCODER.encode_papers([sr.Paper(paper["id"], paper["title"], paper["abstract"]) for paper in PAPERS]))
     (place / "vectors.ids.txt").write_text("".join(f"{paper['id']}\n" for paper in PAPERS))
     index = sr.build(corpus, place / "index", encoder=f"vectors:{place / 'vectors.npy'}")
-    named = {name for name, _ in index.manifest.files() if "postings" in name or "lengths" in name or name.startswith("lexical/")}
+    named = {
+        name for name, _ in index.manifest.files() if Path(name).stem in ("postings", "lengths", "fields") or name.startswith("lexical/")
+    }
     assert named == set(FILES)
     return index.path
 
@@ -70,6 +72,9 @@ def positions(size: int) -> Iterator[int]:
 def answer(folder: Path) -> None:
     """Use every method that reads the BM25 index, and check that the results are valid."""
     with Index(folder, encoder=ENCODER) as index:
+        assert index.bm25 is not None
+        for field in ("authors", "venue"):
+            index.bm25.rows_with(["lovelace"], field)
         for query in QUERIES:
             index.corrections(query)
         for mode in ("bm25", "hybrid"):
@@ -114,9 +119,9 @@ def test_a_flipped_bit_that_no_checksum_sees_is_an_answer_or_an_error_of_ours(fo
 )
 def test_frequencies_of_other_terms_are_refused_by_name(folder: Path, shape: Callable[[int], Any], tmp_path: Path) -> None:
     copy = Path(shutil.copytree(folder, tmp_path / "copy"))
-    terms = len(np.load(copy / FILES[2]))
-    write_array(copy / FILES[2], np.ones(shape(terms), np.float32 if shape(terms) == terms else np.int32))
+    terms = len(np.load(copy / FILES[-1]))
+    write_array(copy / FILES[-1], np.ones(shape(terms), np.float32 if shape(terms) == terms else np.int32))
     with edited_manifest(copy) as manifest:
-        manifest["lexical"]["files"]["000000.npy"] = describe(copy / FILES[2])
-    with pytest.raises(CorruptData, match=rf"{FILES[2]} does not fit its shard"):
+        manifest["lexical"]["files"]["000000.npy"] = describe(copy / FILES[-1])
+    with pytest.raises(CorruptData, match=rf"{FILES[-1]} does not fit its shard"):
         answer(copy)

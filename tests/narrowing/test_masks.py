@@ -130,12 +130,12 @@ CASES = [
     Case("graph -the", "graph", ()),
     Case("graph -title:the", "graph", ()),
     Case("star author:lovelace", "star", (by("lovelace"),)),
-    Case('star authors:"ada love"', "star", (by("ada love"),)),
+    Case('star authors:"lovelace, A."', "star", (by("ada lovelace"),)),
     Case("star author:lovelace author:turing", "star", (by("lovelace"), by("turing"))),
     Case("star -author:lovelace", "star", (without(by("lovelace")),)),
     Case("vaccine journal:nature", "vaccine", (inside("venue", "nature"),)),
     Case('antibody journal:"the lancet"', "antibody", (inside("venue", "the lancet"),)),
-    Case("vaccine venue:pn", "vaccine", (inside("venue", "pn"),)),
+    Case("vaccine venue:pnas", "vaccine", (inside("venue", "pnas"),)),
     Case("vaccine -venue:acl", "vaccine", (without(inside("venue", "acl")),)),
     Case("vaccine year:2019", "vaccine", (is_year(2019),)),
     Case("vaccine year:2019.0", "vaccine", (is_year(2019),)),
@@ -195,6 +195,10 @@ def shares_a_term(words: str, paper: dict[str, Any]) -> bool:
     return bool(set(Analyzer().terms(words)) & set(Analyzer().terms(f"{paper['title']} {paper['abstract']}")))
 
 
+def is_listing(case: Case) -> bool:
+    return operators.parse(case.typed, [*PAPERS[0], "celsius", "extra:column"]).listing
+
+
 def answered(index: sr.Index, query: Any, mode: Mode, filter: str | None = None) -> dict[str, float]:
     ranking = index.search(query, 1000, mode=mode, filter=filter).rankings[0]
     assert len(set(ranking.ids)) == len(ranking)
@@ -206,7 +210,7 @@ def answered(index: sr.Index, query: Any, mode: Mode, filter: str | None = None)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.typed)
 def test_the_papers_that_meet_the_demands_are_answered(made: dict[str, sr.Index], case: Case, mode: Mode, filter: str | None) -> None:
     expected = {paper["id"] for paper in PAPERS if case.passes(paper) and FILTERS[filter](paper)}
-    if mode == "bm25":
+    if mode == "bm25" and not is_listing(case):
         expected = {paper["id"] for paper in PAPERS if paper["id"] in expected and shares_a_term(case.words, paper)}
     assert answered(made[mode], case.typed, mode, filter).keys() == expected
 
@@ -222,6 +226,9 @@ def test_the_cases_have_papers_that_meet_them_and_others_that_do_not() -> None:
 def test_demands_change_no_score(made: dict[str, sr.Index], case: Case) -> None:
     ranking = answered(made["bm25"], Query("1", case.words), "bm25")
     narrowed = answered(made["bm25"], case.typed, "bm25")
+    if is_listing(case):
+        assert set(narrowed.values()) <= {1.0}
+        return
     assert narrowed == {id: score for id, score in ranking.items() if id in narrowed}
     assert made["bm25"].search(case.typed).rankings[0].query == Query("1", case.words)
 
@@ -250,7 +257,8 @@ def test_a_query_object_is_taken_as_it_is(made: dict[str, sr.Index], mode: Mode)
         query = Query("q", text)
         ranking = made[mode].search(query, 1000, mode=mode).rankings[0]
         assert ranking.query is query
-        expected = {paper["id"] for paper in PAPERS if mode != "bm25" or shares_a_term(text, paper)}
+        has_name = by("lovelace") if "lovelace" in text else without(lambda _: True)
+        expected = {paper["id"] for paper in PAPERS if mode != "bm25" or shares_a_term(text, paper) or has_name(paper)}
         assert set(ranking.ids) == expected
 
 

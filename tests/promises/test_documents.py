@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import runpy
+import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,33 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "bench
 def test_the_command_reference_is_the_commands_help() -> None:
     page = runpy.run_path(str(ROOT / "docs" / "generate.py"))
     assert page["TARGET"].read_text(encoding="utf-8") == page["reference"](), "stale: run `make docs`"
+
+
+def test_the_man_page_is_the_commands_help() -> None:
+    page = runpy.run_path(str(ROOT / "docs" / "generate.py"))
+    assert page["MAN_TARGET"].read_text(encoding="utf-8") == page["man_page"](), "stale: run `make docs`"
+
+
+@pytest.mark.parametrize("program", [["groff", "-man", "-Tutf8", "-Kutf8", "-ww"], ["mandoc", "-Tlint", "-Wwarning"]], ids=" ".join)
+def test_the_man_page_can_be_read(program: list[str]) -> None:
+    if shutil.which(program[0]) is None:
+        pytest.skip(f"{program[0]}, which reads man pages, is not installed")
+    result = subprocess.run([*program, ROOT / "docs" / "sciretrieve.1"], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_the_man_page_has_every_command_and_no_accidental_request() -> None:
+    lines = (ROOT / "docs" / "sciretrieve.1").read_text(encoding="utf-8").splitlines()
+    commands = re.findall(r"^## sciretrieve (.+)$", runpy.run_path(str(ROOT / "docs" / "generate.py"))["reference"](), re.MULTILINE)
+    shown = [line for line in lines if line.startswith('.SS "sciretrieve ')]
+    for command in commands:
+        assert any(line.startswith(f'.SS "sciretrieve {command} '.replace("-", r"\-")) for line in shown), command
+    assert {line.split()[0] for line in lines if line.startswith((".", "'"))} <= {".TH", ".SH", ".SS", ".PP", ".TP", ".B"}
+
+
+def test_the_man_page_is_shipped() -> None:
+    files = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["data-files"]
+    assert files == {"share/man/man1": ["docs/sciretrieve.1"]}
 
 
 def test_the_architecture_shows_the_layers_that_are_tested() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from importlib import metadata
 from importlib.metadata import version
 from pathlib import Path
 
@@ -21,6 +22,15 @@ def test_all_is_sorted_and_resolves() -> None:
         assert getattr(sr, name).__module__.startswith("sciretrieve.")
     with pytest.raises(AttributeError, match="nonsense"):
         _ = sr.nonsense
+
+
+def test_a_source_tree_that_is_not_installed_knows_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> str:
+        raise metadata.PackageNotFoundError(name)
+
+    installed = sr.__version__
+    monkeypatch.setattr(metadata, "version", missing)
+    assert sr.__version__ == installed
 
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))

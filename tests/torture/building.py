@@ -10,7 +10,8 @@ from pathlib import Path
 from unittest import mock
 
 import sciretrieve as sr
-from sciretrieve.protocols import Progress, Silent
+from sciretrieve.progress import Silent
+from sciretrieve.protocols import Progress
 from tests.toy_encoder import LetterEncoder
 
 
@@ -21,7 +22,7 @@ class Telling(Silent):
         print(papers, flush=True)
 
 
-def build(corpus: Path, folder: Path, progress: Progress | None = None) -> None:
+def build(corpus: Path, folder: Path, progress: Progress | bool = False) -> None:
     """Build the index, or go on with it."""
     with (
         mock.patch("sciretrieve.indexing.building.load_encoder", return_value=LetterEncoder()),

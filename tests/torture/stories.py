@@ -22,7 +22,7 @@ from sciretrieve.fusion import Fusion
 from sciretrieve.indexing import add, delete, merge, refit, reindex, sync
 from sciretrieve.lexical import Bm25Parameters
 from sciretrieve.manifest import generation_file, generations, is_first_format, read_manifest
-from sciretrieve.protocols import Silent
+from sciretrieve.progress import Silent
 from sciretrieve.repairing import repair
 from sciretrieve.verifying import Fault, verify
 from tests.made_up import made_up_papers, write_jsonl

@@ -26,7 +26,7 @@ from sciretrieve import indexing, verifying
 from sciretrieve.errors import CorruptData, InvalidRequest, NotFound
 from sciretrieve.files import read_sealed, write_sealed
 from sciretrieve.manifest import MANIFEST, generation_file, read_manifest
-from sciretrieve.protocols import Silent
+from sciretrieve.progress import Silent
 from sciretrieve.repairing import repair
 from sciretrieve.verified import Verified
 from tests.conftest import Effort

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
+from ...bibliographies.csl import ITEM
 from ..raw import Row
 
 VENUE = "container-title"
@@ -31,8 +33,11 @@ def fits(row: Row) -> bool:
 
 
 def paper(row: Row) -> Row:
-    """Names as texts, one year, and title, abstract and venue without markup. Names and dates in parts stay beside that."""
+    """Names as texts, one year, and title, abstract and venue without markup. Names and dates in parts stay beside that, and a whole item
+    of CSL-JSON, so that it can be written unchanged."""
     plain_row = dict(row)
+    if _is_item(row):
+        plain_row[ITEM] = json.dumps(row, ensure_ascii=False)
     if not row.get("id") and isinstance(doi := row.get("DOI"), str):
         plain_row["id"] = doi  # Crossref's works have no other
     for name in ("title", "abstract"):
@@ -52,6 +57,12 @@ def paper(row: Row) -> Row:
         ):
             plain_row[target] = names
     return plain_row
+
+
+def _is_item(row: Row) -> bool:
+    """Whether a record is an item as CSL wants it: Crossref's works have lists where items have texts."""
+    kinds: tuple[tuple[str, type], ...] = (("title", str), (VENUE, str), ("author", list), ("issued", dict))
+    return bool(row.get("id") and row.get("type")) and all(isinstance(row.get(name, kind()), kind) for name, kind in kinds)
 
 
 def plain_text(text: str) -> str:

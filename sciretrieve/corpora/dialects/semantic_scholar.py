@@ -16,6 +16,8 @@ NESTED = ("citedPaper", "citingPaper")
 """Where the API's lists of references, citations and recommendations have the paper itself."""
 OWN_IDS = ("paperId", "corpusid")
 SIGNS = (*OWN_IDS, "paper_id", *NESTED, "content")
+BIBLIOGRAPHIES = ("bibentry", "bib_entry")
+"""What a bibliography's entries are called among a full text's marks."""
 TEXTS = {"title": " ", "abstract": "\n\n"}
 """What is marked in a full text and becomes a column, and what comes between its parts."""
 
@@ -31,7 +33,7 @@ def fits(row: Row) -> bool:
 
 
 def paper(row: Row) -> Row:
-    """The paper out of its wrapping, with an id, a title and an abstract."""
+    """The paper out of its wrapping, with an id, a title and an abstract, and the papers that a full text cites."""
     plain_row = dict(row)
     for name in NESTED:
         if isinstance(inner := row.get(name), Mapping):
@@ -49,6 +51,8 @@ def paper(row: Row) -> Row:
         for name, between in TEXTS.items() if isinstance(marks, Mapping) and isinstance(content.get("text"), str) else ():
             if not plain_row.get(name) and (text := between.join(_marked(content["text"], marks.get(name)))):
                 plain_row[name] = text
+        if not plain_row.get("references") and isinstance(marks, Mapping) and (matched := _matched(marks)):
+            plain_row["references"] = matched
         # as an object, each kind of mark would be a column within the column
         plain_row["content"] = json.dumps(content, ensure_ascii=False)
     return plain_row
@@ -58,15 +62,27 @@ def _is_paragraphs(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) and "text" in item for item in value)
 
 
+def _matched(marks: Mapping[str, Any]) -> list[str]:
+    """The papers that a full text's bibliography was matched with, in its order."""
+    entries = next((marks[name] for name in BIBLIOGRAPHIES if marks.get(name)), None)
+    facts = (entry.get("attributes") for entry in _objects(entries))
+    ids = (fact.get("matched_paper_id") for fact in facts if isinstance(fact, Mapping))
+    return list(dict.fromkeys(f"CorpusId:{id}" for id in ids if isinstance(id, int | str) and str(id).isdecimal()))
+
+
 def _marked(text: str, marks: Any) -> Iterator[str]:
-    """The parts of a text that marks cover: a list of objects with `start` and `end`, or such a list as JSON."""
+    """The parts of a text that marks cover, objects with `start` and `end`."""
+    for mark in _objects(marks):
+        start, end = mark.get("start"), mark.get("end")
+        if isinstance(start, int | str) and isinstance(end, int | str) and str(start).isdecimal() and str(end).isdecimal():
+            yield " ".join(text[int(start) : int(end)].split())
+
+
+def _objects(marks: Any) -> Iterator[Mapping[str, Any]]:
+    """The objects of a list, or of a list as JSON."""
     if isinstance(marks, str):
         try:
             marks = json.loads(marks)
         except (ValueError, RecursionError):
             return
-    for mark in marks if isinstance(marks, list) else ():
-        if isinstance(mark, Mapping):
-            start, end = mark.get("start"), mark.get("end")
-            if isinstance(start, int | str) and isinstance(end, int | str) and str(start).isdecimal() and str(end).isdecimal():
-                yield " ".join(text[int(start) : int(end)].split())
+    yield from (mark for mark in (marks if isinstance(marks, list) else ()) if isinstance(mark, Mapping))

@@ -19,7 +19,8 @@ from ...files import make_folder, remove, write_json, write_lines, write_whole
 from ...index import Index
 from ...indexing import build
 from ...options import BuildSettings
-from ...protocols import Progress, Silent
+from ...progress import shown
+from ...protocols import Progress
 from ...types import Paper, Query
 from ..readers.cite import ALL, CANDIDATES, COCITE, TRUE
 from .folders import new_folder
@@ -37,7 +38,7 @@ def build_cite(
     settings: CiteSettings = CiteSettings(),
     *,
     columns: ColumnMap | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool = True,
 ) -> None:
     """Make a citation benchmark of a corpus, in the folder `to`, which appears when all is written.
 
@@ -51,49 +52,49 @@ def build_cite(
         to: a new folder.
         settings: which citations, queries and candidates.
         columns: which columns of the corpus are which; by default recognised by name.
-        progress: is told how far it is, and what was read as what.
+        progress: what is told how far it is, and what was read as what; by default a bar where a person looks, False for none.
 
     Raises:
         NotFound, InvalidRequest: the corpus, a file of citations, an index or a setting is invalid; or `to` is there already;
             or no paper cites enough others of the corpus.
         IndexBusy: another process is making the same folder.
     """
-    progress = progress or Silent()
-    opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
-    with new_folder(Path(to)) as folder:
-        collection = read_collection(opened_corpus, settings)
-        for note in collection.notes:
-            progress.note(note)
-        indexes = _opened(settings, collection)
-        queries_of_field = _sampled(collection, settings, progress)
-        cocited = _cocited(collection, settings)
-        cite_rows = [row for rows in queries_of_field.values() for row in rows]
-        progress.start(len(collection.ids))
-        papers = _write_corpus(opened_corpus, folder, {collection.ids[row] for row in (*cite_rows, *cocited)}, progress)
-        cited = {row: collection.graph.cites(row).tolist() for row in sorted(cite_rows)}
-        _write_task(folder, "queries.jsonl", "test", collection, cited, papers)
-        if cocited:
-            _write_task(folder, f"queries-{COCITE}.jsonl", COCITE, collection, cocited, papers)
-        else:
-            progress.note(f"no co-citations: no two papers are cited together by {settings.cocited} others; lower that with --cocited")
-        index = build(opened_corpus, folder / "bm25", BuildSettings(encoder=None, dense="none"))
-        negatives = Negatives(collection.graph, collection.ids, collection.fields, {"bm25": (index, "bm25"), **indexes})
-        _write_candidates(folder, negatives, queries_of_field, collection, papers, settings, progress)
-        for opened_index, _ in ((index, "bm25"), *indexes.values()):
-            opened_index.close()
-        remove(index.path)
-        facts: dict[str, Any] = {
-            "schema": 1,
-            "papers": len(collection.ids),
-            "citations": len(collection.graph),
-            "queries": {field: len(rows) for field, rows in queries_of_field.items()},
-            "cocite_queries": len(cocited),
-            "kinds": [*negatives.kinds, TRUE],
-            "cited": settings.cited,
-            "cocited": settings.cocited,
-            "seed": settings.seed,
-        }
-        write_json(folder / "benchmark.json", facts)
+    with shown(progress) as progress:
+        opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
+        with new_folder(Path(to)) as folder:
+            collection = read_collection(opened_corpus, settings)
+            for note in collection.notes:
+                progress.note(note)
+            indexes = _opened(settings, collection)
+            queries_of_field = _sampled(collection, settings, progress)
+            cocited = _cocited(collection, settings)
+            cite_rows = [row for rows in queries_of_field.values() for row in rows]
+            progress.start(len(collection.ids))
+            papers = _write_corpus(opened_corpus, folder, {collection.ids[row] for row in (*cite_rows, *cocited)}, progress)
+            cited = {row: collection.graph.cites(row).tolist() for row in sorted(cite_rows)}
+            _write_task(folder, "queries.jsonl", "test", collection, cited, papers)
+            if cocited:
+                _write_task(folder, f"queries-{COCITE}.jsonl", COCITE, collection, cocited, papers)
+            else:
+                progress.note(f"no co-citations: no two papers are cited together by {settings.cocited} others; lower that with --cocited")
+            index = build(opened_corpus, folder / "bm25", BuildSettings(encoder=None, dense="none"), progress=False)
+            negatives = Negatives(collection.graph, collection.ids, collection.fields, {"bm25": (index, "bm25"), **indexes})
+            _write_candidates(folder, negatives, queries_of_field, collection, papers, settings, progress)
+            for opened_index, _ in ((index, "bm25"), *indexes.values()):
+                opened_index.close()
+            remove(index.path)
+            facts: dict[str, Any] = {
+                "schema": 1,
+                "papers": len(collection.ids),
+                "citations": len(collection.graph),
+                "queries": {field: len(rows) for field, rows in queries_of_field.items()},
+                "cocite_queries": len(cocited),
+                "kinds": [*negatives.kinds, TRUE],
+                "cited": settings.cited,
+                "cocited": settings.cocited,
+                "seed": settings.seed,
+            }
+            write_json(folder / "benchmark.json", facts)
 
 
 def _opened(settings: CiteSettings, collection: Collection) -> dict[str, tuple[Index, Mode]]:

@@ -13,12 +13,12 @@ from random import Random
 import numpy as np
 
 from ...choices import Mode
+from ...citations import Graph
 from ...errors import InvalidRequest
 from ...index import Index
 from ...protocols import Progress
 from ...types import Query, Rows
 from ..readers.cite import TRUE
-from .graph import Graph
 
 POSITIVES, NEGATIVES = 10, 50
 """Candidates of a query: cited papers at most, and others; MDCR's queries have about 60, of which usually 10 are cited."""

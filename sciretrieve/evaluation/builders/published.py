@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from ...citations import Graph
 from ...errors import InvalidRequest, NotFound, UnknownName
 from ...files import make_folder, write_lines
-from ...protocols import Progress, Silent
+from ...progress import shown
+from ...protocols import Progress
 from ...types import Paper, Query
 from ..judgements import Qrels, objects_by_id
 from ..readers import beir, pmc_patients
 from ..readers.files import find, paper_of
 from ..readers.scimult import LINKS, SEARCH
 from .folders import new_folder
-from .graph import Graph
 
 TOGETHER = 10
 """Papers that cite two papers together at least, for these to count as co-cited (Zhang et al. 2023, §4.3 and App. A.2)."""
@@ -27,14 +28,14 @@ SETS = {"scifact": ("SciFact", 5_183, 1_109), "nfcorpus": ("NFCorpus", 3_633, 3_
 SPLITS = ("train", "dev", "test")
 
 
-def build_published(name: str, sources: Sequence[str | Path], to: str | Path, progress: Progress | None = None) -> None:
+def build_published(name: str, sources: Sequence[str | Path], to: str | Path, progress: Progress | bool = True) -> None:
     """Make a published benchmark in the folder `to`, which appears when all is written.
 
     Args:
         name: one of `BUILDERS`.
         sources: the folder with the files that it is made from; for scimult-search one BEIR directory for each set.
         to: a new folder, for `evaluate NAME --data`.
-        progress: is told how many papers and queries there are, and how many were published.
+        progress: what is told how many papers and queries there are, and how many were published; see `build_cite`.
 
     Raises:
         UnknownName: there is no such benchmark to build.
@@ -48,9 +49,9 @@ def build_published(name: str, sources: Sequence[str | Path], to: str | Path, pr
         raise NotFound(f"there is no folder {missing}; {name} is built from one with the authors' files")
     if len(folders) > 1 and name != "scimult-search":
         raise InvalidRequest(f"{name} is built from one folder; give --from once")
-    with new_folder(Path(to)) as folder:
+    with shown(progress) as listener, new_folder(Path(to)) as folder:
         for note in BUILDERS[name](name, folders, folder):
-            (progress or Silent()).note(note)
+            listener.note(note)
 
 
 def _scidocs(name: str, sources: Sequence[Path], folder: Path) -> list[str]:

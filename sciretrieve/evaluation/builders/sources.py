@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import json
-import re
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
+from ...citations import REFERENCES, Graph, Names, identifying_columns, read
 from ...corpora import Corpus
-from ...corpora.columns import ALIASES
 from ...corpora.formats import format_of
 from ...errors import InvalidRequest, NotFound, UnknownName
+from ...schema import letters
 from ...streams import bare_name
 from ...types import Rows
-from .graph import Graph
 from .settings import CiteSettings
 
-REFERENCES = ("references", "referencedworks", "outboundcitations", "outcitations", "referenceids", "citedids", "citedpapers", "cites")
-"""Columns with what a paper cites, by their letters, best first: Semantic Scholar's, OpenAlex's, S2ORC's and others."""
 FIELDS = ("field", "fieldofstudy", "magfieldofstudy", "fieldsofstudy", "s2fieldsofstudy", "primarytopic")
 """Columns with a paper's fields, by their letters, best first; OpenAlex names the field within a topic."""
 FIELD_KEYS = ("display_name", "category", "name", "field")
-ID_KEYS = frozenset(re.sub(r"\W|_", "", name) for name in ALIASES["id"])
 TABLES = (".tsv", ".csv", ".parquet")
 
 
@@ -61,11 +58,13 @@ def read_collection(corpus: Corpus, settings: CiteSettings) -> Collection:
     full: list[bool] = []
     field_columns: dict[str, list[str]] = {}
     columns: dict[str, None] = {}
+    named: list[tuple[Rows, pa.Table]] = []
     for batch in corpus.batches():
         table = batch.papers
         columns |= dict.fromkeys(table.column_names if len(table) else ())
         first = len(ids)
         ids += table["id"].to_pylist()
+        named.append((np.arange(first, len(ids)), table.select(identifying_columns(table.schema))))
         texts = zip(table["title"].to_pylist(), table["abstract"].to_pylist(), strict=True)
         full += [bool(title.strip() and abstract.strip()) for title, abstract in texts]
         for name in table.column_names:
@@ -82,13 +81,13 @@ def read_collection(corpus: Corpus, settings: CiteSettings) -> Collection:
     if settings.citations is not None:
         pairs, note = _from_table(settings.citations, row_of)
     else:
-        pairs, note = _from_column(corpus, _references_column(settings, list(columns)), row_of)
+        pairs, note = _from_column(corpus, _references_column(settings, list(columns)), Names(named), row_of)
     notes.append(note)
     fields = None
-    if named := sorted((name for name in field_columns if any(field_columns[name])), key=lambda name: _rank(name, FIELDS) or 0):
-        fields = field_columns[named[0]]
+    if filled := sorted((name for name in field_columns if any(field_columns[name])), key=lambda name: _rank(name, FIELDS) or 0):
+        fields = field_columns[filled[0]]
         fields += [""] * (len(ids) - len(fields))
-        notes.append(f"fields are read from {named[0]!r}")
+        notes.append(f"fields are read from {filled[0]!r}")
     elif settings.field is not None:
         raise InvalidRequest(f"the column {settings.field!r} names no field")
     return Collection(ids, Graph.of(len(ids), pairs), np.array(full), fields, notes)
@@ -108,53 +107,21 @@ def _references_column(settings: CiteSettings, columns: list[str]) -> str:
     return ranked[0][1]
 
 
-def _from_column(corpus: Corpus, column: str, row_of: Mapping[str, int]) -> tuple[Rows, str]:
+def _from_column(corpus: Corpus, column: str, names: Names, row_of: Mapping[str, int]) -> tuple[Rows, str]:
     """Pairs of citing and cited rows, (n, 2), by a column of the corpus, and a note on it."""
     pairs = array("q")
-    total = 0
+    total = first = 0
     strange = ""
     for batch in corpus.batches():
-        if column not in batch.papers.column_names:
-            continue
-        for id, value in zip(batch.papers["id"].to_pylist(), batch.papers[column].to_pylist(), strict=True):
-            for names in references_in(value):
-                total += 1
-                cited = next((row_of[name] for name in names if name in row_of), None)
-                if cited is not None:
-                    pairs.extend((row_of[id], cited))
-                elif not strange and names:
-                    strange = names[0]
+        for references in read(batch.papers, [column]):
+            cited, _, is_named = names.resolved(references)
+            total += int(is_named.sum())
+            pairs.extend(np.stack([first + references.citing, cited], axis=1)[cited >= 0].ravel().tolist())
+            outside = np.flatnonzero(is_named & (cited < 0))
+            if not strange and len(outside):
+                strange = next(filter(None, (column_names[int(outside[0])].as_py() for column_names in references.names)))
+        first += len(batch.papers)
     return _checked(pairs, total, f"the column {column!r}", strange, row_of)
-
-
-def references_in(value: Any) -> Iterator[tuple[str, ...]]:
-    """The papers that a value of a column names, each by the ids that it has.
-
-    The value is a list of ids, or of objects with ids; or the same as JSON; or ids in one text, between blanks, commas, semicolons
-    or bars.
-    """
-    if value is None or value == "":
-        return
-    if isinstance(value, str):
-        if value.lstrip()[:1] in ("[", "{"):
-            try:
-                yield from references_in(json.loads(value))
-            except (ValueError, RecursionError):
-                pass
-            else:
-                return
-        yield from ((part,) for part in re.split(r"[;|,\s]+", value) if part)
-    elif isinstance(value, Mapping):
-        inner = next((item for key, item in value.items() if key.lower() == "citedpaper" and isinstance(item, Mapping)), value)
-        yield tuple(_id(item) for key, item in inner.items() if item is not None and re.sub(r"\W|_", "", key.lower()) in ID_KEYS)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            if isinstance(item, str):
-                yield (item.strip(),)
-            else:
-                yield from references_in(item)
-    else:
-        yield (_id(value),)
 
 
 def _id(value: Any) -> str:
@@ -211,8 +178,7 @@ def _checked(pairs: array[int], total: int, source: str, strange: str, row_of: M
 
 def _rank(name: str, known: tuple[str, ...]) -> int | None:
     """The place of a column's name among known ones; None if it is not."""
-    letters = re.sub(r"\W|_", "", name.lower())
-    return next((rank for rank, other in enumerate(known) if other == letters), None)
+    return known.index(letters(name)) if letters(name) in known else None
 
 
 def _field(value: Any) -> str:

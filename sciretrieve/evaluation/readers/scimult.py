@@ -10,6 +10,7 @@ from typing import Any
 
 from ...errors import InvalidRequest, NotFound
 from ...types import Paper, Query
+from ...wording import counted
 from ..judgements import Qrels, grade_of
 from ..material import Material, Task
 from .files import find, fingerprint, found, paper_of, present, rows, text_of
@@ -60,7 +61,9 @@ def load_patients(folder: Path, benchmark: str) -> Material:
             qrels[str(number)] = _judgements_of(positives)
         else:
             unjudged_queries += 1
-    notes = _repeats(qrels) + ([f"{unjudged_queries} queries without a positive are left out"] if unjudged_queries else [])
+    notes = _repeats(qrels) + (
+        [f"left out, without a positive: {counted(unjudged_queries, 'query', 'queries')}"] if unjudged_queries else []
+    )
     return Material(_pool(patients, "patient"), (Task("PPR", queries, qrels),), benchmark, fingerprint([patients]), notes)
 
 

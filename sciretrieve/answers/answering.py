@@ -1,0 +1,157 @@
+"""One request, one answer: the hits, and all that can be said of them. The commands, Python and saved searches share it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from ..choices import Order, SimilarBy, check_types
+from ..errors import InvalidRequest
+from ..index import Index
+from ..options import SearchOptions
+from ..runs import WEAK_NOTE, Ranking, Run
+from ..types import Hit
+from ..wording import counted
+from . import overview
+from .explaining import Explanation, explain, unmet
+from .faceting import Facet
+from .overview import Group
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of an index.
+
+    Attributes:
+        query: the query as it was typed, with its operators; None to ask for papers like those of `like`.
+        like: ids of papers that the query is moved towards, or that the answer is to be like.
+        unlike: ids of papers that it is moved away from. Neither these nor those of `like` are among the answers.
+        text: title and abstract of one more paper to be like, which need not be in the index; only without a query.
+        k: how many papers are wanted.
+        options: how to search.
+        facets: columns whose values are counted among the first papers.
+        cluster: whether the first papers are put into groups.
+        explain: whether each hit's place is explained.
+        sort: "year" has the papers that the search chose newest first, and those without a year last; None leaves them in its order.
+        by: by what papers are similar, see `Index.similar`; only without a query.
+
+    Raises:
+        InvalidRequest: a query and a `text` or a `by` at once, or a value of another type.
+    """
+
+    query: str | None = None
+    like: str | Sequence[str] = ()
+    unlike: str | Sequence[str] = ()
+    text: str | None = None
+    k: int = 10
+    options: SearchOptions = SearchOptions()
+    facets: Sequence[str] = ()
+    cluster: bool = False
+    explain: bool = False
+    sort: Order | None = None
+    by: SimilarBy | None = None
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        if self.query is not None and self.text is not None:
+            raise InvalidRequest("a text of a paper to be like has no place beside a query; leave out one of them")
+        if self.query is not None and self.by is not None:
+            raise InvalidRequest("by what papers are similar has no place beside a query; leave out one of them")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Answer:
+    """What an index answers to a request.
+
+    Attributes:
+        request: what was asked.
+        run: the search's run of one query: its mode, and the ranking with what is known of it as a whole.
+        hits: the papers of the ranking, in its order unless the request sorts them; their ranks are the ranking's.
+        explanations: of each hit why it has its place, if that was asked for.
+        facets: counts of values of each column that was asked for, among the first 1,000 papers that match.
+        groups: groups of the first 200 papers that match, if these were asked for.
+        unmet: what the query demands and no paper of the index has, where there is no hit.
+        seconds: how long the search took, without its views.
+    """
+
+    request: Request
+    run: Run
+    hits: Sequence[Hit]
+    explanations: Sequence[Explanation] = ()
+    facets: Sequence[Facet] = ()
+    groups: Sequence[Group] = ()
+    unmet: Sequence[str] = ()
+    seconds: float = field(default=0.0, compare=False)
+
+    def __repr__(self) -> str:
+        weak = f" ({WEAK_NOTE})" * self.ranking.weak
+        return "\n".join(
+            [
+                f"<Answer to {self.query!r} in mode {self.run.mode}: {counted(len(self.hits), 'hit')}{weak}>",
+                *self.run.lines_of(self.ranking),
+            ]
+        )
+
+    def _repr_html_(self) -> str:
+        """The first hits, as a notebook shows them."""
+        return self.run._repr_html_()
+
+    @property
+    def ranking(self) -> Ranking:
+        """The papers in the search's order, with how strong the answer is, and the words that were corrected."""
+        return self.run.rankings[0]
+
+    @property
+    def query(self) -> str:
+        """The query as it was typed, or the ids of the papers that the hits are like."""
+        return self.ranking.query.id if self.request.query is None else self.request.query
+
+
+def answer(index: Index, request: Request) -> Answer:
+    """Search an index, and look into the answer as far as the request wants.
+
+    Raises: as `Index.search` and `Index.similar`; UnknownName for a facet that is no column of the index.
+    """
+    start = time.perf_counter()
+    run = searched(index, request, request.k, request.options)
+    hits = run.hits
+    seconds = time.perf_counter() - start
+    explanations: Sequence[Explanation] = ()
+    if request.explain:
+        explanations = _explanations(index, request, run.rankings[0])
+    plain = plainly(request.options)  # counts and groups cover more papers than the hits
+    facets = overview.facets_of(index, searched(index, request, overview.FACET_DEPTH, plain), request.facets) if request.facets else ()
+    groups = overview.clusters_of(index, searched(index, request, overview.CLUSTER_DEPTH, plain)) if request.cluster else ()
+    failed = unmet(index, request.query) if request.query is not None and not hits else ()
+    if request.sort is not None:
+        places = sorted(range(len(hits)), key=lambda place: -(hits[place].paper.year or -math.inf))
+        hits, explanations = [hits[place] for place in places], [explanations[place] for place in places] if explanations else ()
+    return Answer(request, run, hits, explanations, facets, groups, failed, seconds)
+
+
+def plainly(options: SearchOptions) -> SearchOptions:
+    """Options with which the same papers come in the search's own order."""
+    return replace(options, reranker=None, group=False, diversify=False)
+
+
+def searched(index: Index, request: Request, k: int, options: SearchOptions) -> Run:
+    """The run of a request, to another depth and with other options than it says. Raises as `answer`."""
+    if request.query is None:
+        return index.similar(request.like, k, options, text=request.text, negatives=request.unlike, by=request.by)
+    return index.search(request.query, k, options, like=request.like, unlike=request.unlike)
+
+
+def _explanations(index: Index, request: Request, ranking: Ranking) -> list[Explanation]:
+    options = request.options
+    if request.query is None:
+        likeness = index.likeness(request.like, text=request.text, negatives=request.unlike, mode=options.mode, filter=options.filters)
+        explanations = explain(index, likeness, ranking.ids)
+        if "citations" not in ranking.parts:
+            return explanations
+        given = index.named_rows(request.like).tolist()
+        return [replace(why, link=index.citations.link(given, row)) for why, row in zip(explanations, ranking.rows.tolist(), strict=True)]
+    # with all that the index has, whatever the mode, so that both halves can be told of
+    probes = index.probes([request.query], index.modes[0], options.filters, late=options.late, like=request.like, unlike=request.unlike)
+    return explain(index, probes[0], ranking.ids)

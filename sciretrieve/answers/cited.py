@@ -1,0 +1,54 @@
+"""What one paper cites, and what cites it: papers of the index, and references to works that it does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..citations import Reference, reference_columns, references_of
+from ..index import Index
+from ..sharding import by_shard
+from ..types import Paper
+
+
+@dataclass(frozen=True, slots=True)
+class CitationsOf:
+    """The citations of one paper.
+
+    Attributes:
+        cites: what it cites, in its own order: papers of the index, and for others the references as they are given.
+        cited_by: the papers of the index that cite it, the latest first, then by id.
+    """
+
+    cites: tuple[Paper | Reference, ...]
+    cited_by: tuple[Paper, ...]
+
+
+def citations_of(index: Index, id: str) -> CitationsOf:
+    """What a paper of an index cites, and what cites it.
+
+    Raises:
+        NotFound: the id is none of a paper of the index.
+        InvalidRequest: no column of the index says what papers cite.
+    """
+    row = int(index.named_rows([id])[0])
+    cited: dict[int | str, int | Reference] = {}
+    for reference in _references(index, row):
+        cited_row = index.citations.names.row(reference.names)
+        if cited_row is None:
+            cited.setdefault(str(reference), reference)
+        elif cited_row != row:
+            cited.setdefault(cited_row, cited_row)
+    rows = [item for item in cited.values() if isinstance(item, int)]
+    paper_of = dict(zip(rows, index.papers_at(np.array(rows, np.int64)), strict=True))
+    cites = tuple(paper_of[item] if isinstance(item, int) else item for item in cited.values())
+    citing = index.papers_at(index.citations.graph.cited_by(row))
+    return CitationsOf(cites, tuple(sorted(citing, key=lambda paper: (-(paper.year or 0), paper.id))))
+
+
+def _references(index: Index, row: int) -> Iterator[Reference]:
+    for shard, _, shard_rows in by_shard(np.array([row]), index.shards):
+        for _, table in shard.read_at(shard_rows, shard.schema.names):
+            yield from references_of(table.to_pylist()[0], reference_columns(shard.schema))

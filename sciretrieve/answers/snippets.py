@@ -1,0 +1,65 @@
+"""What of a paper to show beside a query: where the query's words stand in it, and the sentence with the most of them.
+
+Both go by words alone, so that they cost a search next to nothing; the sentence nearest in meaning is part of an `Explanation`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..index import Index
+from ..lexical import Analyzer
+from .answering import Answer
+from .explaining import sentences
+
+TOKEN = re.compile(r"\S+")
+PART = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class QueryWords:
+    """The words that an answer was searched for.
+
+    Attributes:
+        analyzer: what makes terms of text in the index.
+        rarities: the query's terms, each with how rare it is in the index, its inverse document frequency.
+    """
+
+    analyzer: Analyzer
+    rarities: Mapping[str, float]
+
+    def marks(self, text: str) -> list[tuple[int, int]]:
+        """Where a text has words of the query, in any form that is the same to the search: (start, end), rising.
+
+        Of a compound only the parts that are words of the query are marked, unless the whole is one: IL-6 for "il6".
+        """
+        spans: list[tuple[int, int]] = []
+        for token in TOKEN.finditer(text):
+            if not (terms := self.rarities.keys() & self.analyzer.terms(token[0])):
+                continue
+            parts = [match.span() for match in PART.finditer(text, *token.span())]
+            terms_of = {span: self.rarities.keys() & self.analyzer.terms(text[slice(*span)]) for span in parts}
+            if terms == set().union(*terms_of.values()):
+                spans += [span for span in parts if terms_of[span]]
+            else:
+                spans.append((parts[0][0], parts[-1][1]) if parts else token.span())
+        return spans
+
+    def snippet(self, abstract: str) -> str:
+        """The first of the abstract's sentences that have the most of the query's words, the rare ones counting more; "" without one."""
+        parts = sentences(abstract)
+        return max(parts, key=lambda part: sum(self.rarities.get(term, 0.0) for term in set(self.analyzer.terms(part))), default="")
+
+
+def query_words(index: Index, answer: Answer) -> QueryWords:
+    """The words of an answer's query, as they were typed or read; of papers as queries, those of their titles."""
+    request = answer.request
+    if request.query is None:
+        texts = [*(paper.title for paper in index.papers(request.like)), request.text or ""]
+    else:
+        texts = [answer.ranking.query.words, *answer.ranking.corrections.values()]
+    terms = {term for text in texts for term in index.analyzer.terms(text)}
+    bm25 = index.bm25
+    return QueryWords(index.analyzer, {term: 1.0 if bm25 is None else bm25.rarity(term) for term in terms})

@@ -1,0 +1,149 @@
+"""What a shell completes: indexes, ids, columns, encoders and the like. It reads as little as it can, and where anything fails nothing
+is completed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import typer
+
+if TYPE_CHECKING:
+    from ..manifest import ShardFacts
+
+MOST_IDS = 50
+"""Ids that are offered; more are too many to choose from."""
+
+Completer: TypeAlias = Callable[[typer.Context, str], list[str]]
+
+
+def _completer(names: Callable[[typer.Context, str], Iterable[str]]) -> Completer:
+    """What completes a word: those of the names that begin with it. An error on the way is the command's to tell, when it is run."""
+
+    @wraps(names)
+    def complete(ctx: typer.Context, incomplete: str) -> list[str]:
+        try:
+            return [name for name in dict.fromkeys(names(ctx, incomplete)) if name.startswith(incomplete)]
+        except Exception:
+            return []
+
+    return complete
+
+
+@_completer
+def indexes(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+    """Names of indexes, and folders."""
+    from ..finding import found
+
+    yield from (path.resolve().name for path in found())
+    yield from folders(ctx, incomplete)
+
+
+@_completer
+def folders(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+    """Folders on disk."""
+    above = incomplete[: incomplete.rfind("/") + 1]
+    inside = sorted(path.name for path in Path(above or ".").iterdir() if path.is_dir())
+    return [f"{above}{name}/" for name in inside if not name.startswith(".") or incomplete.startswith(f"{above}.")]
+
+
+@_completer
+def ids(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+    """Ids of the index that the command line names, or that is taken without a name; the first few that fit."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from ..files import read_array
+    from ..schema import mapped_columns
+
+    offered: list[str] = []
+    for folder, shard in _shards(ctx):
+        column = mapped_columns(folder / "ids.arrow", {"id": pa.string()})["id"]
+        deleted = set(read_array(folder / shard.deleted_file).tolist()) if shard.deleted_file else set()
+        # Python's numbers: Arrow imports pandas before it makes an array of NumPy's
+        rows = pc.indices_nonzero(pc.starts_with(column, incomplete))[: MOST_IDS + len(deleted)].to_pylist()
+        offered += [column[row].as_py() for row in rows if row not in deleted]
+        if len(offered) >= MOST_IDS:
+            break
+    return offered[:MOST_IDS]
+
+
+@_completer
+def columns(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+    """Columns of that index, for the last word of a filter or of a list; none inside quotes."""
+    import pyarrow.parquet as pq
+
+    before = re.sub(r"\w*$", "", incomplete)
+    if before.count('"') % 2 or before.count("'") % 2:
+        return []
+    return [before + name for folder, _ in _shards(ctx) for name in pq.read_schema(folder / "papers.parquet").names]
+
+
+def _shards(ctx: typer.Context) -> Iterator[tuple[Path, ShardFacts]]:
+    """The folders of the index's shards, with their facts."""
+    from ..finding import chosen
+    from ..manifest import SHARDS, read_manifest
+
+    path = chosen(ctx.params.get("index")).path
+    for shard in read_manifest(path).shards:
+        yield path / SHARDS / shard.name, shard
+
+
+@_completer
+def encoders(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+    """Encoders of the catalogue, also as members of several."""
+    from ..encoders.catalogue import CATALOGUE
+
+    before = (re.match(r"(?:mean|concat):(?:.*\+)?", incomplete) or [""])[0]
+    return [before + name for name in CATALOGUE]
+
+
+@_completer
+def rerankers(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+    """Encoders, and late interaction."""
+    return ["tokens", *encoders(ctx, incomplete)]
+
+
+@_completer
+def dense_types(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+    """Types of dense index."""
+    from ..dense.ann import NAMED
+
+    return ["auto", *NAMED, "none"]
+
+
+@_completer
+def benchmarks(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+    """Benchmarks and suites."""
+    from ..evaluation import CATALOGUE, SUITES
+
+    return [*CATALOGUE, *SUITES]
+
+
+@_completer
+def settings(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+    """The user's settings."""
+    from ..config import SETTINGS
+
+    return SETTINGS
+
+
+@_completer
+def values(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+    """Values of the setting that is named before."""
+    from ..config import SETTINGS
+
+    setting = SETTINGS[ctx.params["key"]]
+    named = {"index": indexes, "encoder": encoders, "indexes": folders, "cache": folders, "models": folders, "data": folders}
+    return named[setting.key](ctx, incomplete) if setting.key in named else setting.choices
+
+
+@_completer
+def saved(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+    """Saved searches."""
+    from ..answers.saved import saved_searches
+
+    return [search.name for search in saved_searches()]

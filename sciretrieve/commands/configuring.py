@@ -1,0 +1,158 @@
+"""`sciretrieve config`: the user's settings, where each comes from, and changing them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..config import SETTINGS, Value, check, config_file, parsed, setting, with_setting
+from ..errors import InvalidRequest, Unavailable, UnknownName
+from . import completing
+from .command import Command
+from .console import say
+from .options import Debug, PlainFormatOption
+
+Key = Annotated[str, typer.Argument(metavar="KEY", help="A setting that `sciretrieve config` lists.", autocompletion=completing.settings)]
+
+
+def show(format: PlainFormatOption = "table", debug: Debug = False) -> None:
+    """Show all settings, and where each comes from.
+
+    An option of a command comes before its environment variable, that before the config file, and that before the default.
+    """
+    rows = {key: setting(key) for key in SETTINGS}
+    if format == "json":
+        facts = {
+            key: {"value": row.value, "origin": row.origin, "place": row.place or None, "variable": SETTINGS[key].variable}
+            for key, row in rows.items()
+        }
+        say([json.dumps({"schema": 1, "file": str(config_file()), "settings": facts}, ensure_ascii=False, indent=1)])
+        return
+    for key, row in rows.items():
+        say([f"{key:<8}  {_as_text(row.value)}  ({row.place or row.origin})", f"{'':<8}  {SETTINGS[key].about}; ${SETTINGS[key].variable}"])
+    say(["", f"the file is {config_file()}" + ("" if config_file().exists() else ", which does not exist yet")])
+
+
+def change(
+    key: Key,
+    values: Annotated[
+        list[str], typer.Argument(metavar="VALUE", help="Its value; for folders, one or more.", autocompletion=completing.values)
+    ],
+    debug: Debug = False,
+) -> None:
+    """Write a setting to the config file."""
+    if key == "index" and len(values) == 1:
+        from ..finding import chosen, is_index
+
+        path = chosen(values[0]).path
+        if not is_index(path):
+            raise InvalidRequest(f"there is no index at {path}; `sciretrieve indexes` lists those that there are")
+        values = [str(path.absolute())]
+    value = parsed(key, values)
+    if key == "encoder":
+        from ..encoders import EncoderRequest
+        from ..encoders.resolving import resolve
+
+        if Path(str(value)).is_dir():
+            value = str(Path(str(value)).absolute())
+        resolve(EncoderRequest(str(value)))
+    if SETTINGS[key].kind == "folders" and (missing := next((path for path in values if not Path(path).is_dir()), None)):
+        raise InvalidRequest(f"there is no folder {missing}")
+    _write(with_setting(_read(), key, value))
+    _tell(key, value)
+
+
+def unset(key: Key, debug: Debug = False) -> None:
+    """Remove a setting from the config file."""
+    if key not in SETTINGS:
+        raise UnknownName("setting", key, SETTINGS)
+    text = _read()
+    if key not in check(text, config_file()):
+        raise InvalidRequest(f"{key} is not set in {config_file()}")
+    _write(with_setting(text, key, None))
+    _tell(key, SETTINGS[key].default())
+
+
+def path(debug: Debug = False) -> None:
+    """Print the config file's path."""
+    say([str(config_file())])
+
+
+def edit(debug: Debug = False) -> None:
+    """Open the config file in your editor, $VISUAL or $EDITOR.
+
+    What cannot be a setting is an error afterwards, with its line.
+    """
+    file = config_file()
+    if not file.exists():
+        _write("".join(f"# {key}: {row.about}\n" for key, row in SETTINGS.items()))
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    try:
+        ended = subprocess.run([*shlex.split(editor), str(file)], check=False).returncode
+    except (OSError, ValueError) as error:
+        raise Unavailable(f"the editor {editor} cannot be started; name one in $EDITOR, or use `sciretrieve config set`") from error
+    if ended != 0:
+        raise Unavailable(f"the editor {editor} failed with exit code {ended}")
+    _read()
+
+
+def _read() -> str:
+    """The file's text, if it can be read with all its settings; to change what cannot, there is an editor."""
+    file = config_file()
+    if not file.exists():
+        return ""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidRequest(f"{file} is not in UTF-8") from error
+    check(text, file)
+    return text
+
+
+def _write(text: str) -> None:
+    from ..files import make_folder, write_whole
+
+    file = config_file().resolve()  # where a link leads, as users of dotfiles have it
+    if file.exists() and not file.is_file():
+        raise InvalidRequest(f"{file} is no file that can be written")
+    make_folder(file.parent)
+    write_whole(file, text.encode())
+
+
+def _tell(key: str, value: Value) -> None:
+    """Say what a setting is now, and what hides it."""
+    hidden = f", but ${SETTINGS[key].variable} comes before it" if os.environ.get(SETTINGS[key].variable) else ""
+    typer.echo(f"{key} is {_as_text(value)} in {config_file()}{hidden}", err=True)
+
+
+def _as_text(value: Value) -> str:
+    if value is None or value == ():
+        return "-"
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
+
+
+app = typer.Typer(
+    help="Your settings: what they are, where each comes from, and changing them.",
+    epilog="Example: sciretrieve config set index acm",
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def config(context: typer.Context, format: PlainFormatOption = "table", debug: Debug = False) -> None:
+    """Show all settings, and where each comes from."""
+    if context.invoked_subcommand is None:
+        show(format, debug)
+
+
+app.command("set", cls=Command, epilog="Example: sciretrieve config set index acm")(change)
+app.command("unset", cls=Command, epilog="Example: sciretrieve config unset index")(unset)
+app.command("path", cls=Command, epilog="Example: sciretrieve config path")(path)
+app.command("edit", cls=Command, epilog="Example: sciretrieve config edit")(edit)

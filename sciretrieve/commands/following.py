@@ -1,0 +1,101 @@
+"""`sciretrieve news`: what is new in saved searches."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..errors import InvalidRequest, SciretrieveError
+from ..wording import counted
+from . import completing
+from .console import Console, printable, say
+from .options import Debug, PlainFormat, PlainFormatOption, Quiet, open_index, opened_reranker
+
+if TYPE_CHECKING:
+    from ..answers.saved import News, SavedSearch
+    from ..index import Index
+
+
+def news(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="Saved searches; default: all of them.", autocompletion=completing.saved)
+    ] = None,
+    peek: Annotated[bool, typer.Option("--peek", help="Show the same papers again next time.")] = False,
+    only_list: Annotated[bool, typer.Option("--list", help="List the saved searches, without asking them.")] = False,
+    forget: Annotated[bool, typer.Option("--forget", help="Remove the named searches.")] = False,
+    format: PlainFormatOption = "table",
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Show what is new in your saved searches.
+
+    `search … --save NAME` and `similar … --save NAME` save one. When papers have come to its index since, `news` shows those among its
+    first papers, as many as -k said then, that were in none of its answers before. Each is shown once.
+    """
+    from ..answers import saved
+
+    console = Console(quiet)
+    if forget:
+        if not names:
+            raise InvalidRequest("name the saved searches that --forget is to remove; --list shows them")
+        for name in names:
+            saved.forget(name)
+            console.note(f"removed the saved search {name}")
+        return
+    searches = [saved.saved_search(name) for name in names] if names else saved.saved_searches()
+    if not searches:
+        console.note("there is no saved search; save one with `sciretrieve search … --save NAME`")
+    if only_list:
+        _list(searches, format)
+        return
+    told: list[News] = []
+    rows: list[dict[str, Any]] = []
+    errors: list[SciretrieveError] = []
+    for search in searches:
+        try:
+            with open_index(search.index, search.encoder) as index:
+                new = saved.news(index, search, opened_reranker(search.reranker))
+                if format == "json":
+                    rows.append(_as_json(search, new))
+                else:
+                    _print(index, search, new)
+        except SciretrieveError as error:  # the others are asked all the same
+            console.note(f"{search.name}: {error}")
+            errors.append(error)
+        else:
+            told.append(new)
+    if format == "json":
+        say([json.dumps({"schema": 1, "searches": rows}, ensure_ascii=False, indent=2)])
+    for new in told if not peek else ():
+        new.remember()
+    if errors:
+        raise typer.Exit(errors[0].exit_code)
+
+
+def _list(searches: Sequence[SavedSearch], format: PlainFormat) -> None:
+    if format == "json":
+        rows = [{"name": search.name, "index": str(search.index), "search": str(search), "looked": search.looked} for search in searches]
+        say([json.dumps({"schema": 1, "searches": rows}, ensure_ascii=False, indent=2)])
+        return
+    width = max((len(search.name) for search in searches), default=0)
+    for search in searches:
+        say([f"{search.name:<{width}}  {search}", f"{'':<{width}}  {search.index}, last asked {search.looked}"])
+
+
+def _as_json(search: SavedSearch, new: News) -> dict[str, Any]:
+    from ..outputs import record
+
+    hits = [record(hit) for hit in new.hits]
+    return {"name": search.name, "index": str(search.index), "search": str(search), "since": search.looked, "hits": hits}
+
+
+def _print(index: Index, search: SavedSearch, new: News) -> None:
+    from .searching import say_table
+
+    count = f"{counted(len(new.hits), 'new paper')} since {search.looked}" if new.hits else f"nothing new since {search.looked}"
+    say(map(printable, [f"{search.name}: {search}", f"  {count}, in {search.index}"]))
+    say_table(index, new.answer)
+    say([""])

@@ -1,0 +1,59 @@
+"""`sciretrieve indexes`: which indexes there are, and which is taken where none is named."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import InvalidRequest, NotFound
+from ..wording import counted, in_bytes
+from .console import say
+from .options import Debug, PlainFormatOption
+
+if TYPE_CHECKING:
+    from ..finding import Listed
+
+
+def indexes(format: PlainFormatOption = "table", debug: Debug = False) -> None:
+    """List the indexes that can be named, and what they are.
+
+    Those in ./indexes, in the folders above, and in the folders of the setting `indexes`; unfinished and damaged ones, too.
+    """
+    from ..finding import chosen, found, listing
+
+    try:
+        choice, why_none = chosen(), None
+    except (NotFound, InvalidRequest) as error:
+        choice, why_none = None, str(error)
+    default = choice.path.resolve() if choice else None
+    paths = found()
+    if choice and choice.path.is_dir() and default not in {path.resolve() for path in paths}:
+        paths.append(choice.path)
+    rows = [listing(path) for path in paths]
+    if format == "json":
+        listed = [{**asdict(row), "path": str(row.path), "default": _is(row.path, default)} for row in rows]
+        say([json.dumps({"schema": 1, "default": str(choice.path) if choice else None, "indexes": listed}, ensure_ascii=False, indent=1)])
+        return
+    if rows:
+        widths = [max(map(len, column)) for column in zip(*map(_cells, rows), strict=True)]
+        for row in rows:
+            name, *cells = (cell.ljust(width) for cell, width in zip(_cells(row), widths, strict=True))
+            say([f"{'*' if _is(row.path, default) else ' '} {'  '.join((name, *cells))}".rstrip(), f"    {_where(row)}"])
+        say([""])
+    say([f"* is taken without -i: {choice.why}" if choice else str(why_none)])
+
+
+def _is(path: Path, default: Path | None) -> bool:
+    return path.resolve() == default
+
+
+def _cells(row: Listed) -> tuple[str, ...]:
+    if row.papers is None or row.bytes is None or row.built is None:
+        return row.name, row.state, "", "", "", ""
+    return row.name, counted(row.papers, "paper"), row.encoder or "", ", ".join(row.modes), row.built[:10], in_bytes(row.bytes)
+
+
+def _where(row: Listed) -> str:
+    return f"{row.path}: {row.fault}" if row.fault else str(row.path)

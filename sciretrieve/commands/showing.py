@@ -1,0 +1,79 @@
+"""`sciretrieve show` and `open`: all of a paper, and where it is on the web."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from ..errors import InvalidRequest, NotFound
+from .console import Console, given_ids, say
+from .options import Debug, Generation, IndexPath, PaperIds, PlainFormatOption, QueryEncoder, Quiet, open_index
+
+
+def show(
+    ids: PaperIds,
+    index: IndexPath = None,
+    encoder: QueryEncoder = None,
+    generation: Generation = None,
+    format: PlainFormatOption = "table",
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Show all of a paper, and the papers nearest to it.
+
+    That is its title, authors, venue, year, abstract, where it is on the web, every further column of its corpus, and its
+    near-duplicates. Answers, `similar` and exported bibliographies have its id.
+    """
+    from ..answers.profiles import profile
+
+    opened_index = open_index(index, encoder, generation)
+    profiles = [profile(opened_index, name) for name in _names(ids)]
+    if format == "json":
+        from ..outputs import profiled
+
+        say([json.dumps({"schema": 1, "papers": [*map(profiled, profiles)]}, ensure_ascii=False, indent=2)])
+        return
+    from .terminal import portrait
+
+    for number, each in enumerate(profiles):
+        say([""] * bool(number))
+        say(portrait(each), styled=True)
+
+
+def open_in_browser(
+    ids: PaperIds,
+    index: IndexPath = None,
+    generation: Generation = None,
+    only_print: Annotated[bool, typer.Option("--print", help="Print the addresses, and open nothing.")] = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Open papers in the browser.
+
+    A paper is opened at its DOI, else at arXiv, PubMed, or the web address that its corpus gives. Where there is no browser,
+    as on a server, the address is printed.
+    """
+    import webbrowser
+
+    from ..bibliographies.addresses import address_of
+
+    console = Console(quiet)
+    papers = open_index(index, None, generation).papers(_names(ids))
+    addresses = [address_of(paper) for paper in papers]
+    for paper, address in zip(papers, addresses, strict=True):
+        if address is None:
+            raise NotFound(f"{paper.id!r} has no DOI, no arXiv number, no PubMed id and no web address to open")
+    for address in filter(None, addresses):
+        if not only_print and webbrowser.open(address):
+            console.note(f"opened {address}")
+        else:
+            say([address])
+
+
+def _names(ids: list[str]) -> list[str]:
+    names = given_ids(ids)
+    if not names:
+        raise InvalidRequest("no paper is named on stdin; give an id a line")
+    return names

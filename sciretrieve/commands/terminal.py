@@ -1,0 +1,239 @@
+"""Answers and papers as a terminal shows them to a person: links, marked words, a sentence under each hit. For programs there is `outputs`.
+
+What stands in papers may hold control characters, which a terminal would obey; none leaves this module.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.cells import cell_len, chop_cells, set_cell_size
+from rich.console import Console
+from rich.style import Style
+from rich.text import Text
+
+from ..bibliographies.addresses import address_of, addresses_of
+from ..bibliographies.bibtex import ENTRY, PARENTS
+from ..bibliographies.names import byline, in_order
+from ..citations import REFERENCES
+from ..outputs import cell, reasons
+from ..schema import letters, plain
+from ..types import Paper
+from ..wording import counted, in_words
+from .console import printable
+
+if TYPE_CHECKING:
+    from ..answers.answering import Answer
+    from ..answers.profiles import Profile
+    from ..answers.snippets import QueryWords
+    from ..citations import Reference
+    from ..index import Index
+    from ..types import Hit
+
+PLAIN, TITLE, MARK, ASIDE = Style(), Style(bold=True), Style(color="magenta", bold=True), Style(dim=True)
+READABLE = 100
+"""The most columns that a paper's whole text takes, however wide the terminal is."""
+ADDRESS_OF = {"doi": "DOI", "arxiv": "arXiv", "pmid": "PubMed", "url": "URL"}
+"""Columns that an address shows already."""
+MOST_WORKS = 20
+"""Of the works that a paper cites, and of the papers that cite it, how many are shown."""
+NARROW = 60
+"""Columns below which score and year stand under the title, not before it."""
+VENUE = 24
+"""The least columns that a venue gets beside authors and id."""
+SNIPPET_LINES = 2
+BEFORE = 3
+"""Words that a sentence that does not fit keeps before its first marked word."""
+SEPARATOR = " · "
+PROCEEDINGS = re.compile(r"(?:in:? )?(?:the )?proc(?:eedings|\.) of (?:the )?", re.IGNORECASE)
+ACRONYM = re.compile(r" \(([^()]*[A-Z]{2}[^()]*)\)$")
+LINKING = re.compile(r"(?:[\s,;:–-]|(?<=\s)(?:a|an|and|at|by|de|for|in|of|on|the|to|und|with|&))+$", re.IGNORECASE)
+"""Small words and signs that a shortened venue does not end with."""
+
+
+def table(answer: Answer, words: QueryWords) -> Iterator[str]:
+    """The lines of each hit: rank, score, year, title; byline, venue and id; and a sentence with the query's words, or why it is there."""
+    console = _console()
+    for position, hit in enumerate(answer.hits):
+        lead, room = _lead(hit, console.width)
+        lines = _hit(console, hit, words, room)
+        if answer.explanations:
+            for reason in reasons(hit, answer.explanations[position]):
+                lines += _below("↳ ", _wrapped(console, Text(printable(reason), ASIDE), room - 2))
+        elif hit.paper.title:
+            lines += _snippet(console, words, hit.paper.abstract, room)
+        yield from _rendered(console, _below(lead, lines))
+
+
+def portrait(profile: Profile) -> Iterator[str]:
+    """All of a paper: title, authors, venue and year, abstract; its id, addresses and further columns; and the papers nearest to it."""
+    console = _console()
+    width, paper, addresses = min(console.width, READABLE), profile.paper, addresses_of(profile.paper)
+    blank, lines = Text(""), _wrapped(console, _title(paper, None), width)
+    for known in (", ".join(map(in_order, paper.authors)), ", ".join(str(part) for part in (paper.venue, paper.year) if part)):
+        lines += _wrapped(console, Text(_plain(known)), width) if known else []
+    if paper.title and paper.abstract:
+        lines += [blank, *_wrapped(console, Text(_plain(paper.abstract)), width)]
+    rows = {"id": Text(_plain(paper.id))}
+    rows |= {name: Text(address, Style(link=address)) for name, address in addresses.items()}
+    columns = {"doi": paper.doi, "url": paper.url, **plain(paper.extra), "also": list(profile.also)}
+    told = {ENTRY, PARENTS, *(column for column, name in ADDRESS_OF.items() if name in addresses)}
+    if profile.citations is not None:
+        told |= {name for name, value in columns.items() if letters(name) in REFERENCES and isinstance(value, str | list | dict)}
+    above = (None, "", paper.title, paper.venue)  # a record's own fields say these again, and nested ones are for programs
+    shown = {name: cell(value) for name, value in columns.items() if name not in told and not _is_nested(value)}
+    rows |= {_plain(name): Text(_plain(str(value))) for name, value in shown.items() if value not in above}
+    label_width = min(max(map(cell_len, rows)), width // 3)
+    lines.append(blank)
+    for name, value in rows.items():
+        label = set_cell_size(name, label_width) + "  "
+        lines += _below(label, _wrapped(console, value, width - cell_len(label)), ASIDE)
+    yield from _rendered(console, lines)
+    if profile.citations is not None:
+        cites, cited_by = profile.citations.cites, profile.citations.cited_by
+        here = sum(isinstance(work, Paper) for work in cites)
+        yield from _rendered(console, _works(console, f"cites {counted(len(cites), 'work')}, {here:,} of them in this index", cites, width))
+        yield from _rendered(console, _works(console, f"cited by {counted(len(cited_by), 'paper')} of this index", cited_by, width))
+    if profile.similar:
+        yield from _rendered(console, [blank, Text("nearest papers", TITLE)])
+    for hit in profile.similar:
+        lead, room = _lead(hit, width)
+        yield from _rendered(console, _below(lead, _hit(console, hit, None, room)))
+
+
+def footer(answer: Answer, index: Index) -> Iterator[str]:
+    """Which index has answered, how, and in what time."""
+    parts = [printable(str(index.path)), counted(len(index), "paper"), answer.run.mode, in_words(answer.seconds)]
+    yield from _rendered(_console(), [Text(SEPARATOR.join(parts), ASIDE)])
+
+
+def short_venue(venue: str, width: int) -> str:
+    """A venue without the "Proceedings of the" before it, cut between words to `width` columns; an acronym in parentheses at its end stays.
+
+    >>> short_venue("Proceedings of the 28th International Conference on Machine Learning (ICML 2011)", 48)
+    '28th International Conference… (ICML 2011)'
+    """
+    whole = PROCEEDINGS.sub("", venue, count=1) if PROCEEDINGS.match(venue) else venue
+    if cell_len(whole) <= width:
+        return whole
+    match = ACRONYM.search(whole)
+    acronym = match[0] if match and cell_len(match[1]) <= width else ""
+    words = whole.removesuffix(acronym).split()
+    while words and cell_len(LINKING.sub("", " ".join(words))) > width - 1 - cell_len(acronym):
+        words.pop()
+    head = LINKING.sub("", " ".join(words))
+    if acronym and len(words) < 2:  # a first word alone says less than the acronym does
+        return acronym.strip(" ()")
+    return f"{head}…{acronym}" if head else f"{chop_cells(whole, max(width - 1, 1))[0]}…"
+
+
+def _is_nested(value: Any) -> bool:
+    """Whether a column's value is an object or has some, such as the authors of a record with their affiliations."""
+    return isinstance(value, dict) or (isinstance(value, list) and any(isinstance(item, dict | list) for item in value))
+
+
+def _console() -> Console:
+    """Standard output as rich sees it, which goes by NO_COLOR, FORCE_COLOR and TERM."""
+    width = shutil.get_terminal_size((80, 24)).columns
+    return Console(file=sys.stdout, width=width, markup=False, highlight=False, emoji=False, legacy_windows=False)
+
+
+def _rendered(console: Console, lines: Iterable[Text]) -> Iterator[str]:
+    for line in lines:
+        line.rstrip()
+        with console.capture() as captured:
+            console.print(line, no_wrap=True, overflow="ignore", crop=False, end="")
+        yield captured.get()
+
+
+def _below(lead: str, lines: Sequence[Text], style: Style = PLAIN) -> list[Text]:
+    """Lines of which the first stands behind `lead`, and the others are as far from the left."""
+    return [Text.assemble((lead, style) if not number else " " * cell_len(lead), line) for number, line in enumerate(lines)]
+
+
+def _wrapped(console: Console, text: Text, width: int) -> list[Text]:
+    lines = list(text.wrap(console, width))
+    for line in lines:
+        line.rstrip()
+    return lines or [Text("")]
+
+
+def _works(console: Console, heading: str, works: Sequence[Paper | Reference], width: int) -> list[Text]:
+    """Papers of the index, and references to what it does not have, below a heading; the first of many."""
+    lines = [Text(""), Text(heading, TITLE)]
+    for work in works[:MOST_WORKS]:
+        if isinstance(work, Paper):
+            text = Text(SEPARATOR).join([_title(work, None), Text(_plain(work.id), ASIDE)])
+            lines += _below(f"{work.year or '':>6}  ", _wrapped(console, text, max(width - 8, 10)))
+        else:
+            lines += _below(" " * 8, _wrapped(console, Text(_plain(str(work)), ASIDE), max(width - 8, 10)))
+    if len(works) > MOST_WORKS:
+        lines.append(Text(f"        and {len(works) - MOST_WORKS:,} more, which -f json has", ASIDE))
+    return lines
+
+
+def _lead(hit: Hit, width: int) -> tuple[str, int]:
+    """What stands before a hit's title, and the columns that are left for it."""
+    lead = f"{hit.rank:>3}  "
+    if width >= NARROW:
+        lead += f"{hit.score:>7.3f}  {hit.paper.year or '':>4}  "
+    return lead, max(width - len(lead), 10)
+
+
+def _hit(console: Console, hit: Hit, words: QueryWords | None, room: int) -> list[Text]:
+    lines = [*_wrapped(console, _title(hit.paper, words), room), *_details(console, hit, room)]
+    return lines + (_wrapped(console, Text(_plain(f"also: {', '.join(hit.also)}"), ASIDE), room) if hit.also else [])
+
+
+def _title(paper: Paper, words: QueryWords | None) -> Text:
+    text = _marked(words, paper.title or paper.abstract) or Text("(no title)")
+    address = address_of(paper)
+    text.stylize_before(TITLE + Style(link=address) if address else TITLE)
+    return text
+
+
+def _details(console: Console, hit: Hit, room: int) -> list[Text]:
+    paper = hit.paper
+    shown_byline, id = _plain(byline(paper)), _plain(paper.id)
+    known = [shown_byline] if shown_byline else []
+    if console.width < NARROW:
+        known = [f"{hit.score:.3f}", *([str(paper.year)] if paper.year else []), *known]
+    if paper.venue:
+        left = room - sum(cell_len(part) + len(SEPARATOR) for part in [*known, id])
+        known.append(short_venue(_plain(paper.venue), max(left, min(VENUE, room))))
+    return _wrapped(console, Text(SEPARATOR).join([*map(Text, known), Text(id, ASIDE)]), room)
+
+
+def _snippet(console: Console, words: QueryWords, abstract: str, room: int) -> list[Text]:
+    """A sentence of the abstract in two lines at most, from its start if these then show a word of the query."""
+    text = _marked(words, words.snippet(abstract))
+    if not text:
+        return []
+    if text.spans and cell_len(text.plain[: text.spans[0].end]) > room:
+        skipped, *kept = text.plain[: text.spans[0].start].rsplit(" ", 1 + BEFORE)
+        text = Text("… ") + text[len(skipped) + 1 :] if kept else text
+    lines = _wrapped(console, text, room)
+    if len(lines) > SNIPPET_LINES:
+        lines = lines[:SNIPPET_LINES]
+        lines[-1].truncate(room - 1)
+        lines[-1].rstrip()
+        lines[-1].append("…")
+    return lines
+
+
+def _marked(words: QueryWords | None, text: str) -> Text:
+    """A text from a paper, with the query's words marked, if there are any."""
+    line = _plain(text)
+    marked = Text(line)
+    for span in words.marks(line) if words else ():
+        marked.stylize(MARK, *span)
+    return marked
+
+
+def _plain(text: str) -> str:
+    """A text from a paper, on one line and without control characters."""
+    return printable(" ".join(text.split()))

@@ -1,0 +1,51 @@
+"""Which words of a query may be names, of authors or of venues: a corpus tells names from other words by where it has them.
+
+In "vaswani 2017" or "ishii tangible bits" some words are names, which titles and abstracts do not have. So a word of a query also counts in
+papers with an author or a venue of that name, by how often it is that of a name: the papers that have it as a name, divided by these and
+those that have it in their text. A word that is mostly none of a name adds nothing. What this brings, and which weights were tried, is in
+docs/quality.md.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .analysis import Analyzer
+from .bm25 import Bm25, FieldTerms
+from .fields import field_term, name_words
+
+WEIGHTS = {"authors": 1.0, "venue": 0.5}
+"""What a word that is only ever a name weighs in a field, times its inverse document frequency there."""
+YEAR = 1.0
+"""The same for a year, which counts in papers with such a name."""
+LEAST_SHARES = {"authors": 0.3, "venue": 0.8}
+"""The least share of a word's papers that have it as a name. Venues are named after what they are about, which a query is about, too."""
+LONGEST_QUERY = 100
+"""Words that a query may have for any of them to be a name: what is longer is a text."""
+YEARS = re.compile(r"(?:1[5-9]|20)\d\d")
+
+
+def field_terms(bm25: Bm25, analyzer: Analyzer, text: str) -> FieldTerms:
+    """Of a query's terms those that may be names: each with the words in fields that it may be, and their weights."""
+    words = list(dict.fromkeys(name_words(text)))
+    if not bm25.has_fields or len(words) > LONGEST_QUERY:
+        return {}
+    terms: dict[str, dict[str, float]] = {}
+    # neither a stop word is taken for a name nor a number, which a venue may well have
+    known = [(word, term) for word in words if (term := analyzer.term(word)) is not None]
+    for word, term in known:
+        as_name = {} if word.isdigit() else {field: bm25.frequency(field_term(field, word)) for field in WEIGHTS}
+        as_word = bm25.frequency(term) if any(as_name.values()) else 0
+        for field, papers in as_name.items():
+            share = papers / max(papers + as_word, 1)
+            if share >= LEAST_SHARES[field]:
+                terms.setdefault(term, {})[field_term(field, word)] = WEIGHTS[field] * share
+    for word, term in known if terms else ():
+        if YEARS.fullmatch(word) and bm25.frequency(key := field_term("year", word)):
+            terms.setdefault(term, {})[key] = YEAR
+    return terms
+
+
+def is_name(bm25: Bm25, word: str) -> bool:
+    """Whether any paper has an author or a venue of that name."""
+    return any(bm25.frequency(field_term(field, word)) for field in WEIGHTS)

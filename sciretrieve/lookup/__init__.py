@@ -1,0 +1,5 @@
+"""Here is what somebody typed: which papers of an index are meant by it, and by what?"""
+
+from .looking import Lookup
+
+__all__ = ["Lookup"]

@@ -1,0 +1,89 @@
+"""Progress where a person looks: a bar with rate and remaining time, on a terminal or in a notebook."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from .errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from .protocols import Progress
+
+
+class Bar:
+    """Progress as a bar, with notes above it, on stderr."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+
+    def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
+        """Start a bar; one that runs ends."""
+        self.close()
+        from tqdm.auto import tqdm
+
+        scaled = unit == "bytes"  # these are shown in thousands and millions
+        self._bar = tqdm(total=total, initial=done, unit=f" {unit}", unit_scale=scaled, file=sys.stderr, dynamic_ncols=True, smoothing=0.1)
+
+    def advance(self, papers: int) -> None:
+        """Move the bar."""
+        if self._bar is not None:
+            self._bar.update(papers)
+
+    def note(self, text: str) -> None:
+        """Print a line above the bar."""
+        if self._bar is not None:
+            self._bar.write(text, file=sys.stderr)
+        else:
+            print(text, file=sys.stderr)  # noqa: T201
+
+    def close(self) -> None:
+        """End the bar."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+class Silent:
+    """Progress that is not shown."""
+
+    def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
+        """Hear nothing."""
+
+    def advance(self, papers: int) -> None:
+        """Hear nothing."""
+
+    def note(self, text: str) -> None:
+        """Hear nothing."""
+
+
+@contextmanager
+def shown(progress: Progress | bool) -> Iterator[Progress]:
+    """What is told of progress: what is given; for True a bar where a person looks, which ends with the work; for False nothing.
+
+    Raises:
+        InvalidRequest: what is given cannot be told anything.
+    """
+    if not isinstance(progress, bool):
+        if not all(hasattr(progress, name) for name in ("start", "advance", "note")):
+            raise InvalidRequest(f"progress is True, False, or has the methods of sciretrieve.protocols.Progress; {progress!r} has not")
+        yield progress
+    elif progress and _is_watched():
+        bar = Bar()
+        try:
+            yield bar
+        finally:
+            bar.close()
+    else:
+        yield Silent()
+
+
+def _is_watched() -> bool:
+    """Whether stderr is a terminal, or this is a notebook."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        return True
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return shell is not None and "IPKernelApp" in shell.config

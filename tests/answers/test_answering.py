@@ -1,0 +1,60 @@
+"""One request, one answer: what the searches and the views give one by one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import sciretrieve as sr
+from sciretrieve.answers.overview import CLUSTER_DEPTH, FACET_DEPTH, clusters_of, facets_of
+from sciretrieve.errors import InvalidRequest, NotFound, UnknownName
+
+
+def test_an_answer_to_words_is_the_search_and_its_views(index: sr.Index) -> None:
+    options = sr.SearchOptions(filter="impact > 1", diversify=True)
+    answer = sr.answer(index, sr.Request("graph networks", k=5, options=options, facets=["topic", "year"], cluster=True, explain=True))
+    run = index.search("graph networks", 5, options)
+    assert [hit.id for hit in answer.hits] == run.rankings[0].ids
+    assert answer.query == "graph networks"
+    plain = replace(options, group=False, diversify=False)
+    assert answer.facets == facets_of(index, index.search("graph networks", FACET_DEPTH, plain), ["topic", "year"])
+    assert answer.groups == clusters_of(index, index.search("graph networks", CLUSTER_DEPTH, plain))
+    assert answer.explanations == sr.explain(index, "graph networks", run.rankings[0].ids, filter="impact > 1")
+
+
+def test_an_answer_is_moved_by_papers_that_are_liked(index: sr.Index) -> None:
+    first, second = index.search("graph networks", 2).rankings[0].ids
+    answer = sr.answer(index, sr.Request("graph networks", like=[first], unlike=[second], k=7, explain=True))
+    run = index.search("graph networks", 7, like=[first], unlike=[second])
+    assert [hit.id for hit in answer.hits] == run.rankings[0].ids
+    assert [why.id for why in answer.explanations] == run.rankings[0].ids
+
+
+def test_without_a_query_an_answer_is_like_papers(index: sr.Index) -> None:
+    first, second = index.search("graph networks", 2).rankings[0].ids
+    answer = sr.answer(
+        index, sr.Request(like=[first], unlike=[second], text="Graphs. About networks.", k=7, facets=["topic"], explain=True)
+    )
+    run = index.similar(first, 7, text="Graphs. About networks.", negatives=[second])
+    assert [hit.id for hit in answer.hits] == run.rankings[0].ids
+    assert answer.query == first
+    probe = index.likeness(first, text="Graphs. About networks.", negatives=[second])
+    assert answer.explanations == sr.explain(index, probe, run.rankings[0].ids)
+    assert answer.facets[0].papers
+
+
+def test_an_empty_answer_says_what_no_paper_has(index: sr.Index) -> None:
+    answer = sr.answer(index, sr.Request('graph "no such phrase anywhere"'))
+    assert (list(answer.hits), list(answer.unmet)) == ([], ['"no such phrase anywhere"'])
+
+
+def test_what_cannot_be_answered_is_refused(index: sr.Index) -> None:
+    with pytest.raises(InvalidRequest, match="beside a query"):
+        sr.Request("graph", text="A title.")
+    with pytest.raises(InvalidRequest, match="nothing to be similar to"):
+        sr.answer(index, sr.Request())
+    with pytest.raises(NotFound):
+        sr.answer(index, sr.Request(like=["nobody"]))
+    with pytest.raises(UnknownName, match="facets"):
+        sr.answer(index, sr.Request("graph", facets=["nothing"]))

@@ -1,0 +1,85 @@
+"""The pages for people: every command on them runs, in their order, and prints what the page shows."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import sciretrieve
+from tests.promises import libraries
+
+DOCS = Path(__file__).parents[2] / "docs"
+NUMBER = re.compile(r"[\d.,:+-]*\d")
+"""What differs between machines and days: scores, sizes, times."""
+
+
+def steps(page: str) -> Iterator[tuple[str, list[str]]]:
+    """The commands of a page's consoles, each with the lines that it shows below."""
+    for block in re.findall(r"```console\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL):
+        for step in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, *lines = step.replace("\\\n", "").splitlines()
+            yield command, [line for line in lines if line.strip() not in ("", "…")]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home directory that is the working directory, too."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in ("DATA", "INDEX", "CONFIG"):
+        monkeypatch.delenv(f"SCIRETRIEVE_{name}", raising=False)
+    for name in ("DATA", "CONFIG"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / f".{name.lower()}"))
+    return tmp_path
+
+
+def walk_through(page: str, before: Mapping[str, Callable[[], None]] = {}) -> None:
+    """Run a page's commands, as a shell would. `before` has what somebody does elsewhere before a command that begins so."""
+    for command, shown_lines in steps(page):
+        for beginning, act in before.items():
+            if command.startswith(beginning):
+                act()
+        program, *arguments = (word.replace("~/", f"{Path.home()}/") for word in shlex.split(command))
+        assert program == "sciretrieve", command
+        target = Path(arguments.pop()) if ">" in arguments else None
+        result = sciretrieve(*(argument for argument in arguments if argument != ">"))
+        assert result.returncode == 0, (command, result.stderr)
+        if target is not None:
+            target.write_text(result.stdout, encoding="utf-8")
+            assert result.stdout.strip(), command
+        printed = {NUMBER.sub("#", line).strip() for line in (result.stdout + result.stderr).splitlines()}
+        for line in shown_lines:
+            assert NUMBER.sub("#", line).strip() in printed, (command, line, result.stdout, result.stderr)
+
+
+def test_a_doctoral_student_with_zotero(home: Path) -> None:
+    computing, biology = libraries.papers("computer science"), libraries.papers("biology")
+    late = {"komor2016programmable", "anzalone2019searchandreplace"}
+    first = [paper for paper in [*computing, *biology] if paper["id"] not in late]
+    libraries.write_zotero(home / "Zotero", first)
+    library = libraries.papers("biology")
+    walk_through(
+        "student.md",
+        {"sciretrieve sync": lambda: libraries.write_zotero(home / "Zotero", [paper for paper in library if paper["id"] in late])},
+    )
+
+
+def test_a_librarian_with_openalex(home: Path) -> None:
+    works = libraries.papers("computer science", "medicine", "epidemiology", "biology")
+    libraries.write_openalex(home / "works" / "updated_date=2026-11-01", works)
+    walk_through("librarian.md")
+
+
+def test_a_developer_with_python(home: Path) -> None:
+    """The page's code is one program."""
+    code = "\n".join(re.findall(r"```python\n(.*?)```", (DOCS / "developer.md").read_text(encoding="utf-8"), re.DOTALL))
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=home)
+    assert result.returncode == 0, result.stderr
+    assert "did you mean 'year'" in result.stdout
