@@ -426,3 +426,11 @@ def test_an_index_can_move(whole: sr.Index, tmp_path: Path) -> None:
     shutil.copytree(whole.path, tmp_path / "elsewhere")
     there = sr.open(tmp_path / "elsewhere")
     assert there.search("star dust", 5, mode="bm25").rankings[0].ids == whole.search("star dust", 5, mode="bm25").rankings[0].ids
+
+
+def test_rejected_rows_may_have_ids_and_files_in_broken_utf_8(tmp_path: Path) -> None:
+    corpus = tmp_path / os.fsdecode(b"caf\xe9.bib")
+    corpus.write_bytes(b"@misc{a, title = {Gr\xc3\xbcn}}\n@misc{b\xb5, title = {}}\n@misc{\xc3\xbcc\xb5, title = {open\n")
+    sr.build(corpus, tmp_path / "index", encoder="letters")
+    rows = [json.loads(line) for line in (tmp_path / "index" / "rejected.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert {(row["source"], row["row"], row["id"]) for row in rows} == {(str(corpus), 2, None), (str(corpus), 3, "üc\udcb5")}
