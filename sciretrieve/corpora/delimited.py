@@ -13,7 +13,7 @@ from typing import TextIO
 from ..errors import InvalidRequest
 from ..streams import LONGEST_LINE, beginning, open_binary
 from .dialects import zotero
-from .encodings import encoding_of
+from .encodings import ESCAPED, encoding_of
 from .raw import MOST_COLUMNS, RawBatch, Rejected, Row, batches_of_rows, free_name, too_many_columns
 
 DELIMITERS = ",;\t|"
@@ -32,8 +32,7 @@ def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
     csv.field_size_limit(sys.maxsize)
     number = 0
     encoding = encoding_of(path, beginning(path))
-    # surrogateescape keeps broken bytes, so that one bad row does not stop the file
-    with io.TextIOWrapper(open_binary(path), encoding=encoding, errors="surrogateescape", newline="") as text:
+    with io.TextIOWrapper(open_binary(path), encoding=encoding, errors=ESCAPED, newline="") as text:
         try:
             lines = _Lines(text, path)
             first = next((line for line in lines if line.strip()), "")
@@ -53,7 +52,7 @@ def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
                     yield number, zotero.paper(row) if is_zotero else row
                 elif fields:
                     yield number, Rejected(str(path), number, f"{len(fields)} fields where the header has {len(header)}")
-        except (OSError, UnicodeDecodeError) as error:
+        except OSError as error:
             raise InvalidRequest(f"{path} cannot be read after row {number}: {error}") from error
 
 

@@ -18,10 +18,22 @@ LEGACY += ["shift_jis", "euc_jp", "gb18030", "big5", "cp949"]
 """The other encodings that programs write: of Windows and the Mac, of Russia, Japan, China and Korea."""
 SAMPLE = 1 << 16
 """Bytes by which an encoding is known."""
+ESCAPED = "sciretrieve.escaped"
+"""How to decode a text whose broken bytes become lone surrogates, so that the rest can be used. Python's own way for this,
+`surrogateescape`, refuses bytes below 128, which are among the broken ones in encodings of several bytes a letter."""
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return "".join(chr(0xDC00 + byte) for byte in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error(ESCAPED, _escaped)
 
 
 def read_text(path: Path) -> str:
-    """All of a source as text. Broken bytes become lone surrogates, so that the rest can be used.
+    """All of a source as text. Broken bytes become lone surrogates.
 
     Raises:
         InvalidRequest: the source cannot be decompressed, or is too large.
@@ -31,7 +43,7 @@ def read_text(path: Path) -> str:
         return data.decode()
     has_mark = any(data.startswith(mark) for mark in UNICODE.values())
     telling = data if has_mark else b"\n".join(line for line in data.split(b"\n") if not line.isascii())
-    return data.decode(encoding_of(path, telling[:SAMPLE]), errors="surrogateescape")
+    return data.decode(encoding_of(path, telling[:SAMPLE]), errors=ESCAPED)
 
 
 def encoding_of(path: Path, head: bytes) -> str:

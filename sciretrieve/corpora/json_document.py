@@ -109,6 +109,8 @@ class _Reader:
                     raise self._wrong(error.msg) from error
             except RecursionError as error:
                 raise self._wrong("nested too deeply") from error
+            except ValueError as error:  # Python reads whole numbers of up to 4,300 digits
+                raise self._wrong("a number with too many digits") from error
             else:
                 if end < len(self._text) or self._is_whole:  # a number at the end may go on
                     self._place = end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 from collections.abc import Sequence
 from pathlib import Path
@@ -248,6 +249,15 @@ def test_a_macro_of_another_file_stands_for_itself(tmp_path: Path) -> None:
 
 def test_broken_utf8_costs_its_entry(tmp_path: Path) -> None:
     (tmp_path / "p.bib").write_bytes(b"@misc{a, title = {br\xffken}}\n@misc{b, title = {fine \xc3\xa9}}\n")
+    papers, rejected = read_corpus(tmp_path / "p.bib")
+    assert papers["title"].to_pylist() == ["fine é"]
+    assert [(item.row, item.reason) for item in rejected] == [(1, "broken UTF-8")]
+
+
+def test_broken_utf16_costs_its_entry(tmp_path: Path) -> None:
+    entries = ["@misc{a, title = {br", "ken}}\n@misc{b, title = {fine é}}\n"]
+    broken_letter, half_letter = b"\x00\xd8", b"\x41"
+    (tmp_path / "p.bib").write_bytes(codecs.BOM_UTF16_LE + broken_letter.join(entry.encode("utf-16-le") for entry in entries) + half_letter)
     papers, rejected = read_corpus(tmp_path / "p.bib")
     assert papers["title"].to_pylist() == ["fine é"]
     assert [(item.row, item.reason) for item in rejected] == [(1, "broken UTF-8")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 from pathlib import Path
@@ -104,6 +105,15 @@ def test_wherever_it_is_not_closed_no_other_row_is_lost(tmp_path_factory: pytest
 def test_in_the_header_it_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match="cannot be read: a quotation mark in line 1 is not closed"):
         read_corpus(write(tmp_path / "p.csv", 'id,"title\na,b\n'))
+
+
+@pytest.mark.parametrize(("encoding", "mark"), [("utf-16-le", codecs.BOM_UTF16_LE), ("utf-16-be", codecs.BOM_UTF16_BE)])
+def test_a_row_of_broken_utf16_costs_itself(tmp_path: Path, encoding: str, mark: bytes) -> None:
+    path = tmp_path / "p.csv"
+    path.write_bytes(mark + "id,title\na,grün\nb,br\udc41ken\nc,fine\n".encode(encoding, "surrogatepass") + b"\0")
+    papers, rejected = read_corpus(path)
+    assert papers["title"].to_pylist() == ["grün", "fine"]
+    assert [(item.row, item.reason) for item in rejected][:1] == [(2, "broken UTF-8")]
 
 
 def test_quotation_marks_within_fields_are_text(tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ def test_bad_records_cost_themselves_alone(tmp_path: Path) -> None:
         ('{\n"results": [{"id": 1, "title": "x"}', "after record 1: it is cut short"),
         ("{\n3: 4}", "a member without a name"),
         ("[" * 100_000, "nested too deeply"),
+        ('[{"id": 1, "title": "x"}, {"id": ' + "1" * 5_000 + "}]", "after record 2: a number with too many digits"),
     ],
 )
 def test_a_damaged_document_is_refused_in_one_line(tmp_path: Path, text: str, reason: str) -> None:
