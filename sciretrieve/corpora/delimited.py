@@ -32,8 +32,8 @@ def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
     csv.field_size_limit(sys.maxsize)
     number = 0
     encoding = encoding_of(path, beginning(path))
-    with io.TextIOWrapper(open_binary(path), encoding=encoding, errors=ESCAPED, newline="") as text:
-        try:
+    try:
+        with io.TextIOWrapper(open_binary(path), encoding=encoding, errors=ESCAPED, newline="") as text:
             lines = _Lines(text, path)
             first = next((line for line in lines if line.strip()), "")
             delimiter = "\t" if ".tsv" in path.suffixes else max(DELIMITERS, key=first.count)
@@ -52,8 +52,8 @@ def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
                     yield number, zotero.paper(row) if is_zotero else row
                 elif fields:
                     yield number, Rejected(str(path), number, f"{len(fields)} fields where the header has {len(header)}")
-        except OSError as error:
-            raise InvalidRequest(f"{path} cannot be read after row {number}: {error}") from error
+    except OSError as error:
+        raise InvalidRequest(f"{path} cannot be read after row {number}: {error}") from error
 
 
 def _records(lines: _Lines, delimiter: str) -> Iterator[list[str] | str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from ..errors import InvalidRequest, NotFound
-from ..streams import lines, open_binary, read_text
+from ..streams import beginning, lines, read_text
 
 Qrels: TypeAlias = dict[str, dict[str, int]]
 """Query id -> document id -> grade."""
@@ -90,10 +90,7 @@ def json_of(path: Path) -> dict[str, Any]:
 
 def is_json(path: Path) -> bool:
     """Whether a file holds a JSON object, by its name or by its first character."""
-    if ".json" in path.suffixes:
-        return True
-    with open_binary(path) as stream:
-        return stream.read(64).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+    return ".json" in path.suffixes or beginning(path).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
 
 
 def objects_by_id(path: Path) -> dict[str, Mapping[str, Any]]:

@@ -148,6 +148,12 @@ def test_what_cannot_be_decompressed_is_refused(tmp_path: Path, damage: str) -> 
         read_corpus(path)
 
 
+@pytest.mark.parametrize("signature", [b"PK\x03\x04", b"\xfd7zXZ\0", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"])
+def test_what_only_begins_like_compressed_files_is_refused(tmp_path: Path, signature: bytes) -> None:
+    with pytest.raises(InvalidRequest, match=r"p\.csv cannot be read"):
+        read_corpus(write(tmp_path / "p.csv", signature + b"id,title\na,b\n"))
+
+
 TEXTS = {
     "cp1252": "Über Wärme und Größe bei Müller, naïve",
     "cp1250": "Zażółć gęślą jaźń w środku Łodzi",

@@ -55,6 +55,7 @@ def test_runs_in_two_forms(tmp_path: Path) -> None:
         (read_qrels, "q.tsv", "query\tdocument\tscore\n", "holds no judgements"),
         (read_qrels, "q.json", '{"a": {"b": 1', "is no whole JSON"),
         (read_qrels, "q.json", '{"a": 1}', "'a' holds no object"),
+        (read_qrels, "q.tsv", "PK\x03\x04", "cannot be read to its end"),
         (read_qrels, "q.json", '{"": null}', "'' holds no object"),
         (read_scores, "r.trec", "q Q0 d 1 nan t\n", "line 1: the score is NaN"),
         (read_scores, "r.trec", "q Q0 d 1 x t\n", "line 1: the score 'x' is no number"),
