@@ -1,6 +1,6 @@
 """What tests share: a cache for compiled encoders, small corpora made up here, and indexes built from them once.
 
-The whole suite must pass in five minutes on two cores. What costs: converting an encoder takes a second, starting a process
+A suite that takes long is run too seldom, so every second counts. What costs: converting an encoder takes a second, starting a process
 another, opening the embedded encoder a quarter. So a new test takes `index` or `built` where any index will do, words alone
 (`encoder=None`) where no vectors are needed, `tests.toy_encoder` where the vectors' values do not matter, `models` for weights
 made up here, and `tests.command_line.sciretrieve` for commands. Nothing sleeps, and nothing is asserted of durations.
@@ -22,8 +22,6 @@ os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="sciretrieve-no-hub-")
 os.environ.pop("SCIRETRIEVE_MODELS", None)
 os.environ["SCIRETRIEVE_CONFIG"] = os.environ["HF_HOME"] + "/config.toml"
 os.environ["SCIRETRIEVE_DATA"] = os.environ["HF_HOME"] + "/data"
-# nor for their settings
-os.environ["SCIRETRIEVE_CONFIG"] = str(Path(os.environ["HF_HOME"]) / "no-config.toml")
 if (worker := os.environ.get("PYTEST_XDIST_WORKER")) and hasattr(os, "sched_setaffinity"):
     # a core for each worker: threads of several libraries in several workers would wait for each other
     cores = sorted(os.sched_getaffinity(0))
