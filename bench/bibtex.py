@@ -9,7 +9,7 @@ from pathlib import Path
 from pybtex.database import parse_file
 from reporting import arguments, report, taking_turns
 
-from sciretrieve.corpora import open_corpus
+from sciretrieve.papers.corpora import open_corpus
 
 WORDS = (
     r"graph neural na{\"i}ve {Bayes} M{\"u}nchen $\alpha$-helix 5\% R\&D caf\'e data-driven retrieval of the in search -- \emph{in vivo}"

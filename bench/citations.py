@@ -29,11 +29,11 @@ from quality import MEASURES
 from reporting import arguments, report
 
 import sciretrieve as sr
-from sciretrieve.citations import CitationGraph, Graph, Names, library
-from sciretrieve.evaluation.measures import Evaluator, parse_measure
-from sciretrieve.evaluation.statistics import compare, interval
-from sciretrieve.ranking import linking
-from sciretrieve.ranking.linking import DEPTH, Linked
+from sciretrieve.metrics.measures import Evaluator, parse_measure
+from sciretrieve.metrics.significance import compare, interval
+from sciretrieve.query.citations import CitationGraph, Graph, Names, citation_graph
+from sciretrieve.query.ranking import linking
+from sciretrieve.query.ranking.linking import DEPTH, Linked
 from sciretrieve.runs import Ranking
 from sciretrieve.types import Rows
 
@@ -111,10 +111,10 @@ def values(task: Task, rankings: Mapping[int, Ranking]) -> Any:
 
 def linked(index: sr.Index, task: Task, unknown: int) -> dict[int, Linked]:
     """The papers that the task's graph links with each query, where papers are taken to have so many unknown works."""
-    usual, library.UNKNOWN = library.UNKNOWN, unknown
+    usual, citation_graph.UNKNOWN = citation_graph.UNKNOWN, unknown
     graph = CitationGraph(task.graph.papers, task.graph.papers, task.graph.names, task.graph.graph)
     links = {row: Linked(*graph.related(row), index.ids, True) for row in task.wanted}
-    library.UNKNOWN = usual
+    citation_graph.UNKNOWN = usual
     return links
 
 
@@ -126,9 +126,9 @@ def shown(measured: Any) -> str:
 def rows_of(index: sr.Index, task: Task) -> Iterator[dict[str, Any]]:
     """One row of the table for each mode of the text."""
     ids = dict(zip(task.wanted, index.ids(np.array(list(task.wanted), np.int64)), strict=True))
-    links = {unknown: linked(index, task, unknown) for unknown in {*UNKNOWNS, library.UNKNOWN}}
+    links = {unknown: linked(index, task, unknown) for unknown in {*UNKNOWNS, citation_graph.UNKNOWN}}
     deep = DEPTH + max(map(len, task.known.values()))
-    by_citations = values(task, {row: link.ranking(sr.Query(ids[row]), deep) for row, link in links[library.UNKNOWN].items()})
+    by_citations = values(task, {row: link.ranking(sr.Query(ids[row]), deep) for row, link in links[citation_graph.UNKNOWN].items()})
     for mode in index.modes:
         texts = {row: index.similar(id, DEPTH, by="text", mode=mode, group=False).rankings[0] for row, id in ids.items()}
 
@@ -141,13 +141,13 @@ def rows_of(index: sr.Index, task: Task) -> Iterator[dict[str, Any]]:
         def chosen(share: float, unknown: int) -> str:
             return f"{100 * both(share, unknown)[::2, 0].mean():.1f}"
 
-        by_text, usual = values(task, texts)[1::2], both(linking.SHARE, library.UNKNOWN)[1::2]
+        by_text, usual = values(task, texts)[1::2], both(linking.SHARE, citation_graph.UNKNOWN)[1::2]
         low, high = interval(usual[:, 0])
         yield {
             "task": task.name,
             "queries": len(ids),
             "text": mode,
-            **{f"share {share}": chosen(share, library.UNKNOWN) for share in SHARES},
+            **{f"share {share}": chosen(share, citation_graph.UNKNOWN) for share in SHARES},
             **{f"unknown {unknown}": chosen(linking.SHARE, unknown) for unknown in UNKNOWNS},
             "by text": shown(by_text),
             "by citations": shown(by_citations[1::2]),

@@ -26,8 +26,8 @@ def step(name):
 import sys, json
 path, query, mode = sys.argv[1:4]
 import sciretrieve.commands; step("import the command line")
-import sciretrieve.index; step("import NumPy, Arrow and the index")
-index = sciretrieve.index.Index(path); step("open the index")
+import sciretrieve.query.index; step("import NumPy, Arrow and the index")
+index = sciretrieve.query.index.Index(path); step("open the index")
 if mode != "bm25":
     index.encoder._core; step("import OpenVINO")
     index.encoder._tokenizer; step("load the tokenizer")

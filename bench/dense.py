@@ -24,13 +24,14 @@ import numpy as np
 from peers import Peer
 from reporting import arguments, report, taking_turns
 
-from sciretrieve.benchmarking import Bench, Row, plot
-from sciretrieve.dense import VectorShard, build_ann, factory_string
-from sciretrieve.dense.ann import NAMED
-from sciretrieve.dense.measuring import EFS, Questions, efforts, held_out, spread
-from sciretrieve.dense.vectors import score_rows
-from sciretrieve.effort import EXACT, Effort, Knob, knob
-from sciretrieve.scope import Scope
+from sciretrieve.matching.dense import VectorShard, build_ann, factory_string
+from sciretrieve.matching.dense.ann import NAMED
+from sciretrieve.matching.dense.measuring import EFS, Questions, efforts, held_out, spread
+from sciretrieve.matching.dense.vectors import score_rows
+from sciretrieve.matching.effort import EXACT, Effort, Knob, knob
+from sciretrieve.matching.scope import Scope
+from sciretrieve.studies.dense_plot import plot
+from sciretrieve.studies.dense_types import Bench, Row
 from sciretrieve.types import Rows, Vectors
 
 PEERS = ("hnswlib", "usearch f32", "usearch i8", "SVS f32", "SVS LVQ8")

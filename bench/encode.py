@@ -28,8 +28,8 @@ from sciretrieve import Paper, open_corpus
 from sciretrieve.demo import CORPUS
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.catalogue import MINILM
-from sciretrieve.encoders.sources import obtain
 from sciretrieve.encoders.text_encoder import TextEncoder
+from sciretrieve.encoders.weights import obtain
 from sciretrieve.types import Vectors
 
 SIZES = {"minilm": (6, 384, 0), "bert-base": (12, 768, 48)}

@@ -8,7 +8,7 @@ import faiss
 import numpy as np
 from reporting import arguments, report, taking_turns
 
-from sciretrieve.dense import exact
+from sciretrieve.matching.dense import exact
 
 
 def main() -> None:

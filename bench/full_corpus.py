@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from reporting import arguments, report, taking_turns
 
-from sciretrieve.dense import full_corpus
+from sciretrieve.matching.dense import full_corpus
 
 PAPERS, DIM, QUERIES = 142_009, 768, 90_000
 

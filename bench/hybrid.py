@@ -16,8 +16,8 @@ import numpy as np
 from reporting import arguments, report, taking_turns
 
 import sciretrieve as sr
-from sciretrieve.dense.vectors import vectors_at
-from sciretrieve.search import Probe
+from sciretrieve.matching.dense.vectors import vectors_at
+from sciretrieve.query.search import Probe
 
 
 def main() -> None:

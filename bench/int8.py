@@ -19,10 +19,10 @@ from reporting import arguments, report
 
 import sciretrieve as sr
 from sciretrieve.choices import BuildPrecision
-from sciretrieve.corpora import PaperCorpus
-from sciretrieve.evaluation.measures import Evaluator, parse_measure
 from sciretrieve.evaluation.readers import beir
-from sciretrieve.fusion import Fusion
+from sciretrieve.matching.fusion import Fusion
+from sciretrieve.metrics.measures import Evaluator, parse_measure
+from sciretrieve.papers.corpora import PaperCorpus
 
 PRECISIONS: tuple[BuildPrecision, ...] = ("auto", "int8")
 

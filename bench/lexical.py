@@ -23,8 +23,8 @@ from reporting import arguments, report, taking_turns
 
 import sciretrieve as sr
 from sciretrieve.demo import CORPUS
-from sciretrieve.lexical import Analyzer
-from sciretrieve.lexical.bm25 import weigh_terms
+from sciretrieve.matching.lexical import Analyzer
+from sciretrieve.matching.lexical.bm25 import weigh_terms
 
 K = 10
 OKAPI_TERMS = 100

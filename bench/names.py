@@ -26,12 +26,12 @@ from reporting import arguments, report
 
 import sciretrieve as sr
 from sciretrieve.errors import IndexExists
-from sciretrieve.evaluation.measures import Evaluator, parse_measure
 from sciretrieve.evaluation.readers import beir
-from sciretrieve.evaluation.statistics import compare
-from sciretrieve.lexical import names
-from sciretrieve.lexical.fields import field_term, name_words
-from sciretrieve.search import Probe
+from sciretrieve.matching.lexical import name_terms
+from sciretrieve.matching.lexical.fields import field_term, name_words
+from sciretrieve.metrics.measures import Evaluator, parse_measure
+from sciretrieve.metrics.significance import compare
+from sciretrieve.query.search import Probe
 from sciretrieve.types import Paper, Query
 
 Asked = list[tuple[Query, dict[str, int]]]
@@ -42,12 +42,12 @@ COMMON = 20
 """Papers that must have a word of a title for it to be one that people remember."""
 WAYS: dict[str, dict[str, Any]] = {
     "default": {},
-    "authors 0.5": {"WEIGHTS": {**names.WEIGHTS, "authors": 0.5}},
-    "authors 2": {"WEIGHTS": {**names.WEIGHTS, "authors": 2.0}},
-    "authors from 0.5": {"LEAST_SHARES": {**names.LEAST_SHARES, "authors": 0.5}},
-    "no venue": {"WEIGHTS": {"authors": names.WEIGHTS["authors"]}},
-    "venue 1": {"WEIGHTS": {**names.WEIGHTS, "venue": 1.0}},
-    "venue from 0.3": {"LEAST_SHARES": {**names.LEAST_SHARES, "venue": 0.3}},
+    "authors 0.5": {"WEIGHTS": {**name_terms.WEIGHTS, "authors": 0.5}},
+    "authors 2": {"WEIGHTS": {**name_terms.WEIGHTS, "authors": 2.0}},
+    "authors from 0.5": {"LEAST_SHARES": {**name_terms.LEAST_SHARES, "authors": 0.5}},
+    "no venue": {"WEIGHTS": {"authors": name_terms.WEIGHTS["authors"]}},
+    "venue 1": {"WEIGHTS": {**name_terms.WEIGHTS, "venue": 1.0}},
+    "venue from 0.3": {"LEAST_SHARES": {**name_terms.LEAST_SHARES, "venue": 0.3}},
     "no year": {"YEAR": 0.0},
     "keywords 0.1": {"keywords": 0.1},
 }
@@ -148,7 +148,7 @@ def judged(folder: Path, queries: int) -> Iterator[tuple[str, Asked]]:
 def probed(index: sr.Index, queries: Sequence[Query], way: Mapping[str, Any]) -> list[Probe]:
     """The queries made ready with other weights."""
     changed = {name: value for name, value in way.items() if name != "keywords"}
-    with patch.multiple(names, **changed) if changed else patch.object(names, "YEAR", names.YEAR):
+    with patch.multiple(name_terms, **changed) if changed else patch.object(name_terms, "YEAR", name_terms.YEAR):
         probes = index.probes(queries, "bm25", None)
     if "keywords" not in way:
         return probes

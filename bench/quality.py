@@ -26,14 +26,14 @@ from reporting import arguments, report
 
 import sciretrieve as sr
 from sciretrieve.choices import Mode
-from sciretrieve.corpora import PaperCorpus
 from sciretrieve.errors import IndexExists
 from sciretrieve.evaluation.material import Task
-from sciretrieve.evaluation.measures import Evaluator, parse_measure
 from sciretrieve.evaluation.readers import beir
-from sciretrieve.evaluation.statistics import compare, holm, interval
-from sciretrieve.fusion import Fusion
-from sciretrieve.search import Probe
+from sciretrieve.matching.fusion import Fusion
+from sciretrieve.metrics.measures import Evaluator, parse_measure
+from sciretrieve.metrics.significance import compare, holm, interval
+from sciretrieve.papers.corpora import PaperCorpus
+from sciretrieve.query.search import Probe
 from sciretrieve.types import Query
 
 WAYS: dict[str, tuple[Mode, Fusion]] = {

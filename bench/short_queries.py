@@ -15,7 +15,7 @@ import numpy as np
 from reporting import arguments, report
 
 import sciretrieve as sr
-from sciretrieve.index import Index
+from sciretrieve.query.index import Index
 from sciretrieve.types import Query
 
 FEWEST_WORDS = 4

@@ -18,30 +18,30 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .answers.answering import Answer, Request, answer
     from .answers.cited import citations_of
+    from .answers.citing import Citations, cite
     from .answers.explaining import explain, why_not
     from .answers.profiles import profile
     from .answers.saved import News, SavedSearch, news, save_search, saved_search, saved_searches
-    from .benchmarking import bench
-    from .citing import Citations, cite
-    from .corpora import ColumnMap, Corpus, open_corpus
-    from .distributed import DistributedIndex, RayWorkers
     from .encoders import load_encoder
     from .errors import SciretrieveError
     from .evaluation import evaluate
-    from .fusion import Fusion
-    from .index import Index
-    from .index import Index as open  # noqa: A004, N813
-    from .indexing import add, build, build_part, delete, estimate, merge, reindex, sync
+    from .lifecycle import add, build, build_part, delete, estimate, merge, reindex, sync
+    from .lifecycle.distributed import DistributedIndex, RayWorkers
+    from .lifecycle.vector_files import encode
+    from .matching.fusion import Fusion
     from .options import Bm25Parameters, BuildSettings, SearchOptions
-    from .perturbation import robustness
-    from .ranking.reranking import open_reranker
-    from .repairing import repair
+    from .papers.corpora import ColumnMap, Corpus, open_corpus
+    from .query.index import Index
+    from .query.index import Index as open  # noqa: A004, N813
+    from .query.ranking.reranking import open_reranker
     from .runs import Ranking, Run
     from .screening import Screening
-    from .tuning import tune
+    from .storage.repairing import repair
+    from .storage.verifying import verify
+    from .studies.dense_types import bench
+    from .studies.perturbation import robustness
+    from .studies.tuning import tune
     from .types import Hit, Paper, Query
-    from .vector_files import encode
-    from .verifying import verify
 
     __version__: str
 
@@ -103,52 +103,52 @@ _HOMES = {
     "Answer": "answers.answering",
     "Bm25Parameters": "options",
     "BuildSettings": "options",
-    "Citations": "citing",
-    "ColumnMap": "corpora",
-    "Corpus": "corpora",
-    "DistributedIndex": "distributed",
-    "Fusion": "fusion",
+    "Citations": "answers.citing",
+    "ColumnMap": "papers.corpora",
+    "Corpus": "papers.corpora",
+    "DistributedIndex": "lifecycle.distributed",
+    "Fusion": "matching.fusion",
     "Hit": "types",
-    "Index": "index",
+    "Index": "query.index",
     "News": "answers.saved",
     "Paper": "types",
     "Query": "types",
     "Ranking": "runs",
-    "RayWorkers": "distributed",
+    "RayWorkers": "lifecycle.distributed",
     "Request": "answers.answering",
     "Run": "runs",
     "SavedSearch": "answers.saved",
     "SciretrieveError": "errors",
     "Screening": "screening",
     "SearchOptions": "options",
-    "add": "indexing",
+    "add": "lifecycle",
     "answer": "answers.answering",
-    "bench": "benchmarking",
-    "build": "indexing",
-    "build_part": "indexing",
+    "bench": "studies.dense_types",
+    "build": "lifecycle",
+    "build_part": "lifecycle",
     "citations_of": "answers.cited",
-    "cite": "citing",
-    "delete": "indexing",
-    "encode": "vector_files",
-    "estimate": "indexing",
+    "cite": "answers.citing",
+    "delete": "lifecycle",
+    "encode": "lifecycle.vector_files",
+    "estimate": "lifecycle",
     "evaluate": "evaluation",
     "explain": "answers.explaining",
     "load_encoder": "encoders",
-    "merge": "indexing",
+    "merge": "lifecycle",
     "news": "answers.saved",
-    "open": "index",
-    "open_corpus": "corpora",
-    "open_reranker": "ranking.reranking",
+    "open": "query.index",
+    "open_corpus": "papers.corpora",
+    "open_reranker": "query.ranking.reranking",
     "profile": "answers.profiles",
-    "reindex": "indexing",
-    "repair": "repairing",
-    "robustness": "perturbation",
+    "reindex": "lifecycle",
+    "repair": "storage.repairing",
+    "robustness": "studies.perturbation",
     "save_search": "answers.saved",
     "saved_search": "answers.saved",
     "saved_searches": "answers.saved",
-    "sync": "indexing",
-    "tune": "tuning",
-    "verify": "verifying",
+    "sync": "lifecycle",
+    "tune": "studies.tuning",
+    "verify": "storage.verifying",
     "why_not": "answers.explaining",
 }
 

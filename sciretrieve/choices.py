@@ -31,7 +31,7 @@ Order: TypeAlias = Literal["year"]
 SimilarBy: TypeAlias = Literal["citations", "text", "both"]
 """By what papers are similar."""
 Filter: TypeAlias = str | Sequence[str] | None
-"""A filter, or several that must all hold; see `sciretrieve.narrowing.filters`."""
+"""A filter, or several that must all hold; see `sciretrieve.query.narrowing.filters`."""
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 METRICS: tuple[Metric, ...] = get_args(Metric)

@@ -8,18 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
-from .choices import (
-    Bm25Variant,
-    BuildPrecision,
-    Device,
-    Filter,
-    FusionMethod,
-    Metric,
-    Mode,
-    PoolingName,
-    check_choice,
-    check_types,
-)
+from .choices import Bm25Variant, BuildPrecision, Device, Filter, FusionMethod, Metric, Mode, PoolingName, check_choice, check_types
 from .errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -155,8 +144,8 @@ class SearchOptions:
         alpha: the share of meaning, of vectors and token vectors, beside BM25's, 0 to 1; by default 0.5 in convex, by length in blend.
         reranker: what orders the first papers anew, see `sciretrieve.open_reranker`.
         rerank_depth: how many papers it orders.
-        group: whether papers of one title and first author are answered as one, see `sciretrieve.ranking.grouping`.
-        diversify: whether papers that are like those before them are put off, see `sciretrieve.ranking.diversity`.
+        group: whether papers of one title and first author are answered as one, see `sciretrieve.query.ranking.grouping`.
+        diversify: whether papers that are like those before them are put off, see `sciretrieve.query.ranking.diversity`.
         ef: candidates that an HNSW index keeps while it walks its graph; by default as was measured to be enough.
         nprobe: lists of an IVF index that are searched; by default as was measured to be enough.
         recall: the share of the true best 10 papers to find, in place of `ef` and `nprobe`; 1 scores every vector.

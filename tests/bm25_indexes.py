@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from sciretrieve.lexical import Analyzer, Bm25, Bm25Parameters, LexicalShard, Postings, PostingsBuilder
-from sciretrieve.lexical.bm25 import RememberedWeights
-from sciretrieve.lexical.statistics import frequencies, statistics
-from sciretrieve.scope import Scope
+from sciretrieve.matching.lexical import Analyzer, Bm25, Bm25Parameters, LexicalShard, Postings, PostingsBuilder
+from sciretrieve.matching.lexical.bm25 import RememberedWeights
+from sciretrieve.matching.lexical.corpus_statistics import frequencies, statistics
+from sciretrieve.matching.scope import Scope
 
 TitleAndAbstract = tuple[str, str]
 

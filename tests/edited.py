@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sciretrieve.files import read_sealed, write_sealed
-from sciretrieve.manifest import MANIFEST, generation_file, generations
+from sciretrieve.files.writing import read_sealed, write_sealed
+from sciretrieve.storage.manifest import MANIFEST, generation_file, generations
 
 
 @contextmanager

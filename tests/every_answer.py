@@ -15,8 +15,8 @@ import sciretrieve as sr
 from sciretrieve.answers import overview
 from sciretrieve.answers.explaining import explain, why_not
 from sciretrieve.evaluation.spaces import IndexSpace
-from sciretrieve.exporting import export
-from sciretrieve.ranking.grouping import groups_of
+from sciretrieve.lifecycle.exporting import export
+from sciretrieve.query.ranking.grouping import groups_of
 from sciretrieve.types import Query
 
 TYPED = ('"message passing" nodes', "title:graph -molecules edges", "author:lovelace vaccine", "grahp nueral", "year:2012 price")

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from sciretrieve.corpora import ColumnMap, Rejected, open_corpus
-from sciretrieve.schema import concat
+from sciretrieve.files.schema import concat
+from sciretrieve.papers.corpora import ColumnMap, Rejected, open_corpus
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciretrieve.cache import cache_directory
 from sciretrieve.config import SETTINGS, check, config_file, parsed, setting, with_setting
-from sciretrieve.encoders.cache import models_directory
+from sciretrieve.encoders.encoder_cache import models_directory
 from sciretrieve.errors import InvalidRequest, UnknownName
+from sciretrieve.files.user_folders import cache_directory
 
 
 @pytest.fixture

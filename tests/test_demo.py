@@ -12,7 +12,7 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve import demo
-from sciretrieve.outputs import notes
+from sciretrieve.answers.outputs import notes
 
 SCORE = re.compile(r"\d\.\d{3}")
 PAPERS = [json.loads(line) for line in demo.CORPUS.read_text(encoding="utf-8").splitlines()]

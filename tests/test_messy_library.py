@@ -11,9 +11,9 @@ import pytest
 from pybtex.database.input.bibtex import LowLevelParser
 
 import sciretrieve as sr
-from sciretrieve import outputs
-from sciretrieve.bibliographies.bibtex import entries
-from sciretrieve.exporting import export
+from sciretrieve.answers import outputs
+from sciretrieve.lifecycle.exporting import export
+from sciretrieve.papers.bibliographies.bibtex_entries import entries
 from sciretrieve.types import Paper
 from tests.messy_library import Entry, Library, messy_library
 

@@ -11,12 +11,12 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.choices import Metric
-from sciretrieve.dense import VectorShard
-from sciretrieve.dense.scale import scale
-from sciretrieve.index import Index
-from sciretrieve.lexical.spelling import Correction
-from sciretrieve.scope import Scope
-from sciretrieve.search import Probe, Searcher
+from sciretrieve.matching.dense import VectorShard
+from sciretrieve.matching.dense.scale import scale
+from sciretrieve.matching.lexical.spelling import Correction
+from sciretrieve.matching.scope import Scope
+from sciretrieve.query.index import Index
+from sciretrieve.query.search import Probe, Searcher
 from sciretrieve.types import Query
 from tests.made_up import made_up_papers, write_jsonl
 

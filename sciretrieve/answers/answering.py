@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 
 from ..choices import Order, SimilarBy, check_types
 from ..errors import InvalidRequest
-from ..index import Index
 from ..options import SearchOptions
+from ..query.index import Index
 from ..runs import WEAK_NOTE, Ranking, Run
 from ..types import Hit
 from ..wording import counted

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..citations import Reference, reference_columns, references_of
-from ..index import Index
-from ..sharding import by_shard
+from ..matching.sharding import by_shard
+from ..query.citations import Reference, reference_columns, references_of
+from ..query.index import Index
 from ..types import Paper
 
 

@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..choices import Filter, FusionMethod, Mode
-from ..citations import Link
-from ..dense import vectors as dense
-from ..dense.exact import score
-from ..index import Index
-from ..late import QueryTokens
-from ..lexical import Analyzer
-from ..lexical.fields import in_words
-from ..narrowing import filters, operators
-from ..scope import Scope
-from ..search import Probe
+from ..matching.dense import vectors as dense
+from ..matching.dense.exact import score
+from ..matching.late import QueryTokens
+from ..matching.lexical import Analyzer
+from ..matching.lexical.fields import in_words
+from ..matching.scope import Scope
+from ..query.citations import Link
+from ..query.index import Index
+from ..query.narrowing import filters, operators
+from ..query.search import Probe
 from ..types import Paper, Query, Rows, Vectors
 
 SENTENCE_END = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')\]])|(?<=[.!?][\"')\]]{2}))\s+(?=[\"'(\[]*[A-Z0-9])")

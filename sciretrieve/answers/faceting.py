@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InvalidRequest, UnknownName
-from ..schema import integers
+from ..files.schema import integers
 from ..types import Rows
 
 

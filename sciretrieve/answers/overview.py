@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..dense.vectors import vectors_at
 from ..errors import InvalidRequest, UnknownName
-from ..index import Index
-from ..lexical.names import field_terms
+from ..files.schema import concat, integers
+from ..matching.dense.vectors import vectors_at
+from ..matching.lexical.name_terms import field_terms
+from ..matching.sharding import by_shard
+from ..query.index import Index
 from ..runs import WEAK, Ranking, Run
-from ..schema import concat, integers
-from ..sharding import by_shard
 from ..types import Mask, Paper, Rows
 from .clustering import clusters
 from .explaining import typed_words

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..index import GRAPHED, Index
-from ..ranking.grouping import groups
+from ..query.index import GRAPHED, Index
+from ..query.ranking.grouping import groups
 from ..types import Hit, Paper
 from .cited import CitationsOf, citations_of
 

@@ -14,14 +14,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ..cache import data_directory
 from ..errors import CorruptData, InvalidRequest, NotFound
-from ..files import make_folder, read_json, write_json
-from ..index import Index
+from ..files.user_folders import data_directory
+from ..files.writing import make_folder, read_json, write_json
 from ..options import SearchOptions
 from ..protocols import Reranker
+from ..query.index import Index
+from ..query.snapshot import as_ids
 from ..runs import Run
-from ..snapshot import as_ids
 from ..types import Hit
 from . import overview
 from .answering import Answer, Request, plainly, searched

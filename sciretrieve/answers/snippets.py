@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..index import Index
-from ..lexical import Analyzer
+from ..matching.lexical import Analyzer
+from ..query.index import Index
 from .answering import Answer
 from .explaining import sentences
 

@@ -8,13 +8,14 @@ import typer
 
 from . import (
     benching,
-    building,
-    citing,
+    bibliography,
+    changing,
     configuring,
     demonstrating,
     encoding,
     evaluating,
     following,
+    indexing,
     listing,
     managing,
     perturbing,
@@ -22,7 +23,6 @@ from . import (
     searching,
     showing,
     studying,
-    updating,
 )
 from .command import Command, Group
 
@@ -60,17 +60,17 @@ COMMANDS = {
         (searching.similar, "similar", "kipf2017semi --not hamilton2017inductive"),
         (showing.show, "show", "kipf2017semi"),
         (showing.open_in_browser, "open", "kipf2017semi"),
-        (citing.cite, "cite", "kipf2017semi hamilton2017inductive --append refs.bib"),
+        (bibliography.cite, "cite", "kipf2017semi hamilton2017inductive --append refs.bib"),
         (searching.batch, "batch", "queries.jsonl -i indexes/scifact -o run.trec"),
         (following.news, "news", ""),
     ),
     "Keep an index": (
-        (building.index, "index", "arxiv.parquet -o indexes/arxiv"),
-        (updating.add, "add", "new-papers.bib -i indexes/papers"),
-        (updating.sync, "sync", "papers.bib -i indexes/papers --watch"),
-        (updating.delete, "delete", "kipf2017semi -i indexes/papers"),
-        (updating.merge, "merge", "-i indexes/papers"),
-        (updating.reindex, "reindex", "-i indexes/papers --dense hnsw"),
+        (indexing.index, "index", "arxiv.parquet -o indexes/arxiv"),
+        (changing.add, "add", "new-papers.bib -i indexes/papers"),
+        (changing.sync, "sync", "papers.bib -i indexes/papers --watch"),
+        (changing.delete, "delete", "kipf2017semi -i indexes/papers"),
+        (changing.merge, "merge", "-i indexes/papers"),
+        (changing.reindex, "reindex", "-i indexes/papers --dense hnsw"),
         (listing.indexes, "indexes", ""),
     ),
     "Look inside": (

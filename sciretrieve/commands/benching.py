@@ -12,10 +12,10 @@ import typer
 from ..options import SHARD_SIZE
 from ..wording import counted
 from .console import Console, say
-from .options import Debug, Generation, IndexPath, PlainFormatOption, Quiet, chosen_index
+from .parameters import Debug, Generation, IndexPath, PlainFormatOption, Quiet, chosen_index
 
 if TYPE_CHECKING:
-    from ..benchmarking import Bench
+    from ..studies.dense_types import Bench
 
 
 def bench(
@@ -38,10 +38,11 @@ def bench(
     Builds each in a temporary folder, asks it with rising effort, and says how many of the true best 10 it finds, in what time,
     and what it takes of memory. The index stays as it is.
     """
-    from ..benchmarking import benches, plot
-    from ..dense.ann import NAMED
-    from ..index import Index
-    from ..plotting import check_plot
+    from ..files.figures import check_plot
+    from ..matching.dense.ann import NAMED
+    from ..query.index import Index
+    from ..studies.dense_plot import plot
+    from ..studies.dense_types import benches
 
     for target in output or ():
         check_plot(target)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import typer
 
 if TYPE_CHECKING:
-    from ..manifest import ShardFacts
+    from ..storage.manifest import ShardFacts
 
 MOST_IDS = 50
 """Ids that are offered; more are too many to choose from."""
@@ -36,7 +36,7 @@ def _completer(names: Callable[[typer.Context, str], Iterable[str]]) -> Complete
 @_completer
 def indexes(ctx: typer.Context, incomplete: str) -> Iterable[str]:
     """Names of indexes, and folders."""
-    from ..finding import found
+    from ..storage.finding import found
 
     yield from (path.resolve().name for path in found())
     yield from folders(ctx, incomplete)
@@ -56,8 +56,8 @@ def ids(ctx: typer.Context, incomplete: str) -> Iterable[str]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from ..files import read_array
-    from ..schema import mapped_columns
+    from ..files.schema import mapped_columns
+    from ..files.writing import read_array
 
     offered: list[str] = []
     for folder, shard in _shards(ctx):
@@ -84,8 +84,8 @@ def columns(ctx: typer.Context, incomplete: str) -> Iterable[str]:
 
 def _shards(ctx: typer.Context) -> Iterator[tuple[Path, ShardFacts]]:
     """The folders of the index's shards, with their facts."""
-    from ..finding import chosen
-    from ..manifest import SHARDS, read_manifest
+    from ..storage.finding import chosen
+    from ..storage.manifest import SHARDS, read_manifest
 
     path = chosen(ctx.params.get("index")).path
     for shard in read_manifest(path).shards:
@@ -110,7 +110,7 @@ def rerankers(ctx: typer.Context, incomplete: str) -> Iterable[str]:
 @_completer
 def dense_types(ctx: typer.Context, incomplete: str) -> Iterable[str]:
     """Types of dense index."""
-    from ..dense.ann import NAMED
+    from ..matching.dense.ann import NAMED
 
     return ["auto", *NAMED, "none"]
 

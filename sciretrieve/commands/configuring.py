@@ -16,7 +16,7 @@ from ..errors import InvalidRequest, Unavailable, UnknownName
 from . import completing
 from .command import Command
 from .console import say
-from .options import Debug, PlainFormatOption
+from .parameters import Debug, PlainFormatOption
 
 Key = Annotated[str, typer.Argument(metavar="KEY", help="A setting that `sciretrieve config` lists.", autocompletion=completing.settings)]
 
@@ -48,7 +48,7 @@ def change(
 ) -> None:
     """Write a setting to the config file."""
     if key == "index" and len(values) == 1:
-        from ..finding import chosen, is_index
+        from ..storage.finding import chosen, is_index
 
         path = chosen(values[0]).path
         if not is_index(path):
@@ -116,7 +116,7 @@ def _read() -> str:
 
 
 def _write(text: str) -> None:
-    from ..files import make_folder, write_whole
+    from ..files.writing import make_folder, write_whole
 
     file = config_file().resolve()  # where a link leads, as users of dotfiles have it
     if file.exists() and not file.is_file():

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from .console import Console, say
-from .options import Debug, Quiet
+from .parameters import Debug, Quiet
 from .searching import say_table
 
 
@@ -28,8 +28,8 @@ def demo(
     from .. import demo as corpus
     from ..answers.answering import Request, answer
     from ..errors import IndexExists
-    from ..indexing import build
-    from ..manifest import read_manifest
+    from ..lifecycle import build
+    from ..storage.manifest import read_manifest
 
     console = Console(quiet)
     console.note(f"indexing the demo corpus into {output}")

@@ -13,7 +13,7 @@ from ..wording import in_bytes, in_words
 from . import completing
 from .command import Command
 from .console import Console, interruptible, say
-from .options import (
+from .parameters import (
     BUILDING,
     AbstractColumn,
     Adapter,
@@ -67,9 +67,9 @@ def encode(
 
     Interrupt it whenever you like: the same command resumes where it stopped.
     """
-    from ..corpora import ColumnMap
     from ..encoders import EncoderRequest, open_encoder
-    from ..vector_files import encode as run
+    from ..lifecycle.vector_files import encode as run
+    from ..papers.corpora import ColumnMap
 
     console = Console(quiet)
     request = EncoderRequest(encoder, adapter, query_adapter, pooling=pooling, template=template, query_template=query_template)
@@ -185,7 +185,7 @@ def cache(
     debug: Debug = False,
 ) -> None:
     """Show, or clear, the cache of compiled encoders."""
-    from ..encoders import cache as encoder_cache
+    from ..encoders import encoder_cache
 
     cache_entries = (
         encoder_cache.clear(name) if clear else [entry for entry in encoder_cache.entries() if entry.folder.name.startswith(name)]

@@ -17,7 +17,7 @@ from . import completing
 from .command import Command
 from .console import Console, interruptible, say
 from .making import build
-from .options import (
+from .parameters import (
     BUILDING,
     SEARCHING,
     Adapter,

@@ -12,11 +12,11 @@ from ..errors import InvalidRequest, SciretrieveError
 from ..wording import counted
 from . import completing
 from .console import Console, printable, say
-from .options import Debug, PlainFormat, PlainFormatOption, Quiet, open_index, opened_reranker
+from .parameters import Debug, PlainFormat, PlainFormatOption, Quiet, open_index, opened_reranker
 
 if TYPE_CHECKING:
     from ..answers.saved import News, SavedSearch
-    from ..index import Index
+    from ..query.index import Index
 
 
 def news(
@@ -86,7 +86,7 @@ def _list(searches: Sequence[SavedSearch], format: PlainFormat) -> None:
 
 
 def _as_json(search: SavedSearch, new: News) -> dict[str, Any]:
-    from ..outputs import record
+    from ..answers.outputs import record
 
     hits = [record(hit) for hit in new.hits]
     return {"name": search.name, "index": str(search.index), "search": str(search), "since": search.looked, "hits": hits}

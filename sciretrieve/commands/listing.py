@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from ..errors import InvalidRequest, NotFound
 from ..wording import counted, in_bytes
 from .console import say
-from .options import Debug, PlainFormatOption
+from .parameters import Debug, PlainFormatOption
 
 if TYPE_CHECKING:
-    from ..finding import Listed
+    from ..storage.finding import Listed
 
 
 def indexes(format: PlainFormatOption = "table", debug: Debug = False) -> None:
@@ -21,7 +21,7 @@ def indexes(format: PlainFormatOption = "table", debug: Debug = False) -> None:
 
     Those in ./indexes, in the folders above, and in the folders of the setting `indexes`; unfinished and damaged ones, too.
     """
-    from ..finding import chosen, found, listing
+    from ..storage.finding import chosen, found, listing
 
     try:
         choice, why_none = chosen(), None

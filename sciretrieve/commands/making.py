@@ -11,7 +11,7 @@ import typer
 from ..errors import InvalidRequest
 from ..wording import in_bytes
 from .console import Console, interruptible
-from .options import AbstractColumn, Debug, IdColumn, Quiet, TitleColumn, chosen_index
+from .parameters import AbstractColumn, Debug, IdColumn, Quiet, TitleColumn, chosen_index
 
 
 def build(
@@ -81,8 +81,8 @@ def build(
 
     The same corpus, options and seed give the same files. The folder appears when all is written.
     """
-    from ..corpora import ColumnMap
     from ..evaluation.builders import ANY, CiteSettings, build_cite, build_published, build_scidocs_like
+    from ..papers.corpora import ColumnMap
 
     console = Console(quiet)
     settings = replace(

@@ -12,10 +12,10 @@ import typer
 
 from ..wording import counted, in_bytes
 from .console import Console, interruptible, say
-from .options import Debug, Generation, IndexPath, PlainFormatOption, Quiet, SameEncoder, chosen_index, given_encoder, index_to_change
+from .parameters import Debug, Generation, IndexPath, PlainFormatOption, Quiet, SameEncoder, chosen_index, given_encoder, index_to_change
 
 if TYPE_CHECKING:
-    from ..manifest import Manifest
+    from ..storage.manifest import Manifest
 
 
 def info(
@@ -30,9 +30,9 @@ def info(
     """
     from dataclasses import asdict
 
-    from ..index import Index
-    from ..indexing.merging import space
-    from ..manifest import generations
+    from ..lifecycle.merging import space
+    from ..query.index import Index
+    from ..storage.manifest import generations
 
     opened_index = Index(chosen_index(index), generation=generation)
     facts = opened_index.manifest
@@ -86,7 +86,7 @@ def _fields(facts: Manifest) -> str:
 
 def _late(facts: Manifest) -> str:
     """What an index has for late interaction."""
-    from ..manifest import TOKEN_FILES
+    from ..storage.manifest import TOKEN_FILES
 
     if facts.late is None:
         return "no token vectors"
@@ -114,7 +114,7 @@ def log(
     """
     from dataclasses import asdict
 
-    from ..manifest import generations, read_manifest
+    from ..storage.manifest import generations, read_manifest
 
     path = chosen_index(index)
     records, openable = read_manifest(path).log, set(generations(path))
@@ -145,8 +145,8 @@ def verify(
     """
     from dataclasses import asdict
 
-    from ..repairing import repair as mend
-    from ..verifying import verify as check
+    from ..storage.repairing import repair as mend
+    from ..storage.verifying import verify as check
 
     console = Console(quiet)
     path = index_to_change(index, console) if repair else chosen_index(index)
@@ -192,8 +192,8 @@ def export(
     A Parquet file has both; a bibliography has the papers, those read from one of its format as they were. A .npy file has the
     vectors, and a .faiss file is an index of them for FAISS. The ids are then in a text file beside it: FAISS's number n is line n + 1.
     """
-    from ..exporting import export as write
-    from ..index import Index
+    from ..lifecycle.exporting import export as write
+    from ..query.index import Index
 
     opened_index = Index(chosen_index(index), generation=generation)
     for path in write(opened_index, output, dense):

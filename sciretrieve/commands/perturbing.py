@@ -11,7 +11,7 @@ import typer
 from ..errors import InvalidRequest
 from . import completing
 from .console import Console, interruptible, say
-from .options import BUILDING, Adapter, Debug, DeviceOption, Pooling, PrecisionOption, Quiet, Template, open_index
+from .parameters import BUILDING, Adapter, Debug, DeviceOption, Pooling, PrecisionOption, Quiet, Template, open_index
 
 
 def robustness(
@@ -58,12 +58,12 @@ def robustness(
     Asks dense, BM25 and hybrid search with titles, and with 32 kinds of changed papers, from other letter case to deleted nouns; prints how
     many find their paper and its neighbours, with the rows that Singh and Singh published in 2022.
     """
-    from ..files import write_json, write_whole
-    from ..perturbation import robustness as study_robustness
-    from ..perturbation.plots import plots
-    from ..perturbation.report import markdown
-    from ..perturbation.study import LIMIT
-    from ..plotting import check_plot
+    from ..files.figures import check_plot
+    from ..files.writing import write_json, write_whole
+    from ..studies.perturbation import robustness as study_robustness
+    from ..studies.perturbation.plots import plots
+    from ..studies.perturbation.report import markdown
+    from ..studies.perturbation.study import LIMIT
 
     if (corpus is None) == (index is None):
         raise InvalidRequest("name either a corpus, or an index by -i, to study")

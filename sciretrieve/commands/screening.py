@@ -17,7 +17,7 @@ from ..errors import NotFound
 from ..wording import counted
 from . import completing
 from .console import Console, given_ids, say
-from .options import Debug, Filters, Generation, IndexPath, QueryEncoder, Quiet, open_index
+from .parameters import Debug, Filters, Generation, IndexPath, QueryEncoder, Quiet, open_index
 
 if TYPE_CHECKING:
     from ..screening import Screening, Status
@@ -118,7 +118,7 @@ def screen(
 
 def _print(papers: Sequence[Paper], labels: Mapping[str, bool], format: str) -> None:
     """Papers for people, for programs, or as a table to be filled in and taken over with --import."""
-    from ..outputs import FORMATS, record
+    from ..answers.outputs import FORMATS, record
     from ..types import Hit
 
     hits = [Hit(rank, 0.0, paper, {}) for rank, paper in enumerate(papers, start=1)]

@@ -17,9 +17,9 @@ from ..errors import InvalidRequest
 from ..options import SearchOptions
 from ..wording import counted, in_words
 from . import completing
-from .citing import cited
+from .bibliography import cited
 from .console import Console, given_ids, interruptible, is_for_people, printable, say
-from .options import (
+from .parameters import (
     SEARCHING,
     TOKENS,
     Address,
@@ -60,7 +60,7 @@ from .options import (
 
 if TYPE_CHECKING:
     from ..answers.answering import Answer, Request
-    from ..index import Index
+    from ..query.index import Index
 
 CHUNK = 256
 
@@ -258,9 +258,9 @@ def batch(
     debug: Debug = False,
 ) -> None:
     """Answer many queries at once, as a TREC run file."""
-    from ..corpora import read_queries
-    from ..files import write_whole
-    from ..outputs import count_encoded_ids
+    from ..answers.outputs import count_encoded_ids
+    from ..files.writing import write_whole
+    from ..papers.corpora import read_queries
 
     query_list = read_queries(queries)
     console = Console(quiet)
@@ -317,7 +317,7 @@ def _names(columns: list[str] | None) -> list[str]:
 
 def _fields(fields: list[str] | None, index: Index) -> list[str]:
     """What is printed of each hit. Raises UnknownName for what neither a hit nor the index has."""
-    from ..outputs import HIT_FIELDS
+    from ..answers.outputs import HIT_FIELDS
 
     names = _names(fields)
     for name in names:
@@ -346,7 +346,7 @@ def _append(answer: Answer, append: Path | None, console: Console) -> None:
 
 
 def _print(index: Index, answer: Answer, format: Format, fields: Sequence[str], console: Console) -> None:
-    from .. import outputs
+    from ..answers import outputs
 
     for note in outputs.notes(answer):
         console.note(note)
@@ -382,7 +382,7 @@ def say_table(index: Index, answer: Answer) -> None:
 
         say(table(answer, query_words(index, answer)), styled=True)
         return
-    from .. import outputs
+    from ..answers import outputs
 
     width = shutil.get_terminal_size((80, 24)).columns
     for position, hit in enumerate(answer.hits):

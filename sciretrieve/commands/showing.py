@@ -9,7 +9,7 @@ import typer
 
 from ..errors import InvalidRequest, NotFound
 from .console import Console, given_ids, say
-from .options import Debug, Generation, IndexPath, PaperIds, PlainFormatOption, QueryEncoder, Quiet, open_index
+from .parameters import Debug, Generation, IndexPath, PaperIds, PlainFormatOption, QueryEncoder, Quiet, open_index
 
 
 def show(
@@ -31,7 +31,7 @@ def show(
     opened_index = open_index(index, encoder, generation)
     profiles = [profile(opened_index, name) for name in _names(ids)]
     if format == "json":
-        from ..outputs import profiled
+        from ..answers.outputs import profiled
 
         say([json.dumps({"schema": 1, "papers": [*map(profiled, profiles)]}, ensure_ascii=False, indent=2)])
         return
@@ -57,7 +57,7 @@ def open_in_browser(
     """
     import webbrowser
 
-    from ..bibliographies.addresses import address_of
+    from ..papers.bibliographies.addresses import address_of
 
     console = Console(quiet)
     papers = open_index(index, None, generation).papers(_names(ids))

@@ -13,7 +13,7 @@ from ..errors import NotFound
 from ..wording import counted
 from . import completing
 from .console import Console, interruptible, say
-from .options import (
+from .parameters import (
     Count,
     Debug,
     Filters,
@@ -30,7 +30,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..tuning import TuningResult
+    from ..studies.tuning import TuningResult
 
 
 def why_not(
@@ -82,8 +82,8 @@ def duplicates(
 
     Case, accents, LaTeX and punctuation make no difference.
     """
-    from ..index import Index
-    from ..ranking.grouping import groups_of
+    from ..query.index import Index
+    from ..query.ranking.grouping import groups_of
 
     opened_index = Index(chosen_index(index), generation=generation)
     groups = groups_of(opened_index.tables(["id", "title", "authors"]))
@@ -117,9 +117,9 @@ def tune(
     Finds the best alpha, depth, k1 and b by cross-validation, and writes them to the index if held-out queries
     improve. No paper is encoded again.
     """
-    from ..corpora import read_queries
-    from ..evaluation.judgements import read_qrels
-    from ..tuning import tune as fit
+    from ..metrics.judgements import read_qrels
+    from ..papers.corpora import read_queries
+    from ..studies.tuning import tune as fit
 
     if not queries.exists():
         raise NotFound(f"there are no queries at {queries}")

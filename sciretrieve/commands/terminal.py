@@ -16,12 +16,12 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from ..bibliographies.addresses import address_of, addresses_of
-from ..bibliographies.bibtex import ENTRY, PARENTS
-from ..bibliographies.names import byline, in_order
-from ..citations import REFERENCES
-from ..outputs import cell, reasons
-from ..schema import letters, plain
+from ..answers.outputs import cell, reasons
+from ..files.schema import letters, plain
+from ..papers.bibliographies.addresses import address_of, addresses_of
+from ..papers.bibliographies.author_names import byline, in_order
+from ..papers.bibliographies.bibtex_entries import ENTRY, PARENTS
+from ..query.citations import REFERENCES
 from ..types import Paper
 from ..wording import counted, in_words
 from .console import printable
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from ..answers.answering import Answer
     from ..answers.profiles import Profile
     from ..answers.snippets import QueryWords
-    from ..citations import Reference
-    from ..index import Index
+    from ..query.citations import Reference
+    from ..query.index import Index
     from ..types import Hit
 
 PLAIN, TITLE, MARK, ASIDE = Style(), Style(bold=True), Style(color="magenta", bold=True), Style(dim=True)

@@ -13,9 +13,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ..files import read_json
+from ..files.writing import read_json
 from ..once import once
-from . import cache
+from . import encoder_cache
 from .specs import Layout, Pooling
 from .tokens import Text, Tokens, open_tokenizer, tokenise
 
@@ -59,7 +59,7 @@ def folder_for(
     facts = [FORM, layout, hashes, task, pooling, normalise, max_length, openvino.__version__, *(["late"] if late else [])]
     content = json.dumps(facts, sort_keys=True)
     readable = re.sub(r"[^\w.-]+", "-", f"{name}-{task}{'-late' * late}".strip("-")).strip("-")[-60:]
-    return cache.graphs_directory() / f"{readable}-{hashlib.sha256(content.encode()).hexdigest()[:16]}"
+    return encoder_cache.graphs_directory() / f"{readable}-{hashlib.sha256(content.encode()).hexdigest()[:16]}"
 
 
 class Artifact:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .cache import models_directory
-from .sources import locate
+from .encoder_cache import models_directory
 from .specs import EncoderSpec, Part
+from .weights import locate
 
 
 def status(spec: EncoderSpec) -> str:

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import Unavailable
-from ..files import sync_file, write_json
-from ..lexical.analysis import STOPWORDS
+from ..files.writing import sync_file, write_json
+from ..matching.lexical.analysis import STOPWORDS
 from ..types import Vectors
-from . import cache
+from . import encoder_cache
 from .artifact import probes
 from .layouts import LOADERS
 from .layouts.loading import silence
@@ -68,7 +68,7 @@ def convert(spec: EncoderSpec, task: str, folders: Mapping[str, Path], target: P
                 raise
     finally:
         shutil.rmtree(work_folder, ignore_errors=True)
-    cache.bound(keep=target)
+    encoder_cache.bound(keep=target)
 
 
 def load_model(spec: EncoderSpec, task: str, folders: Mapping[str, Path], late: bool = False) -> tuple[Any, dict[str, Any], Any]:

@@ -12,9 +12,9 @@ from ..choices import Device, Precision
 from ..types import Paper, Query
 from .catalogue import CATALOGUE, MODEL_FILES, TITLE_ABSTRACT, same
 from .resolving import USUAL_LENGTH, is_path, settings_in
-from .sources import REPOSITORY, obtain
 from .specs import EncoderRequest, EncoderSpec, Part
 from .text_encoder import TextEncoder
+from .weights import REPOSITORY, obtain
 
 CLASSIFIER = "ForSequenceClassification"
 """Ending of the transformers class names of models that give one list of labels for a whole text, or pair."""

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..choices import Metric
-from ..dense.given import GivenIndex, read_given
 from ..errors import InvalidRequest
+from ..matching.dense.given import GivenIndex, read_given
 from ..once import once
 from .stored import IDS, StoredVectors, Table, first_without_numbers, read_ids, rows_of
 

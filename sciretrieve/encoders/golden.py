@@ -11,7 +11,7 @@ import numpy as np
 
 from ..choices import SIDES, SideName
 from ..errors import CorruptData, InvalidRequest
-from ..files import read_array
+from ..files.writing import read_array
 from ..protocols import Encoder
 from ..types import Paper, Query, Vectors
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..demo import CORPUS
 from ..errors import CorruptData, InvalidRequest
-from ..late import Counts, FewBits, Packing, learn, packed_texts, read_packing, write_packing
+from ..matching.late import Counts, FewBits, Packing, learn, packed_texts, read_packing, write_packing
 from ..protocols import Advance, Encoder, unheard
 from ..types import Paper, Vectors
 from .text_encoder import TextEncoder

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..files import describe
+from ..files.writing import describe
 from ..once import once
 from ..protocols import Advance, unheard
 from ..types import Vectors

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from ..choices import Metric
-from ..dense.exact import score
 from ..errors import InvalidRequest, MissingExtra
-from ..files import sync_file
+from ..files.writing import sync_file
+from ..matching.dense.exact import score
 from ..protocols import Encoder
 from ..types import Paper, Query, Rows, Vectors
 from .artifact import Artifact

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Protocol
 
-from ..files import read_json, write_json
+from ..files.writing import read_json, write_json
 from ..protocols import Advance, unheard
 from ..types import Vectors
 from .artifact import PROBES, Artifact

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from ..choices import SideName
-from ..late import FewBits, Packing
+from ..matching.late import FewBits, Packing
 from ..once import once
 from ..protocols import Encoder
 from ..types import Paper, Query, Vectors
-from . import cache
+from . import encoder_cache
 from .late import encode_packed
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class RememberingEncoder:
                 store.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", list(vectors.items()))
 
         self._with_store(insert, None)
-        cache.bound(keep=self._path.parent)
+        encoder_cache.bound(keep=self._path.parent)
 
     def _with_store(self, action: Callable[[Connection], Result], fallback: Result) -> Result:
         """Run `action` on the table of vectors; if the table cannot be used, log that and return `fallback`."""
@@ -125,7 +125,7 @@ class RememberingEncoder:
         identity = {key: value for key, value in self._encoder.identity().items() if key not in ("name", "asked")}
         content = json.dumps([identity, self._encoder.precision], sort_keys=True)
         readable = re.sub(r"[^\w.-]+", "-", self._encoder.name).strip("-")[-60:]
-        return cache.vectors_directory() / f"{readable}-{hashlib.sha256(content.encode()).hexdigest()[:16]}" / "vectors.sqlite"
+        return encoder_cache.vectors_directory() / f"{readable}-{hashlib.sha256(content.encode()).hexdigest()[:16]}" / "vectors.sqlite"
 
 
 def _key(side: SideName, paper: Paper) -> bytes:

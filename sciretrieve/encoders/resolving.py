@@ -18,8 +18,8 @@ from ..choices import Metric
 from ..errors import CorruptData, InvalidRequest, UnknownName
 from .catalogue import ADAPTER_FILES, CATALOGUE, MODEL_FILES, TITLE_ABSTRACT, TITLE_SEP_ABSTRACT, same
 from .members import member_requests, members_of
-from .sources import REPOSITORY, obtain
 from .specs import EncoderRequest, EncoderSpec, Join, Part, Pooling, Side, Sides, joint_metric
+from .weights import REPOSITORY, obtain
 
 LOG = logging.getLogger(__name__)
 FOLDER_FILES = (

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..choices import Precision
 from ..errors import InvalidRequest, SciretrieveError, Unavailable
-from ..files import read_json, write_json
+from ..files.writing import read_json, write_json
 from ..once import once
 from ..protocols import Advance, unheard
 from ..types import Vectors

@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from ..choices import Metric
 from ..errors import InvalidRequest, NotFound
+from ..files.streams import json_lines
 from ..once import once
 from ..protocols import Advance, unheard
-from ..streams import json_lines
 from ..types import Paper, Query, Vectors
 
 PREFIX = "vectors:"

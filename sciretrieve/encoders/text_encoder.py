@@ -19,10 +19,10 @@ from .artifact import Artifact, folder_for
 from .quickest import rates
 from .resolving import resolve
 from .runtimes import Runtimes, for_many, on_cpu, on_gpu
-from .sources import Hashes, hashes_of, obtain
 from .specs import EncoderRequest, EncoderSpec, Part, Side, sides_from
 from .tokens import BUDGET, Ids, TokenReader, Tokens, ignored
 from .torch_runtime import GPU_BUDGET, WINDOW, Weights, check_device, cuda_devices, has_cuda
+from .weights import Hashes, hashes_of, obtain
 
 CPU_WINDOW = 512
 """Texts encoded together on a CPU."""

@@ -1,12 +1,12 @@
 """Full-corpus and re-ranking benchmarks by their authors' exact protocols, any run on any judgements, and comparisons."""
 
-from .catalogue import CATALOGUE, SUITES, find_benchmark
-from .judgements import read_qrels, read_scores
-from .measures import parse_measure
+from ..metrics.judgements import read_qrels, read_scores
+from ..metrics.measures import parse_measure
+from .benchmark_catalogue import CATALOGUE, SUITES, find_benchmark
+from .benchmark_specs import Benchmark, Suite
 from .modes import ModesReport, evaluate_modes
 from .reports import Report
 from .requests import evaluate, replay, score_run
-from .specs import Benchmark, Suite
 from .suites import SuiteReport, evaluate_suite
 
 __all__ = [

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidRequest
+from ..metrics.judgements import Qrels, read_qrels, read_scores
+from ..metrics.measures import Evaluator, parse_measure
+from ..metrics.significance import Comparison, Variance, compare, holm, interval, variance
 from ..wording import counted
-from .catalogue import find_benchmark
-from .judgements import Qrels, read_qrels, read_scores
-from .measures import Evaluator, parse_measure
+from .benchmark_catalogue import find_benchmark
 from .requests import read, texts
-from .statistics import Comparison, Variance, compare, holm, interval, variance
 
 TINY = 1e-9
 """Below it, what the studentized range's integral gives is not to be relied on."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..metrics.significance import Values
 from .reports import Column
 from .standings import Cell
-from .statistics import Values
 
 ENOUGH = 5
 """A correlation over fewer systems says next to nothing."""

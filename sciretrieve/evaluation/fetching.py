@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..errors import CorruptData, Unavailable
 from ..protocols import Progress
-from .specs import Benchmark, Download, HubFiles
+from .benchmark_specs import Benchmark, Download, HubFiles
 
 BLOCK = 1 << 20
 HUB = "https://huggingface.co"

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidRequest, ResultAwaited
-from ..files import read_json, replaced
+from ..files.writing import read_json, replaced
 from .material import Handover
 from .predicting import Predicted
 from .readers.s2and import DATASETS

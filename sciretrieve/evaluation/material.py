@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy.typing as npt
 
 from ..choices import Metric
+from ..metrics.judgements import Qrels
 from ..types import Paper, Query
-from .judgements import Qrels
 
 Rounding = Literal["printed", "numpy", "beir"]
 """How a figure in per cent is rounded: as printing does; by NumPy, which may differ in ties; or as by BEIR, which first rounds the

@@ -11,14 +11,14 @@ from typing import Any, TypeAlias
 import pyarrow.parquet as pq
 
 from ..errors import InvalidRequest, NotFound, SciretrieveError
-from ..files import read_json, write_json
+from ..files.writing import read_json, write_json
+from ..metrics.judgements import read_scores
+from ..metrics.measures import Evaluator, Measure
 from ..protocols import Progress
-from .catalogue import SUITES, find_benchmark
+from .benchmark_catalogue import SUITES, find_benchmark
 from .correlations import correlations
-from .judgements import read_scores
-from .measures import Evaluator, Measure
+from .evaluation_options import Request
 from .modes import ALL, in_modes, sensible_modes
-from .options import Request
 from .page import page
 from .reports import all_measures
 from .requests import measure, read

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from ..choices import Mode
-from ..distributed import RayWorkers
 from ..errors import InvalidRequest
-from ..files import write_json
-from ..index import Index
+from ..files.writing import write_json
+from ..lifecycle.distributed import RayWorkers
 from ..progress import shown
 from ..protocols import Progress
-from .catalogue import find_benchmark
+from ..query.index import Index
+from .benchmark_catalogue import find_benchmark
+from .evaluation_options import KNOBS, READING, Request, RequestKeywords, make_request
 from .material import Material
-from .options import KNOBS, READING, Request, RequestKeywords, make_request
 from .reports import Column, Report, merged_notes, table
 from .requests import measure, read
 from .standings import CAPTION, Cell, Marks, marks

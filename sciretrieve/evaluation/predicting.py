@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidRequest, MissingExtra
+from ..metrics.significance import interval_of_f1, interval_of_tau
 from .material import FewShot, Labelled, Prediction
 from .spaces import Space
-from .statistics import interval_of_f1, interval_of_tau
 
 SEED = 42
 FOLDS = 3

@@ -10,9 +10,9 @@ from itertools import islice
 from pathlib import Path
 
 from ..errors import InvalidRequest, NotFound
-from .catalogue import BEIR_SETS, CATALOGUE, find_benchmark
-from .readers.files import COMPRESSED
-from .specs import Benchmark
+from .benchmark_catalogue import BEIR_SETS, CATALOGUE, find_benchmark
+from .benchmark_specs import Benchmark
+from .readers.benchmark_files import COMPRESSED
 
 MOST_PATHS = 10_000
 """Of a folder with more, so many are looked at."""

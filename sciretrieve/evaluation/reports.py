@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ..manifest import library_versions
+from ..storage.manifest import library_versions
 from . import sides, timing
+from .benchmark_specs import Benchmark
 from .predicting import Predicted
 from .published import Row, rows
 from .scoring import Result
-from .specs import Benchmark
 
 WIDEST = 10
 """The most columns of figures in one table."""

@@ -14,35 +14,35 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..corpora import PaperCorpus
-from ..distributed import DistributedIndex, RayWorkers
 from ..encoders import load_encoder
 from ..encoders.stored import StoredVectors
 from ..encoders.torch_runtime import check_device, has_cuda
 from ..errors import IndexExists, InvalidRequest, NotFound
-from ..files import describe, read_json, write_json
-from ..index import Index
-from ..indexing import build
-from ..manifest import MANIFEST
+from ..files.writing import describe, read_json, write_json
+from ..lifecycle import build
+from ..lifecycle.distributed import DistributedIndex, RayWorkers
+from ..metrics.judgements import is_json, json_of, read_qrels, read_scores
+from ..metrics.measures import Evaluator, parse_measure
+from ..metrics.significance import interval
 from ..options import BuildSettings
+from ..papers.corpora import PaperCorpus
 from ..progress import shown
 from ..protocols import Progress, Reranker
-from ..ranking.reranking import EncoderReranker, open_reranker
+from ..query.index import Index
+from ..query.ranking.reranking import EncoderReranker, open_reranker
+from ..storage.manifest import MANIFEST
 from ..types import Paper
 from ..wording import counted
 from . import scoring, sides
-from .catalogue import find_benchmark
-from .judgements import is_json, json_of, read_qrels, read_scores
+from .benchmark_catalogue import find_benchmark
+from .benchmark_specs import Benchmark
+from .evaluation_options import Request, RequestKeywords, make_request
 from .material import Clustering, Handover, Material, Prediction
-from .measures import Evaluator, parse_measure
-from .options import Request, RequestKeywords, make_request
 from .predicting import check_library
 from .recognising import check_owner, whose
 from .reports import Report, all_measures, versions
 from .scoring import Result
 from .spaces import IndexSpace, StoredSpace
-from .specs import Benchmark
-from .statistics import interval
 from .systems import Dense, IndexSearch, RerankedSystem, StoredScores, System
 from .timing import TimedBuild, Times
 
@@ -70,7 +70,7 @@ def evaluate(
         progress: what is told how far it is; by default a bar where a person looks, False for none.
         workers: a cluster whose nodes search the `index`; the figures are those of one machine.
         options: the system (an `encoder`, an `index`, or a file of `embeddings` or `scores`), how it is run, and what is
-            measured: the other fields of `sciretrieve.evaluation.options.Request`, which has their defaults.
+            measured: the other fields of `sciretrieve.evaluation.evaluation_options.Request`, which has their defaults.
 
     Raises:
         UnknownName, InvalidRequest, NotFound: there is no such benchmark, option, system or file, or a file is invalid.

@@ -13,16 +13,16 @@ import numpy as np
 
 from ..choices import Metric
 from ..errors import InvalidRequest
+from ..metrics import measures
+from ..metrics.judgements import RunScores
+from ..metrics.measures import Evaluator, Measure, parse_measure
+from ..metrics.significance import interval, interval_of_f1, interval_over_tasks
 from ..protocols import Progress
 from ..runs import trec_id
-from . import measures
-from .clustering import cluster
+from .author_clustering import cluster
 from .handover import scored_elsewhere
-from .judgements import RunScores
 from .material import Clustering, Handover, Material, Prediction, Protocol, Task
-from .measures import Evaluator, Measure, parse_measure
 from .predicting import Predicted, predict
-from .statistics import interval, interval_of_f1, interval_over_tasks
 from .systems import Answer, Dense, System
 
 CHUNK = 512

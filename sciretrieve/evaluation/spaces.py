@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..choices import Metric
-from ..dense import full_corpus
-from ..dense.exact import RowScores
-from ..dense.vectors import vectors_at
 from ..encoders.stored import StoredVectors
 from ..errors import InvalidRequest
-from ..index import Index
+from ..matching.dense import full_corpus
+from ..matching.dense.exact import RowScores
+from ..matching.dense.vectors import vectors_at
+from ..query.index import Index
 from ..types import Query, Vectors
 from .material import Material, Task
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..metrics.significance import holm, randomisation
 from .reports import Column, aligned
-from .statistics import holm, randomisation
 
 FEW = 3
 """Up to so many measures of a benchmark, or of each of its tasks, are main figures; of more, the first alone is."""

@@ -12,18 +12,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..distributed import RayWorkers
 from ..errors import InvalidRequest, NotFound, ResultAwaited
-from ..files import read_json, write_json
+from ..files.writing import read_json, write_json
+from ..lifecycle.distributed import RayWorkers
 from ..progress import shown
 from ..protocols import Progress
-from .catalogue import SUITES, find_benchmark
-from .options import Request, RequestKeywords, make_request
+from .benchmark_catalogue import SUITES, find_benchmark
+from .benchmark_specs import Figure, Suite
+from .evaluation_options import Request, RequestKeywords, make_request
 from .published import Row, rows
 from .readers.scirepeval import TEXTS, first_matches
 from .reports import aligned, merged_notes, versions
 from .requests import measure, read_sets
-from .specs import Figure, Suite
 
 ALL = "average"
 """The average of all figures."""

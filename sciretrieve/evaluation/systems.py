@@ -14,19 +14,19 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .. import topk
 from ..choices import Metric
-from ..dense import full_corpus
-from ..dense.exact import score
 from ..errors import InvalidRequest
-from ..index import Index
+from ..matching import topk
+from ..matching.dense import full_corpus
+from ..matching.dense.exact import score
+from ..metrics.judgements import RunScores, read_pair_scores, read_scores
 from ..options import SearchOptions
 from ..protocols import Reranker
-from ..ranking.reranking import stacked_scores
+from ..query.index import Index
+from ..query.ranking.reranking import stacked_scores
 from ..types import Paper, Query, Vectors
-from .judgements import RunScores, read_pair_scores, read_scores
+from .evaluation_options import KNOBS
 from .material import Material, Task
-from .options import KNOBS
 from .spaces import IndexSpace, Space
 from .timing import Times
 

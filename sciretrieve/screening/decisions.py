@@ -19,9 +19,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ..corpora import delimited
 from ..errors import IndexBusy, InvalidRequest, NotFound
-from ..files import make_folder, sync_file
+from ..files.writing import make_folder, sync_file
+from ..papers.corpora import delimited
 
 FORMAT = 1
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..dense.vectors import vectors_at
-from ..index import Index
-from ..lexical.bm25 import weigh_terms
-from ..lexical.matrix import term_matrix
+from ..matching.dense.vectors import vectors_at
+from ..matching.lexical.bm25 import weigh_terms
+from ..matching.lexical.tfidf import term_matrix
+from ..query.index import Index
 from ..types import Mask, Query, Rows, Scores
 
 PRESUMED = 100

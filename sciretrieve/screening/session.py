@@ -15,14 +15,14 @@ import numpy as np
 
 from ..choices import Filter, check_choice
 from ..errors import InvalidRequest
-from ..index import Index
-from ..narrowing import operators
 from ..once import once
-from ..snapshot import as_ids
+from ..query.index import Index
+from ..query.narrowing import operators
+from ..query.snapshot import as_ids
 from ..types import Paper, Scores
+from .bounds import least_relevant, most_relevant, ranked_p_value
 from .decisions import DecisionFile, labels_of
 from .model import Model
-from .statistics import least_relevant, most_relevant, ranked_p_value
 
 Rule: TypeAlias = Literal["sample", "ranking"]
 """What the stopping rule goes by."""

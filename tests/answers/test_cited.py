@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.citations import Reference
 from sciretrieve.errors import InvalidRequest, NotFound
-from tests.citations.test_library import library
+from sciretrieve.query.citations import Reference
+from tests.query.citations.test_citation_graph import library
 
 ROWS: list[dict[str, Any]] = [
     {

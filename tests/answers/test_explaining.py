@@ -21,7 +21,7 @@ import sciretrieve as sr
 from sciretrieve.answers.explaining import Absence, explain, sentences, why_not
 from sciretrieve.choices import FusionMethod, Mode
 from sciretrieve.errors import InvalidRequest, NotFound
-from sciretrieve.lexical import Analyzer
+from sciretrieve.matching.lexical import Analyzer
 from sciretrieve.types import Paper, Query
 from tests.edited import edited_manifest
 from tests.made_up import made_up_papers, write_jsonl

@@ -14,9 +14,9 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.answers.overview import clusters_of, facets_of
 from sciretrieve.choices import Mode
-from sciretrieve.dense.scale import Scale
 from sciretrieve.errors import InvalidRequest, UnknownName
-from sciretrieve.lexical import Analyzer
+from sciretrieve.matching.dense.scale import Scale
+from sciretrieve.matching.lexical import Analyzer
 from sciretrieve.runs import WEAK
 from tests.made_up import write_jsonl
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import sciretrieve as sr
 from sciretrieve.answers.answering import Request, answer
 from sciretrieve.answers.snippets import TOKEN, QueryWords, query_words
-from sciretrieve.lexical import Analyzer
+from sciretrieve.matching.lexical import Analyzer
 
 ANALYZER = Analyzer()
 

@@ -16,11 +16,11 @@ from typer.testing import CliRunner, Result
 import sciretrieve as sr
 from sciretrieve.choices import Mode
 from sciretrieve.commands.app import app
-from sciretrieve.corpora import read_queries
-from sciretrieve.dense import vectors as dense_vectors
 from sciretrieve.errors import SciretrieveError
 from sciretrieve.evaluation import CATALOGUE, SUITES
 from sciretrieve.evaluation.published import PUBLISHED
+from sciretrieve.matching.dense import vectors as dense_vectors
+from sciretrieve.papers.corpora import read_queries
 from tests.evaluation.made_up_benchmarks import write_lines, write_text
 from tests.made_up import made_up_papers
 

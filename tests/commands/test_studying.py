@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.fusion import Fusion
-from sciretrieve.indexing import refit
+from sciretrieve.lifecycle import refit
+from sciretrieve.matching.fusion import Fusion
 from tests.command_line import answer, sciretrieve
 from tests.made_up import write_jsonl
 

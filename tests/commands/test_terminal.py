@@ -22,7 +22,7 @@ from sciretrieve.answers.answering import Answer, Request
 from sciretrieve.answers.snippets import QueryWords
 from sciretrieve.commands import terminal
 from sciretrieve.commands.console import printable
-from sciretrieve.lexical import Analyzer
+from sciretrieve.matching.lexical import Analyzer
 from sciretrieve.runs import Ranking, Run
 from sciretrieve.types import Hit, Paper, Query, Rows
 from tests.command_line import answer

@@ -15,7 +15,7 @@ import sciretrieve as sr
 from sciretrieve.choices import Metric
 from sciretrieve.encoders import load_encoder
 from sciretrieve.errors import InvalidRequest, NotFound
-from sciretrieve.exporting import export
+from sciretrieve.lifecycle.exporting import export
 from sciretrieve.types import Paper, Vectors
 from tests.command_line import sciretrieve
 from tests.made_up import made_up_papers, write_jsonl

@@ -12,7 +12,7 @@ import sciretrieve as sr
 from sciretrieve.choices import SIDES, SideName
 from sciretrieve.encoders import check_golden, golden_vectors, load_encoder
 from sciretrieve.errors import CorruptData, EncoderMismatch, InvalidRequest
-from sciretrieve.files import describe
+from sciretrieve.files.writing import describe
 from tests.edited import edited_manifest
 from tests.toy_weights import write_adapters, write_bert
 

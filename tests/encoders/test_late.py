@@ -12,7 +12,7 @@ from sciretrieve.encoders.late import encode_packed
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.encoders.torch_runtime import ManyDevices, TorchRuntime, Weights
 from sciretrieve.errors import InvalidRequest
-from sciretrieve.late import Counts
+from sciretrieve.matching.late import Counts
 from sciretrieve.types import Paper, Query, Vectors
 from tests.encoders.test_layouts import SPECTER2
 from tests.toy_encoder import LetterEncoder

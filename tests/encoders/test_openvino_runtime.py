@@ -15,9 +15,9 @@ import pytest
 
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.catalogue import MINILM
-from sciretrieve.encoders.sources import obtain
 from sciretrieve.encoders.specs import EncoderRequest
 from sciretrieve.encoders.text_encoder import TextEncoder
+from sciretrieve.encoders.weights import obtain
 from sciretrieve.errors import CorruptData, InvalidRequest, Unavailable, UnknownName
 from sciretrieve.types import Paper, Query, Vectors
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sciretrieve.encoders import cache, load_encoder, remembered
+from sciretrieve.encoders import encoder_cache, load_encoder, remembered
 from sciretrieve.encoders.remembered import RememberingEncoder
 from sciretrieve.protocols import Encoder
 from sciretrieve.types import Paper, Query
@@ -33,7 +33,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def files() -> list[Path]:
-    return sorted(cache.vectors_directory().rglob("vectors.sqlite"))
+    return sorted(encoder_cache.vectors_directory().rglob("vectors.sqlite"))
 
 
 def new(papers: Sequence[Paper], encoder: Encoder | None = None) -> int:
@@ -54,7 +54,7 @@ def test_the_encoder_is_asked_once(own_cache: Path) -> None:
         np.testing.assert_array_equal(vectors, LetterEncoder().encode_papers(PAPERS))
     assert encoder.asked == [f"{paper.title} {paper.abstract}" for paper in PAPERS]
     assert len(files()) == 1
-    assert [entry.folder for entry in cache.entries()] == [files()[0].parent]
+    assert [entry.folder for entry in encoder_cache.entries()] == [files()[0].parent]
 
 
 def test_only_what_is_new_is_encoded_and_the_order_is_the_callers() -> None:
@@ -119,7 +119,7 @@ def test_how_an_encoder_is_called_makes_no_difference_to_its_vectors() -> None:
 def test_names_make_folders_that_any_system_takes() -> None:
     new(PAPERS[:1], LetterEncoder("/home/somebody/models/../my model: é?" + "x" * 300))
     (file,) = files()
-    assert file.parent.parent == cache.vectors_directory()
+    assert file.parent.parent == encoder_cache.vectors_directory()
     assert len(file.parent.name) < 100
     assert not set(file.parent.name) & set("/:? ")
 
@@ -167,7 +167,7 @@ def test_a_file_that_is_no_table_costs_only_time() -> None:
 
 def test_clearing_the_cache_forgets() -> None:
     assert new(PAPERS) == len(PAPERS)
-    assert len(cache.clear("letters")) == 1
+    assert len(encoder_cache.clear("letters")) == 1
     assert new(PAPERS) == len(PAPERS)
 
 

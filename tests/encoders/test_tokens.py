@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sciretrieve.encoders.catalogue import MINILM
-from sciretrieve.encoders.sources import obtain
 from sciretrieve.encoders.tokens import BUDGET, open_tokenizer, tokenise
+from sciretrieve.encoders.weights import obtain
 
 TOKENIZER = open_tokenizer(obtain(MINILM.parts["base"], "minilm") / "tokenizer.json", 256)
 

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.corpora import open_corpus, read_queries
 from sciretrieve.errors import InvalidRequest, NotFound, SciretrieveError, UnknownName
 from sciretrieve.evaluation import evaluate, read_qrels
 from sciretrieve.evaluation.builders import CiteSettings, build_cite
-from sciretrieve.evaluation.builders.sources import read_collection
+from sciretrieve.evaluation.builders.cited_corpus import read_collection
+from sciretrieve.papers.corpora import open_corpus, read_queries
 from sciretrieve.progress import Silent
 from sciretrieve.types import Paper, Query
 from tests.command_line import sciretrieve

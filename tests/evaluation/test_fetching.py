@@ -16,10 +16,10 @@ import pytest
 
 from sciretrieve.errors import CorruptData, Unavailable
 from sciretrieve.evaluation import fetching
-from sciretrieve.evaluation.catalogue import CATALOGUE
+from sciretrieve.evaluation.benchmark_catalogue import CATALOGUE
+from sciretrieve.evaluation.benchmark_specs import Download, HubFiles
 from sciretrieve.evaluation.fetching import fetch
-from sciretrieve.evaluation.scirepeval import ROWS
-from sciretrieve.evaluation.specs import Download, HubFiles
+from sciretrieve.evaluation.scirepeval_benchmarks import ROWS
 from sciretrieve.progress import Silent
 
 DATA = bytes(range(256)) * 5000

@@ -19,7 +19,7 @@ from sciretrieve.errors import CorruptData, InvalidRequest, ResultAwaited
 from sciretrieve.evaluation import evaluate, evaluate_suite
 from sciretrieve.evaluation.readers.s2and import DATASETS
 from tests.evaluation.made_up_benchmarks import write_text, write_vectors
-from tests.evaluation.test_clustering import s2and
+from tests.evaluation.test_author_clustering import s2and
 
 ROWS = (*DATASETS, "union", "s2")
 

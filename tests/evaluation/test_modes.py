@@ -12,9 +12,9 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.evaluation import evaluate, evaluate_modes, replay
+from sciretrieve.evaluation.evaluation_options import Request
 from sciretrieve.evaluation.modes import in_modes
-from sciretrieve.evaluation.options import Request
-from sciretrieve.index import Index
+from sciretrieve.query.index import Index
 from tests.evaluation.made_up_benchmarks import write_lines, write_text
 from tests.made_up import made_up_papers
 

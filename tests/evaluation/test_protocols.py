@@ -19,11 +19,11 @@ from sciretrieve.encoders import torch_runtime
 from sciretrieve.errors import InvalidRequest, NotFound
 from sciretrieve.evaluation import CATALOGUE, evaluate, requests
 from sciretrieve.evaluation.material import Protocol
-from sciretrieve.evaluation.measures import parse_measure
+from sciretrieve.evaluation.readers.label_names import Names
 from sciretrieve.evaluation.readers.mdcr import FIELDS
-from sciretrieve.evaluation.readers.names import Names
-from sciretrieve.evaluation.scirepeval import ROWS
+from sciretrieve.evaluation.scirepeval_benchmarks import ROWS
 from sciretrieve.evaluation.scoring import TaskResult, summarise
+from sciretrieve.metrics.measures import parse_measure
 from tests.evaluation.made_up_benchmarks import made_vectors, paper, write_lines, write_text, write_vectors
 
 IDS = [f"p{number:03d}" for number in range(60)]

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import pytest
 
-from sciretrieve.evaluation.catalogue import CATALOGUE, SUITES
+from sciretrieve.evaluation.benchmark_catalogue import CATALOGUE, SUITES
 from sciretrieve.evaluation.published import PUBLISHED, TABLES, Table
 from sciretrieve.evaluation.suites import SuiteReport
 from tests.made_up import shared

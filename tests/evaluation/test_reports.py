@@ -12,13 +12,13 @@ import pytest
 
 from sciretrieve.errors import InvalidRequest, UnknownName
 from sciretrieve.evaluation import CATALOGUE, evaluate, find_benchmark, replay
+from sciretrieve.evaluation.evaluation_options import Request, RequestKeywords
 from sciretrieve.evaluation.material import Protocol
 from sciretrieve.evaluation.matrix import read_plan, run_matrix
-from sciretrieve.evaluation.measures import parse_measure
-from sciretrieve.evaluation.options import Request, RequestKeywords
 from sciretrieve.evaluation.readers.mdcr import FIELDS
 from sciretrieve.evaluation.reports import Report
 from sciretrieve.evaluation.scoring import TaskResult, summarise
+from sciretrieve.metrics.measures import parse_measure
 from sciretrieve.progress import Silent
 from tests.evaluation.made_up_benchmarks import made_vectors, paper, write_lines, write_text, write_vectors
 

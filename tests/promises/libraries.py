@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sciretrieve import demo
-from tests.corpora.test_zotero_library import TABLES
+from tests.papers.corpora.test_zotero_library import TABLES
 
 ALL = [json.loads(line) for line in demo.CORPUS.read_text(encoding="utf-8").splitlines()]
 CITED = {

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.commands import building, searching
+from sciretrieve.commands import indexing, searching
 from sciretrieve.options import BuildSettings, SearchOptions
 from tests.command_line import process, sciretrieve
 from tests.made_up import write_jsonl
@@ -291,7 +291,7 @@ def test_facets_and_groups_are_of_the_papers_with_the_word(index: sr.Index) -> N
 
 def test_python_and_the_command_line_have_the_same_defaults() -> None:
     """Of every option of `search` and `index` that is a field of the library's options."""
-    for command, options in ((searching.search, SearchOptions()), (building.index, BuildSettings())):
+    for command, options in ((searching.search, SearchOptions()), (indexing.index, BuildSettings())):
         typed = {name: parameter.default for name, parameter in inspect.signature(command).parameters.items()}
         alike = {field.name for field in fields(options)} & set(typed) - {"lexical", "limit"}
         assert {"filter", "mode", "group"} <= alike or {"encoder", "dense", "recall"} <= alike

@@ -14,7 +14,7 @@ import typer.main
 from sciretrieve.commands.app import app
 from sciretrieve.encoders.catalogue import CATALOGUE as ENCODERS
 from sciretrieve.evaluation import find_benchmark
-from sciretrieve.evaluation.catalogue import SUITES
+from sciretrieve.evaluation.benchmark_catalogue import SUITES
 from sciretrieve.evaluation.matrix import read_plan
 from tests.evaluation.test_published import PAPERS, name_of, stored, stored_lines
 from tests.made_up import shared

@@ -11,7 +11,7 @@ import pytest
 import pytrec_eval
 
 import sciretrieve as sr
-from sciretrieve.corpora import read_queries
+from sciretrieve.papers.corpora import read_queries
 from tests.made_up import shared
 
 

@@ -25,8 +25,8 @@ class Telling(Silent):
 def build(corpus: Path, folder: Path, progress: Progress | bool = False) -> None:
     """Build the index, or go on with it."""
     with (
-        mock.patch("sciretrieve.indexing.building.load_encoder", return_value=LetterEncoder()),
-        mock.patch("sciretrieve.indexing.building.LIBRARIES", ()),
+        mock.patch("sciretrieve.lifecycle.building.load_encoder", return_value=LetterEncoder()),
+        mock.patch("sciretrieve.lifecycle.building.LIBRARIES", ()),
         mock.patch.object(LetterEncoder, "window", 16),
     ):
         sr.build(corpus, folder, encoder="letters", shard_size=700, dense="flat", progress=progress).close()

@@ -32,11 +32,11 @@ from hypothesis import strategies as st
 
 import sciretrieve as sr
 from sciretrieve.commands import LONGEST_ERROR
-from sciretrieve.corpora import read_queries
 from sciretrieve.encoders import load_encoder
 from sciretrieve.errors import InvalidRequest, SciretrieveError
-from sciretrieve.evaluation.judgements import read_qrels, read_scores
-from sciretrieve.indexing import building, updating
+from sciretrieve.lifecycle import building, updating
+from sciretrieve.metrics.judgements import read_qrels, read_scores
+from sciretrieve.papers.corpora import read_queries
 from sciretrieve.types import Query
 from tests.command_line import sciretrieve
 from tests.made_up import made_up_papers

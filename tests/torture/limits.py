@@ -112,7 +112,7 @@ def where_nothing_may_be_written(folder: Path) -> None:
     for path in (*index.rglob("*"), index, cache):
         path.chmod(0o555 if path.is_dir() else 0o444)
     # small files are remembered, too, or could be
-    with mock.patch("sciretrieve.verified.LARGE", 0), mock.patch.dict(os.environ, SCIRETRIEVE_CACHE=str(cache)):
+    with mock.patch("sciretrieve.files.verified.LARGE", 0), mock.patch.dict(os.environ, SCIRETRIEVE_CACHE=str(cache)):
         with sr.open(index) as opened_index:
             assert {name: action(opened_index) for name, action in read.items()} == before
         assert not verified(index).faults

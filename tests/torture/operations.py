@@ -16,14 +16,14 @@ from typing import Any
 from unittest import mock
 
 import sciretrieve as sr
-from sciretrieve import indexing
+from sciretrieve import lifecycle
 from sciretrieve.choices import MODES
 from sciretrieve.errors import NotFound, SciretrieveError
-from sciretrieve.exporting import export
-from sciretrieve.files import read_json
-from sciretrieve.manifest import MANIFEST
-from sciretrieve.repairing import repair
-from sciretrieve.verifying import Fault, Verification, verify
+from sciretrieve.files.writing import read_json
+from sciretrieve.lifecycle.exporting import export
+from sciretrieve.storage.manifest import MANIFEST
+from sciretrieve.storage.repairing import repair
+from sciretrieve.storage.verifying import Fault, Verification, verify
 from tests.command_line import sciretrieve
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import LetterEncoder
@@ -43,14 +43,14 @@ def letters_for_all() -> Iterator[None]:
         return encoder
 
     patches = {
-        "sciretrieve.indexing.building.load_encoder": load,
-        "sciretrieve.indexing.updating.reopen_encoder": load,
-        "sciretrieve.queries.reopen_encoder": load,
-        "sciretrieve.repairing.reopen_encoder": load,
-        "sciretrieve.verifying.reopen_encoder": load,
+        "sciretrieve.lifecycle.building.load_encoder": load,
+        "sciretrieve.lifecycle.updating.reopen_encoder": load,
+        "sciretrieve.encoders.query_encoder.reopen_encoder": load,
+        "sciretrieve.storage.repairing.reopen_encoder": load,
+        "sciretrieve.storage.verifying.reopen_encoder": load,
         # looking up the versions of libraries would take half the time
-        "sciretrieve.indexing.building.LIBRARIES": (),
-        "sciretrieve.indexing.updating.LIBRARIES": (),
+        "sciretrieve.lifecycle.building.LIBRARIES": (),
+        "sciretrieve.lifecycle.updating.LIBRARIES": (),
     }
     with ExitStack() as stack:
         for name, value in patches.items():
@@ -88,7 +88,7 @@ def build(corpora: Corpora, index: Path) -> None:
 def build_with_history(corpora: Corpora, index: Path) -> None:
     """The index that most operations start from: its first shard lacks a paper since its second generation."""
     build(corpora, index)
-    indexing.delete(index, "p0002")
+    lifecycle.delete(index, "p0002")
 
 
 def build_damaged(corpora: Corpora, index: Path) -> None:
@@ -132,27 +132,27 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "add": Operation(
         build_with_history,
-        lambda corpora, index: indexing.add(corpora.second, index),
+        lambda corpora, index: lifecycle.add(corpora.second, index),
         lambda corpora, index: ["add", corpora.second, "-i", index, "--quiet"],
     ),
     "sync": Operation(
         build_with_history,
-        lambda corpora, index: indexing.sync(corpora.second, index),
+        lambda corpora, index: lifecycle.sync(corpora.second, index),
         lambda corpora, index: ["sync", corpora.second, "-i", index, "--quiet"],
     ),
     "delete": Operation(
         build_with_history,
-        lambda corpora, index: indexing.delete(index, ["p0001", "p0009"]),
+        lambda corpora, index: lifecycle.delete(index, ["p0001", "p0009"]),
         lambda corpora, index: ["delete", "p0001", "p0009", "-i", index, "--quiet"],
     ),
     "merge": Operation(
         build_with_history,
-        lambda corpora, index: indexing.merge(index),
+        lambda corpora, index: lifecycle.merge(index),
         lambda corpora, index: ["merge", "-i", index, "--quiet"],
     ),
     "reindex": Operation(
         build_with_history,
-        lambda corpora, index: indexing.reindex(index, metric="l2", lexical={"k1": 0.4}),
+        lambda corpora, index: lifecycle.reindex(index, metric="l2", lexical={"k1": 0.4}),
         lambda corpora, index: ["reindex", "-i", index, "--metric", "l2", "--k1", "0.4", "--quiet"],
     ),
     "repair": Operation(

@@ -25,9 +25,10 @@ from typing import Any, Self
 import faiss  # noqa: F401 (imported before a process is forked, not by each of them)
 
 import sciretrieve as sr
-from sciretrieve import indexing, verifying  # noqa: F401
+from sciretrieve import lifecycle  # noqa: F401
 from sciretrieve.errors import SciretrieveError
-from sciretrieve.indexing import building, updating
+from sciretrieve.lifecycle import building, updating
+from sciretrieve.storage import verifying  # noqa: F401
 from tests.toy_encoder import LetterEncoder
 
 ROOT = Path(__file__).parents[2]

@@ -17,14 +17,14 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.errors import CorruptData, NotFound
-from sciretrieve.files import remove, write_json
-from sciretrieve.fusion import Fusion
-from sciretrieve.indexing import add, delete, merge, refit, reindex, sync
-from sciretrieve.lexical import Bm25Parameters
-from sciretrieve.manifest import generation_file, generations, is_first_format, read_manifest
+from sciretrieve.files.writing import remove, write_json
+from sciretrieve.lifecycle import add, delete, merge, refit, reindex, sync
+from sciretrieve.matching.fusion import Fusion
+from sciretrieve.matching.lexical import Bm25Parameters
 from sciretrieve.progress import Silent
-from sciretrieve.repairing import repair
-from sciretrieve.verifying import Fault, verify
+from sciretrieve.storage.manifest import generation_file, generations, is_first_format, read_manifest
+from sciretrieve.storage.repairing import repair
+from sciretrieve.storage.verifying import Fault, verify
 from tests.made_up import made_up_papers, write_jsonl
 from tests.torture.disk import LEFT_OUT, Named, Recording, recorded
 from tests.toy_encoder import LetterEncoder

@@ -20,8 +20,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 import sciretrieve as sr
 from sciretrieve.choices import Mode
 from sciretrieve.errors import IndexBusy, IndexExists, InvalidRequest, NotFound
-from sciretrieve.indexing import building, updating
-from sciretrieve.manifest import generations, read_manifest
+from sciretrieve.lifecycle import building, updating
+from sciretrieve.storage.manifest import generations, read_manifest
 from tests.conftest import Effort
 from tests.torture.peers import QUERIES, Answers, Papers, Remote, Stage, answers
 from tests.torture.peers import change as make

@@ -22,12 +22,12 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.encoders.golden import PROBE
 from sciretrieve.errors import IndexExists, NotFound
-from sciretrieve.files import describe
-from sciretrieve.indexing import delete
-from sciretrieve.manifest import generation_file, read_manifest
-from sciretrieve.pending import Pending
-from sciretrieve.schema import papers_of
-from sciretrieve.verifying import verify
+from sciretrieve.files.schema import papers_of
+from sciretrieve.files.writing import describe
+from sciretrieve.lifecycle import delete
+from sciretrieve.storage.manifest import generation_file, read_manifest
+from sciretrieve.storage.pending import Pending
+from sciretrieve.storage.verifying import verify
 from tests.conftest import Effort
 from tests.made_up import made_up_papers, read_corpus, write_jsonl
 from tests.torture import building
@@ -60,9 +60,9 @@ WINDOW_CRASHES = ("killed", "killed while it writes", "nothing survives", "torn 
 def letters() -> Iterator[None]:
     """The encoder of every index here, with windows of four papers; and nothing is forced to a disk that no power fails."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sciretrieve.indexing.building.load_encoder", lambda *_, **__: LetterEncoder())
+        patch.setattr("sciretrieve.lifecycle.building.load_encoder", lambda *_, **__: LetterEncoder())
         for module in ("building", "updating"):
-            patch.setattr(f"sciretrieve.indexing.{module}.LIBRARIES", ())
+            patch.setattr(f"sciretrieve.lifecycle.{module}.LIBRARIES", ())
         patch.setattr(LetterEncoder, "window", 4)
         patch.setattr("os.fsync", lambda handle: None)
         yield
@@ -289,7 +289,7 @@ def test_a_crash_loses_at_most_two_windows(corpora: Corpora, tmp_path: Path, mon
     corpus = write_jsonl(tmp_path / "papers.jsonl", made_up_papers(24, seed=8))
     encoder, index = LetterEncoder(), tmp_path / "disk" / "index"
     encode, encoded = encoder.encode, list[int]()
-    monkeypatch.setattr("sciretrieve.indexing.building.load_encoder", lambda *_, **__: encoder)
+    monkeypatch.setattr("sciretrieve.lifecycle.building.load_encoder", lambda *_, **__: encoder)
     index.parent.mkdir()
 
     def noted(tokens: Any, _: Any = None) -> Any:
@@ -322,7 +322,7 @@ def test_a_tune_leaves_an_unfinished_replacement_alone(corpora: Corpora, tmp_pat
     tune(index, corpora)
     assert {path: path.read_bytes() for path in unfinished} == unfinished
     assert texts(index) == texts_in(corpora.library)
-    monkeypatch.setattr("sciretrieve.indexing.building.load_encoder", lambda *_, **__: encoder)
+    monkeypatch.setattr("sciretrieve.lifecycle.building.load_encoder", lambda *_, **__: encoder)
     build_others(index, corpora)
     assert texts(index) == texts_in(corpora.others)
     assert len(encoder.asked) <= 2 + 3  # the unfinished shard's papers and the probe

@@ -22,13 +22,14 @@ import numpy as np
 import pytest
 
 import sciretrieve as sr
-from sciretrieve import indexing, verifying
+from sciretrieve import lifecycle
 from sciretrieve.errors import CorruptData, InvalidRequest, NotFound
-from sciretrieve.files import read_sealed, write_sealed
-from sciretrieve.manifest import MANIFEST, generation_file, read_manifest
+from sciretrieve.files.verified import Verified
+from sciretrieve.files.writing import read_sealed, write_sealed
 from sciretrieve.progress import Silent
-from sciretrieve.repairing import repair
-from sciretrieve.verified import Verified
+from sciretrieve.storage import verifying
+from sciretrieve.storage.manifest import MANIFEST, generation_file, read_manifest
+from sciretrieve.storage.repairing import repair
 from tests.conftest import Effort
 from tests.edited import edited_manifest
 from tests.torture.operations import Corpora, actions, build, letters_for_all, verified
@@ -44,8 +45,8 @@ UNREAD = {".lock", "rejected.jsonl", "shard.json"}
 @pytest.fixture(autouse=True)
 def letters(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """One encoder for all; and FAISS is asked even where a shard is so small that a scan is faster."""
-    monkeypatch.setattr("sciretrieve.dense.vectors.SCANS_PER_CANDIDATE", 0)
-    monkeypatch.setattr("sciretrieve.dense.vectors.SELECTIVE", 0)
+    monkeypatch.setattr("sciretrieve.matching.dense.vectors.SCANS_PER_CANDIDATE", 0)
+    monkeypatch.setattr("sciretrieve.matching.dense.vectors.SELECTIVE", 0)
     with letters_for_all():
         yield
 
@@ -57,8 +58,8 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     corpora = Corpora.write(folder)
     with letters_for_all():
         build(corpora, folder / "index")
-        indexing.sync(corpora.second, folder / "index")
-        indexing.delete(folder / "index", ["p0006", "p0015"])
+        lifecycle.sync(corpora.second, folder / "index")
+        lifecycle.delete(folder / "index", ["p0006", "p0015"])
     with sr.open(folder / "index") as index:
         assert len(index.shards) == 4
         assert sum(shard.facts.deleted_file is not None for shard in index.shards) >= 2
@@ -455,7 +456,7 @@ def test_a_manifest_that_names_files_elsewhere_is_refused(index: Path, rename: C
     with pytest.raises(CorruptData, match="is damaged"):
         sr.open(index, generation=3)
     assert [fault.file for fault in verifying.verify(index).faults] == [MANIFEST]
-    for operation in (indexing.merge, indexing.reindex, lambda path: indexing.delete(path, "p0004")):
+    for operation in (lifecycle.merge, lifecycle.reindex, lambda path: lifecycle.delete(path, "p0004")):
         with pytest.raises(CorruptData, match="is damaged"):
             operation(index)
 

@@ -13,20 +13,20 @@ from typing import Any
 import numpy as np
 
 from ...choices import Mode
-from ...corpora import ColumnMap, Corpus, Sources, open_corpus
 from ...errors import InvalidRequest
-from ...files import make_folder, remove, write_json, write_lines, write_whole
-from ...index import Index
-from ...indexing import build
+from ...files.writing import make_folder, remove, write_json, write_lines, write_whole
+from ...lifecycle import build
 from ...options import BuildSettings
+from ...papers.corpora import ColumnMap, Corpus, Sources, open_corpus
 from ...progress import shown
 from ...protocols import Progress
+from ...query.index import Index
 from ...types import Paper, Query
 from ..readers.cite import ALL, CANDIDATES, COCITE, TRUE
+from .cited_corpus import Collection, read_collection
 from .folders import new_folder
 from .negatives import NEGATIVES, Negatives
 from .settings import CiteSettings
-from .sources import Collection, read_collection
 
 FEWEST = 10
 """Queries without which a field is left out: its mean would be chance, and weigh as much as any other's."""

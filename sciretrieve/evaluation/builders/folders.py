@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ...errors import InvalidRequest
-from ...files import LOCK, listed, make_folder, remove, remove_lock, sync_file, write_lock
+from ...files.writing import LOCK, listed, make_folder, remove, remove_lock, sync_file, write_lock
 
 
 @contextmanager

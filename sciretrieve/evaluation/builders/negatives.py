@@ -13,10 +13,10 @@ from random import Random
 import numpy as np
 
 from ...choices import Mode
-from ...citations import Graph
 from ...errors import InvalidRequest
-from ...index import Index
 from ...protocols import Progress
+from ...query.citations import Graph
+from ...query.index import Index
 from ...types import Query, Rows
 from ..readers.cite import TRUE
 

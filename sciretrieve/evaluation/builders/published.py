@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ...citations import Graph
 from ...errors import InvalidRequest, NotFound, UnknownName
-from ...files import make_folder, write_lines
+from ...files.writing import make_folder, write_lines
+from ...metrics.judgements import Qrels, objects_by_id
 from ...progress import shown
 from ...protocols import Progress
+from ...query.citations import Graph
 from ...types import Paper, Query
-from ..judgements import Qrels, objects_by_id
 from ..readers import beir, pmc_patients
-from ..readers.files import find, paper_of
+from ..readers.benchmark_files import find, paper_of
 from ..readers.scimult import LINKS, SEARCH
 from .folders import new_folder
 

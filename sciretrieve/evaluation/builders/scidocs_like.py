@@ -10,15 +10,15 @@ from random import Random
 
 import numpy as np
 
-from ...corpora import ColumnMap, Corpus, Sources, open_corpus
 from ...errors import InvalidRequest
-from ...files import make_folder, write_lines, write_whole
+from ...files.writing import make_folder, write_lines, write_whole
+from ...papers.corpora import ColumnMap, Corpus, Sources, open_corpus
 from ...progress import shown
 from ...protocols import Progress
+from .cited_corpus import Collection, read_collection
 from .folders import new_folder
 from .negatives import shuffled
 from .settings import CiteSettings
-from .sources import Collection, read_collection
 
 POSITIVES, NEGATIVES = 5, 500
 """Papers for a query: related ones at most, and others by chance (Seoh et al. 2023)."""

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from ...corpora import open_corpus
 from ...errors import InvalidRequest
-from ...schema import texts_of
+from ...files.schema import texts_of
+from ...papers.corpora import open_corpus
 from ...types import Paper, Query
 from ..material import Material, Task
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ...corpora import read_queries
 from ...errors import InvalidRequest
+from ...metrics.judgements import Qrels, read_qrels
+from ...papers.corpora import read_queries
 from ...types import Paper, Query
-from ..judgements import Qrels, read_qrels
 from ..material import Material, Task
-from .files import find, fingerprint, paper_of, rows, text_of
+from .benchmark_files import find, fingerprint, paper_of, rows, text_of
 
 
 def load(folder: Path, split: str, benchmark: str) -> Material:

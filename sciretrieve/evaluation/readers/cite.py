@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ...errors import InvalidRequest
+from ...metrics.judgements import Qrels, objects_by_id
 from ...types import Paper, Query
-from ..judgements import Qrels, objects_by_id
 from ..material import Material, Task
-from .files import find, fingerprint, paper_of, rows, text_of
+from .benchmark_files import find, fingerprint, paper_of, rows, text_of
 
 CANDIDATES = "candidates.json"
 """`{field: {query: {kind: [ids]}}}`, as MDCR's labels; the kind "true" has the cited papers."""

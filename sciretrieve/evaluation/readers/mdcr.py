@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ...errors import InvalidRequest, NotFound
+from ...metrics.judgements import Qrels, json_of
 from ...types import Paper, Query
-from ..judgements import Qrels, json_of
 from ..material import Material, Task
-from .files import find, fingerprint, paper_of, rows, text_of
+from .benchmark_files import find, fingerprint, paper_of, rows, text_of
 
 KINDS = ("bm25", "graph", "most_cited", "random", "scincl", "specter", "true")
 """In the authors' order: a paper that is also in `true` ends up relevant."""

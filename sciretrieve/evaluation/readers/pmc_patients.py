@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from ...metrics.judgements import read_qrels
 from ...types import Paper, Query
-from ..judgements import read_qrels
 from ..material import Material, Task
 from .beir import judged_queries
-from .files import find, fingerprint, paper_of, rows, text_of
+from .benchmark_files import find, fingerprint, paper_of, rows, text_of
 
 
 def load(folder: Path, task: str, split: str, benchmark: str) -> Material:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ...errors import InvalidRequest
+from ...metrics.judgements import json_of, objects_by_id
 from ...types import Paper
-from ..judgements import json_of, objects_by_id
 from ..material import Clustering, Handover, Labelled, Material
-from .files import find, fingerprint, paper_of
+from .benchmark_files import find, fingerprint, paper_of
 
 DATASETS = ("arnetminer", "inspire", "kisti", "pubmed", "qian", "zbmath")
 FILES = ("signatures", "clusters", "papers")

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ...errors import InvalidRequest
-from ...streams import read_text
+from ...files.streams import read_text
+from ...metrics.judgements import objects_by_id, read_qrels
 from ...types import Paper, Query
-from ..judgements import objects_by_id, read_qrels
 from ..material import Labelled, Material, Prediction, Task
-from .files import as_classes, find, fingerprint, paper_of, present
+from .benchmark_files import as_classes, find, fingerprint, paper_of, present
 
 TASKS = {"coview": "co-view", "coread": "co-read", "cite": "cite", "cocite": "co-cite"}
 """Folder -> the name that the authors print."""

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InvalidRequest, NotFound
+from ...metrics.judgements import Qrels, grade_of
 from ...types import Paper, Query
 from ...wording import counted
-from ..judgements import Qrels, grade_of
 from ..material import Material, Task
-from .files import find, fingerprint, found, paper_of, present, rows, text_of
-from .names import Names
+from .benchmark_files import find, fingerprint, found, paper_of, present, rows, text_of
+from .label_names import Names
 
 SEARCH_SETS = ("Search", "TRECCOVID_SciRepEval", "TRECCOVID_BEIR", "SciFact", "NFCorpus")
 LINKS, SEARCH = "link_prediction_retrieval", "search"

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InvalidRequest, NotFound
+from ...metrics.judgements import Qrels, grade_of
 from ...types import Paper, Query
-from ..judgements import Qrels, grade_of
 from ..material import Material, Task
-from .files import find, fingerprint, found, paper_of, present, rows, text_of
+from .benchmark_files import find, fingerprint, found, paper_of, present, rows, text_of
 
 SCIDOCS_TEXTS = "scidocs_view_cite_read"
 SCIDOCS_TASKS = {"co-view": "scidocs_view", "co-read": "scidocs_read", "cite": "scidocs_cite", "co-cite": "scidocs_cocite"}

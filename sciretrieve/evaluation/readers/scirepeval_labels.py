@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ...errors import InvalidRequest
-from ...streams import read_text
+from ...files.streams import read_text
 from ...types import Paper
 from ..material import FewShot, Label, Labelled, Material, Prediction
-from .files import as_classes, fingerprint, found, rows, text_of
+from .benchmark_files import as_classes, fingerprint, found, rows, text_of
 from .scirepeval import TEXTS, needed, read_papers
 
 

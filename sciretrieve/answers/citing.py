@@ -1,0 +1,221 @@
+"""Citing papers: their citation keys, and a bibliography to which only those are added that it lacks."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import InvalidRequest
+from ..files.schema import papers_of
+from ..files.writing import claimed, replaced
+from ..papers import identifiers
+from ..papers.bibliographies import bibtex_entries, csl_items, ris_records
+from ..papers.bibliographies.author_names import people
+from ..papers.bibliographies.works import arxiv_of, doi_of
+from ..papers.corpora import ColumnMap
+from ..papers.corpora import bibtex as bibtex_file
+from ..papers.corpora import json_document as json_file
+from ..papers.corpora import ris as ris_file
+from ..papers.corpora.papers import papers as papers_in
+from ..papers.corpora.raw import RawBatch
+from ..query.ranking import grouping
+from ..types import Paper
+
+
+@dataclass(frozen=True, slots=True)
+class Citations:
+    """What was cited.
+
+    Attributes:
+        keys: the papers' citation keys in their order; with a bibliography, those that they have there.
+        added: how many papers were added to the bibliography.
+        present: how many it had already.
+        unread: how many of its entries could not be read, and so not be compared.
+    """
+
+    keys: list[str]
+    added: int = 0
+    present: int = 0
+    unread: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """A format of bibliographies: what reads a file, and where in its text something is added: what it is for papers, beside keys that are
+    taken, and the papers' keys there."""
+
+    read: Callable[[Path], Iterator[RawBatch]]
+    added: Callable[[str, Sequence[Paper], Collection[str]], tuple[int, str, list[str]]]
+
+
+def cite(papers: Sequence[Paper], append: Path | str | None = None) -> Citations:
+    """The citation keys of papers; with `append`, they are also added to that bibliography, unless it has them.
+
+    The bibliography is a .bib or .ris file, or a .json file with a list of CSL-JSON, and is made if it is missing. What it has stays as it
+    is, byte by byte. A paper is there already if an entry has its DOI, its arXiv or PubMed id; or its citation key and its title; or its
+    title, first author and year. A key that another paper has there is made distinct by a letter. The file is replaced at once, so a reader
+    or a crash sees the old one or the new one, and two processes take turns.
+
+    Raises:
+        InvalidRequest: the file has another suffix, is in no folder, or is no bibliography of its suffix in UTF-8.
+        IndexBusy: another process works on the file for a minute.
+    """
+    if append is None:
+        return Citations(bibtex_entries.keys(papers))
+    path = Path(append)
+    format = FORMATS.get(path.suffix.lower())
+    if format is None:
+        raise InvalidRequest(f"cannot append to {path.name}: name a .bib, .ris or .json file")
+    if not path.parent.is_dir():
+        raise InvalidRequest(f"there is no directory {path.parent} to write {path.name} to")
+    target = path.resolve()  # a link stays a link
+    while True:
+        target.open("ab").close()  # it is made, and not changed
+        with suppress(FileNotFoundError), claimed(target):  # another process may replace it just now
+            return _append(papers, path, target, format)
+
+
+def _append(papers: Sequence[Paper], path: Path, target: Path, format: _Format) -> Citations:
+    try:
+        text = target.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        raise InvalidRequest(f"{path} is not in UTF-8; convert it first, for example with `iconv -f latin1 -t utf-8`") from error
+    there, unread = _contents(target, format) if text.strip() else (_Known(), 0)
+    own_keys = bibtex_entries.keys(papers)
+    new, new_papers = _Known(), dict[str, Paper]()
+    names: list[tuple[_Known, str]] = []
+    for paper, own_key in zip(papers, own_keys, strict=True):
+        if (key := there.find(paper, own_key)) is not None:
+            names.append((there, key))
+            continue
+        if (key := new.find(paper, own_key)) is None:
+            key = own_key
+            new.add(paper, key)
+            new_papers[key] = paper
+        names.append((new, key))
+    place, addition, added_keys = format.added(text, list(new_papers.values()), there.keys)
+    if new_papers:
+        addition = addition.replace("\n", "\r\n") if "\r\n" in text else addition
+        with replaced(target) as file:
+            os.fchmod(file.fileno(), stat.S_IMODE(target.stat().st_mode))
+            file.write((text[:place] + addition + text[place:]).encode())
+    key_of = dict(zip(new_papers, added_keys, strict=True))
+    keys = [key if known is there else key_of[key] for known, key in names]
+    return Citations(keys, len(new_papers), len(papers) - len(new_papers), unread)
+
+
+def _contents(target: Path, format: _Format) -> tuple[_Known, int]:
+    """The papers of a bibliography, and how many of its entries cannot be read."""
+    known, batches = _Known(), list(format.read(target))
+    for batch in papers_in(iter(batches), ColumnMap(), textless=True):
+        for paper in papers_of(batch.papers):
+            known.add(paper, paper.id)
+        known.keys.update(item.id for item in batch.rejected if item.id)
+    return known, sum(len(batch.rejected) for batch in batches)
+
+
+class _Known:
+    """Papers with their citation keys, found by what says that a paper is one of them.
+
+    Attributes:
+        keys: all keys, also of entries that cannot be read.
+    """
+
+    def __init__(self) -> None:
+        self.keys: set[str] = set()
+        self._key_of: dict[tuple[str, str], str] = {}
+        self._namesakes: dict[str, list[tuple[Paper, str]]] = {}
+
+    def add(self, paper: Paper, key: str) -> None:
+        """Let a paper be found. Of two that are one, the first is."""
+        self.keys.add(key)
+        for identifier in _identifiers(paper):
+            self._key_of.setdefault(identifier, key)
+        self._namesakes.setdefault(_title(paper), []).append((paper, key))
+
+    def find(self, paper: Paper, key: str) -> str | None:
+        """The key of the same paper, which is known elsewhere by the given one, or by its id."""
+        for identifier in _identifiers(paper):
+            if identifier in self._key_of:
+                return self._key_of[identifier]
+        namesakes = self._namesakes.get(_title(paper), ())
+        by_key = (other_key for _, other_key in namesakes if other_key.lower() in (key.lower(), paper.id.lower()))
+        by_work = (other_key for other, other_key in namesakes if _are_one_work(paper, other))
+        return next(by_key, next(by_work, None))
+
+
+def _identifiers(paper: Paper) -> Iterator[tuple[str, str]]:
+    if doi := doi_of(paper):
+        yield "doi", identifiers.doi(doi) or doi.lower()
+    if (number := arxiv_of(paper)) and (bare := identifiers.arxiv(number)):
+        yield "arxiv", bare
+    if pmid := paper.extra.get("pmid"):
+        yield "pmid", str(pmid)
+
+
+def _title(paper: Paper) -> str:
+    """The title as plain letters and digits."""
+    work = grouping.key(paper.title, ())
+    return work[0] if work else ""
+
+
+def _are_one_work(paper: Paper, other: Paper) -> bool:
+    """Whether two papers of one title are the same: of one first author and year, as far as both say so. A short title that has no
+    author needs the same venue."""
+    works = [grouping.key(item.title, list(people(item.authors))) for item in (paper, other)]
+    if None in works or (paper.year and other.year and paper.year != other.year):
+        return False
+    (title, family), (_, other_family) = filter(None, works)
+    if family and other_family:
+        return family == other_family
+    return len(title) > grouping.DISTINCTIVE_LENGTH or (family == other_family and paper.venue == other.venue)
+
+
+def _added_bibtex(text: str, papers: Sequence[Paper], taken: Collection[str]) -> tuple[int, str, list[str]]:
+    every_key = {*taken, *bibtex_entries.HEAD.findall(text)}  # those of entries that are no papers, too
+    return len(text), _gap(text) + bibtex_entries.text(papers, every_key), bibtex_entries.keys(papers, every_key)
+
+
+def _added_ris(text: str, papers: Sequence[Paper], _taken: Collection[str]) -> tuple[int, str, list[str]]:
+    return len(text), _gap(text) + ris_records.text(papers), [paper.id for paper in papers]
+
+
+def _gap(text: str) -> str:
+    """What leaves an empty line after a text, if there is one."""
+    return "" if not text.strip() else "\n" if text.endswith("\n") else "\n\n"
+
+
+def _added_csl(text: str, papers: Sequence[Paper], taken: Collection[str]) -> tuple[int, str, list[str]]:
+    items = list(csl_items.items(papers, taken))
+    lines = ",\n".join(json.dumps(item, ensure_ascii=False, indent=2) for item in items)
+    addition = re.sub("^", "  ", lines, flags=re.MULTILINE)
+    keys = [str(item["id"]) for item in items]
+    if not text.strip():
+        return 0, f"[\n{addition}\n]\n", keys
+    before = text.rstrip().removesuffix("]").rstrip()
+    return len(before), ("\n" if before.strip("\ufeff") == "[" else ",\n") + addition, keys
+
+
+def _read_csl(path: Path) -> Iterator[RawBatch]:
+    """The items of a list. Raises InvalidRequest for any other JSON: an answer of a service, say, to which nothing can be added."""
+    try:
+        items = json.loads(path.read_bytes().decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise InvalidRequest(f"{path} is no list of CSL-JSON: {error}") from error
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise InvalidRequest(f"{path} is no list of CSL-JSON, so nothing can be added to it")
+    return json_file.read(path)
+
+
+FORMATS: Mapping[str, _Format] = {
+    ".bib": _Format(bibtex_file.read, _added_bibtex),
+    ".ris": _Format(ris_file.read, _added_ris),
+    ".json": _Format(_read_csl, _added_csl),
+}
+"""By suffix."""

@@ -1,0 +1,355 @@
+"""Printing hits: a table for people, and formats for other programs. One function per format."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from ..files.schema import plain
+from ..papers import identifiers
+from ..papers.bibliographies import csl_items
+from ..papers.bibliographies.addresses import addresses_of
+from ..papers.bibliographies.author_names import byline
+from ..papers.bibliographies.bibtex_entries import entries
+from ..papers.bibliographies.reference_lists import markdown, webpage
+from ..papers.bibliographies.ris_records import records
+from ..runs import WEAK_NOTE, Run, trec_id
+from ..types import Hit, Paper
+from ..wording import counted
+
+if TYPE_CHECKING:
+    from ..query.citations import Link, Reference
+    from .answering import Answer
+    from .explaining import Explanation
+    from .faceting import Facet
+    from .overview import Group
+    from .profiles import Profile
+
+Lines = Iterator[str]
+
+
+TABLE_FIELDS = ("rank", "score", "id", "title", "year", "venue", "authors", "abstract", "doi", "url", "dense", "bm25")
+"""The columns of CSV and TSV, where none are asked for."""
+HIT_FIELDS = (*TABLE_FIELDS, "tokens", "rerank", "scores", "also", "extra")
+"""What a hit has besides the columns of its corpus."""
+WHICH: Mapping[str, str] = {
+    "beginning of a title": "whose title begins so",
+    "misspelt title": "whose title is nearly this",
+    "reference": "that this reference is to",
+    "names": "by authors of this name",
+}
+"""Which papers a query names, by what it is of them, where "with this DOI" would not do."""
+NEAR_WORD = 0.5
+"""The cosine from which on a word of a paper is shown as an answer to one of the query; those of unrelated words are 0.3 to 0.4."""
+SHOWN = 3
+"""Papers that are shown of each group."""
+
+
+def table(hits: Sequence[Hit], width: int) -> Lines:
+    """Two lines per hit: rank, score, year and title; then authors, venue, and the id for `similar`."""
+    indent = " " * 18
+    for hit in hits:
+        paper = hit.paper
+        year = f"{paper.year or '':>4}"
+        title = " ".join((paper.title or paper.abstract).split())
+        lead = f"{hit.rank:>3}  {hit.score:>7.3f}  {year}  "
+        first, *further_lines = _wrapped(title or "(no title)", max(width - len(lead), 20))
+        yield lead + first
+        for line in further_lines:
+            yield indent + "  " + line
+        details = " · ".join(part for part in (byline(paper), paper.venue or "", paper.id) if part)
+        yield indent + "  " + _cut(details, width - 20, whole=len(paper.id))
+        if hit.also:
+            yield indent + "  also: " + ", ".join(hit.also)
+
+
+def explanation(hit: Hit, why: Explanation, width: int) -> Lines:
+    """Lines with what `reasons` says, below a hit."""
+    for reason in reasons(hit, why):
+        first, *further_lines = _wrapped(reason, max(width - 22, 20))
+        yield " " * 20 + "↳ " + first
+        yield from (" " * 22 + further_line for further_line in further_lines)
+
+
+def reasons(hit: Hit, why: Explanation) -> list[str]:
+    """A hit's rank and score in each half of the search, the words it shares, and its nearest sentence."""
+    places = [f"{name} rank {place.rank:,} ({place.score:.4f})" for name, place in (("dense", why.dense), ("BM25", why.bm25)) if place]
+    if why.title:
+        places.append(f"{100 * why.title:.0f} % of its title")
+    if (token_score := hit.scores.get("tokens")) is not None:
+        places.append(f"tokens {token_score:.4f}")
+    if (rerank_score := hit.scores.get("rerank")) is not None:
+        places.append(f"reranker {rerank_score:.4f}")
+    lines = [" · ".join(places)]
+    if why.words:
+        lines.append("words: " + ", ".join(f"{word} {weight:.1f}" for word, weight in list(why.words.items())[:8]))
+    near_words = [f"{word} ~ {other} {cosine:.2f}" for word, (other, cosine) in why.meanings.items() if cosine >= NEAR_WORD]
+    if near_words:
+        lines.append(f"by meaning: {', '.join(near_words[:8])}")
+    if (closeness := hit.scores.get("citations")) is not None and why.link is not None:
+        lines.append(f"citations {closeness:.4f}: {', '.join(_linked_by(why.link))}")
+    if why.sentence:
+        lines.append(f"“{why.sentence}”")
+    return lines
+
+
+def _linked_by(link: Link) -> Lines:
+    """How citations link a paper with the given ones, strongest first."""
+    if link.cites:
+        yield "cites it"
+    if link.cited:
+        yield "cited by it"
+    if link.shared:
+        yield counted(link.shared, "shared reference")
+    if link.together:
+        yield f"cited together by {link.together:,}"
+    if link.between:
+        yield f"{counted(link.between, 'paper')} between them"
+
+
+def record(hit: Hit) -> dict[str, Any]:
+    """A hit as JSON."""
+    fields = {"rank": hit.rank, "score": hit.score} | _fields(hit.paper)
+    return fields | {"scores": dict(hit.scores), "also": list(hit.also), "extra": plain(hit.paper.extra)}
+
+
+def profiled(profile: Profile) -> dict[str, Any]:
+    """All of a paper as JSON."""
+    surroundings: dict[str, Any] = {"also": list(profile.also), "similar": [record(hit) for hit in profile.similar]}
+    if profile.citations is not None:
+        surroundings["cites"] = [_named(work) for work in profile.citations.cites]
+        surroundings["cited_by"] = [_named(paper) for paper in profile.citations.cited_by]
+    return _fields(profile.paper) | {"addresses": dict(addresses_of(profile.paper)), "extra": plain(profile.paper.extra)} | surroundings
+
+
+def _named(work: Paper | Reference) -> dict[str, Any]:
+    """A paper of the index, or a reference to a work that it does not have."""
+    if isinstance(work, Paper):
+        return {"id": work.id, "title": work.title, "year": work.year}
+    return {"id": None, "names": list(work.names), "reference": work.label}
+
+
+def _fields(paper: Paper) -> dict[str, Any]:
+    return {
+        "id": paper.id,
+        "title": paper.title,
+        "year": paper.year,
+        "venue": paper.venue,
+        "authors": list(paper.authors),
+        "abstract": paper.abstract,
+        "doi": paper.doi,
+        "url": paper.url,
+    }
+
+
+def answer(answer: Answer, fields: Sequence[str] = ()) -> str:
+    """An answer as one JSON object, of schema 1, with the given fields of hits or all of them."""
+    ranking = answer.ranking
+    value: dict[str, Any] = {"schema": 1, "query": answer.query, "mode": answer.run.mode, "total_time_ms": round(1000 * answer.seconds, 3)}
+    value["corrections"] = [{"word": word, "meant": meant} for word, meant in ranking.corrections.items()]
+    value["known"] = [{"id": id, "by": by} for id, by in ranking.known.items()]
+    value |= {"strength": ranking.strength, "weak": ranking.weak, "unmet": list(answer.unmet)}
+    rows = [_chosen(hit, fields) for hit in answer.hits]
+    for row, why in zip(rows, answer.explanations, strict=False):
+        row["explanation"] = asdict(why)
+    value["hits"] = rows
+    if answer.facets:
+        value["facets"] = [asdict(facet) for facet in answer.facets]
+    if answer.groups:
+        value["clusters"] = [
+            {"label": list(group.label), "papers": [{"id": paper.id, "title": paper.title} for paper in group.papers]}
+            for group in answer.groups
+        ]
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def notes(answer: Answer) -> Lines:
+    """What a person should know of an answer besides its hits, a line each."""
+    if known := answer.ranking.known:
+        which = WHICH.get(by := next(iter(known.values())), f"with this {by}")
+        yield f"first comes the paper {which}" if len(known) == 1 else f"first come the {len(known):,} papers {which}"
+    elif (query := answer.request.query) is not None:
+        for name, read in (("DOI", identifiers.doi), ("arXiv number", identifiers.arxiv)):
+            if number := read(query):
+                yield f"no paper that may answer has the {name} {number}"
+                break
+    for word, meant in answer.ranking.corrections.items():
+        yield f'no paper has "{word}", so "{meant}" was searched for; quote it to search for it unchanged'
+    if answer.ranking.weak:
+        yield f"{WEAK_NOTE}: the best of them are far from the query and have few of its words"
+    if answer.unmet:
+        yield f"the query demands what no paper of the index has: {', '.join(answer.unmet)}"
+    if not answer.hits and answer.run.mode == "citations":
+        yield "no reference links another paper with the given ones; --by text compares what they say"
+    elif not answer.hits:
+        yield "no paper matches"
+
+
+def facet_lines(facets: Sequence[Facet]) -> Lines:
+    """Counts of values, one block per column."""
+    for facet in facets:
+        yield f"{facet.column}, papers counted {facet.papers:,}:"
+        width = max((len(f"{count:,}") for _, count in facet.values), default=1)
+        yield from (f"  {count:>{width},}  {value}" for value, count in facet.values)
+        other_counts = [
+            f"{counted(facet.others, 'other value')}" * bool(facet.others),
+            f"{counted(facet.missing, 'paper')} without" * bool(facet.missing),
+        ]
+        if any(other_counts):
+            yield "  " + ", ".join(filter(None, other_counts))
+
+
+def cluster_lines(clusters: Sequence[Group], width: int) -> Lines:
+    """Groups of papers, largest first: their sizes, words, and the titles of the best ranked."""
+    for group in clusters:
+        yield f"{len(group.papers):>4}  {', '.join(group.label)}"
+        for paper in group.papers[:SHOWN]:
+            title = " ".join((paper.title or paper.abstract).split()) or "(no title)"
+            yield "      " + _cut(f"{title} · {paper.id}", width - 6, whole=len(paper.id))
+        if len(group.papers) > SHOWN:
+            yield f"      and {len(group.papers) - SHOWN:,} more"
+
+
+def jsonl(hits: Sequence[Hit], fields: Sequence[str] = ()) -> Lines:
+    """One JSON object per hit and line, of the given fields or of all."""
+    return (json.dumps(_chosen(hit, fields), ensure_ascii=False) for hit in hits)
+
+
+def csv_lines(hits: Sequence[Hit], fields: Sequence[str] = ()) -> Lines:
+    """Comma-separated, with a header; lists joined by "; ". The given fields, or the usual ones."""
+    yield _row(fields or TABLE_FIELDS, ",")
+    for hit in hits:
+        yield _row(_cells(hit, fields or TABLE_FIELDS), ",")
+
+
+def tsv_lines(hits: Sequence[Hit], fields: Sequence[str] = ()) -> Lines:
+    """The same with tabs: a line is a paper, since tabs and line breaks within a value become blanks."""
+    yield _row(fields or TABLE_FIELDS, "\t")
+    for hit in hits:
+        yield _row([_line(cell) for cell in _cells(hit, fields or TABLE_FIELDS)], "\t")
+
+
+def aligned(hits: Sequence[Hit], fields: Sequence[str]) -> Lines:
+    """A table for people of the given fields, one line a hit."""
+    rows = [list(fields), *([_line(cell) for cell in _cells(hit, fields)] for hit in hits)]
+    widths = [max(_columns(row[place]) for row in rows) for place in range(len(fields))]
+    for row in rows:
+        yield "  ".join(cell + " " * (width - _columns(cell)) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _chosen(hit: Hit, fields: Sequence[str]) -> dict[str, Any]:
+    """A hit's fields by name: those of JSON, its scores in the parts of the search, and the columns of its corpus; all without a choice."""
+    row = record(hit)
+    values = row["extra"] | row["scores"] | row
+    return {name: values.get(name) for name in fields} if fields else row
+
+
+def _cells(hit: Hit, fields: Sequence[str]) -> list[Any]:
+    return [cell(value) for value in _chosen(hit, fields).values()]
+
+
+def cell(value: Any) -> Any:
+    """A plain value as one of a table: texts of a list with semicolons between, other lists and objects as JSON."""
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return "; ".join(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+
+
+def _line(value: Any) -> str:
+    """A value as a text without tabs and line breaks."""
+    return "" if value is None else " ".join(str(value).split())
+
+
+def csl_json(hits: Sequence[Hit]) -> Lines:
+    """A list of items of CSL-JSON, see `papers.bibliographies.csl_items`."""
+    yield csl_items.text(_papers(hits)).rstrip()
+
+
+def bibtex(hits: Sequence[Hit]) -> Lines:
+    """One BibTeX entry per hit, in rank order, see `papers.bibliographies.bibtex_entries`."""
+    return (f"{entry}\n" for entry in entries(_papers(hits)))
+
+
+def _papers(hits: Sequence[Hit]) -> list[Paper]:
+    return [hit.paper for hit in hits]
+
+
+def trec(run: Run) -> Lines:
+    """The run as lines of a TREC run file."""
+    return run.to_trec()
+
+
+TABULAR: Mapping[str, Callable[[Sequence[Hit], Sequence[str]], Lines]] = {"jsonl": jsonl, "csv": csv_lines, "tsv": tsv_lines}
+"""The formats with the fields that are asked for."""
+FORMATS: Mapping[str, Callable[[Sequence[Hit]], Lines]] = {
+    "bibtex": bibtex,
+    "ris": records,
+    "csl-json": csl_json,
+    "markdown": lambda hits: markdown(_papers(hits)),
+    "html": lambda hits: webpage(_papers(hits)),
+}
+"""The formats of references."""
+
+
+def count_encoded_ids(run: Run) -> int:
+    """How many of a run's ids must be changed for a TREC file."""
+    return sum(trec_id(id) != id for ranking in run for id in ranking.ids)
+
+
+def _cut(text: str, width: int, whole: int) -> str:
+    """Shorten in the middle, keeping the id at the end whole, so that it can be copied."""
+    if _columns(text) <= width:
+        return text
+    tail = text[len(text) - whole - 3 :]
+    head = text[: _fitting(text[: len(text) - len(tail)], width - 1 - _columns(tail))]
+    return f"{head.rstrip(' ·')}…{tail}" if head else tail.removeprefix(" · ")
+
+
+def _fitting(text: str, width: int) -> int:
+    """How many of a text's first characters take at most `width` columns."""
+    columns = 0
+    for place, char in enumerate(text):
+        columns += _columns(char)
+        if columns > width:
+            return place
+    return len(text) if columns <= width else 0
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Break a text into lines of at most `width` columns, between words if possible."""
+    lines: list[list[str]] = [[]]
+    columns = 0  # of the last line
+    for word in text.split():
+        size, gap = _columns(word), bool(lines[-1])
+        if columns + gap + size <= width:
+            lines[-1] += [" ", word] if gap else [word]
+            columns += gap + size
+            continue
+        if gap:
+            lines.append([])
+            columns = 0
+        for char in word:  # a word longer than a line, such as a title without spaces
+            size = _columns(char)
+            if columns + size > width:
+                lines.append([])
+                columns = 0
+            lines[-1].append(char)
+            columns += size
+    return ["".join(line) for line in lines]
+
+
+def _columns(text: str) -> int:
+    """How many terminal columns a text takes: wide characters count twice, combining ones not."""
+    return sum(0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def _row(values: Sequence[Any], separator: str) -> str:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, delimiter=separator, lineterminator="\r\n")  # which quotes the characters of its line terminator
+    writer.writerow(values)
+    return buffer.getvalue().removesuffix("\r\n")

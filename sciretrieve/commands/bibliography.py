@@ -1,0 +1,46 @@
+"""`sciretrieve cite`: citation keys of papers, and bibliographies to which papers are added."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..wording import counted
+from .console import Console, given_ids, say
+from .parameters import Append, Debug, Generation, IndexPath, PaperIds, Quiet, open_index
+
+if TYPE_CHECKING:
+    from ..answers.citing import Citations
+    from ..types import Paper
+
+
+def cite(
+    ids: PaperIds,
+    index: IndexPath = None,
+    append: Append = None,
+    generation: Generation = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    r"""Print the citation keys of papers, with commas between them.
+
+    They go between the braces of LaTeX's \cite{…}. With --append, the papers are also added to a bibliography, unless it has them, and
+    the keys are those that they have there.
+    """
+    papers = open_index(index, None, generation).papers(given_ids(ids))
+    say([",".join(cited(papers, append, Console(quiet)).keys)])
+
+
+def cited(papers: Sequence[Paper], append: Path | None, console: Console) -> Citations:
+    """Cite papers, and tell what was added to a bibliography, if there is one. Raises as `answers.citing.cite`."""
+    from ..answers.citing import cite as cite_papers
+
+    citations = cite_papers(papers, append)
+    if append is not None:
+        present = f", {citations.present:,} there already" if citations.present else ""
+        console.note(f"{append}: {counted(citations.added, 'paper')} added{present}")
+        if citations.unread:
+            entries = counted(citations.unread, "entry", "entries")
+            console.note(f"{entries} of {append} could not be read, so papers were not compared with what is there")
+    return citations

@@ -1,0 +1,290 @@
+"""`sciretrieve add`, `sync`, `delete`, `merge` and `reindex`: changing an index."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from ..choices import Bm25Variant, Metric
+from ..errors import InvalidRequest, SciretrieveError
+from ..wording import counted, in_bytes, in_words
+from . import completing
+from .console import Console, given_ids, interruptible, say
+from .parameters import (
+    AbstractColumn,
+    Corpus,
+    Debug,
+    DeviceOption,
+    Filters,
+    IdColumn,
+    IndexPath,
+    Memory,
+    PlainFormat,
+    PlainFormatOption,
+    Quiet,
+    Resume,
+    SameEncoder,
+    Strict,
+    TitleColumn,
+    given_encoder,
+    index_to_change,
+    parsed_size,
+)
+
+if TYPE_CHECKING:
+    from ..lifecycle import Update
+
+WATCHING = 2.0
+"""Seconds between looks at a watched corpus."""
+
+Result = TypeVar("Result")
+
+
+def add(
+    corpus: Corpus,
+    index: IndexPath = None,
+    encoder: SameEncoder = None,
+    device: DeviceOption = "auto",
+    id_column: IdColumn = None,
+    title_column: TitleColumn = None,
+    abstract_column: AbstractColumn = None,
+    strict: Strict = False,
+    resume: Resume = True,
+    format: PlainFormatOption = "table",
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Add a corpus's papers to an index.
+
+    Only papers that are new, or that say something else than the one with their id, are encoded; the latter replace it. Searches
+    go on meanwhile, and see all of it at once.
+    """
+    from ..lifecycle import add as put
+
+    console = Console(quiet)
+    target = index_to_change(index, console)
+    _update(put, corpus, target, encoder, device, (id_column, title_column, abstract_column), strict, resume, format, console)
+
+
+def sync(
+    corpus: Corpus,
+    index: Annotated[
+        Path | None,
+        typer.Option(
+            "--index",
+            "-i",
+            metavar="NAME",
+            help="The index, its folder or its name; default: indexes/<name of the corpus>.",
+            autocompletion=completing.indexes,
+        ),
+    ] = None,
+    encoder: SameEncoder = None,
+    device: DeviceOption = "auto",
+    id_column: IdColumn = None,
+    title_column: TitleColumn = None,
+    abstract_column: AbstractColumn = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Repeat it whenever the corpus changes; Ctrl-C ends it.")] = False,
+    strict: Strict = False,
+    resume: Resume = True,
+    format: PlainFormatOption = "table",
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Make an index equal to a corpus, such as a bibliography that grows.
+
+    As `add`; and papers that the corpus no longer has are deleted.
+    """
+    from ..lifecycle import sync as equalise
+
+    console = Console(quiet)
+    target = _index_of(corpus, console) if index is None else index_to_change(index, console)
+    if watch and "-" in corpus:
+        raise InvalidRequest("standard input cannot be watched; name files or directories")
+    while True:
+        seen = _state(corpus) if watch else None
+        try:
+            _update(equalise, corpus, target, encoder, device, (id_column, title_column, abstract_column), strict, resume, format, console)
+        except SciretrieveError as error:
+            if not watch:
+                raise
+            console.note(f"{error}; waiting for the next change")  # a file may be half written just now
+        if not watch:
+            return
+        try:
+            console.note("watching; Ctrl-C ends it")
+            while _state(corpus) == seen:
+                time.sleep(WATCHING)
+        except KeyboardInterrupt:
+            raise typer.Exit(130) from None
+
+
+def _index_of(sources: list[str], console: Console) -> Path:
+    """The index that has a corpus's name, if it is of that corpus: another's papers would all be deleted. Raises InvalidRequest."""
+    from ..papers.corpora import open_corpus
+    from ..storage.manifest import read_manifest
+
+    corpus = open_corpus(sources)
+    target = Path("indexes") / corpus.name
+    names = list(dict.fromkeys(name for source in read_manifest(target).sources for name in source.corpus))
+    if not {Path(name).resolve() for name in names} & {file.resolve() for file in corpus.files}:
+        raise InvalidRequest(
+            f"{target} is an index of {', '.join(names[:3])}; sync would make it equal to {', '.join(map(str, corpus.files[:3]))} instead: "
+            f"name the index that is meant with -i"
+        )
+    console.note(f"the index is {target} (the name of the corpus)")
+    return target
+
+
+def _state(sources: list[str]) -> object:
+    """Changes whenever the files of a corpus do."""
+    from ..papers.corpora import open_corpus
+
+    try:
+        return open_corpus(sources).fingerprint()
+    except (SciretrieveError, OSError) as error:  # a file that is just being replaced
+        return str(error)
+
+
+def _update(
+    change: Callable[..., Update],
+    corpus: list[str],
+    index: Path,
+    encoder: str | None,
+    device: str,
+    columns: tuple[str | None, str | None, str | None],
+    strict: bool,
+    resume: bool,
+    format: PlainFormat,
+    console: Console,
+) -> None:
+    from ..papers.corpora import ColumnMap, open_corpus
+
+    start = time.perf_counter()
+    given = given_encoder(encoder, index, device="auto")
+    opened_corpus = open_corpus(corpus, ColumnMap(*columns))
+    with interruptible(console, f"finished work is kept in {index}, and the same command resumes it"):
+        update = change(opened_corpus, index, encoder=given, device=device, strict=strict, resume=resume, progress=console)
+    if format == "json":
+        say([json.dumps({"schema": 1, "index": str(index), **asdict(update)}, indent=1)])
+        return
+    counts = {"added": update.added, "replaced": update.replaced, "deleted": update.deleted, "unchanged": update.unchanged}
+    listed = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or "nothing to do"
+    seconds = in_words(time.perf_counter() - start)
+    console.note(f"{index}: {listed}; {counted(update.papers, 'paper')} now, generation {update.generation}, {seconds}")
+    if update.rejected:
+        console.note(f"rejected {counted(update.rejected, 'row')}: see {index / 'rejected.jsonl'}")
+
+
+def delete(
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ID", help="Ids of papers; - reads them from stdin, one per line.", autocompletion=completing.ids),
+    ] = None,
+    index: IndexPath = None,
+    filter: Filters = None,
+    format: PlainFormatOption = "table",
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Delete papers from an index, by their ids or by a filter.
+
+    Searches no longer find them. Their space is freed by `merge`; until then the generation before can be opened.
+    """
+    from ..lifecycle import delete as remove
+
+    named_ids = given_ids(ids)
+    console = Console(quiet)
+    target = index_to_change(index, console)
+    update = remove(target, named_ids, filter=filter, progress=console)
+    if format == "json":
+        say([json.dumps({"schema": 1, "index": str(target), **asdict(update)}, indent=1)])
+        return
+    console.note(f"{target}: {update.deleted:,} deleted; {counted(update.papers, 'paper')} now, generation {update.generation}")
+
+
+def merge(
+    index: IndexPath = None,
+    format: PlainFormatOption = "table",
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Join small shards, and free the space of deleted papers and of older generations; or make one index of the parts of one.
+
+    Nothing is encoded. Searches go on meanwhile; a generation that somebody has open stays.
+    """
+    from ..lifecycle import merge as join
+
+    console = Console(quiet)
+    target = index_to_change(index, console)
+    with interruptible(console, "the index is as it was, and the same command resumes it"):
+        result = join(target, progress=console)
+    if format == "json":
+        say([json.dumps({"schema": 1, "index": str(target), **asdict(result)}, indent=1)])
+        return
+    if result.parts:
+        console.note(f"{target}: an index of {counted(result.parts, 'part')}, {counted(result.shards_after, 'shard')}")
+        return
+    shards = f"{counted(result.shards_before, 'shard')} before, {result.shards_after:,} now"
+    console.note(f"{target}: {shards}; {in_bytes(max(result.freed, 0))} freed")
+
+
+def reindex(
+    index: IndexPath = None,
+    dense: Annotated[
+        str | None,
+        typer.Option(
+            "--dense",
+            metavar="TYPE",
+            help="auto, flat (exact), hnsw, ivf, rabitq, a FAISS factory string; default: as it is.",
+            autocompletion=completing.dense_types,
+        ),
+    ] = None,
+    memory: Memory = None,
+    recall: Annotated[
+        float | None,
+        typer.Option("--recall", metavar="SHARE", help="Of the true best 10, what an approximate index should find; default: as it is."),
+    ] = None,
+    metric: Annotated[Metric | None, typer.Option("--metric", help="How vectors are compared; default: as it is.")] = None,
+    bm25: Annotated[Bm25Variant | None, typer.Option("--bm25", help="The variant of BM25; default: as it is.")] = None,
+    k1: Annotated[float | None, typer.Option("--k1", min=0.0, help="BM25's saturation of term frequency; default: as it is.")] = None,
+    b: Annotated[float | None, typer.Option("--b", min=0.0, max=1.0, help="BM25's normalisation of length; default: as it is.")] = None,
+    late: Annotated[
+        bool | None,
+        typer.Option("--late/--no-late", help="Add token vectors for late interaction, or remove them; default: as it is."),
+    ] = None,
+    encoder: SameEncoder = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Rebuild an index with other settings, from its stored vectors and terms.
+
+    Nothing is encoded, but for --late, which can be interrupted and goes on where it stopped. It also brings an index of an
+    earlier version up to date: it converts one of format version 1, and adds the words of authors, venues and keywords where they lack.
+    """
+    from ..lifecycle import reindex as rebuild
+
+    console = Console(quiet)
+    target = index_to_change(index, console)
+    changes: dict[str, Any] = {name: value for name, value in (("variant", bm25), ("k1", k1), ("b", b)) if value is not None}
+    start = time.perf_counter()
+    with interruptible(console, "the index is as it was"):
+        manifest = rebuild(
+            target,
+            dense=dense,
+            metric=metric,
+            lexical=changes or None,
+            memory=parsed_size(memory),
+            recall=recall,
+            late=late,
+            encoder=given_encoder(encoder, target),
+            progress=console,
+        )
+    vectors = f"{manifest.dense}, {manifest.metric}" if manifest.encoder else "none"
+    parameters = f"{manifest.bm25.variant}, k1 {manifest.bm25.k1}, b {manifest.bm25.b}" if manifest.bm25 else "none"
+    console.note(f"{target}: dense {vectors}; BM25 {parameters}; generation {manifest.generation}, {in_words(time.perf_counter() - start)}")

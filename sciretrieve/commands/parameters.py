@@ -1,0 +1,323 @@
+"""Options that several commands share, each defined once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+import typer
+
+from ..choices import BuildPrecision, Device, Format, FusionMethod, Mode, Order, PoolingName, Precision
+from ..errors import CorruptData, InvalidRequest
+from ..options import BuildSettings, SearchOptions
+from . import completing
+from .console import Console
+
+if TYPE_CHECKING:
+    from ..lifecycle.distributed import RayWorkers
+    from ..protocols import Encoder, Reranker
+    from ..query.index import Index
+
+
+PlainFormat: TypeAlias = Literal["table", "json"]
+"""How anything other than hits is printed."""
+
+BUILDING, SEARCHING = BuildSettings(), SearchOptions()
+"""The defaults of the library, which are those of the commands."""
+
+Corpus: TypeAlias = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="CORPUS",
+        help="Files, directories, globs or .zip: JSON, CSV, Excel, Parquet, BibTeX, RIS, PubMed, Zotero and more; - for standard input.",
+    ),
+]
+EncoderName: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--encoder",
+        metavar="NAME",
+        help="A name that `sciretrieve encoders` lists, a folder or hub id with a model, mean:A+B or concat:A+B for several, vectors:FILE "
+        "or faiss:FILE.",
+        autocompletion=completing.encoders,
+    ),
+]
+Adapter: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--adapter",
+        metavar="NAME",
+        help="Which adapter, expert, instruction or control code reads papers; or a folder or hub id with an adapter; or an instruction in "
+        "your own words. One for each encoder of several: A+B.",
+    ),
+]
+QueryAdapter: TypeAlias = Annotated[str | None, typer.Option("--query-adapter", metavar="NAME", help="The same for text queries.")]
+Pooling: TypeAlias = Annotated[
+    PoolingName | None,
+    typer.Option(
+        "--pooling", help="What of a model becomes the vector: the mean of all tokens, or the first, [CLS]; default: what its files say."
+    ),
+]
+Template: TypeAlias = Annotated[
+    str | None, typer.Option("--template", metavar="TEXT", help="A paper's text to the encoder, e.g. '{title}{sep}{abstract}'.")
+]
+QueryTemplate: TypeAlias = Annotated[
+    str | None, typer.Option("--query-template", metavar="TEXT", help="A text query's text to the encoder, e.g. 'query: {text}'.")
+]
+PrecisionOption: TypeAlias = Annotated[Precision, typer.Option("--precision", help="The encoder's arithmetic; auto: bf16 where supported.")]
+BuildPrecisionOption: TypeAlias = Annotated[
+    BuildPrecision,
+    typer.Option("--precision", help="The encoder's arithmetic; auto: bf16 where supported; int8: quantised with papers of the corpus."),
+]
+DeviceOption: TypeAlias = Annotated[Device, typer.Option("--device", help="Where the encoder runs; auto: on the GPUs, if there are any.")]
+IdColumn: TypeAlias = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="The column with the papers' ids.")]
+TitleColumn: TypeAlias = Annotated[str | None, typer.Option("--title", metavar="COLUMN", help="The column with the titles.")]
+AbstractColumn: TypeAlias = Annotated[str | None, typer.Option("--abstract", metavar="COLUMN", help="The column with the abstracts.")]
+QueryEncoder: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--encoder",
+        metavar="NAME",
+        help="The queries' encoder, if the index's own has moved; vectors:FILE for vectors made elsewhere.",
+        autocompletion=completing.encoders,
+    ),
+]
+SameEncoder: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--encoder",
+        metavar="NAME",
+        help="The index's encoder, if it has moved; vectors:FILE for vectors made elsewhere.",
+        autocompletion=completing.encoders,
+    ),
+]
+IndexPath: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--index",
+        "-i",
+        metavar="NAME",
+        help="The index, its folder or its name; default: $SCIRETRIEVE_INDEX, else the one built last in ./indexes, else above.",
+        autocompletion=completing.indexes,
+    ),
+]
+PaperIds: TypeAlias = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="ID", help="Papers: an id, a DOI, a citation key, …; - reads them from stdin, one per line.", autocompletion=completing.ids
+    ),
+]
+Count: TypeAlias = Annotated[int, typer.Option("-k", metavar="N", min=1, help="How many papers to answer with.")]
+ModeOption: TypeAlias = Annotated[Mode | None, typer.Option("--mode", help="How to search; default: the best the index has.")]
+Filters: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filter",
+        metavar="EXPR",
+        help="Answer only with papers that pass, e.g. 'year >= 2018 and venue == \"ACL\"'; if repeated, all must hold.",
+        autocompletion=completing.columns,
+    ),
+]
+Fusion: TypeAlias = Annotated[
+    FusionMethod | None,
+    typer.Option("--fusion", help="How hybrid combines dense and BM25 scores; default: as the index is tuned, else blend."),
+]
+Alpha: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--alpha",
+        metavar="A",
+        min=0.0,
+        max=1.0,
+        help="The dense half's share in hybrid, 0 to 1; default: by the query's length.",
+    ),
+]
+Rerank: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--rerank",
+        metavar="NAME",
+        help="Reorder the first papers: an encoder, or a folder or hub id with a cross-encoder; or tokens: late interaction, for an index "
+        "without token vectors.",
+        autocompletion=completing.rerankers,
+    ),
+]
+TOKENS = "tokens"
+"""What `--rerank` calls late interaction."""
+RerankDepth: TypeAlias = Annotated[int, typer.Option("--rerank-depth", metavar="N", min=1, help="How many papers --rerank reorders.")]
+Like: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--like",
+        metavar="ID",
+        help="A paper that is what you look for; more like it, without it. May be repeated.",
+        autocompletion=completing.ids,
+    ),
+]
+Unlike: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--unlike",
+        metavar="ID",
+        help="A paper that is not what you look for; fewer like it, without it. May be repeated.",
+        autocompletion=completing.ids,
+    ),
+]
+Explain: TypeAlias = Annotated[
+    bool, typer.Option("--explain", help="Show each hit's rank in each half, the words it shares, and its nearest sentence.")
+]
+Group: TypeAlias = Annotated[
+    bool, typer.Option("--group/--no-group", help="Group papers with the same title and first author (preprint and journal).")
+]
+Diverse: TypeAlias = Annotated[bool, typer.Option("--diverse", help="Rank papers lower that are similar to those before them.")]
+Ef: TypeAlias = Annotated[
+    int | None, typer.Option("--ef", metavar="N", min=1, help="Candidates that an HNSW index keeps; default: as many as the recall needs.")
+]
+Nprobe: TypeAlias = Annotated[
+    int | None, typer.Option("--nprobe", metavar="N", min=1, help="Lists of an IVF index to search; default: as many as the recall needs.")
+]
+RecallWanted: TypeAlias = Annotated[
+    float | None,
+    typer.Option("--recall", metavar="SHARE", help="Of the true best 10, what an approximate index should find; 1 scores every vector."),
+]
+RecallBuilt: TypeAlias = Annotated[
+    float, typer.Option("--recall", metavar="SHARE", help="Of the true best 10, what an approximate index should find.")
+]
+Memory: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--memory", metavar="SIZE", help="What the dense index that --dense auto chooses may take of memory, e.g. 2GB."),
+]
+Since: TypeAlias = Annotated[int | None, typer.Option("--since", metavar="YEAR", help="Only papers of that year or later.")]
+Until: TypeAlias = Annotated[int | None, typer.Option("--until", metavar="YEAR", help="Only papers of that year or earlier.")]
+Facets: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--facets", metavar="COLUMNS", help="Count values among the first 1,000 papers, e.g. year,venue.", autocompletion=completing.columns
+    ),
+]
+ClusterOption: TypeAlias = Annotated[
+    bool, typer.Option("--cluster", help="Group the first 200 papers, each group with its distinctive words.")
+]
+Save: TypeAlias = Annotated[
+    str | None, typer.Option("--save", metavar="NAME", help="Save this search, so that `sciretrieve news` can tell what is new in it.")
+]
+FormatOption: TypeAlias = Annotated[Format, typer.Option("--format", "-f", help="How to print the hits.")]
+Sort: TypeAlias = Annotated[
+    Order | None, typer.Option("--sort", help="The papers of the answer newest first; which they are, the search decides.")
+]
+Fields: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fields",
+        metavar="COLUMNS",
+        help="What to print of each paper, e.g. id,year,title; any column of the index.",
+        autocompletion=completing.columns,
+    ),
+]
+Append: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--append", metavar="FILE", help="Add the papers to this .bib, .ris or CSL .json file, but for those that it has."),
+]
+PlainFormatOption: TypeAlias = Annotated[PlainFormat, typer.Option("--format", "-f", help="How to print it.")]
+Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="Stop at the first bad row, instead of listing it in rejected.jsonl.")]
+Resume: TypeAlias = Annotated[bool, typer.Option("--resume/--no-resume", help="Continue an interrupted run of the same.")]
+Generation: TypeAlias = Annotated[
+    int | None, typer.Option("--generation", metavar="N", min=1, help="An older generation, of those that `sciretrieve log` shows.")
+]
+Distributed: TypeAlias = Annotated[
+    Literal["ray"] | None,
+    typer.Option("--distributed", help="Work on all nodes of a Ray cluster, which must share the index's file system."),
+]
+Address: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--address", metavar="HOST:PORT", help="The Ray cluster's head node; default: RAY_ADDRESS, else this machine alone."),
+]
+Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress on stderr.")]
+Debug: TypeAlias = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+
+def open_index(path: Path | None, encoder: str | None, generation: int | None = None, workers: RayWorkers | None = None) -> Index:
+    """Open the named index, or the one built last, with another encoder for its queries if one is named; or an older generation; to be
+    searched here or by a cluster."""
+    index_path = chosen_index(path)
+    given = given_encoder(encoder, index_path, generation)
+    if workers is not None:
+        from ..lifecycle.distributed import DistributedIndex
+
+        return DistributedIndex(index_path, workers, encoder=given, generation=generation)
+    from ..query.index import Index
+
+    return Index(index_path, encoder=given, generation=generation)
+
+
+def opened_reranker(name: str | None) -> Reranker | None:
+    """The reranker of that name; none for late interaction, which is a part of the search. Raises as `open_reranker`."""
+    if name is None or name == TOKENS:
+        return None
+    from ..query.ranking.reranking import open_reranker
+
+    return open_reranker(name, device="cpu")
+
+
+def given_encoder(name: str | None, index: Path, generation: int | None = None, device: Device = "cpu") -> Encoder | None:
+    """The index's encoder under the name that its model has now, read with the index's adapters, pooling and texts; None without a name.
+
+    Raises: as `load_encoder`; NotFound if there is no such index or generation.
+    """
+    if name is None:
+        return None
+    from ..encoders import moved_encoder
+    from ..storage.manifest import read_manifest
+
+    try:
+        built = read_manifest(index, generation).encoder
+    except CorruptData:  # which those will tell who read it next
+        built = None
+    return moved_encoder(name, built or {}, device)
+
+
+UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
+
+
+def parsed_size(text: str | None) -> int | None:
+    """A size such as 2GB, 1.5 GiB or 800000 in bytes. Raises InvalidRequest."""
+    if text is None:
+        return None
+    parts = re.fullmatch(r"(\d{1,15}(?:\.\d{1,15})?) *([A-Z]*)", text.strip().upper())
+    if parts is None or parts[2] not in UNITS:
+        raise InvalidRequest(f"{text!r} is no size; write bytes, or a number and a unit such as 800MB, 2GB or 1.5GiB")
+    return int(float(parts[1]) * UNITS[parts[2]])
+
+
+def chosen_index(named: Path | None) -> Path:
+    """The index that is meant by what was given for -i, or by nothing; see `storage.finding.chosen`, which also says why that one."""
+    from ..storage.finding import chosen
+
+    return chosen(named).path
+
+
+def index_to_change(named: Path | None, console: Console) -> Path:
+    """As `chosen_index`, for commands that change it: says which it is and why, unless its folder was given."""
+    from ..storage.finding import chosen
+
+    choice = chosen(named)
+    if choice.path != named:
+        console.note(f"the index is {choice.path} ({choice.why})")
+    return choice.path
+
+
+@contextmanager
+def chosen_workers(distributed: Literal["ray"] | None, address: str | None) -> Iterator[RayWorkers | None]:
+    """The cluster that was asked for, if one was. Raises as `RayWorkers`, InvalidRequest for an address without a cluster."""
+    if distributed is None:
+        if address is not None:
+            raise InvalidRequest("--address is for --distributed ray")
+        yield None
+        return
+    from ..lifecycle.distributed import RayWorkers
+
+    with RayWorkers(address) as workers:
+        yield workers

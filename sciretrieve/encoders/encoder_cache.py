@@ -1,0 +1,75 @@
+"""The user's cache: compiled encoders and remembered vectors, bounded in size, and a folder for weights put there by hand."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..config import setting
+from ..files.user_folders import cache_directory
+
+LIMIT = 24_000_000_000
+"""Maximum size in bytes; the least recently used entries are removed first. A BERT-base takes about 0.9 GB per task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One compiled encoder, or its remembered vectors: the folder, its size in bytes, and when it was last used, in epoch seconds."""
+
+    folder: Path
+    bytes: int
+    used: float
+
+
+def models_directory() -> Path:
+    """Where weights may be put by hand, in folders named as on the hub: the setting `models`, by default `models` in the cache."""
+    return Path(str(setting("models").value))
+
+
+def graphs_directory() -> Path:
+    """The folder of compiled encoders."""
+    return cache_directory() / "encoders"
+
+
+def vectors_directory() -> Path:
+    """The folder of remembered vectors."""
+    return cache_directory() / "vectors"
+
+
+def entries() -> list[Entry]:
+    """The cache's entries, the most recently used first."""
+    return sorted((_entry(folder) for folder in _folders()), key=lambda entry: -entry.used)
+
+
+def clear(name: str = "") -> list[Entry]:
+    """Remove all entries, or those whose folder begins with `name`. Returns what was removed."""
+    removed = [entry for entry in entries() if entry.folder.name.startswith(name)]
+    for entry in removed:
+        shutil.rmtree(entry.folder, ignore_errors=True)
+    return removed
+
+
+def bound(keep: Path, limit: int = LIMIT) -> None:
+    """Remove the least recently used entries, never `keep`, until the cache fits in `limit` bytes."""
+    candidates = entries()
+    total = sum(entry.bytes for entry in candidates)
+    for entry in reversed(candidates):
+        if total <= limit:
+            return
+        if entry.folder != keep:
+            shutil.rmtree(entry.folder, ignore_errors=True)
+            total -= entry.bytes
+
+
+def _folders() -> Iterator[Path]:
+    for directory in (graphs_directory(), vectors_directory()):
+        if directory.is_dir():
+            yield from (folder for folder in directory.iterdir() if folder.is_dir())
+
+
+def _entry(folder: Path) -> Entry:
+    files = [file.stat() for file in folder.rglob("*") if file.is_file()]
+    last_write = max((file.st_mtime for file in files), default=0.0)
+    return Entry(folder, sum(file.st_size for file in files), max(last_write, folder.stat().st_mtime))

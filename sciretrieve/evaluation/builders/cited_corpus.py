@@ -1,0 +1,198 @@
+"""A corpus with citations and fields: which papers it has, whom they cite, and to which field they belong."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ...errors import InvalidRequest, NotFound, UnknownName
+from ...files.schema import letters
+from ...files.streams import bare_name
+from ...papers.corpora import Corpus
+from ...papers.corpora.formats import format_of
+from ...query.citations import REFERENCES, Graph, Names, identifying_columns, read
+from ...types import Rows
+from .settings import CiteSettings
+
+FIELDS = ("field", "fieldofstudy", "magfieldofstudy", "fieldsofstudy", "s2fieldsofstudy", "primarytopic")
+"""Columns with a paper's fields, by their letters, best first; OpenAlex names the field within a topic."""
+FIELD_KEYS = ("display_name", "category", "name", "field")
+TABLES = (".tsv", ".csv", ".parquet")
+
+
+@dataclass(frozen=True)
+class Collection:
+    """The papers of a corpus, by row.
+
+    Attributes:
+        ids: (n,), in the corpus's order.
+        graph: who cites whom.
+        full: whether each has a title and an abstract, (n,).
+        fields: the field of each, "" for none; None if the corpus has no fields.
+        notes: what was read as what, and what was left out.
+    """
+
+    ids: list[str]
+    graph: Graph
+    full: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    fields: list[str] | None
+    notes: list[str]
+
+
+def read_collection(corpus: Corpus, settings: CiteSettings) -> Collection:
+    """Read a corpus's ids, citations and fields. The corpus is read once or, with a column of references, twice.
+
+    Raises:
+        NotFound: a file is missing.
+        UnknownName: a named column is.
+        InvalidRequest: there are no citations between papers of the corpus.
+    """
+    ids: list[str] = []
+    full: list[bool] = []
+    field_columns: dict[str, list[str]] = {}
+    columns: dict[str, None] = {}
+    named: list[tuple[Rows, pa.Table]] = []
+    for batch in corpus.batches():
+        table = batch.papers
+        columns |= dict.fromkeys(table.column_names if len(table) else ())
+        first = len(ids)
+        ids += table["id"].to_pylist()
+        named.append((np.arange(first, len(ids)), table.select(identifying_columns(table.schema))))
+        texts = zip(table["title"].to_pylist(), table["abstract"].to_pylist(), strict=True)
+        full += [bool(title.strip() and abstract.strip()) for title, abstract in texts]
+        for name in table.column_names:
+            if name == settings.field or (settings.field is None and _rank(name, FIELDS) is not None):
+                values = field_columns.setdefault(name, [])
+                values += [""] * (first - len(values))
+                values += [_field(value) for value in table[name].to_pylist()]
+    if not ids:
+        raise InvalidRequest(f"{corpus.name} holds no papers")
+    if settings.field is not None and settings.field not in columns:
+        raise UnknownName("column (for --field)", settings.field, columns)
+    row_of = {id: row for row, id in enumerate(ids)}
+    notes = []
+    if settings.citations is not None:
+        pairs, note = _from_table(settings.citations, row_of)
+    else:
+        pairs, note = _from_column(corpus, _references_column(settings, list(columns)), Names(named), row_of)
+    notes.append(note)
+    fields = None
+    if filled := sorted((name for name in field_columns if any(field_columns[name])), key=lambda name: _rank(name, FIELDS) or 0):
+        fields = field_columns[filled[0]]
+        fields += [""] * (len(ids) - len(fields))
+        notes.append(f"fields are read from {filled[0]!r}")
+    elif settings.field is not None:
+        raise InvalidRequest(f"the column {settings.field!r} names no field")
+    return Collection(ids, Graph.of(len(ids), pairs), np.array(full), fields, notes)
+
+
+def _references_column(settings: CiteSettings, columns: list[str]) -> str:
+    if settings.references is not None:
+        if settings.references not in columns:
+            raise UnknownName("column (for --references)", settings.references, columns)
+        return settings.references
+    ranked = sorted((rank, name) for name in columns if (rank := _rank(name, REFERENCES)) is not None)
+    if not ranked:
+        raise InvalidRequest(
+            f"no column of references among {', '.join(columns[:16])}; name it with --references COLUMN, "
+            "or a table of citing and cited ids with --citations FILE"
+        )
+    return ranked[0][1]
+
+
+def _from_column(corpus: Corpus, column: str, names: Names, row_of: Mapping[str, int]) -> tuple[Rows, str]:
+    """Pairs of citing and cited rows, (n, 2), by a column of the corpus, and a note on it."""
+    pairs = array("q")
+    total = first = 0
+    strange = ""
+    for batch in corpus.batches():
+        for references in read(batch.papers, [column]):
+            cited, _, is_named = names.resolved(references)
+            total += int(is_named.sum())
+            pairs.extend(np.stack([first + references.citing, cited], axis=1)[cited >= 0].ravel().tolist())
+            outside = np.flatnonzero(is_named & (cited < 0))
+            if not strange and len(outside):
+                strange = next(filter(None, (column_names[int(outside[0])].as_py() for column_names in references.names)))
+        first += len(batch.papers)
+    return _checked(pairs, total, f"the column {column!r}", strange, row_of)
+
+
+def _id(value: Any) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
+
+
+def _from_table(path: Path, row_of: Mapping[str, int]) -> tuple[Rows, str]:
+    """Pairs of citing and cited rows, (n, 2), by a table of ids, and a note on it."""
+    if not path.is_file():
+        raise NotFound(f"there are no citations at {path}; name a table of citing and cited ids ({', '.join(TABLES)})")
+    suffix = Path(bare_name(path)).suffix
+    if suffix.lower() not in TABLES:
+        raise InvalidRequest(
+            f"{path} has no format that citations are read from ({', '.join(TABLES)}, the first two also with .gz or .zst)"
+        )
+    pairs = array("q")
+    total = 0
+    strange = ""
+    names: tuple[str, str] | None = None
+    for batch in format_of(path).read(path):
+        if batch.rejected:
+            raise InvalidRequest(f"{path}, row {batch.rejected[0].row}: {batch.rejected[0].reason}")
+        if names is None:
+            names = _citing_and_cited(path, batch.table.column_names)
+            # a table without a header has its first pair in its place
+            header = names if all(name in row_of for name in names) else ()
+            total += bool(header)
+            pairs.extend(row_of[name] for name in header)
+        for citing, cited in zip(batch.table[names[0]].to_pylist(), batch.table[names[1]].to_pylist(), strict=True):
+            total += 1
+            if citing is None or cited is None:
+                raise InvalidRequest(f"{path}, row {total}: a citation needs two ids, and one is missing")
+            outside = [id for id in map(_id, (citing, cited)) if id not in row_of]
+            pairs.extend(() if outside else (row_of[_id(citing)], row_of[_id(cited)]))
+            strange = strange or next(iter(outside), "")
+    return _checked(pairs, total, str(path), strange, row_of)
+
+
+def _citing_and_cited(path: Path, columns: list[str]) -> tuple[str, str]:
+    if len(columns) < 2:
+        raise InvalidRequest(f"{path} has one column, {columns[0]!r}; citations need a citing and a cited id, between tabs in .tsv")
+    named = [next((name for name in columns if name.lower().startswith(start)), None) for start in ("citing", "cited")]
+    return (named[0], named[1]) if named[0] and named[1] else (columns[0], columns[1])
+
+
+def _checked(pairs: array[int], total: int, source: str, strange: str, row_of: Mapping[str, int]) -> tuple[Rows, str]:
+    if not pairs:
+        example = next(iter(row_of))
+        reason = f"it names {strange!r}, say, where the corpus has ids like {example!r}" if strange else "it names none at all"
+        raise InvalidRequest(f"{source} has no citation between papers of the corpus: {reason}")
+    outside = f"; {total - len(pairs) // 2:,} of its {total:,} citations name papers outside the corpus" if 2 * total > len(pairs) else ""
+    return np.array(pairs, np.int64).reshape(-1, 2), f"citations are read from {source}{outside}"
+
+
+def _rank(name: str, known: tuple[str, ...]) -> int | None:
+    """The place of a column's name among known ones; None if it is not."""
+    return known.index(letters(name)) if letters(name) in known else None
+
+
+def _field(value: Any) -> str:
+    """The first field that a value names, "" for none: a text, a list, or objects with a name."""
+    if isinstance(value, str):
+        try:
+            parsed = json.loads(value) if value.lstrip()[:1] in ("[", "{") else value.strip()
+        except (ValueError, RecursionError):
+            parsed = value.strip()
+        return parsed if isinstance(parsed, str) else _field(parsed)
+    if isinstance(value, list | tuple):
+        return next(filter(None, map(_field, value)), "")
+    if isinstance(value, Mapping):
+        field = value.get("field")
+        inner = field if isinstance(field, Mapping) else value
+        return next((str(inner[key]).strip() for key in FIELD_KEYS if isinstance(inner.get(key), str)), "")
+    return "" if value is None else str(value).strip()

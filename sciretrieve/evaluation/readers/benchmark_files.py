@@ -1,0 +1,116 @@
+"""Finding a benchmark's files in a folder, and reading JSON Lines strictly: a bad line is an error with its number."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ...errors import InvalidRequest, NotFound
+from ...files.streams import json_lines
+from ...types import Paper
+
+COMPRESSED = ("", ".gz", ".zst")
+Part = TypeVar("Part")
+
+
+def find(folder: Path, *names: str, benchmark: str) -> Path:
+    """The first of `names` that is in `folder`, or in a folder below it.
+
+    Raises:
+        NotFound: none is; the message says which are needed and how to get them.
+        InvalidRequest: there are several.
+    """
+    for name in names:
+        for ending in COMPRESSED:
+            if (folder / (name + ending)).is_file():
+                return folder / (name + ending)
+    if folder.is_dir():
+        for name in names:
+            paths = sorted(path for ending in COMPRESSED for path in folder.rglob(name + ending) if path.is_file())
+            if len(paths) > 1:
+                raise InvalidRequest(f"{folder} has {name} more than once ({paths[0]}, {paths[1]}); name the benchmark's own folder")
+            if paths:
+                return paths[0]
+    file_names = " or ".join(names)
+    problem = "the folder is missing" if not folder.is_dir() else f"there is no {file_names} in it"
+    raise NotFound(f"{benchmark} needs {file_names} under {folder}, and {problem}; see `sciretrieve benchmarks show {benchmark}`")
+
+
+def present(names: Sequence[str], load: Callable[[str], Part]) -> tuple[list[Part], tuple[str, ...]]:
+    """What `load` reads for each name, and the names that it finds no files for. Raises NotFound if it finds none for any."""
+    parts, errors = [], {}
+    for name in names:
+        try:
+            parts.append(load(name))
+        except NotFound as error:
+            errors[name] = error
+    if not parts:
+        raise errors[names[0]]
+    return parts, tuple(errors)
+
+
+def rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a JSON Lines file, or the rows of a Parquet file, numbered from 1.
+
+    Raises:
+        InvalidRequest: a line is not an object.
+    """
+    if path.suffix == ".parquet":
+        try:
+            number = 0
+            for batch in pq.ParquetFile(path).iter_batches(1024):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield number, row
+        except (pa.ArrowInvalid, OSError) as error:
+            raise InvalidRequest(f"{path} cannot be read as Parquet ({error})") from error
+        return
+    for number, row in json_lines(path):
+        if isinstance(row, str):
+            raise InvalidRequest(f"{path}, line {number}: {row}; expected an object a line, so the file is cut short or of another release")
+        yield number, row
+
+
+def text_of(path: Path, number: int, row: Mapping[str, Any], *names: str) -> str:
+    """The first of several fields that a row has, as text. Raises InvalidRequest if it has none."""
+    for name in names:
+        if row.get(name) is not None:
+            return str(row[name])
+    raise InvalidRequest(f"{path}, line {number}: no {' or '.join(names)}; found {found(row)}")
+
+
+def found(row: Mapping[str, Any]) -> str:
+    """The names of a row's fields, for the end of a message about what was expected."""
+    return ", ".join(sorted(row)) or "nothing"
+
+
+def paper_of(row: Mapping[str, Any], id: str, *, title: str = "title", abstract: str = "abstract") -> Paper:
+    """A paper from a row; a text that is missing or null is empty."""
+    return Paper(id, str(row.get(title) or ""), str(row.get(abstract) or ""))
+
+
+def fingerprint(paths: Iterable[Path], *facts: object) -> str:
+    """Changes when a file's path, size or time does, or one of the facts."""
+    digest = hashlib.sha256(repr(facts).encode())
+    for path in paths:
+        status = path.stat()
+        digest.update(repr((str(path.resolve()), status.st_size, status.st_mtime_ns)).encode())
+    return digest.hexdigest()
+
+
+def as_classes(labels: Sequence[Any]) -> npt.NDArray[Any]:
+    """Classes as whole numbers, if all are, else as text."""
+    try:
+        numbers = [int(label) for label in labels]
+        if all(float(label) == number for label, number in zip(labels, numbers, strict=True)):
+            return np.array(numbers)
+    except (ValueError, OverflowError):
+        pass
+    return np.array([str(label) for label in labels])

@@ -1,0 +1,61 @@
+"""Plots as .svg or .png files: the same bytes for the same figures and version of matplotlib, which no display is needed for."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidRequest, MissingExtra
+from .writing import write_whole
+
+FORMATS = (".svg", ".png")
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+"""Okabe and Ito's palette, which colour-blind readers can tell apart."""
+SETTINGS = {"svg.hashsalt": "sciretrieve", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 10.0}
+"""Names in an SVG do not change from run to run, and its text is text."""
+
+
+def check_plot(target: Path) -> None:
+    """Find what would keep a plot from being drawn, before there is one.
+
+    Raises:
+        InvalidRequest: another suffix than .svg and .png, or a place that cannot be written to.
+        MissingExtra: matplotlib is not installed.
+    """
+    if target.suffix not in FORMATS:
+        raise InvalidRequest(f"cannot draw {target.name}: name a .svg or a .png file")
+    try:
+        if target.is_dir():
+            raise InvalidRequest(f"cannot write to {target}: it is a directory; name a file")
+        tempfile.TemporaryFile(dir=target.parent).close()
+    except OSError as error:
+        raise InvalidRequest(f"cannot write {target.name} to {target.parent}: {error.strerror}") from error
+    _load_matplotlib()
+
+
+def draw(figure: Callable[[], Any], target: Path) -> None:
+    """Draw the matplotlib figure that `figure()` makes, under settings of our own, into an .svg or .png file.
+
+    Raises:
+        as `check_plot`.
+    """
+    check_plot(target)
+    matplotlib = _load_matplotlib()
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(SETTINGS)
+        buffer = io.BytesIO()
+        kind = target.suffix.removeprefix(".")
+        figure().savefig(buffer, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else {"Software": None})
+    write_whole(target, buffer.getvalue())
+
+
+def _load_matplotlib() -> Any:
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise MissingExtra("matplotlib", "a plot", 'pip install "sciretrieve[plots]"') from error
+    return matplotlib

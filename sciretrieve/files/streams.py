@@ -1,0 +1,297 @@
+"""Reading text sources by name: plain, compressed, or standard input; as a whole, by lines, by JSON objects."""
+
+from __future__ import annotations
+
+import atexit
+import io
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import pyarrow as pa
+
+from ..errors import InvalidRequest
+from . import archives
+
+STDIN = Path("-")
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".xz": "xz", ".zip": "zip"}
+SIGNATURES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\0": "xz", b"PK\x03\x04": "zip"}
+"""How compressed files begin, whatever they are called."""
+OFFICE = re.compile(rb"PK\x03\x04.{26}(?:\[Content_Types\]|_rels/|docProps/|xl/)", re.DOTALL)
+"""How spreadsheets begin, which are .zip files, too, but of parts."""
+XZ_MEMORY = 256 << 20
+"""Bytes that decompressing .xz may take: such a file says itself how many it needs, and `xz -9` needs a quarter of this."""
+LONGEST_LINE = 64 << 20
+"""Bytes that a line may have: a few kilobytes can expand to gigabytes of one."""
+LARGEST_COPY = 16 << 30
+"""Bytes that a source may unpack to where it cannot be read in order."""
+LARGEST_TEXT = 256 << 20
+"""Bytes that a source may have that is read as a whole."""
+
+
+def open_binary(path: Path) -> BinaryIO:
+    """Open `path` for reading, decompressed if it is compressed; `-` is standard input, which can be opened again and again."""
+    stream = _as_it_is(path)
+    try:
+        compression = _compression(path, stream)
+    except OSError:
+        stream.close()
+        raise
+    if compression == "xz":
+        return io.BufferedReader(_Xz(stream))
+    if compression == "zip":
+        return io.BufferedReader(_only_member(path, stream))
+    if compression is None:
+        return stream
+    if path == STDIN or archives.place(path):
+        return cast(BinaryIO, pa.CompressedInputStream(pa.PythonFile(stream, "r"), compression))
+    stream.close()
+    return cast(BinaryIO, pa.input_stream(str(path), compression=compression))
+
+
+@contextmanager
+def as_file(path: Path) -> Iterator[Path]:
+    """A source as a file that can be read at any place: itself, or a copy for as long as it is used.
+
+    Raises:
+        InvalidRequest: it cannot be decompressed, or is too large.
+    """
+    if path != STDIN and not is_compressed(path):
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy, size = Path(folder) / "copy", 0
+        with copy.open("wb") as target:
+            for block in blocks(path):
+                size += target.write(block)
+                if size > LARGEST_COPY:
+                    raise InvalidRequest(f"{path} unpacks to more than {LARGEST_COPY >> 30} GB; unpack it, and name the file")
+        yield copy
+
+
+def size_of(path: Path) -> int:
+    """How many bytes a source takes where it is, compressed if it is; 0 for standard input."""
+    if path == STDIN:
+        return 0
+    within = archives.place(path)
+    return archives.names(within[0])[within[1]].compress_size if within else path.stat().st_size
+
+
+def is_compressed(path: Path) -> bool:
+    """Whether a source is compressed, by its first bytes or its suffix, or is within a .zip."""
+    if path != STDIN and archives.place(path):
+        return True
+    with _as_it_is(path) as stream:
+        return _compression(path, stream) is not None
+
+
+def bare_name(path: Path) -> str:
+    """The name of what a source holds: papers.csv of papers.csv.gz, and of a .zip that holds it."""
+    if path == STDIN or path.suffix.lower() not in COMPRESSIONS:
+        return path.name
+    if path.suffix.lower() == archives.SUFFIX and path.is_file():
+        with suppress(OSError, InvalidRequest):
+            (name,) = archives.names(path) if len(archives.names(path)) == 1 else (path.name,)
+            return Path(name).name
+    return path.stem
+
+
+def _as_it_is(path: Path) -> io.BufferedReader:
+    if path != STDIN and (within := archives.place(path)):
+        return io.BufferedReader(archives.Member(*within))
+    return io.BufferedReader(_FromStart(_spooled(sys.stdin.buffer)) if path == STDIN else path.open("rb", buffering=0))
+
+
+def _compression(path: Path, stream: io.BufferedReader) -> str | None:
+    start = stream.peek(64)
+    if OFFICE.match(start):
+        return None
+    compression = next((name for signature, name in SIGNATURES.items() if start.startswith(signature)), None)
+    return compression or COMPRESSIONS.get(path.suffix.lower())
+
+
+def _only_member(path: Path, stream: io.BufferedReader) -> archives.Member:
+    """The only file within a .zip."""
+    with stream:
+        if path == STDIN:
+            return archives.Member(path, stream=io.BytesIO(stream.read()))
+    if archives.place(path):
+        raise InvalidRequest(f"{path} is a .zip within a .zip; unpack the outer one")
+    return archives.Member(path)
+
+
+def blocks(path: Path) -> Iterator[bytes]:
+    """All of a source in blocks. Raises InvalidRequest if it cannot be decompressed."""
+    with _readable(path), open_binary(path) as stream:
+        while block := stream.read(1 << 20):
+            yield block
+
+
+def beginning(path: Path) -> bytes:
+    """The first 64 KB of a source, b"" if it cannot be decompressed."""
+    try:
+        with open_binary(path) as stream:
+            return stream.read(1 << 16)
+    except OSError:  # reading it says why
+        return b""
+
+
+def read_text(path: Path) -> str:
+    """All of a source as text. Broken UTF-8 becomes lone surrogates, so that the rest can be used. Raises as `read_bytes`."""
+    return read_bytes(path).removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="surrogateescape")
+
+
+def read_bytes(path: Path) -> bytes:
+    """All of a source.
+
+    Raises:
+        InvalidRequest: the source cannot be decompressed, or is too large.
+    """
+    parts, size = [], 0
+    for block in blocks(path):
+        parts.append(block)
+        size += len(block)
+        if size > LARGEST_TEXT:
+            raise InvalidRequest(f"{path} has more than {LARGEST_TEXT >> 20} MB, and such files are read as a whole; divide it")
+    return b"".join(parts)
+
+
+def lines(path: Path) -> Iterator[bytes]:
+    """The lines of a source, without their ends.
+
+    Raises:
+        InvalidRequest: the source cannot be decompressed, or has a line that is too long.
+    """
+    partial_line = b""
+    number = 1
+    for block in blocks(path):
+        first, *next_lines = block.split(b"\n")
+        partial_line += first
+        if len(partial_line) > LONGEST_LINE:
+            raise InvalidRequest(f"{path}, line {number}: more than {LONGEST_LINE >> 20} MB in one line")
+        for line in next_lines:
+            yield partial_line.removesuffix(b"\r")
+            partial_line = line
+            number += 1
+    if partial_line:
+        yield partial_line.removesuffix(b"\r")
+
+
+def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    """The lines of a JSON Lines source that are not blank, by number: an object, or what is wrong with the line.
+
+    Raises:
+        InvalidRequest: the source cannot be decompressed, or has a line that is too long.
+    """
+    for number, line in enumerate(lines(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+        except UnicodeDecodeError as error:
+            yield number, f"broken UTF-8 at byte {error.start}"
+        except (ValueError, RecursionError) as error:
+            yield number, f"not valid JSON: {error}"
+        else:
+            if isinstance(row, dict) and row:
+                yield number, row
+            else:
+                yield number, "an empty object" if row == {} else "not a JSON object"
+
+
+def checked_text(text: str, what: str) -> str:
+    """`text` unchanged. Raises InvalidRequest if it is no text, or has bytes that are not UTF-8, which arrive as lone surrogates."""
+    if not isinstance(text, str):
+        raise InvalidRequest(f"the {what} must be a string, not {text!r}")
+    if text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text):
+        return text
+    raise InvalidRequest(f"the {what} holds bytes that are not UTF-8; type it again, or convert the file it comes from")
+
+
+@cache
+def _spooled(stream: BinaryIO) -> BinaryIO:
+    """All of a stream in an unnamed file, which disappears when the process ends in any way."""
+    spool = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 (stays open for later readers)
+    shutil.copyfileobj(stream, spool)
+    atexit.register(spool.close)
+    spool.flush()
+    return spool
+
+
+class _FromStart(io.RawIOBase):
+    """An open file read from its start, independently of its other readers."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._place = file, 0
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read the next bytes."""
+        block = os.pread(self._file.fileno(), len(buffer), self._place)
+        buffer[: len(block)] = block
+        self._place += len(block)
+        return len(block)
+
+
+class _Xz(io.RawIOBase):
+    """A .xz file decompressed, within `XZ_MEMORY`. What is wrong with it is an OSError."""
+
+    def __init__(self, stream: io.BufferedReader) -> None:
+        self._stream = stream
+        self._rest = b""
+        self._begin()
+
+    def _begin(self) -> None:
+        import lzma
+
+        self._decompressor, self._error = lzma.LZMADecompressor(memlimit=XZ_MEMORY), lzma.LZMAError
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Decompress the next bytes; one .xz may follow another."""
+        block = b""
+        while not block:
+            if self._decompressor.eof:
+                data = self._decompressor.unused_data or self._stream.read(1 << 16)
+                self._rest = data.lstrip(b"\0")  # what fills up blocks of four bytes
+                if not self._rest:
+                    return 0
+                self._begin()
+            elif self._decompressor.needs_input and not self._rest:
+                self._rest = self._stream.read(1 << 16)
+                if not self._rest:
+                    raise OSError("the file ends within its compressed data")
+            try:
+                block = self._decompressor.decompress(self._rest, max_length=len(buffer))
+            except self._error as error:
+                raise OSError(str(error)) from error
+            self._rest = b""
+        buffer[: len(block)] = block
+        return len(block)
+
+    def close(self) -> None:
+        """Close the file, too."""
+        self._stream.close()
+        super().close()
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InvalidRequest(f"{path} cannot be read to its end ({error}); it may be cut short or not {path.suffix}") from error

@@ -1,0 +1,81 @@
+"""Files are read only if they are as their manifest says, byte by byte.
+
+Hashing a large index takes seconds. So this machine remembers which large files it has hashed, by inode, size and the times of
+their last change, as Git does; a file that has not changed since is not hashed again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Container, Mapping
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeAlias
+
+from ..errors import CorruptData
+from .user_folders import cache_directory
+from .writing import describe, write_json
+
+LARGE = 1 << 20
+"""Bytes from which on a file's hash is remembered; smaller ones are hashed in less than a millisecond."""
+
+Stamp: TypeAlias = list[Any]
+
+
+class Verified:
+    """Checks the files of one index before they are read; several threads may use it."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        digest = hashlib.sha256(os.fsencode(directory.resolve())).hexdigest()[:32]
+        self._memory = cache_directory() / "verified" / f"{digest}.json"
+        self._stamps: dict[str, Stamp] | None = None
+        self._lock = Lock()
+
+    def check(self, name: str, facts: Mapping[str, Any]) -> Path:
+        """The path of a file, by its name within the index, that is as its facts say. Raises CorruptData."""
+        path = self.directory / name
+        with self._lock:
+            try:
+                stamp = _stamp(path, facts)
+                if facts["bytes"] >= LARGE and self._known().get(name) == stamp:
+                    return path
+                actual = describe(path)
+            except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
+                raise CorruptData(f"{path} is missing; restore it, or try `sciretrieve verify --repair`") from error
+            if actual != {"bytes": facts["bytes"], "sha256": facts["sha256"]}:
+                raise CorruptData(f"{path} is damaged: it is not as it was written; restore it, or try `sciretrieve verify --repair`")
+            if facts["bytes"] >= LARGE:
+                self._known()[name] = stamp
+                self._save()
+        return path
+
+    def remember(self, written: Mapping[str, Mapping[str, Any]], named: Container[str]) -> None:
+        """Remember files that were just written and hashed, by name, and forget those that are no longer `named`."""
+        large_files = {name: facts for name, facts in written.items() if facts["bytes"] >= LARGE}
+        with self._lock, suppress(OSError):
+            known = {name: stamp for name, stamp in self._known().items() if name in named}
+            self._stamps = known | {name: _stamp(self.directory / name, facts) for name, facts in large_files.items()}
+            if large_files:
+                self._save()
+
+    def _known(self) -> dict[str, Stamp]:
+        if self._stamps is None:
+            self._stamps = {}
+            with suppress(OSError, ValueError):
+                stamps = json.loads(self._memory.read_bytes())
+                self._stamps = stamps if isinstance(stamps, dict) else {}
+        return self._stamps
+
+    def _save(self) -> None:
+        with suppress(OSError):  # without a cache, files are hashed again
+            self._memory.parent.mkdir(parents=True, exist_ok=True)
+            write_json(self._memory, self._known())
+
+
+def _stamp(path: Path, facts: Mapping[str, Any]) -> Stamp:
+    status = path.stat()
+    return [status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns, facts["sha256"]]

@@ -1,0 +1,344 @@
+"""Writing files so that a crash never leaves half of one: temporary file, fsync, rename; checksums; the write lock.
+
+Every file of an index is written here, by Python's own files, so that a full disk or a lost connection is an OSError, never a
+crash inside a library or a signal; and every name is given, changed and removed by `os`.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import io
+import json
+import math
+import os
+import re
+import shutil
+import socket
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import CorruptData, IndexBusy
+
+LOCK = ".lock"
+"""The file that a directory's one writer holds locked."""
+PATIENCE = 60.0
+"""Seconds to wait for a process that lost its work to another one: a cluster takes as long to stop what a lost node was doing."""
+
+
+def sync_file(path: Path) -> None:
+    """Force a file's, or a directory's, contents to disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, with their names on disk."""
+    if not folder.is_dir():
+        make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+        sync_file(folder.parent)
+
+
+@contextmanager
+def created(path: Path) -> Iterator[IO[bytes]]:
+    """A new file, open for writing, whose contents are on disk when the block ends; its name is not, see `sync_file`."""
+    with path.open("wb") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write that becomes `path` when the block ends: a reader, or a crash, sees the old file or the new one, never a mix.
+
+    If the block fails, the old file stays.
+    """
+    temporary = path.with_name(path.name + ".tmp")
+    try:
+        with created(temporary) as file:
+            yield file
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+    temporary.replace(path)
+    sync_file(path.parent)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write `data` to `path`, completely or not at all."""
+    with replaced(path) as file:
+        file.write(data)
+
+
+def write_array(path: Path, array: npt.NDArray[Any]) -> None:
+    """Write an array as a .npy file, completely or not at all."""
+    with replaced(path) as file:
+        put_array(file, array)
+
+
+def put_array(file: IO[bytes], array: npt.NDArray[Any]) -> None:
+    """Write an array in the .npy format to an open file. To a file, NumPy writes past Python, and does not see that a disk is full."""
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=False)
+    file.write(buffer.getbuffer())
+
+
+def write_vectors(target: Path, blocks: Iterable[npt.NDArray[np.float32]], shape: tuple[int, int]) -> Path:
+    """Write blocks of rows, together of `shape`, as a float32 .npy file, completely or not at all."""
+    with replaced(target) as file:
+        file.write(array_header(shape))
+        for block in blocks:
+            file.write(np.ascontiguousarray(block, np.float32).tobytes())
+    return target
+
+
+ARRAY = re.compile(rb"\{'descr': '(<f4|<i4|<i8|\|u1)', 'fortran_order': False, 'shape': \((\d{1,15}), ?(\d{0,15})\), \} *\n")
+"""The headers of the .npy files that an index has."""
+
+
+def read_array(path: Path, remedy: str = "try `sciretrieve verify --repair`") -> npt.NDArray[Any]:
+    """The array of a .npy file that was written here, mapped into memory.
+
+    NumPy reads more than that, and headers that mean harm: sizes that no memory has, or Python's objects.
+
+    Raises:
+        CorruptData: it is no such file, and says what to do then, `remedy`.
+    """
+    with path.open("rb") as file:
+        start = file.read(10)
+        header = file.read(int.from_bytes(start[8:], "little"))
+        match = ARRAY.fullmatch(header) if start[:8] == b"\x93NUMPY\x01\x00" else None
+        if match is None:
+            raise CorruptData(f"{path} cannot be read: it does not begin as an index's arrays do; {remedy}")
+        kind, shape = np.dtype(match[1].decode()), tuple(int(part) for part in match.groups()[1:] if part)
+        bytes_written = file.seek(0, os.SEEK_END) - len(start) - len(header)
+        if bytes_written != math.prod(shape) * kind.itemsize:
+            raise CorruptData(f"{path} cannot be read: it has {bytes_written} bytes for an array of {kind}{shape}; {remedy}")
+        return np.memmap(file, kind, "r", len(start) + len(header), shape) if bytes_written else np.empty(shape, kind)
+
+
+HEADER = 128
+"""Bytes before the rows in a .npy file that is written here and may grow."""
+
+
+def array_header(shape: tuple[int, ...], kind: npt.DTypeLike = np.float32) -> bytes:
+    """The header of a .npy file of that shape: 128 bytes, whatever the number of rows, so that it can be changed."""
+    description = f"{{'descr': '{np.dtype(kind).str}', 'fortran_order': False, 'shape': {shape}, }}"
+    return b"\x93NUMPY\x01\x00" + (HEADER - 10).to_bytes(2, "little") + description.ljust(HEADER - 11).encode() + b"\n"
+
+
+def write_lines(target: Path, texts: Iterable[str]) -> Path:
+    """Write texts, one per line, completely or not at all."""
+    with replaced(target) as file:
+        for text in texts:
+            file.write(f"{text}\n".encode())
+    return target
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write `value` as indented JSON, atomically; names of files that are no UTF-8 come back as they are too."""
+    write_whole(path, _json(value))
+
+
+def _json(value: Any) -> bytes:
+    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a JSON object. Raises CorruptData if the file holds anything else, FileNotFoundError if it is absent."""
+    return _read_json(path)[0]
+
+
+def _read_json(path: Path) -> tuple[dict[str, Any], bytes]:
+    """A JSON object, and the bytes that say it."""
+    try:
+        data = path.read_bytes()
+        value = json.loads(data)
+    except (ValueError, RecursionError, IsADirectoryError) as error:
+        raise CorruptData(f"{path} is not valid JSON ({error}); rebuild the index with --overwrite") from error
+    if not isinstance(value, dict):
+        raise CorruptData(f"{path} holds no JSON object; rebuild the index with --overwrite")
+    return value, data
+
+
+def write_sealed(path: Path, value: dict[str, Any]) -> None:
+    """Write `value` as JSON with its checksum, so that `read_sealed` sees any change."""
+    write_json(path, {"checksum": _checksum(value), **value})
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """Read what `write_sealed` wrote. Raises CorruptData if it is not that, FileNotFoundError if it is absent."""
+    value, data = _read_json(path)
+    # a byte that is another may leave what is said as it was
+    if data != _json(value) or value.pop("checksum", None) != _checksum(value):
+        raise CorruptData(f"{path} is damaged: its checksum does not match; restore it, or rebuild the index with --overwrite")
+    return value
+
+
+def _checksum(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def describe(path: Path) -> dict[str, Any]:
+    """A manifest's facts on a file: its size in bytes and its SHA-256."""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"bytes": path.stat().st_size, "sha256": digest}
+
+
+def listed(folder: Path, pattern: str = "*") -> list[Path]:
+    """What is in a folder, in order of name; nothing if there is no folder. One that may not be listed is an error, not an empty one."""
+    try:
+        return sorted(path for path in folder.iterdir() if fnmatchcase(path.name, pattern))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def remove(path: Path) -> None:
+    """Remove a file, or a folder with all that is in it; nothing if there is none."""
+    try:
+        if path.is_dir() and not path.is_symlink():
+            for inner in listed(path):
+                remove(inner)
+            path.rmdir()
+        else:
+            path.unlink()
+    except FileNotFoundError:
+        pass
+
+
+def copy(source: Path, target: Path) -> None:
+    """Have a file that will not change under another name too: as a link where the file system has links, else as a copy."""
+    remove(target)  # were it a link to the source already, writing it would empty the source
+    try:
+        os.link(source, target)
+    except OSError:
+        with source.open("rb") as original, created(target) as file:
+            shutil.copyfileobj(original, file)
+    else:
+        sync_file(target)
+
+
+@contextmanager
+def write_lock(directory: Path) -> Iterator[None]:
+    """Hold `directory`'s one write lock. The system drops it when the process ends, however it ends.
+
+    Raises:
+        IndexBusy: another process holds it.
+    """
+    file = _locked(directory)
+    try:
+        file.seek(0)
+        file.truncate()
+        file.write(f"process {os.getpid()} on {socket.gethostname()}")  # for whoever is refused; the lock itself is the system's
+        file.flush()
+        # what a writer that was killed had done to names, this one may build on, and so it must not be undone by a power failure
+        with suppress(OSError):  # the folder above may be another's
+            sync_file(directory.parent)
+        sync_file(directory)
+        yield
+    finally:
+        # closing the file is not enough: a child that a library has just forked may still hold it open
+        fcntl.flock(file, fcntl.LOCK_UN)
+        file.close()
+
+
+def _locked(directory: Path) -> IO[str]:
+    """The directory's lock file, open and locked. Raises as `write_lock`."""
+    path = directory / LOCK
+    while True:
+        make_folder(directory)
+        with suppress(FileNotFoundError), ExitStack() as open_files:  # the directory may be removed in between
+            file = open_files.enter_context(path.open("a+", encoding="utf-8"))
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                file.seek(0)
+                raise IndexBusy(str(directory), file.read(200).strip()) from error
+            # the previous holder may have removed the file since it was opened here: then the lock is another file
+            if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                open_files.pop_all()
+                return file
+
+
+def remove_lock(directory: Path) -> None:
+    """Remove the lock that this process holds, and the directory if nothing else is in it. Then others may write there."""
+    (directory / LOCK).unlink()
+    with suppress(OSError):
+        directory.rmdir()
+
+
+@contextmanager
+def claimed(path: Path) -> Iterator[None]:
+    """Be the only process that works on what a file stands for; waits for another that is about to be stopped.
+
+    Raises:
+        FileNotFoundError: it is gone.
+        IndexBusy: the other process goes on.
+    """
+    handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)  # for writing, or a network file system has no lock to give
+    try:
+        _wait_for(handle, path)
+        if not os.path.samestat(os.fstat(handle), path.stat()):
+            raise FileNotFoundError(path)
+        yield
+    finally:
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_UN)  # see `write_lock`
+        os.close(handle)
+
+
+def _wait_for(handle: int, path: Path) -> None:
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError as error:
+            if time.monotonic() > end:
+                raise IndexBusy(str(path.parent), "") from error
+            time.sleep(0.1)
+        except OSError:  # a file system without locks: there nothing can be claimed
+            return
+
+
+def hold(path: Path) -> int:
+    """Open a file for as long as what it stands for is in use: until the descriptor is closed, `retire` leaves it, in any process.
+
+    Raises:
+        FileNotFoundError: it is gone.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        with suppress(OSError):  # a file system without locks: there nothing can be held
+            fcntl.flock(handle, fcntl.LOCK_SH)
+        if not os.path.samestat(os.fstat(handle), path.stat()):
+            raise FileNotFoundError(path)
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def retire(path: Path) -> bool:
+    """Remove a file unless somebody holds it, see `hold`; says whether it is gone."""
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        path.unlink()  # while it is locked: who opened it meanwhile sees that it has gone
+    return True

@@ -1,0 +1,401 @@
+"""Building an index: one pipeline from a corpus to a committed manifest, which can be interrupted anywhere and resumed.
+
+    corpus ─ cut ─▶ shards of papers and ids ─ fill ─▶ with vectors and postings ─ commit ─▶ manifest
+
+`storage.pending.json` marks a build in progress and describes it. Within an unfinished shard, vectors are on disk after every window. So a
+killed build loses at most two windows of encoding.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Unpack
+
+from ..choices import Metric, Precision
+from ..encoders import check_int8, has_tokens, in_int8, late, late_by_default, load_encoder, packing_of
+from ..errors import CorruptData, IndexExists, InvalidRequest, SciretrieveError
+from ..files.streams import checked_text
+from ..files.writing import LOCK, listed, remove, remove_lock, write_lock
+from ..matching.dense.ann import NAMED, check_factory
+from ..matching.dense.choosing import auto_dense
+from ..matching.dense.faiss_library import load_faiss
+from ..matching.late import write_packing
+from ..matching.lexical import Analyzer
+from ..matching.sharding import ALL, Share
+from ..once import once
+from ..options import Bm25Parameters, BuildKeywords, BuildSettings, changed
+from ..papers.corpora import ColumnMap, Corpus, Sources, TableCorpus, open_corpus
+from ..progress import Silent, shown
+from ..protocols import Encoder, Progress, Workers
+from ..query.index import Index
+from ..storage.commits import Change, Spanning, commit, next_generation
+from ..storage.manifest import FORMAT, MANIFEST, PARTS, PENDING, SHARD_NAME, SHARDS, Manifest, Source, library_versions, read_manifest
+from ..storage.pending import Pending
+from ..storage.sweeping import sweep
+from .int8_building import quantised
+from .intake import Intake, encoder_facts, full, plain_json, probed, publish_rejections, shards_of, why_none
+
+SPANNING = ("metric", "dense", "lexical", "recall")
+"""The settings of what spans shards."""
+LATE_PAPERS = 250_000
+"""Papers up to which token vectors are part of the default: some 1.3 GB."""
+PLAN = ("command", "format", "settings", "encoder", "analyzer")
+"""What a manifest keeps of a build's plan."""
+LIBRARIES = ("adapters", "faiss-cpu", "numpy", "openvino", "pyarrow", "PyStemmer", "tokenizers", "torch", "transformers")
+
+
+def build(
+    corpus: Sources | Corpus,
+    into: str | Path,
+    settings: BuildSettings = BuildSettings(),
+    *,
+    columns: ColumnMap | None = None,
+    strict: bool = False,
+    resume: bool = True,
+    overwrite: bool = False,
+    progress: Progress | bool = True,
+    workers: Workers | None = None,
+    **changes: Unpack[BuildKeywords],
+) -> Index:
+    """Build an index of a corpus, or resume a build of the same corpus with the same settings.
+
+    Args:
+        corpus: files, directories, globs, papers in memory (a data frame, an Arrow table, record batches, a list of dicts or of
+            `Paper`), or an open `Corpus`.
+        into: the index's directory.
+        settings: the encoder, the kind of index, BM25's parameters and so on.
+        columns: which columns of the corpus are which; by default recognised by name.
+        strict: stop at the first bad row, instead of listing it in rejected.jsonl.
+        resume: continue a partial build; False starts over.
+        overwrite: replace an index, or another partial build; the old index stays in use until the new one is complete.
+        progress: what is told how far the build is; by default a bar where a person looks, False for none.
+        workers: other processes that fill the shards and build their FAISS indexes, such as `RayWorkers`, and see the same directory; the
+            index is the same.
+        changes: fields of `BuildSettings` that replace those of `settings`: `build("papers.bib", "indexes/papers", encoder="specter2")`.
+
+    Returns:
+        The finished index, opened. An existing index of the same corpus and settings is just opened.
+
+    Raises:
+        IndexExists: the directory has another index or partial build.
+        InvalidRequest, NotFound: the corpus or a setting is invalid, or there is no paper to index.
+        IndexBusy: another process is writing this index.
+    """
+    opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
+    directory = Path(into)
+    check_place(directory)
+    with shown(progress) as listener:
+        work = Build(opened_corpus, directory, changed(settings, changes), strict, listener, workers)
+        with write_lock(directory):
+            work.run(resume, overwrite)
+        return Index(directory)
+
+
+def check_place(directory: Path) -> None:
+    """Refuse to build into a file, or into a directory with other files."""
+    checked_text(str(directory), "name of the index's directory")
+    if directory.exists() and not directory.is_dir():
+        raise InvalidRequest(f"{directory} is a file; name a directory for the index")
+    names = {path.name for path in directory.iterdir()} if directory.is_dir() else set()
+    in_shards = [path.name.removesuffix(".partial") for path in listed(directory / SHARDS)]
+    has_others = names - {LOCK, PARTS, SHARDS, f"{PENDING}.tmp"} or not all(map(SHARD_NAME.fullmatch, in_shards))
+    if has_others and not names & {MANIFEST, PENDING}:
+        raise InvalidRequest(f"{directory} holds other files and no index; name a new or empty directory")
+
+
+@dataclass(frozen=True)
+class Means:
+    """What the settings of a build ask for: what encodes papers, how vectors are compared, what makes terms; None for what is left out."""
+
+    encoder: Encoder | None
+    metric: Metric | None
+    analyzer: Analyzer | None
+
+    @classmethod
+    def of(cls, settings: BuildSettings) -> Means:
+        """Open it. Raises as `load_encoder`; InvalidRequest if FAISS has no index of that type."""
+        analyzer = Analyzer() if settings.lexical else None
+        if not settings.encoder:
+            return cls(None, None, analyzer)
+        encoder: Encoder = load_encoder(
+            settings.encoder,
+            adapter=settings.adapter,
+            query_adapter=settings.query_adapter,
+            bare_titles=settings.bare_titles,
+            pooling=settings.pooling,
+            template=settings.template,
+            query_template=settings.query_template,
+            precision=plain_precision(settings),
+            device=settings.device,
+        )
+        if settings.precision == "int8":
+            check_int8(encoder)
+        if settings.late or (settings.late is None and settings.lexical and settings.precision != "int8" and late_by_default(encoder)):
+            encoder = late(encoder)
+        metric = settings.metric or encoder.metric
+        if settings.dense not in ("auto", "flat"):
+            load_faiss()  # before hours of encoding
+            if settings.dense not in NAMED:
+                check_factory(settings.dense, encoder.dim, metric)
+        return cls(encoder, metric, analyzer)
+
+
+def keeps_tokens(settings: BuildSettings, encoder: Encoder | None, papers: int, progress: Progress) -> bool:
+    """Whether an index of so many papers keeps token vectors of its encoder, which `Means` opened."""
+    if not has_tokens(encoder):
+        return False
+    if settings.late or papers <= LATE_PAPERS:
+        progress.note("token vectors are kept beside those of papers, some 5 kB a paper, for late interaction; --no-late leaves them out")
+        return True
+    progress.note(f"token vectors are not kept, since {papers:,} papers are many; --late keeps them, some 5 kB a paper")
+    return False
+
+
+def plain_precision(settings: BuildSettings) -> Precision:
+    """The precision of all that is not encoded in int8."""
+    return "auto" if settings.precision == "int8" else settings.precision
+
+
+class Build:
+    """One build: what its steps share."""
+
+    def __init__(
+        self, corpus: Corpus, directory: Path, settings: BuildSettings, strict: bool, progress: Progress, workers: Workers | None
+    ) -> None:
+        self.corpus, self.directory, self.settings = corpus, directory, settings
+        self.strict, self.progress, self.workers = strict, progress, workers
+        means = Means.of(settings)
+        self.encoder, self.metric, self.analyzer = means.encoder, means.metric, means.analyzer
+        self.plan = plain_json(
+            {
+                "command": "index",
+                "format": FORMAT,
+                "settings": asdict(settings),
+                "encoder": self.encoder.identity() | {"precision": self.encoder.precision} if self.encoder else None,
+                "analyzer": self.analyzer.spec if self.analyzer else None,
+            }
+        )
+
+    @once
+    def fingerprint(self) -> str:
+        """The corpus's."""
+        return self.corpus.fingerprint()
+
+    def run(self, resume: bool, overwrite: bool) -> None:
+        """Build what is missing, and commit."""
+        if listed(self.directory / PARTS) and not overwrite:
+            raise InvalidRequest(
+                f"{self.directory} holds parts of a build; `sciretrieve merge -i {shlex.quote(str(self.directory))}` makes them the index"
+            )
+        old = self._current(overwrite)
+        if old is not None and not overwrite:
+            if differences := self._differences(old.build, old.whole == self.fingerprint, old.late is not None):
+                raise IndexExists(str(self.directory), f"holds an index with another {differences}", self._offer(differences))
+            self._respan(old)
+            return
+        publish(self.filled(resume, overwrite), self.plan, self.metric, old, self.progress, self.workers)
+        remove(self.directory / PARTS)
+
+    def filled(self, resume: bool, overwrite: bool, share: Share = ALL) -> Pending:
+        """Cut the corpus, and fill those of its shards that are to be filled here."""
+        facts = {"corpus": list(self.corpus.sources), "fingerprint": self.fingerprint}
+        plan = {**self.plan, **facts} if share == ALL else {**self.plan, **facts, "share": [share.number, share.of]}
+        pending = self._pending(plan, resume, overwrite)
+        if pending.state.get("is_full"):
+            return pending
+        try:
+            pending = probed(pending, self.encoder)
+            intake = Intake(
+                pending,
+                self.encoder,
+                self.analyzer,
+                self.settings.shard_size,
+                self.progress,
+                self.workers,
+                plain_precision(self.settings),
+                self.settings.device,
+            )
+            intake = intake.cut(self.corpus, self.settings.limit, self.strict, lambda table: table)
+            if not (intake.pending.cut or {})["shards"]:
+                raise InvalidRequest(f"the corpus has no paper to index{why_none(intake.pending)}")
+            intake = self._with_tokens(intake)
+            pending = intake.pending
+            # what cannot be chosen is an error before papers are encoded
+            _spanning(self.plan, self.metric, sum((pending.cut or {})["shards"]), Silent())
+            if self.encoder is not None and self.settings.precision == "int8":
+                pending = quantised(pending, self.encoder, self.progress)
+                intake = replace(intake, pending=pending, encoder=in_int8(self.encoder, pending.int8))
+            return full(intake.fill(0), intake.encoder, self.metric)
+        except SciretrieveError:
+            self._forget(pending)
+            raise
+
+    def _differences(self, build: Mapping[str, Any], same_corpus: bool, is_late: bool | None) -> str:
+        """Why shards of another build, which have token vectors or not, are not those of this one; empty if they are."""
+        differences = shard_differences(build, self.plan, same_corpus)
+        if self.settings.late is None or is_late in (None, self.settings.late):
+            return differences
+        return ", ".join(filter(None, (differences, "--late")))
+
+    def _with_tokens(self, intake: Intake) -> Intake:
+        """Decide whether these papers have token vectors, and how they are packed, unless this work did."""
+        pending = intake.pending
+        if "late" not in pending.state and has_tokens(self.encoder):
+            is_late = keeps_tokens(self.settings, self.encoder, sum((pending.cut or {})["shards"]), self.progress)
+            if is_late and self.encoder is not None:
+                write_packing(pending.late, packing_of(self.encoder))
+            pending = pending.noting(late=is_late)
+        packing = pending.packing()
+        if packing is None and has_tokens(self.encoder):
+            intake = replace(intake, encoder=Means.of(replace(self.settings, late=False)).encoder)
+        return replace(intake, pending=pending, packing=packing)
+
+    def _current(self, overwrite: bool) -> Manifest | None:
+        """The index that is there. One that cannot be read can still be overwritten."""
+        try:
+            return read_manifest(self.directory) if (self.directory / MANIFEST).exists() else None
+        except CorruptData:
+            if overwrite:
+                return None
+            raise
+
+    def _pending(self, plan: Mapping[str, Any], resume: bool, overwrite: bool) -> Pending:
+        """The build in progress, if it is to go on; else a new one."""
+        try:
+            pending = Pending.read(self.directory) if resume else None
+        except CorruptData:
+            if not overwrite:
+                raise
+            pending = None
+        if pending is not None:
+            same_corpus = pending.plan.get("fingerprint") == plan["fingerprint"]
+            command = pending.plan.get("command")
+            differences = self._differences(pending.plan, same_corpus, pending.state.get("late")) if command == "index" else "command"
+            if not differences and pending.is_cut:
+                return pending
+            if differences and not overwrite:
+                what = f"with another {differences}" if command == "index" else f"of `sciretrieve {command}`"
+                raise IndexExists(str(self.directory), f"holds unfinished work {what}")
+        return Pending.begin(self.directory, plan)
+
+    def _offer(self, differences: str) -> str:
+        """What the user can do who has an index of another corpus."""
+        if differences == "--late" and self.settings.late:
+            return f"`sciretrieve reindex --late -i {shlex.quote(str(self.directory))}` adds token vectors to it; else "
+        if differences != "corpus":
+            return ""
+        if isinstance(self.corpus, TableCorpus):
+            path = repr(str(self.directory))
+            return f"`sr.sync(papers, {path})` makes it equal to these papers, `sr.add(papers, {path})` only puts these into it; else "
+        return (
+            f"`sciretrieve sync` makes it equal to this corpus, `sciretrieve add` only puts this corpus's papers into it "
+            f"(both with -i {shlex.quote(str(self.directory))}); else "
+        )
+
+    def _respan(self, old: Manifest) -> None:
+        """Rebuild what spans the shards of an index of the same papers where its settings differ."""
+        # a setting that was not changed keeps its current value: `auto` as resolved, BM25 as tuned
+        old_settings, new_settings = {**asdict(BuildSettings()), **old.build["settings"]}, self.plan["settings"]
+        changed_names = {name for name, value in new_settings.items() if old_settings[name] != value}
+        if "memory" in changed_names:
+            changed_names.add("dense")
+        spanning = _spanning(self.plan, self.metric, old.papers, self.progress)
+        settings = replace(Spanning.of(old), **{name: getattr(spanning, name) for name in SPANNING if name in changed_names})
+        if settings == Spanning.of(old):
+            self.progress.note(f"{self.directory} is up to date: the same corpus and settings")
+        else:
+            self.progress.note(f"{self.directory} has these papers already; none is encoded again")
+            commit(self.directory, old, replace(old, build=self.plan), settings, Change("index"), self.progress, workers=self.workers)
+        sweep(self.directory)
+
+    def _forget(self, pending: Pending) -> None:
+        """Remove a build that failed before it encoded anything; one that did can be resumed."""
+        pending = Pending.read(self.directory) or pending
+        if pending.is_worth_keeping:
+            return
+        pending.drop()
+        if not (self.directory / MANIFEST).exists():
+            remove(self.directory / SHARDS)
+            remove_lock(self.directory)
+
+
+def publish(
+    pending: Pending,
+    plan: Mapping[str, Any],
+    metric: Metric | None,
+    old: Manifest | None,
+    progress: Progress,
+    workers: Workers | None = None,
+) -> None:
+    """Commit a build whose shards are all full, in place of the generation `old`; a plan may be another than the one that it was begun
+    with where that makes no other shards."""
+    directory = pending.directory
+    generation = next_generation(directory)
+    shards = shards_of(pending)
+    papers = sum(facts.papers for facts in shards)
+    manifest = Manifest(
+        format=FORMAT,
+        generation=generation,
+        previous=None,
+        created="",
+        papers=papers,
+        rejected=publish_rejections(pending),
+        metric=None,
+        dense="none",
+        encoder=encoder_facts(pending, generation),
+        lexical=None,
+        shards=tuple(shards),
+        sources=(Source(tuple(pending.plan["corpus"]), pending.plan["fingerprint"], generation),),
+        whole=pending.plan["fingerprint"],
+        replaced=(),
+        build=plan,
+        versions=library_versions(LIBRARIES),
+        log=(),
+    )
+    change = Change("index", added=papers, deleted=old.papers if old else 0)
+    commit(directory, old, manifest, _spanning(plan, metric, papers, progress), change, progress, anew=True, workers=workers)
+    sweep(directory, keep=0)
+
+
+def _spanning(plan: Mapping[str, Any], metric: Metric | None, papers: int, progress: Progress) -> Spanning:
+    """The settings of what spans the shards of so many papers."""
+    settings, encoder = plan["settings"], plan["encoder"]
+    hybrid = settings["lexical"] is not None
+    dense = chosen_dense(settings["dense"], encoder and encoder["dim"], papers, settings["memory"], hybrid, progress)
+    return Spanning(metric, dense, settings["lexical"] and Bm25Parameters(**settings["lexical"]), settings["recall"])
+
+
+def chosen_dense(dense: str, dim: int | None, papers: int, memory: int | None, hybrid: bool, progress: Progress) -> str:
+    """The type of dense index for so many papers with vectors of `dim` dimensions, or none, where `--dense` says `dense`."""
+    if dim is None:
+        return "none"
+    return auto_dense(papers, dim, memory, hybrid, progress.note) if dense == "auto" else dense
+
+
+def shard_differences(build: Mapping[str, Any], plan: Mapping[str, Any], same_corpus: bool) -> str:
+    """Why a plan needs other shards than those of an unfinished or committed build; empty if they are the same.
+
+    The vectors are comparable in every precision, so "auto" continues with any; a requested one must be the build's.
+    """
+    old_parts, new_parts = _shard_plan(build), _shard_plan(plan)
+    differences = [] if same_corpus else ["corpus"]
+    differences += [part for part in new_parts if old_parts[part] != new_parts[part]]
+    if plan["settings"]["precision"] not in ("auto", build["settings"]["precision"], (build["encoder"] or {}).get("precision")):
+        differences.append("--precision")
+    return ", ".join(differences)
+
+
+def _shard_plan(build: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts of pending.json or of a manifest's build that determine the shards, by names that users know."""
+    encoder, settings = build["encoder"], build["settings"]
+    return {
+        "format": build["format"],
+        # the name or path by which an encoder was requested does not change it
+        "encoder": encoder and {key: value for key, value in encoder.items() if key not in ("name", "asked", "precision")},
+        "BM25 text analysis": build["analyzer"],
+        "--shard-size": settings["shard_size"],
+        "--limit": settings["limit"],
+    }

@@ -1,0 +1,272 @@
+"""Searching an index by the nodes of a Ray cluster: each scores some of the shards, which it maps into its memory, and the answers are
+merged here as those of shards on one machine are.
+
+Any node can answer for any shards. So where one is lost, others are asked, and no answer lacks papers.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ...choices import Metric
+from ...encoders.query_encoder import QueryEncoder
+from ...matching import topk
+from ...matching.dense import VectorShard, full_corpus
+from ...matching.dense.exact import RowScores
+from ...matching.dense.vectors import Request, answered
+from ...matching.dense.vectors import search as search_vectors
+from ...matching.late import QueryTokens, TokenShard, matches
+from ...matching.lexical import Bm25
+from ...matching.lexical.bm25 import Weights
+from ...matching.scope import Scope, Stretch
+from ...once import once
+from ...protocols import Encoder
+from ...query.index import Index
+from ...query.search import Probe, Searcher
+from ...query.snapshot import Snapshot
+from ...storage.manifest import generation_file
+from ...types import Rows, Scores, Vectors
+from .cluster import cause_of
+from .workers import RayWorkers
+
+logger = logging.getLogger(__name__)
+
+Best: TypeAlias = tuple[Rows, Weights, Weights]
+Call: TypeAlias = tuple[str, tuple[Any, ...]]
+"""A method of `_Process`, and what it is called with."""
+
+
+class DistributedIndex(Index):
+    """An index whose shards are searched by the nodes of a Ray cluster; its answers are those of `Index`."""
+
+    def __init__(
+        self,
+        path: str | Path,
+        workers: RayWorkers,
+        *,
+        encoder: Encoder | None = None,
+        generation: int | None = None,
+        query_encoder: QueryEncoder | None = None,
+    ) -> None:
+        """Open the index in the directory `path`, which all nodes see as this machine does.
+
+        Args:
+            path, encoder, generation, query_encoder: as in `Index`.
+            workers: the cluster.
+
+        Raises:
+            NotFound, CorruptData: as `Index`.
+            Unavailable: a node lacks this version of sciretrieve, or does not see the index.
+        """
+        super().__init__(path, encoder=encoder, generation=generation, query_encoder=query_encoder)
+        self._workers = workers
+        self._groups = _Groups(workers, self)
+
+    def _reopened(self) -> Index:
+        return DistributedIndex(self.path, self._workers, encoder=self._given, query_encoder=self.query_encoder)
+
+    def top(self, vectors: Vectors, k: int, metric: Metric, device: str | None = None) -> Iterator[RowScores]:  # noqa: ARG002
+        """See `Index.top`; the nodes multiply on their CPUs, whatever the device."""
+        return self._groups.top(vectors, k, metric)
+
+    def match(self, tokens: QueryTokens, rows: Rows) -> Scores:
+        """See `Snapshot.match`."""
+        return self._groups.match(tokens, rows)
+
+    def close(self) -> None:
+        """Let go of the generation, here and on the nodes."""
+        self._groups.close()
+        super().close()
+
+    @once
+    def searcher(self) -> Searcher:
+        """What the three ways to search work on."""
+        here = super().searcher
+        return _Scattered(**{field.name: getattr(here, field.name) for field in fields(Searcher)}, groups=self._groups)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Scattered(Searcher):
+    """A `Searcher` whose shards are asked where they are."""
+
+    groups: _Groups
+
+    def near(self, query_vectors: Vectors, k: int, scope: Scope) -> list[RowScores]:
+        return search_vectors(self.vectors, query_vectors, k, scope, self.effort, self.groups.nearest)
+
+    def bests(self, probes: Sequence[Probe], k: int, others: Sequence[Rows]) -> Iterable[Best]:
+        assert self.bm25 is not None
+        frequencies = [{term: self.bm25.frequency(term) for term in probe.all_terms} for probe in probes]
+        return self.groups.bests(probes, k, others, frequencies)
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Shards that one process answers for: the numbers of the first and of the one after the last, and the rows likewise."""
+
+    shards: tuple[int, int]
+    rows: tuple[int, int]
+
+
+class _Process:
+    """What runs on a node: a snapshot, of which only those shards are read that are asked for."""
+
+    def __init__(self, path: str, generation: int) -> None:
+        self._snapshot = Snapshot(path, generation)
+        self._vectors: dict[int, VectorShard] = {}
+        self._bm25: dict[_Group, Bm25 | None] = {}
+        self._tokens: dict[_Group, list[TokenShard]] = {}
+
+    def _shard(self, number: int) -> VectorShard:
+        if number not in self._vectors:
+            (self._vectors[number],) = self._snapshot.vectors_of([self._snapshot.shards[number]])
+        return self._vectors[number]
+
+    def nearest(self, requests: Sequence[Request]) -> list[list[RowScores]]:
+        return answered({request.shard: self._shard(request.shard) for request in requests}, requests)
+
+    def top(self, group: _Group, query_vectors: Vectors, k: int, metric: Metric) -> list[RowScores]:
+        shards = [self._shard(number) for number in range(*group.shards)]
+        return list(full_corpus.top(query_vectors, self._snapshot.live_vectors(shards), k, metric))
+
+    def match(self, group: _Group, tokens: QueryTokens, rows: Rows) -> Scores:
+        if group not in self._tokens:
+            self._tokens[group] = self._snapshot.tokens_of(self._snapshot.shards[slice(*group.shards)])
+        return matches(self._tokens[group], tokens, rows)
+
+    def bests(self, group: _Group, words: Sequence[_Words]) -> list[Best]:
+        if group not in self._bm25:
+            self._bm25[group] = self._snapshot.bm25_of(self._snapshot.shards[slice(*group.shards)])
+        bm25 = self._bm25[group]
+        assert bm25 is not None
+        return [
+            replace(bm25, frequencies=query.frequencies).best(query.terms, query.k, Stretch(group.rows[0], query.scope), query.others)
+            for query in words
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What a group of shards is asked by words: see `Bm25.best`. The scope is of the group's rows alone."""
+
+    terms: Mapping[str, float]
+    frequencies: Mapping[str, int]
+    k: int
+    scope: Scope
+    others: Rows
+
+
+class _Groups:
+    """An index's shards in as many groups as there are nodes, and the processes that answer for them."""
+
+    def __init__(self, workers: RayWorkers, index: Index) -> None:
+        self._cluster = workers.cluster
+        self._path, self._generation = str(index.path.absolute()), index.manifest.generation
+        file = generation_file(index.path, self._generation)
+        nodes = [node for node in self._cluster.nodes() if self._cluster.check(node, file)]
+        self._processes = [self._cluster.started(_Process, node, self._path, self._generation, reserves=False) for node in nodes]
+        firsts = [*(shard.first for shard in index.shards), index.scope.rows]
+        count = max(min(len(nodes), len(index.shards)), 1)
+        edges = [round(place * len(index.shards) / count) for place in range(count + 1)]
+        self._groups = [_Group((first, end), (firsts[first], firsts[end])) for first, end in pairwise(edges)]
+        self._live_before = [len(index.scope.part(0, group.rows[0])) for group in self._groups]
+
+    def nearest(self, requests: Sequence[Request]) -> list[list[RowScores]]:
+        """What the shards answer, see `matching.dense.vectors.answered`."""
+        of_groups = [[request for request in requests if group.shards[0] <= request.shard < group.shards[1]] for group in self._groups]
+        answers = self._asked([("nearest", (mine,)) if mine else None for mine in of_groups])
+        answer_of = {
+            id(request): answer
+            for mine, given in zip(of_groups, answers, strict=True)
+            for request, answer in zip(mine, given or (), strict=True)
+        }
+        return [answer_of[id(request)] for request in requests]
+
+    def top(self, query_vectors: Vectors, k: int, metric: Metric) -> Iterator[RowScores]:
+        """See `Index.top`."""
+        for batch in full_corpus.batches(query_vectors, k * len(self._groups)):
+            answers = self._asked([("top", (group, batch, k, metric)) for group in self._groups])
+            for parts in zip(*answers, strict=True):
+                rows = np.concatenate([part_rows + first for (part_rows, _), first in zip(parts, self._live_before, strict=True)])
+                scores = np.concatenate([part_scores for _, part_scores in parts])
+                best_places = topk.best(scores, k)
+                yield full_corpus.ordered(rows[best_places], scores[best_places])
+
+    def bests(self, probes: Sequence[Probe], k: int, others: Sequence[Rows], frequencies: Sequence[Mapping[str, int]]) -> Iterator[Best]:
+        """The best papers for the words of each probe, see `Bm25.best`."""
+        calls: list[Call | None] = []
+        places = []
+        for group in self._groups:
+            first, end = group.rows
+            in_group = [np.flatnonzero((rows >= first) & (rows < end)) for rows in others]
+            places.append(in_group)
+            words = [
+                _Words(probe.all_terms, known, k, probe.scope.part(first, end - first), rows[mine])
+                for probe, known, rows, mine in zip(probes, frequencies, others, in_group, strict=True)
+            ]
+            calls.append(("bests", (group, words)))
+        answers = self._asked(calls)
+        for number, other_rows in enumerate(others):
+            rows = np.concatenate([given[number][0] for given in answers])
+            scores = np.concatenate([given[number][1] for given in answers])
+            best_places = topk.best(scores, k) if len(rows) > k else slice(None)
+            other_scores = np.full(len(other_rows), -np.inf, np.float32)
+            for given, in_group in zip(answers, places, strict=True):
+                other_scores[in_group[number]] = given[number][2]
+            yield rows[best_places], scores[best_places], other_scores
+
+    def match(self, tokens: QueryTokens, rows: Rows) -> Scores:
+        """How well the token vectors of the papers at the given rows match a query's, see `matching.late.matches`."""
+        in_groups = [np.flatnonzero((rows >= group.rows[0]) & (rows < group.rows[1])) for group in self._groups]
+        calls: list[Call | None] = [
+            ("match", (group, tokens, rows[mine])) if len(mine) else None for group, mine in zip(self._groups, in_groups, strict=True)
+        ]
+        scores = np.full(len(rows), -np.inf)
+        for mine, given in zip(in_groups, self._asked(calls), strict=True):
+            if given is not None:
+                scores[mine] = given
+        return scores
+
+    def _asked(self, calls: Sequence[Call | None]) -> list[Any]:
+        """What each group's process answers to its call. A process that is lost hands its groups to the others, or to this one."""
+        ray = self._cluster.ray
+        answers: list[Any] = [None] * len(calls)
+        open_calls = {number: call for number, call in enumerate(calls) if call is not None}
+        while open_calls:
+            asked = {}
+            for number, (method, arguments) in open_calls.items():
+                process = self._processes[number % len(self._processes)] if self._processes else None
+                if process is None:
+                    answers[number] = getattr(self._here, method)(*arguments)
+                else:
+                    asked[number] = process, getattr(process, method).remote(*arguments)
+            for number, (process, answer) in asked.items():
+                try:
+                    answers[number] = ray.get(answer)
+                except ray.exceptions.RayActorError as error:
+                    logger.warning("a node that searched was lost, others take over: %s", " ".join(str(error).split())[:200])
+                    self._processes = [other for other in self._processes if other is not process]
+                except ray.exceptions.RayTaskError as error:
+                    raise cause_of(error) from None
+            open_calls = {number: call for number, call in open_calls.items() if answers[number] is None}
+        return answers
+
+    @once
+    def _here(self) -> _Process:
+        logger.warning("no node is left to search, so this machine does it alone")
+        return _Process(self._path, self._generation)
+
+    def close(self) -> None:
+        """End the processes."""
+        for process in self._processes:
+            with suppress(Exception):
+                self._cluster.ray.kill(process)
+        self._processes = []

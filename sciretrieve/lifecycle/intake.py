@@ -1,0 +1,227 @@
+"""Taking in a corpus: it is cut into new shards, and these are filled. Both can be interrupted anywhere and go on.
+
+Once a corpus is cut, its papers are on disk, and it is not read again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from ..choices import Device, Metric, Precision
+from ..encoders import check_golden, golden_vectors
+from ..files.writing import remove, sync_file
+from ..matching.late import Packing
+from ..matching.lexical import Analyzer
+from ..papers.corpora import Corpus, Reading, Rejections
+from ..protocols import Encoder, Progress, Workers
+from ..storage.manifest import ShardFacts, encoder_file
+from ..storage.pending import Pending
+from ..storage.shards import Cutter, Filling, fill, finished_facts
+from ..wording import counted
+
+
+@dataclass(frozen=True)
+class Intake:
+    """What taking in a corpus needs.
+
+    Attributes:
+        pending: the work's mark.
+        encoder, analyzer: what fills the shards; None for shards without vectors or without terms.
+        shard_size: papers a shard.
+        progress: is told how far it is.
+        workers: other processes that fill shards; None to fill them here.
+        precision, device: in what arithmetic and where their encoders run.
+        packing: how token vectors are packed; None for shards without them.
+    """
+
+    pending: Pending
+    encoder: Encoder | None
+    analyzer: Analyzer | None
+    shard_size: int
+    progress: Progress
+    workers: Workers | None = None
+    precision: Precision = "auto"
+    device: Device = "auto"
+    packing: Packing | None = None
+
+    def cut(
+        self,
+        corpus: Corpus,
+        limit: int | None,
+        strict: bool,
+        chosen: Callable[[pa.Table], pa.Table],
+        finished: Callable[[], Mapping[str, Any]] = dict,
+    ) -> Intake:
+        """Read the corpus and cut its papers into shards, unless that is done.
+
+        Args:
+            corpus: the corpus.
+            limit: stop after so many papers.
+            strict: stop at the first bad row.
+            chosen: is called with each batch of papers, and gives those to take in.
+            finished: is called after the last batch, and gives more to note of what was read.
+
+        Raises:
+            BadPaper: a bad row, if strict.
+            InvalidRequest, NotFound: the corpus cannot be read.
+        """
+        if self.pending.cut is not None:
+            return self
+        reading = Reading(self.progress.note if corpus.has_columns else lambda _: None)
+        rejections = Rejections(self.pending.rejected, strict)
+        cutter = Cutter(self.pending.partial, self.shard_size, self.pending.share)
+        papers_read = 0
+        count = corpus.count()
+        self.progress.start(min(count, limit) if count is not None and limit is not None else count, unit="papers read")
+        for batch in corpus.batches():
+            rejections(batch.rejected)
+            table = batch.papers if limit is None else batch.papers.slice(0, limit - papers_read)
+            reading(replace(batch, papers=table))
+            papers_read += len(table)
+            cutter.add(chosen(table))
+            self.progress.advance(len(table))
+            if limit is not None and papers_read >= limit:
+                break
+        shards = cutter.finish()
+        if corpus.has_columns and papers_read:
+            self.progress.note(str(reading.coverage))
+        if rejections.count:
+            sync_file(rejections.path)
+            sync_file(rejections.path.parent)  # or the mark below may be on disk, which counts them, and their list not
+        first = rejections.first
+        cut = {
+            "shards": shards,
+            "papers": papers_read,
+            "rejected": rejections.count,
+            "first_rejected": first and f"row {first.row}: {first.reason}",
+            **finished(),
+        }
+        return replace(self, pending=self.pending.noting(cut=cut))
+
+    def fill(self, source: int) -> Pending:
+        """Encode the papers of all shards and count their terms, unless that is done. Returns the work's mark, see `shards_of`."""
+        cut = self.pending.cut
+        assert cut is not None
+        unfilled = [place for place in self.pending.places if not self.pending.folder(place).is_dir()]
+        total = sum(cut["shards"][place] for place in self.pending.places)
+        done = total - sum(cut["shards"][place] for place in unfilled)
+        if done:
+            self.progress.note(f"resuming after {counted(done, 'paper')} of finished shards")
+        self.progress.start(total, done, unit="papers")
+        if self.encoder is not None:
+            self.encoder.expect(sum(cut["shards"]))
+        if self.workers is not None:
+            return self._handed_out(self.workers, unfilled, source)
+        for place in unfilled:
+            fill(self.pending.partial(place), source, self.encoder, self.analyzer, self.progress.advance, self.packing)
+        return self.pending
+
+    def _handed_out(self, workers: Workers, places: Sequence[int], source: int) -> Pending:
+        """Have other processes fill these shards."""
+        cut = self.pending.cut
+        assert cut is not None
+        pending = self.pending
+        identity, analyzed = pending.plan["encoder"], self.analyzer is not None
+        tasks = [
+            Filling(
+                pending.partial(place).absolute(),
+                source,
+                identity,
+                self.precision,
+                self.device,
+                pending.golden,
+                analyzed,
+                sum(cut["shards"]),
+                pending.int8.absolute() if "receipt" in pending.state else None,
+                self.packing,
+            )
+            for place in places
+        ]
+        for _, (precision, runtimes) in workers.run(pending.directory, tasks, self.progress.advance):
+            if precision is not None:
+                all_runtimes = dict.fromkeys([*pending.state.get("ran_in", ()), *runtimes])
+                pending = pending.noting(ran_in=list(all_runtimes), precision=precision)
+        return pending
+
+
+def shards_of(pending: Pending) -> list[ShardFacts]:
+    """The facts on all shards of work, once these are full."""
+    return [finished_facts(pending.folder(place)) for place in pending.places]
+
+
+def probed(pending: Pending, encoder: Encoder | None, known: Any = None) -> Pending:
+    """Encode the probe texts, for the manifest; interrupted work must go on with the same vectors. Raises InvalidRequest.
+
+    `known` are the golden vectors of the index that is added to, (3, dim).
+    """
+    if encoder is None or encoder.identity()["layout"] == "vectors":
+        return pending
+    golden = pending.golden if pending.golden is not None else known
+    if golden is None:
+        golden = golden_vectors(encoder)
+    else:
+        check_golden(golden, encoder, "paper")
+    pending = pending.noting(golden=golden.tolist())
+    # in int8, what encodes the probe encodes no papers
+    return pending if "receipt" in pending.state else pending.noting(ran_in=ran_in(pending, encoder))
+
+
+def ran_in(pending: Pending, encoder: Encoder | None, before: Iterable[str] = ()) -> list[str]:
+    """The runtimes that encoded papers: before, in earlier processes of this work, and in this one."""
+    return list(dict.fromkeys([*before, *pending.state.get("ran_in", ()), *(encoder.ran_in if encoder else ())]))
+
+
+def full(pending: Pending, encoder: Encoder | None, metric: Metric | None) -> Pending:
+    """Note that all shards of a build are full, and what its manifest is to say of the encoder."""
+    if encoder is None:
+        return pending.noting(is_full=True)
+    precision = pending.state.get("precision", encoder.precision)
+    return pending.noting(is_full=True, precision=precision, ran_in=ran_in(pending, encoder), metric=metric)
+
+
+def encoder_facts(pending: Pending, generation: int) -> dict[str, Any] | None:
+    """A new index's facts on its encoder, as `full` noted them; writes its golden vectors if it reads texts."""
+    if pending.plan["encoder"] is None:
+        return None
+    facts: dict[str, Any] = {
+        **pending.plan["encoder"],
+        "precision": pending.state["precision"],
+        "ran_in": ran_in(pending, None),
+        "golden": None,
+    }
+    if "receipt" in pending.state:
+        facts["receipt"] = pending.state["receipt"]
+    if pending.golden is not None:
+        facts["golden"] = encoder_file(pending.directory, "golden", generation, pending.golden)
+    if (packing := pending.packing()) is not None:
+        facts["late"] = encoder_file(pending.directory, "late", generation, packing.array())
+    return facts
+
+
+def publish_rejections(pending: Pending) -> int:
+    """Put the list of rejected rows in its place; returns how many there were."""
+    report = pending.directory / "rejected.jsonl"
+    count = int((pending.cut or {}).get("rejected", 0))
+    if count and pending.rejected.exists():
+        pending.rejected.replace(report)
+    elif not count:
+        remove(report)
+    return count
+
+
+def why_none(pending: Pending) -> str:
+    """Why a corpus gave no paper."""
+    cut = pending.cut or {}
+    if not cut.get("first_rejected"):
+        return "; it is empty"
+    return f"; rejected rows: {cut['rejected']:,}, the first ({cut['first_rejected'].replace(': ', ') for: ', 1)}"
+
+
+def plain_json(value: Any) -> Any:
+    """A value as it comes back from JSON: tuples are lists."""
+    return json.loads(json.dumps(value))

@@ -1,0 +1,153 @@
+"""Building in parts: several machines each build a share of an index's shards, without knowing of each other, and then they are joined.
+
+Each reads the whole corpus and cuts it alike, but writes and fills only every N-th shard, in `parts/I-of-N`. What comes out is the index
+that one machine would have built.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Unpack
+
+from ..encoders import compared
+from ..errors import InvalidRequest
+from ..files.writing import listed, remove, sync_file, write_lock
+from ..matching.late import write_packing
+from ..matching.sharding import Share
+from ..options import BuildKeywords, BuildSettings, changed
+from ..papers.corpora import ColumnMap, Corpus, Sources, open_corpus
+from ..progress import shown
+from ..protocols import Progress, Workers
+from ..storage.manifest import MANIFEST, PARTS
+from ..storage.pending import Pending
+from .building import PLAN, Build, check_place, publish, shard_differences
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of an index that is built: where it is, its papers, and its shards."""
+
+    path: Path
+    papers: int
+    shards: int
+
+
+def build_part(
+    corpus: Sources | Corpus,
+    into: str | Path,
+    part: str,
+    settings: BuildSettings = BuildSettings(),
+    *,
+    columns: ColumnMap | None = None,
+    strict: bool = False,
+    resume: bool = True,
+    overwrite: bool = False,
+    progress: Progress | bool = True,
+    workers: Workers | None = None,
+    **changes: Unpack[BuildKeywords],
+) -> Part:
+    """Build a part of an index, such as "3/8", the third of eight, or resume it; `join_parts` makes an index of all.
+
+    Arguments and errors as in `build`; the part goes into a folder `parts` of the index's directory `into`.
+    """
+    share, directory = Share.parse(part), Path(into)
+    opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
+    check_place(directory)
+    if (directory / MANIFEST).exists():
+        raise InvalidRequest(f"{directory} holds an index already; choose another --output for the parts of a new one")
+    folder = directory / PARTS / f"{share.number}-of-{share.of}"
+    with shown(progress) as listener:
+        work = Build(opened_corpus, folder, changed(settings, changes), strict, listener, workers)
+        with write_lock(folder):
+            pending = work.filled(resume, overwrite, share)
+        cut = pending.cut or {}
+        return Part(folder, sum(cut["shards"][place] for place in pending.places), len(pending.places))
+
+
+def has_parts(index: str | Path) -> bool:
+    """Whether parts of an index wait to be joined."""
+    return bool(listed(Path(index) / PARTS))
+
+
+def join_parts(index: str | Path, *, progress: Progress | bool = True) -> int:
+    """Make an index of its parts, which are all in the folder `parts` of its directory; returns how many there were.
+
+    Their shards are moved, not copied. Interrupted, it goes on when it is called again.
+
+    Raises:
+        InvalidRequest: parts are missing, unfinished, or of different corpora or settings; or there is an index already.
+        IndexBusy: another process is writing the index.
+    """
+    directory = Path(index)
+    with shown(progress) as listener:
+        with write_lock(directory):
+            parts = _parts(directory)
+            first = parts[0]
+            plan = {name: value for name, value in first.plan.items() if name != "share"}
+            pending = Pending.read(directory)
+            if (directory / MANIFEST).exists():
+                if any(part.folder(place).exists() for part in parts for place in part.places):
+                    raise InvalidRequest(f"{directory} holds an index already; move its folder {PARTS} to a new directory and merge that")
+                remove(directory / PARTS)  # it was interrupted here
+                return len(parts)
+            if pending is None or pending.plan != plan or pending.cut is None:
+                runtimes = dict.fromkeys(runtime for part in parts for runtime in part.state.get("ran_in", ()))
+                pending = Pending.begin(directory, plan)
+                if (packing := first.packing()) is not None:
+                    write_packing(pending.late, packing)
+                pending = pending.noting(**{**first.state, "ran_in": list(runtimes)})
+            if first.rejected.exists():
+                first.rejected.replace(pending.rejected)
+            for part in parts:
+                for place in part.places:
+                    if not pending.folder(place).is_dir():
+                        part.folder(place).rename(pending.folder(place))
+            sync_file(pending.folder(0).parent)
+            publish(pending, {name: plan[name] for name in PLAN}, first.state.get("metric"), None, listener)
+            remove(directory / PARTS)
+            sync_file(directory)
+        return len(parts)
+
+
+def _parts(directory: Path) -> list[Pending]:
+    """All parts of an index, in order. Raises InvalidRequest."""
+    every_part = [part for folder in listed(directory / PARTS) if (part := Pending.read(folder)) is not None]
+    if not every_part:
+        raise InvalidRequest(f"{directory / PARTS} holds no part that was begun; build one with `sciretrieve index CORPUS --part 1/N`")
+    parts = {part.share.number: part for part in every_part}
+    first = every_part[0]
+    of = first.share.of
+    if len({part.share.of for part in every_part}) > 1:
+        raise InvalidRequest(
+            f"{directory / PARTS} holds parts of several divisions: {', '.join(str(part.share) for part in every_part)}; remove one"
+        )
+    if missing := [f"{number}/{of}" for number in range(1, of + 1) if number not in parts]:
+        raise InvalidRequest(f"{_listed(missing)} of {directory} is missing; build it with `sciretrieve index CORPUS --part {missing[0]}`")
+    ordered = [parts[number] for number in range(1, of + 1)]
+    if unfinished := [str(part.share) for part in ordered if not part.state.get("is_full")]:
+        raise InvalidRequest(f"{_listed(unfinished)} of {directory} is unfinished; run its command again")
+    for part in ordered[1:]:
+        if unlike := _unlike(ordered[0], part):
+            raise InvalidRequest(
+                f"the parts {ordered[0].share} and {part.share} of {directory} have another {unlike}; build one of them anew"
+            )
+    return ordered
+
+
+def _listed(shares: list[str]) -> str:
+    return f"the part {shares[0]}" + (f" (and {len(shares) - 1} more)" if len(shares) > 1 else "")
+
+
+def _unlike(one: Pending, other: Pending) -> str:
+    """What keeps two parts from being of one index; empty if nothing does."""
+    # paths and times of the corpus's files may differ between machines, what was read must not
+    unlike = shard_differences(one.plan, other.plan, one.cut == other.cut)
+    if unlike or one.golden is None or other.golden is None:
+        return unlike
+    if not all(agree for agree, _ in map(compared, one.golden, other.golden)):
+        return "vector for the same text, though their encoder has one name; were versions of libraries different? the part"
+    packings = one.packing(), other.packing()
+    if (packings[0] is None) != (packings[1] is None) or (packings[0] and packings[1] and not packings[0].is_like(packings[1])):
+        return "late interaction, or way to pack token vectors"
+    return ""

@@ -1,0 +1,282 @@
+"""Rebuilding what is derived, without encoding any paper: other dense indexes, other parameters; and indexes of format version 1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from ..choices import METRICS, Metric, check_choice
+from ..encoders import late as with_tokens
+from ..encoders import packing_of
+from ..encoders.query_encoder import QueryEncoder
+from ..errors import CorruptData, InvalidRequest
+from ..files.schema import concat
+from ..files.writing import copy, describe, read_json, remove, write_lock
+from ..matching.dense.ann import NAMED, check_factory
+from ..matching.dense.choosing import auto_dense
+from ..matching.fusion import Fusion
+from ..matching.late import write_packing
+from ..matching.lexical import FIELDS_FILE, Analyzer, Bm25Parameters
+from ..options import BuildSettings, check_recall
+from ..progress import Silent, shown
+from ..protocols import Encoder, Progress
+from ..query.snapshot import Snapshot
+from ..storage.commits import Change, Spanning, commit, next_generation
+from ..storage.manifest import (
+    FORMAT,
+    MANIFEST,
+    SHARD_NAME,
+    SHARDS,
+    TOKEN_FILES,
+    Manifest,
+    ShardFacts,
+    Source,
+    encoder_file,
+    is_first_format,
+    read_manifest,
+)
+from ..storage.pending import Pending
+from ..storage.repairing import made_anew
+from ..storage.shards import cut_shard, fill, finished_facts
+from ..storage.shards.cutting import contents
+from ..storage.sweeping import sweep
+from .intake import plain_json, ran_in
+
+
+def reindex(
+    index: str | Path,
+    *,
+    dense: str | None = None,
+    metric: Metric | None = None,
+    lexical: Bm25Parameters | Mapping[str, Any] | None = None,
+    memory: int | None = None,
+    recall: float | None = None,
+    late: bool | None = None,
+    encoder: Encoder | None = None,
+    progress: Progress | bool = True,
+) -> Manifest:
+    """Rebuild what spans an index's shards with other settings, as a new generation; and bring an index of an earlier version up to date:
+    one of format version 1, or without the words of authors, venues and keywords.
+
+    Papers are encoded again only to add token vectors; that can be interrupted, and goes on when it is called again.
+
+    Args:
+        index: the index's directory.
+        dense: "auto", "flat", "hnsw", "ivf", "rabitq" or any FAISS factory string; by default as it is.
+        metric: how vectors are compared; by default as it is.
+        lexical: BM25's parameters, or those of them that change; by default as they are.
+        memory: bytes that "auto" may choose a dense index of; None for no limit.
+        recall: the share of the true best 10 papers that an approximate dense index should find; by default as it is.
+        late: whether it has token vectors for late interaction; by default as it is.
+        encoder: what adds them, where the encoder that filled the index is not to be found again by itself.
+        progress: what is told what is built; by default a bar where a person looks, False for none.
+
+    Returns:
+        The index's manifest.
+
+    Raises:
+        NotFound: there is no such index.
+        InvalidRequest, EncoderMismatch: a setting is invalid, the index has no vectors or terms for it, or the encoder is another.
+        IndexBusy: another process is writing the index.
+    """
+    directory = Path(index)
+    with shown(progress) as listener:
+        if metric is not None:
+            check_choice("metric", metric, METRICS)
+        if memory is not None and dense != "auto":
+            raise InvalidRequest("--memory is what --dense auto goes by; give both")
+        if recall is not None:
+            check_recall(recall)
+        if not is_first_format(directory):
+            read_manifest(directory)  # before there is a lock file in a directory that is no index
+        with write_lock(directory):
+            is_old_format = is_first_format(directory)
+            old = _converted(directory, listener) if is_old_format else read_manifest(directory)
+            if lexical is not None and old.bm25 is None:
+                raise InvalidRequest(f"{directory} has no BM25 (it was built with --no-lexical); build it with BM25")
+            if isinstance(lexical, Mapping) and old.bm25 is not None:
+                for name in lexical:
+                    check_choice("BM25 parameter", name, [field.name for field in fields(Bm25Parameters)])
+                lexical = replace(old.bm25, **lexical)
+            parameters = lexical if isinstance(lexical, Bm25Parameters) else old.bm25
+            settings = Spanning(metric or old.metric, old.dense if dense is None else dense, parameters, Spanning.of(old).recall)
+            if recall is not None:
+                settings = replace(settings, recall=recall)
+            if old.encoder is None and (dense not in (None, "none") or metric is not None):
+                raise InvalidRequest(f"{directory} has no vectors (it was built with --dense none); build it with an encoder")
+            if old.encoder is not None:
+                if settings.dense == "none":
+                    raise InvalidRequest("--dense none would leave vectors that nothing searches; use `sciretrieve search --mode bm25`")
+                if settings.dense == "auto":
+                    dim = int(old.encoder["dim"])
+                    settings = replace(settings, dense=auto_dense(old.papers, dim, memory, parameters is not None, listener.note))
+                if dense not in (None, "auto", *NAMED) and settings.metric is not None:
+                    check_factory(settings.dense, int(old.encoder["dim"]), settings.metric)
+            changed_tokens = late is not None and late != (old.late is not None)
+            lacking = _lacking_fields(old)
+            if settings == Spanning.of(old) and not changed_tokens and not lacking:
+                if not is_old_format:
+                    listener.note(f"{directory} has these settings already")
+                new = old
+            else:
+                build = {**old.build, "settings": {**old.build["settings"], "recall": settings.recall}}
+                manifest = replace(old, build=build)
+                if changed_tokens:
+                    manifest = _with_tokens(directory, manifest, encoder, listener) if late else _without_tokens(manifest)
+                if lacking and not (changed_tokens and late):
+                    manifest = _with_fields(directory, manifest, lacking, listener)
+                new = commit(directory, old, manifest, settings, Change("reindex"), listener)
+            sweep(directory)
+        return new
+
+
+def _with_tokens(directory: Path, old: Manifest, given: Encoder | None, progress: Progress) -> Manifest:
+    """The manifest of an index with token vectors: its papers are encoded again, into new shards."""
+    built = old.encoder
+    if built is None or old.lexical is None:
+        raise InvalidRequest(f"{directory} has no {'BM25' if built else 'vectors'}, and late interaction is a part of hybrid search")
+    if built.get("precision") == "int8":
+        raise InvalidRequest(f"the papers of {directory} were encoded in int8; build it anew, with --late and without --precision int8")
+    with Snapshot(directory) as snapshot:
+        queries = QueryEncoder(directory, built, snapshot.golden, given)
+        encoder = with_tokens(queries.checked("paper"))
+    encoder.expect(sum(facts.papers for facts in old.shards))
+    plan = {
+        "command": "reindex",
+        "format": FORMAT,
+        "base": old.generation,
+        "corpus": [str(directory)],
+        "encoder": {**built, "ran_in": None},
+    }
+    pending = Pending.take_up(directory, plan)
+    if (packing := pending.packing()) is None:
+        packing = packing_of(encoder)
+        write_packing(pending.late, packing)
+        pending = pending.noting(late=True)
+    progress.start(sum(facts.papers for facts in old.shards))
+    shards = tuple(made_anew(pending, place, facts, encoder, Analyzer(), packing, progress) for place, facts in enumerate(old.shards))
+    facts = encoder_file(directory, "late", next_generation(directory), packing.array())
+    return replace(old, shards=shards, encoder={**built, "late": facts, "ran_in": ran_in(pending, encoder, built.get("ran_in", ()))})
+
+
+def _lacking_fields(old: Manifest) -> list[str]:
+    """The shards that an earlier version made, without the words of authors, venues and keywords; none of an index for `repair`."""
+    if old.lexical is None or old.lexical["analyzer"] != Analyzer().spec:
+        return []
+    return [facts.name for facts in old.shards if FIELDS_FILE not in facts.files]
+
+
+def _with_fields(directory: Path, old: Manifest, lacking: list[str], progress: Progress) -> Manifest:
+    """The manifest of an index with new shards in place of those that lack authors, venues and keywords; nothing is encoded."""
+    progress.note(f"adding the words of authors, venues and keywords to {directory}; nothing is encoded")
+    pending = Pending.take_up(directory, {"command": "reindex", "format": FORMAT, "base": old.generation, "shards": lacking})
+    progress.start(sum(facts.papers for facts in old.shards if facts.name in lacking))
+    shards = tuple(
+        made_anew(pending, lacking.index(facts.name), facts, None, Analyzer(), None, progress) if facts.name in lacking else facts
+        for facts in old.shards
+    )
+    return replace(old, shards=shards)
+
+
+def _without_tokens(old: Manifest) -> Manifest:
+    """The manifest of an index whose token vectors are no longer needed."""
+    shards = [replace(shard, files={name: file for name, file in shard.files.items() if name not in TOKEN_FILES}) for shard in old.shards]
+    encoder = {name: value for name, value in (old.encoder or {}).items() if name != "late"}
+    return replace(old, shards=tuple(shards), encoder=encoder)
+
+
+def refit(directory: Path, parameters: Bm25Parameters, fusion: Fusion) -> Manifest:
+    """Give an index other BM25 parameters and another fusion, as a new generation. No paper is encoded or read again.
+
+    Raises:
+        IndexBusy: another process is writing the index.
+    """
+    with write_lock(directory):
+        old = read_manifest(directory)
+        new = commit(directory, old, old, replace(Spanning.of(old), lexical=parameters), Change("tune"), Silent(), fusion=fusion)
+        sweep(directory)
+    return new
+
+
+def _converted(directory: Path, progress: Progress) -> Manifest:
+    """Convert an index of format version 1: its papers and vectors stay as they are, their terms are counted anew."""
+    old = read_json(directory / MANIFEST)
+    progress.note(f"converting {directory} from format version 1; nothing is encoded")
+    try:
+        return _convert(directory, old, progress)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise CorruptData(
+            f"{directory / MANIFEST} is damaged ({type(error).__name__}: {error}); rebuild the index with --overwrite"
+        ) from error
+
+
+def _convert(directory: Path, old: Mapping[str, Any], progress: Progress) -> Manifest:
+    if old["metric"] not in (None, *METRICS):
+        raise ValueError(f"metric {old['metric']!r}")
+    plan = {"command": "reindex", "format": FORMAT, "base": old["generation"]}
+    pending = Pending.take_up(directory, plan)
+    progress.start(old["papers"])
+    shards = [_convert_shard(directory, facts, pending, place, old, progress) for place, facts in enumerate(old["shards"])]
+    build = old["build"]
+    lexical = old["lexical"]
+    parameters = None if lexical is None else Bm25Parameters(**{name: lexical[name] for name in ("variant", "k1", "b", "delta", "title")})
+    manifest = Manifest(
+        format=FORMAT,
+        generation=old["generation"],
+        previous=None,
+        created=old["created"],
+        papers=old["papers"],
+        rejected=old["rejected"],
+        metric=old["metric"],
+        dense=old["dense"],
+        encoder=old["encoder"],
+        lexical=None,
+        shards=tuple(shards),
+        sources=(Source(tuple(build["corpus"]), build["fingerprint"], old["generation"]),),
+        whole=build["fingerprint"],
+        replaced=(),
+        build=plain_json(
+            {
+                "command": "index",
+                "format": FORMAT,
+                "settings": {**asdict(BuildSettings()), **build["settings"]},
+                "encoder": build["encoder"],
+                "analyzer": Analyzer().spec if lexical is not None else None,
+            }
+        ),
+        versions=old["versions"],
+        log=(),
+    )
+    fusion = None if old.get("fusion") is None else Fusion(**old["fusion"])
+    settings = Spanning(old["metric"], old["dense"], parameters)
+    new = commit(directory, None, manifest, settings, Change("reindex", added=old["papers"]), progress, anew=True, fusion=fusion)
+    remove(directory / "build.json")  # the first format's mark of work in progress
+    return new
+
+
+def _convert_shard(
+    directory: Path, facts: Mapping[str, Any], pending: Pending, place: int, old: Mapping[str, Any], progress: Progress
+) -> ShardFacts:
+    if not SHARD_NAME.fullmatch(facts["name"]):
+        raise ValueError(f"shard {facts['name']!r}")
+    if pending.folder(place).is_dir():
+        return replace(finished_facts(pending.folder(place)), truncated=facts["truncated"])
+    source, partial = directory / SHARDS / facts["name"], pending.partial(place)
+    for name in ("papers.parquet", "vectors.npy"):
+        if name in facts["files"]:
+            fault = None if (source / name).exists() else "is missing"
+            if fault is None and describe(source / name) != facts["files"][name]:
+                fault = "is damaged: it is not as it was written"
+            if fault is not None:
+                raise CorruptData(f"{source / name} {fault}; restore it, or rebuild the index with --overwrite")
+    with pq.ParquetFile(source / "papers.parquet") as file:
+        papers = concat([file.read_row_group(group) for group in range(file.num_row_groups)])
+    cut_shard(partial, papers, contents(papers))
+    if "vectors.npy" in facts["files"]:
+        copy(source / "vectors.npy", partial / "vectors.npy")
+    analyzer = Analyzer() if old["lexical"] is not None else None
+    return replace(fill(partial, 0, None, analyzer, progress.advance), truncated=facts["truncated"])

@@ -1,0 +1,118 @@
+"""Exact search: every vector is scored. The reference that every other dense search is checked against.
+
+Matrix products find the candidates, but their last bits depend on the blocks. So candidates are selected with a
+little slack and scored again, row by row, in float64: answers are the same for any number of shards.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...choices import Metric
+from ...types import Mask, Rows, Scores, Vectors
+from ..topk import best
+
+BLOCK_ROWS = 16_384
+BLOCK_QUERIES = 256
+GATHERED = 0.25
+"""The share of rows that pass from which on all are scored."""
+
+RowScores = tuple[Rows, Scores]
+"""Rows of a shard and their scores (greater is better), in no particular order."""
+
+
+def score(query: Vectors, vectors: Vectors, metric: Metric) -> Scores:
+    """Score each row of `vectors` (n, dim) for one query (dim,), in float64, independently of the row's position.
+
+    `ip` is the inner product, `cosine` the cosine, `l2` the negative Euclidean distance.
+    """
+    q, x = query.astype(np.float64), vectors.astype(np.float64)
+    if metric == "l2":
+        difference = x - q
+        distance: Scores = np.sqrt(np.einsum("ij,ij->i", difference, difference))
+        return -distance
+    product: Scores = np.einsum("ij,j->i", x, q)  # einsum sums each row separately, unlike BLAS
+    if metric == "cosine":
+        product /= np.maximum(np.sqrt(np.einsum("ij,ij->i", x, x)) * np.sqrt(q @ q), 1e-12)
+    return product
+
+
+def unknown_norms(count: int) -> Vectors:
+    """Lengths of so many vectors before any of these is read, shape (count,); see `search`."""
+    return np.full(count, np.nan, np.float32)
+
+
+def search(vectors: Vectors, norms: Vectors, queries: Vectors, k: int, metric: Metric, mask: Mask | None) -> list[RowScores]:
+    """Find at least the k best rows of `vectors` for each query, with all ties at the edge.
+
+    Args:
+        vectors: shape (n, dim), may be memory-mapped.
+        norms: the vectors' Euclidean lengths, shape (n,), as far as they are known; NaN becomes the length when the vector is read.
+        queries: shape (m, dim), float32.
+        k: how many to find; fewer come back only if fewer rows pass.
+        metric: see `score`.
+        mask: which rows may be answered, shape (n,); None for all.
+    """
+    # where few rows pass, only these are read; else all are, in one piece, which is several times as fast a row
+    passing_rows = None if mask is None or mask.mean() > GATHERED else np.flatnonzero(mask)
+    count = len(vectors) if passing_rows is None else len(passing_rows)
+    query_lengths = np.linalg.norm(queries, axis=1).astype(np.float64)
+    longest, slacks = 0.0, np.zeros(len(queries))
+    candidates: list[list[RowScores]] = [[] for _ in queries]
+    for first in range(0, count, BLOCK_ROWS):
+        stop = min(first + BLOCK_ROWS, count)
+        block_rows = np.arange(first, stop) if passing_rows is None else passing_rows[first:stop]
+        places = slice(first, stop) if passing_rows is None else block_rows
+        block = np.asarray(vectors[places])
+        lengths = norms[places]
+        if np.isnan(lengths).any():
+            norms[places] = lengths = np.sqrt(np.einsum("ij,ij->i", block, block))
+        if (longest_here := float(lengths.max())) > longest:
+            longest, slacks = longest_here, _slacks(query_lengths, longest_here, metric)
+        for start in range(0, len(queries), BLOCK_QUERIES):
+            products = _approximate(queries[start : start + BLOCK_QUERIES], block, lengths, metric)
+            if mask is not None and passing_rows is None:
+                products[:, ~mask[first:stop]] = -np.inf
+            for number, scores in enumerate(products, start):
+                _merge(candidates[number], block_rows, scores, k, float(slacks[number]))
+    return [_rescored(vectors, query, proposed, k, metric) for query, proposed in zip(queries, candidates, strict=True)]
+
+
+def _approximate(queries: Vectors, block: Vectors, lengths: Vectors, metric: Metric) -> Vectors:
+    """Scores that order rows as `score` does, within `_slack`: for l2 half the squared distance, without |q|²."""
+    product = queries @ block.T
+    if metric == "l2":
+        product -= 0.5 * lengths * lengths
+    elif metric == "cosine":
+        product /= np.maximum(lengths, 1e-12)
+    return product
+
+
+def _slacks(lengths: Scores, longest: float, metric: Metric) -> Scores:
+    """More than the errors of float32 products of queries of these lengths, (m,), and vectors of at most the length `longest`."""
+    return 1e-5 * {"ip": lengths * longest, "cosine": lengths, "l2": (lengths + longest) * longest}[metric]
+
+
+def _merge(candidates: list[RowScores], rows: Rows, scores: Vectors, k: int, slack: float) -> None:
+    """Add a block's best to a query's candidates, dropping what can no longer be among its k best."""
+    if candidates and len(candidates[0][0]) >= k:
+        best_scores = candidates[0][1]
+        edge = np.partition(best_scores, len(best_scores) - k)[len(best_scores) - k]
+        places = np.flatnonzero(scores >= edge - slack)
+    else:
+        places = best(scores, k, slack)
+    if not len(places):
+        return
+    all_rows = np.concatenate([rows[places], *(part_rows for part_rows, _ in candidates)])
+    all_scores = np.concatenate([scores[places], *(part_scores for _, part_scores in candidates)])
+    best_places = best(all_scores, k, slack)
+    candidates[:] = [(all_rows[best_places], all_scores[best_places])]
+
+
+def _rescored(vectors: Vectors, query: Vectors, candidates: list[RowScores], k: int, metric: Metric) -> RowScores:
+    if not candidates:
+        return np.empty(0, np.int64), np.empty(0)
+    rows, _ = candidates[0]
+    exact = score(query, vectors[rows], metric)
+    best_places = best(exact, k)
+    return rows[best_places], exact[best_places]

@@ -1,0 +1,147 @@
+"""Every query against every paper: matrix products in blocks with a running top k, in bounded memory, on the CPU or a GPU.
+
+Products find the candidates; the k best, with a little slack, are scored again in float64 by `matching.dense.exact.score`, so that
+equal vectors get equal scores for any blocks. If a query's k-th paper ties with more papers than were found, it is
+searched again by `matching.dense.exact.search`, which finds all of them: the measure decides which of them count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ...choices import Metric
+from ...types import Rows, Scores, Vectors
+from ..topk import best
+from . import exact
+from .products import greatest
+
+QUERIES = 2048
+PAPERS = 8192
+CANDIDATES_HELD = 20_000_000
+"""Candidates in memory at a time, over all queries."""
+SLACK = 8
+"""Candidates beyond k that are scored again: products in float32 may swap neighbours."""
+
+Floats = npt.NDArray[np.float32]
+
+
+def top(
+    queries: Vectors, papers: Sequence[Vectors], k: int, metric: Metric, device: str | None = None
+) -> Iterator[tuple[Rows, npt.NDArray[np.float64]]]:
+    """The k best papers of each query, and all that tie with the last of them, in the queries' order: rows and scores, best
+    first, equal scores by ascending row.
+
+    Args:
+        queries: shape (m, dim).
+        papers: matrices (n, dim) of one dim, which may be memory-mapped; rows are counted over all of them.
+        k: how many to find.
+        metric: "ip", "cosine", or "l2" (minus the Euclidean distance).
+        device: where torch multiplies, such as "cuda"; None for NumPy. The answer is the same.
+    """
+    count = sum(len(part) for part in papers)
+    norms = [exact.unknown_norms(len(part)) for part in papers]
+    for batch in batches(queries, k):
+        width = min(k + SLACK, count)
+        rows = _candidates(batch, papers, width, metric) if device is None else greatest(batch, papers, width, metric, device)
+        for query, candidate_rows in zip(batch, rows, strict=True):
+            scores = exact.score(query, _gather(papers, candidate_rows), metric)
+            best_places = best(scores, k)
+            if len(candidate_rows) < count and len(best_places) == len(candidate_rows):
+                candidate_rows, scores = _with_all_ties(query, papers, norms, k, metric)
+                best_places = best(scores, k)
+            yield ordered(candidate_rows[best_places], scores[best_places])
+
+
+def batches(queries: Vectors, k: int) -> Iterator[Floats]:
+    """Queries, (m, dim), as many at a time as may hold k candidates each."""
+    size = max(1, min(QUERIES, CANDIDATES_HELD // max(k, 1)))
+    for start in range(0, len(queries), size):
+        yield np.asarray(queries[start : start + size], np.float32)
+
+
+def ordered(rows: Rows, scores: Scores) -> exact.RowScores:
+    """Rows and their scores, best first, equal scores by ascending row."""
+    order = np.lexsort((rows, -scores))
+    return rows[order], scores[order]
+
+
+def _with_all_ties(query: Floats, papers: Sequence[Vectors], norms: Sequence[Floats], k: int, metric: Metric) -> exact.RowScores:
+    """The k best of each matrix, whose norms are known as far as `exact.search` says, and all ties: rows and scores, in no particular
+    order."""
+    rows, scores, first_row = [], [], 0
+    for part, part_norms in zip(papers, norms, strict=True):
+        part_rows, part_scores = exact.search(part, part_norms, query[None, :], k, metric, None)[0]
+        rows.append(part_rows + first_row)
+        scores.append(part_scores)
+        first_row += len(part)
+    return np.concatenate(rows), np.concatenate(scores)
+
+
+def _candidates(queries: Floats, papers: Sequence[Vectors], k: int, metric: Metric) -> Rows:
+    """Rows of the k greatest products of each query, shape (queries, k), in no particular order."""
+    scores = np.full((len(queries), k), -np.inf, np.float32)
+    rows = np.zeros((len(queries), k), np.int64)
+    edge = np.full(len(queries), -np.inf, np.float32)
+    first_row = 0
+    buffer = np.empty((len(queries), PAPERS), np.float32)
+    for part in papers:
+        for start in range(0, len(part), PAPERS):
+            block = np.ascontiguousarray(part[start : start + PAPERS], np.float32)
+            product = np.matmul(queries, block.T, out=buffer[:, : len(block)])
+            if metric == "l2":
+                product -= 0.5 * np.einsum("ij,ij->i", block, block)
+            elif metric == "cosine":
+                product /= np.maximum(np.sqrt(np.einsum("ij,ij->i", block, block)), 1e-12)
+            _merge(scores, rows, edge, product, first_row + start)
+        first_row += len(part)
+    return rows
+
+
+def _merge(scores: Floats, rows: Rows, edge: Floats, product: Floats, first_row: int) -> None:
+    """Merge a block's products into each query's best, in place. In most blocks, few products are good enough."""
+    k, width = scores.shape[1], product.shape[1]
+    if edge[0] == -np.inf and width > 2 * k and width > 1024:
+        # no score is known yet: the first half of the block gives a threshold that most of the second half does not reach
+        half = width // 2
+        _merge(scores, rows, edge, product[:, :half], first_row)
+        _merge(scores, rows, edge, product[:, half:], first_row + half)
+        return
+    if edge[0] == -np.inf and width >= k:
+        best_places = np.argpartition(product, width - k, axis=1)[:, width - k :]
+        scores[:], rows[:] = np.take_along_axis(product, best_places, axis=1), best_places + first_row
+        edge[:] = scores.min(axis=1)
+        return
+    better_places = np.flatnonzero(product > edge[:, None])
+    if not len(better_places):
+        return
+    query_places, columns = np.divmod(better_places, width)
+    counts = np.bincount(query_places, minlength=len(scores))
+    changed_queries = np.flatnonzero(counts)
+    starts = np.cumsum(counts) - counts
+    places = np.arange(len(better_places)) - starts[query_places]
+    slots = np.cumsum(counts > 0)[query_places] - 1
+    widest = int(counts.max())
+    all_scores = np.full((len(changed_queries), k + widest), -np.inf, np.float32)
+    all_rows = np.zeros((len(changed_queries), k + widest), np.int64)
+    all_scores[:, :k], all_rows[:, :k] = scores[changed_queries], rows[changed_queries]
+    all_scores[slots, k + places] = product[query_places, columns]
+    all_rows[slots, k + places] = columns + first_row
+    best_places = np.argpartition(all_scores, widest, axis=1)[:, widest:]
+    scores[changed_queries] = np.take_along_axis(all_scores, best_places, axis=1)
+    rows[changed_queries] = np.take_along_axis(all_rows, best_places, axis=1)
+    edge[changed_queries] = scores[changed_queries].min(axis=1)
+
+
+def _gather(papers: Sequence[Vectors], rows: Rows) -> Vectors:
+    if len(papers) == 1:
+        return np.asarray(papers[0][rows])
+    vectors = np.empty((len(rows), papers[0].shape[1]), papers[0].dtype)
+    first_row = 0
+    for part in papers:
+        in_part = (rows >= first_row) & (rows < first_row + len(part))
+        vectors[in_part] = part[rows[in_part] - first_row]
+        first_row += len(part)
+    return vectors

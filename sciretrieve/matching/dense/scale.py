@@ -1,0 +1,75 @@
+"""What the dense scores of a collection mean: how near two of its papers are by chance, and how near neighbours are.
+
+Cosines are not comparable between encoders: for some, all are above 0.7. But the encoder that compares papers with
+queries can also compare papers with each other, and most papers of a collection are unrelated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...choices import Metric
+from ...types import Rows, Vectors
+from ..scope import Scope
+from .vectors import VectorShard, vectors_at
+
+SAMPLE_SIZE, FEWEST = 512, 64
+"""The most papers that are compared with each other; and the fewest that are enough to tell."""
+CHANCE = 90
+"""The percentile of the scores of pairs that counts as chance: a few pairs are of the same field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The dense score that means nothing, and the one that means as much as that of a paper and its nearest neighbour.
+
+    Attributes:
+        chance: the score that all but a tenth of the pairs of papers stay below.
+        near: the median, over papers, of the score of the nearest other paper.
+        rows: the papers that were compared, counted over all shards, (n,).
+    """
+
+    chance: float
+    near: float
+    rows: Rows
+
+    def strength(self, score: float) -> float:
+        """How much a score means, from 0 (no more than chance) to 1 (as near as neighbours)."""
+        return float(np.clip((score - self.chance) / (self.near - self.chance), 0.0, 1.0))
+
+
+def scale(shards: Sequence[VectorShard], golden: Vectors | None, scope: Scope) -> Scale | None:
+    """The scale of a collection's scores, or None if it cannot be determined.
+
+    Args:
+        shards: the collection's vectors.
+        scope: which of its papers are not deleted.
+        golden: the encoder's vectors for one paper and for its title as a query, the first two rows, (>= 2, dim). If these
+            are less near than neighbours are, the encoder puts queries in another region than papers, and pairs of papers say
+            nothing about queries. Without such vectors that cannot be checked.
+    """
+    papers = len(scope)
+    if golden is None or papers < FEWEST:
+        return None
+    metric = shards[0].metric
+    rows = scope.places[np.linspace(0, papers - 1, min(papers, SAMPLE_SIZE)).astype(np.int64)]
+    sample = vectors_at(shards, rows)
+    scores = _scores(sample, sample, metric)
+    chance = float(np.percentile(scores[np.triu_indices(len(sample), 1)], CHANCE))
+    np.fill_diagonal(scores, -np.inf)
+    near, known_item = float(np.median(scores.max(axis=1))), float(_scores(golden[1:2], golden[:1], metric)[0, 0])
+    return Scale(chance, near, rows) if chance < near <= known_item else None
+
+
+def _scores(queries: Vectors, vectors: Vectors, metric: Metric) -> Vectors:
+    """Scores as `exact.score` defines them, but all at once in float32: (m, dim) and (n, dim) to (m, n)."""
+    scores: Vectors = queries @ vectors.T
+    query_lengths, lengths = np.linalg.norm(queries, axis=1)[:, None], np.linalg.norm(vectors, axis=1)
+    if metric == "cosine":
+        scores /= np.maximum(query_lengths * lengths, 1e-12)
+    elif metric == "l2":
+        scores = -np.sqrt(np.maximum(query_lengths**2 + lengths**2 - 2 * scores, 0))
+    return scores

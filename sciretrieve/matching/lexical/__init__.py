@@ -1,0 +1,21 @@
+"""Keyword search: turning text into terms, a shard's postings, the corpus's statistics, and BM25 over shards with both."""
+
+from ...options import Bm25Parameters
+from .analysis import Analyzer
+from .bm25 import Bm25, LexicalShard
+from .corpus_statistics import Statistics
+from .fields import FIELDS_FILE, Fields, FieldsBuilder
+from .postings import Postings, PostingsBuilder
+
+__all__ = [
+    "FIELDS_FILE",
+    "Analyzer",
+    "Bm25",
+    "Bm25Parameters",
+    "Fields",
+    "FieldsBuilder",
+    "LexicalShard",
+    "Postings",
+    "PostingsBuilder",
+    "Statistics",
+]

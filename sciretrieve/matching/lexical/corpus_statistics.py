@@ -1,0 +1,71 @@
+"""What BM25 needs to know of the whole corpus: how many papers there are, how long they are, and how many have a term.
+
+These are sums over shards of whole numbers, so scores do not depend on the sharding, to the last bit. Deleted papers are not
+counted: an index scores as if they had never been there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from ...types import Rows
+from .postings import Postings
+
+TERMS_AT_ONCE = 2_000_000
+"""Terms of all shards that are counted at a time: some 100 MB."""
+
+Frequencies = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Sums over the papers of all shards: how many, their terms, and how many of these are in titles."""
+
+    papers: int
+    terms: int
+    title_terms: int
+
+
+def statistics(shards: Sequence[tuple[Postings, Rows | None]]) -> Statistics:
+    """The sums over shards, each with the rows of its papers that are not deleted, ascending; None for all."""
+    papers = terms = title_terms = 0
+    for postings, live in shards:
+        rows: Rows | slice = slice(None) if live is None else live
+        papers += postings.papers if live is None else len(live)
+        terms += int(postings.lengths[rows].sum(dtype=np.int64))
+        title_terms += int(postings.title_lengths[rows].sum(dtype=np.int64))
+    return Statistics(papers, terms, title_terms)
+
+
+def frequencies(shards: Sequence[tuple[Postings, Rows | None]]) -> list[Frequencies]:
+    """For each shard, as in `statistics`, how many papers of all shards have each of its terms: (terms,) int32.
+
+    The terms are taken in ranges, so memory does not grow with the number of shards.
+    """
+    counts = [postings.frequencies(live) for postings, live in shards]
+    if len(shards) == 1:
+        return counts
+    terms = [postings.terms for postings, _ in shards]
+    most = max(terms, key=len, default=pa.array([], pa.string()))
+    step = max(1, TERMS_AT_ONCE // max(len(shards), 1))
+    bounds = [[0] * len(shards)]
+    bounds += [[postings.place(most[place].as_py()) for postings, _ in shards] for place in range(step, len(most), step)]
+    bounds.append([len(part) for part in terms])
+    totals = [np.empty(len(part), np.int32) for part in counts]
+    for lows, highs in pairwise(bounds):
+        spans = [slice(low, high) for low, high in zip(lows, highs, strict=True)]
+        joined = pa.concat_arrays([part.slice(span.start, span.stop - span.start) for part, span in zip(terms, spans, strict=True)])
+        numbers = joined.dictionary_encode().indices.to_numpy()
+        range_counts = np.concatenate([part[span] for part, span in zip(counts, spans, strict=True)])
+        sums = np.bincount(numbers, range_counts)[numbers].astype(np.int32)
+        start = 0
+        for part, span in zip(totals, spans, strict=True):
+            part[span] = sums[start : start + span.stop - span.start]
+            start += span.stop - span.start
+    return totals

@@ -1,0 +1,72 @@
+"""Lists of numbers in Arrow files, a list a term or a paper: written, and read as the flat arrays that they are in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...errors import CorruptData
+from ...files.writing import created
+
+Ints = npt.NDArray[np.integer]
+
+
+def by_term(terms: pa.StringArray, numbers: Ints) -> tuple[pa.StringArray, Ints, Ints]:
+    """Order single postings by their terms.
+
+    Args:
+        terms: distinct terms in any order.
+        numbers: of each posting its term's place in `terms`, (n,).
+
+    Returns:
+        The terms that have postings, in code-point order; where the postings of each begin, and the end of the last, (terms + 1,) int32;
+        and the order of the postings, which stays as it is within a term, (n,).
+    """
+    used = np.bincount(numbers, minlength=len(terms)) > 0
+    order_of_terms = np.asarray(pc.sort_indices(terms), np.int64)
+    order_of_terms = order_of_terms[used[order_of_terms]]
+    place = np.empty(len(terms), np.int32)  # number -> place in code-point order
+    place[order_of_terms] = np.arange(len(order_of_terms), dtype=np.int32)
+    places = place[numbers]
+    order = np.argsort(places, kind="stable")
+    offsets = np.zeros(len(order_of_terms) + 1, np.int32)
+    np.cumsum(np.bincount(places, minlength=len(order_of_terms)), out=offsets[1:])
+    return terms.take(pa.array(order_of_terms)), offsets, order
+
+
+def lists(offsets: Ints, values: Ints) -> pa.ListArray:
+    """A column of lists: that of row i is `values[offsets[i]:offsets[i + 1]]`."""
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values))
+
+
+def write_columns(path: Path, columns: dict[str, pa.Array]) -> None:
+    """Write columns as an Arrow IPC file that can be mapped."""
+    table = pa.table(columns)
+    with created(path) as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+
+
+def offsets_of(path: Path, *columns: Any) -> Ints:
+    """The offsets that list columns have in common. Raises CorruptData if they are none."""
+    arrays = [numbers_of(column.offsets, np.int32) if len(column) else np.zeros(1, np.int32) for column in columns]
+    offsets: Ints = arrays[0]
+    fits = all(np.array_equal(offsets, other) for other in arrays[1:]) and offsets[0] == 0 and not (np.diff(offsets) < 0).any()
+    if not fits or any(int(offsets[-1]) != len(column.values) for column in columns):
+        raise CorruptData(f"{path} is damaged; `sciretrieve verify --repair` rebuilds it")
+    return offsets
+
+
+def values_of(column: pa.ListArray, kind: Any) -> Any:
+    """The elements of a column of lists, one after the other."""
+    return numbers_of(column.values, kind) if len(column) else np.empty(0, kind)
+
+
+def numbers_of(array: pa.Array, kind: Any) -> Any:
+    """An Arrow array without missing values as NumPy's; `to_numpy` would import pandas if it is installed."""
+    buffer = array.buffers()[1]
+    return np.frombuffer(buffer, kind, len(array), array.offset * np.dtype(kind).itemsize) if len(array) else np.empty(0, kind)

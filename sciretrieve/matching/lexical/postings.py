@@ -1,0 +1,245 @@
+"""A shard's postings: which of its papers have a term, and how often. Immutable, and free of corpus-wide statistics.
+
+Two Arrow IPC files, memory-mapped when read:
+
+postings.arrow   a row per term in code-point order: `term`, `rows` (int32, ascending), and for each of these how often the
+                 term occurs in the paper: `counts` (uint16, capped at 65,535), and how often in its title: `titles` (uint8,
+                 capped at 255)
+lengths.arrow    a row per paper: `terms`, the sum of its counts, `title_terms`, of which in its title (int32), and `title`,
+                 the numbers of its title's terms, that is their rows in postings.arrow (int32, ascending)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from ...errors import CorruptData
+from ...files.schema import mapped_columns
+from ...once import once
+from ...types import Rows
+from .analysis import Analyzer
+from .lists import Ints, by_term, lists, numbers_of, offsets_of, values_of, write_columns
+from .vocabulary import Vocabulary
+
+POSTINGS, LENGTHS = "postings.arrow", "lengths.arrow"
+TERM_COLUMNS = {"term": pa.string(), "rows": pa.list_(pa.int32()), "counts": pa.list_(pa.uint16()), "titles": pa.list_(pa.uint8())}
+PAPER_COLUMNS = {"terms": pa.int32(), "title_terms": pa.int32(), "title": pa.list_(pa.int32())}
+
+
+class _TermNumbers(dict[str, int]):
+    """Word -> number of its term, looked up once per word; -1 for stop words. `terms` holds the terms by number."""
+
+    def __init__(self, analyzer: Analyzer) -> None:
+        super().__init__()
+        self.terms: dict[str, int] = {}
+        self._analyzer = analyzer
+
+    def __missing__(self, word: str) -> int:
+        term = self._analyzer.term(word)
+        number = -1 if term is None else self.terms.setdefault(term, len(self.terms))
+        self[word] = number
+        return number
+
+
+class PostingsBuilder:
+    """Counts the terms of papers added in row order; memory grows with the shard, not with the corpus."""
+
+    def __init__(self, analyzer: Analyzer) -> None:
+        self._analyzer = analyzer
+        self._numbers = _TermNumbers(analyzer)
+        self._parts: list[tuple[Ints, Ints, Ints, Ints]] = []  # (term numbers, rows, counts, counts in titles) of each batch
+        self._papers = 0
+
+    def add(self, titles: Sequence[str], abstracts: Sequence[str]) -> None:
+        """Add the next papers."""
+        in_titles, in_abstracts = self._pairs(titles), self._pairs(abstracts)
+        self._papers += len(titles)
+        pairs, inverse = np.unique(np.concatenate([in_titles, in_abstracts]), return_inverse=True)
+        counts, of_titles = (np.bincount(part, minlength=len(pairs)) for part in (inverse, inverse[: len(in_titles)]))
+        self._parts.append(
+            (
+                (pairs & 0xFFFFFFFF).astype(np.int32),
+                (pairs >> 32).astype(np.int32),
+                np.minimum(counts, 0xFFFF).astype(np.uint16),
+                np.minimum(of_titles, 0xFF).astype(np.uint8),
+            )
+        )
+
+    def _pairs(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
+        """The terms of the next papers' texts, each with its paper's row in the upper half of the number."""
+        numbers = self._numbers
+        per_paper = [[numbers[word] for word in self._analyzer.words(text)] for text in texts]
+        lengths = [len(terms) for terms in per_paper]
+        terms = np.fromiter((term for paper in per_paper for term in paper), np.int64, sum(lengths))
+        rows = np.repeat(np.arange(self._papers, self._papers + len(texts)), lengths)
+        pairs: npt.NDArray[np.int64] = (rows << 32 | terms)[terms >= 0]
+        return pairs
+
+    def write(self, folder: Path) -> None:
+        """Write the postings of all papers added."""
+        names = list(self._numbers.terms)
+        empty_arrays = tuple(np.empty(0, kind) for kind in (np.int32, np.int32, np.uint16, np.uint8))
+        numbers, rows, counts, titles = (np.concatenate(part) for part in zip(empty_arrays, *self._parts, strict=True))
+        write_postings(folder, pa.array(names, pa.string()), numbers, rows, counts, titles, self._papers)
+
+
+def write_postings(folder: Path, terms: pa.StringArray, numbers: Ints, rows: Ints, counts: Ints, titles: Ints, papers: int) -> None:
+    """Write a shard's two files from its single postings, which are in ascending order of row for each term.
+
+    Args:
+        folder: the shard's.
+        terms: distinct terms in any order.
+        numbers, rows, counts, titles: of each posting its term's place in `terms`, its paper's row, and the two counts, (n,).
+        papers: how many papers the shard has.
+    """
+    names, offsets, order = by_term(terms, numbers)
+    rows, counts, titles = rows[order], counts[order], titles[order]
+    write_columns(
+        folder / POSTINGS,
+        {
+            "term": names,
+            "rows": lists(offsets, rows),
+            "counts": lists(offsets, counts),
+            "titles": lists(offsets, titles),
+        },
+    )
+    in_titles = np.flatnonzero(titles)
+    title_terms = (np.searchsorted(offsets, in_titles, side="right") - 1).astype(np.int32)
+    title_order = np.argsort(rows[in_titles], kind="stable")  # terms stay in ascending order within a paper
+    title_offsets = np.zeros(papers + 1, np.int32)
+    np.cumsum(np.bincount(rows[in_titles], minlength=papers), out=title_offsets[1:])
+    write_columns(
+        folder / LENGTHS,
+        {
+            "terms": pa.array(np.bincount(rows, counts, papers).astype(np.int32)),
+            "title_terms": pa.array(np.bincount(rows, titles, papers).astype(np.int32)),
+            "title": lists(title_offsets, title_terms[title_order]),
+        },
+    )
+
+
+@dataclass(frozen=True)
+class Postings:
+    """A shard's postings, opened: flat arrays, of which those of term i are at `offsets[i]:offsets[i + 1]`."""
+
+    folder: Path
+    papers: int
+
+    @once
+    def _table(self) -> dict[str, pa.Array]:
+        return mapped_columns(self.folder / POSTINGS, TERM_COLUMNS)
+
+    @once
+    def _paper_table(self) -> dict[str, pa.Array]:
+        columns = mapped_columns(self.folder / LENGTHS, PAPER_COLUMNS)
+        if len(columns["terms"]) != self.papers:
+            raise CorruptData(f"{self.folder / LENGTHS} has {len(columns['terms'])} papers where the manifest says {self.papers}")
+        return columns
+
+    @property
+    def terms(self) -> pa.StringArray:
+        """The shard's terms, ascending."""
+        return self._table["term"]
+
+    @once
+    def offsets(self) -> Ints:
+        """Where each term's postings begin, and the end of the last, (terms + 1,) int32."""
+        return offsets_of(self.folder / POSTINGS, *(self._table[name] for name in ("rows", "counts", "titles")))
+
+    @once
+    def rows(self) -> npt.NDArray[np.int32]:
+        """The postings' papers, (postings,)."""
+        rows: npt.NDArray[np.int32] = values_of(self._table["rows"], np.int32)
+        return rows
+
+    @property
+    def checked_rows(self) -> npt.NDArray[np.int32]:
+        """The same, known to be papers of the shard. Raises CorruptData as `of`."""
+        self._check(self.rows)
+        return self.rows
+
+    @once
+    def counts(self) -> npt.NDArray[np.uint16]:
+        """How often the term occurs in the paper, (postings,)."""
+        counts: npt.NDArray[np.uint16] = values_of(self._table["counts"], np.uint16)
+        return counts
+
+    @once
+    def titles(self) -> npt.NDArray[np.uint8]:
+        """How often it occurs in its title, (postings,)."""
+        counts: npt.NDArray[np.uint8] = values_of(self._table["titles"], np.uint8)
+        return counts
+
+    @once
+    def lengths(self) -> npt.NDArray[np.int32]:
+        """Each paper's sum of counts, (papers,)."""
+        lengths: npt.NDArray[np.int32] = numbers_of(self._paper_table["terms"], np.int32)
+        return lengths
+
+    @once
+    def title_lengths(self) -> npt.NDArray[np.int32]:
+        """Each paper's sum of counts in its title, (papers,)."""
+        lengths: npt.NDArray[np.int32] = numbers_of(self._paper_table["title_terms"], np.int32)
+        return lengths
+
+    @once
+    def title_offsets(self) -> Ints:
+        """Where the terms of each paper's title begin in `title_terms`, and the end of the last, (papers + 1,) int32."""
+        return offsets_of(self.folder / LENGTHS, self._paper_table["title"])
+
+    @once
+    def title_terms(self) -> npt.NDArray[np.int32]:
+        """The numbers of the titles' terms, ascending for each paper."""
+        numbers: npt.NDArray[np.int32] = values_of(self._paper_table["title"], np.int32)
+        if len(numbers) and numbers.view(np.uint32).max() >= len(self.terms):
+            raise CorruptData(
+                f"{self.folder / LENGTHS} names terms that the shard does not have; `sciretrieve verify --repair` rebuilds it"
+            )
+        return numbers
+
+    @once
+    def vocabulary(self) -> Vocabulary:
+        """The same, to look them up in."""
+        return Vocabulary(self.terms)
+
+    def place(self, term: str) -> int:
+        """Where a term is, or would have to be, among the shard's terms."""
+        return self.vocabulary.place(term)
+
+    def number(self, term: str) -> int | None:
+        """A term's number; None if no paper of the shard has it."""
+        return self.vocabulary.number(term)
+
+    def of(self, number: int) -> slice:
+        """A term's postings. Raises CorruptData if they name papers that the shard does not have."""
+        places = slice(int(self.offsets[number]), int(self.offsets[number + 1]))
+        self._check(self.rows[places])
+        return places
+
+    def _check(self, rows: npt.NDArray[np.int32]) -> None:
+        # viewed as unsigned, a negative row is a large one
+        if len(rows) and rows.view(np.uint32).max() >= self.papers:
+            raise CorruptData(
+                f"{self.folder / POSTINGS} names papers that the shard does not have; `sciretrieve verify --repair` rebuilds it"
+            )
+
+    def beginning_with(self, start: str) -> list[str]:
+        """The terms that begin with `start`, ascending."""
+        return self.vocabulary.beginning_with(start)
+
+    def frequencies(self, live: Rows | None) -> npt.NDArray[np.int32]:
+        """How many papers have each term, (terms,); of these rows only, ascending, if they are given. Raises CorruptData as `of`."""
+        if live is None:
+            return np.diff(self.offsets).astype(np.int32)
+        self._check(self.rows)
+        is_live = np.zeros(self.papers, bool)
+        is_live[live] = True
+        ends = np.concatenate([[0], np.cumsum(is_live[self.rows], dtype=np.int64)])
+        counts: npt.NDArray[np.int32] = (ends[self.offsets[1:]] - ends[self.offsets[:-1]]).astype(np.int32)
+        return counts

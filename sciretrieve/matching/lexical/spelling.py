@@ -1,0 +1,137 @@
+"""What was meant by the words of a query that no paper has: unfinished ones, and slips of a letter.
+
+A word that any paper has is never touched, nor one that is an author's or a venue's name, so a query that is spelt right
+means what it says. What this brings, and costs, is in docs/quality.md.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from string import ascii_lowercase
+
+from ...types import Rows
+from .analysis import Analyzer
+from .bm25 import Bm25, weigh_terms
+from .name_terms import is_name
+
+SHORTEST_START, SHORTEST_SLIP = 4, 5
+"""Letters that a word must have to be taken for the beginning of another; and that a term, and what it is taken for, must
+have for a slip: shorter ones are too near to others."""
+
+LONGEST_SLIP = 40
+"""Letters beyond which a word is a sequence or a code, with no slip in it; all that is one slip away grows with the square."""
+
+LEAST_PAPERS = 2
+"""Papers that must have a term for it to be what was meant: what one paper alone has is often misspelt itself."""
+
+SURE = 8
+"""Letters from which a word with a slip is seldom another word: "bread" is one letter from "broad" and from "break"."""
+GUESSED, DOUBTED = 0.8, 0.35
+"""What a term that a word was taken for weighs where one that was typed weighs 1: of a sure correction, and of a slip in a
+shorter word. Alone, the latter makes no answer that is not weak (`runs.WEAK`)."""
+
+LONGEST_QUERY = 100
+"""Words that a query may have of which any is corrected: what is longer was pasted, not typed."""
+
+TRIED = 5
+"""Terms, the commonest first, that are tried for what was meant."""
+READ = 30
+"""Papers that are read for how they spell a term."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A word of a query that no paper has, the word that it is taken for, as papers spell it, that word's term, and its weight
+    in the query, below 1."""
+
+    word: str
+    meant: str
+    term: str
+    weight: float
+
+    @property
+    def doubted(self) -> bool:
+        """Whether it may well be wrong."""
+        return self.weight == DOUBTED
+
+    @property
+    def certainty(self) -> float:
+        """How much of an answer's strength it can make: a short word is seldom sure, be it a slip or a beginning, for "bread" is
+        no "breadth"."""
+        return self.weight if len(self.word) >= SURE else DOUBTED
+
+
+@dataclass(frozen=True)
+class Speller:
+    """Reads queries as an index's papers spell things. `texts` gives the texts of the papers at some rows."""
+
+    analyzer: Analyzer
+    bm25: Bm25
+    texts: Callable[[Rows], Sequence[str]]
+
+    def corrections(self, text: str, insisted: Collection[str] = ()) -> list[Correction]:
+        """What the unknown words of a query are taken for, in order; not those that the query insists on."""
+        words = [(word, term) for word in self.analyzer.words(text) if (term := self.analyzer.term(word)) is not None]
+        if len(words) > LONGEST_QUERY:
+            return []
+        last = len(words) - 1
+        unknown = {
+            word: (term, place == last)
+            for place, (word, term) in enumerate(words)
+            # words with digits are names, which are not guessed
+            if word.isalpha() and word not in insisted and not self.bm25.known_terms([term]) and not is_name(self.bm25, word)
+        }
+        corrections = (self._corrected(word, term, unfinished) for word, (term, unfinished) in unknown.items())
+        return [correction for correction in corrections if correction is not None]
+
+    def terms(self, text: str, corrections: Sequence[Correction]) -> dict[str, float]:
+        """The weighted terms of a query, with what its words are taken for in place of these."""
+        corrected = {correction.word for correction in corrections}
+        typed = [term for word in self.analyzer.words(text) if word not in corrected and (term := self.analyzer.term(word)) is not None]
+        return {correction.term: correction.weight for correction in corrections} | weigh_terms(typed)
+
+    def _corrected(self, word: str, term: str, unfinished: bool) -> Correction | None:
+        """The commonest word that an unknown one may stand for.
+
+        The last word may be the beginning of a longer one; any may have a letter left out, added, changed, or two swapped
+        (four in five misspelt words; Damerau, CACM 1964).
+        """
+        if unfinished and len(word) >= SHORTEST_START:
+            begun = (other for other in self.bm25.beginning_with(word) if other.isalpha())
+            if spelling := self._spelt(begun, lambda other: other.startswith(word)):
+                return Correction(word, *spelling, GUESSED)
+        if len(term) < SHORTEST_SLIP or len(word) > LONGEST_SLIP:
+            return None
+        slips = _slips(word)
+        terms = {self.analyzer.term(other) for other in slips}
+        spelling = self._spelt((other for other in terms if other is not None and len(other) >= SHORTEST_SLIP), slips.__contains__)
+        return Correction(word, *spelling, GUESSED if len(word) >= SURE else DOUBTED) if spelling else None
+
+    def _spelt(self, terms: Iterable[str], fits: Callable[[str], bool]) -> tuple[str, str] | None:
+        """Of the terms, the commonest that papers spell with a word that fits: that word, the commonest such, and the term.
+
+        Terms are stems, which are near to each other where words are not: "Paris" is no beginning of "parity", though of its
+        stem, "pariti".
+        """
+        papers = {term: self.bm25.frequency(term) for term in terms}
+        common = sorted((term for term in papers if papers[term] >= LEAST_PAPERS), key=lambda term: (-papers[term], term))
+        for term in common[:TRIED]:
+            words = Counter(
+                word for text in self.texts(self.bm25.rows_with([term])[:READ]) for word in self.analyzer.words(text) if fits(word)
+            )
+            spelt = {word: count for word, count in words.items() if self.analyzer.term(word) == term}
+            if spelt:
+                return min(spelt, key=lambda word: (-spelt[word], len(word), word)), term
+        return None
+
+
+def _slips(word: str) -> set[str]:
+    """All that is one slip of a letter from a word."""
+    splits = [(word[:place], word[place:]) for place in range(len(word) + 1)]
+    without = {left + right[1:] for left, right in splits if right}
+    swapped = {left + right[1] + right[0] + right[2:] for left, right in splits if len(right) > 1}
+    changed = {left + letter + right[1:] for left, right in splits if right for letter in ascii_lowercase}
+    added = {left + letter + right for left, right in splits for letter in ascii_lowercase}
+    return without | swapped | changed | added

@@ -1,0 +1,84 @@
+"""Which papers may answer: those of an index less the deleted ones, and of these the ones that pass filters and demands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..once import once
+from ..types import Mask, Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Scope:
+    """Papers that may answer, by row.
+
+    Attributes:
+        rows: how many rows there are, those of deleted papers among them.
+        mask: one truth value per row, (rows,); None if all may answer.
+    """
+
+    rows: int
+    mask: Mask | None = None
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __reduce__(self) -> tuple[type[Scope], tuple[int, Mask | None]]:
+        return Scope, (self.rows, self.mask)  # to another process without what was computed once, whose locks stay here
+
+    @once
+    def _count(self) -> int:
+        return self.rows if self.mask is None else int(np.count_nonzero(self.mask))
+
+    @property
+    def flags(self) -> Mask:
+        """One truth value per row, (rows,)."""
+        return np.ones(self.rows, bool) if self.mask is None else self.mask
+
+    @property
+    def places(self) -> Rows:
+        """The rows of the papers that may answer, ascending."""
+        return np.arange(self.rows) if self.mask is None else np.flatnonzero(self.mask)
+
+    def has(self, rows: Rows) -> Mask:
+        """Which of the given rows may answer, (n,)."""
+        return np.ones(len(rows), bool) if self.mask is None else self.mask[rows]
+
+    def part(self, first: int, count: int) -> Scope:
+        """The same for `count` rows from the row `first`: those of one shard."""
+        return Scope(count, None if self.mask is None else self.mask[first : first + count])
+
+    def passing(self, mask: Mask | None) -> Scope:
+        """Those that are also in `mask`, (rows,)."""
+        return self if mask is None else Scope(self.rows, mask if self.mask is None else self.mask & mask)
+
+    def among(self, rows: Rows) -> Scope:
+        """Those that are also among the given rows."""
+        mask = np.zeros(self.rows, bool)
+        mask[rows] = True
+        return self.passing(mask)
+
+    def without(self, rows: Rows) -> Scope:
+        """All but the given rows."""
+        mask = np.ones(self.rows, bool)
+        mask[rows] = False
+        return self.passing(mask)
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """Papers that may answer where only those of a stretch of rows are asked for.
+
+    Attributes:
+        first: the stretch's first row.
+        scope: which of its rows may answer, counted from there.
+    """
+
+    first: int
+    scope: Scope
+
+    def part(self, first: int, count: int) -> Scope:
+        """The same for `count` rows from the row `first`, which are all in the stretch."""
+        return self.scope.part(first - self.first, count)

@@ -1,0 +1,151 @@
+"""Judgements and runs from files, read strictly: an error names the file and the line, and nothing is guessed."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from ..errors import InvalidRequest, NotFound
+from ..files.streams import beginning, lines, read_text
+
+Qrels: TypeAlias = dict[str, dict[str, int]]
+"""Query id -> document id -> grade."""
+RunScores: TypeAlias = dict[str, dict[str, float]]
+"""Query id -> document id -> score, greater is better."""
+LARGEST_GRADE = 1_000_000
+"""pytrec_eval takes memory for each grade up to the largest, and crashes where there is none."""
+
+
+def read_qrels(path: Path) -> Qrels:
+    """Read judgements: TREC's four columns, BEIR's three with a header, or JSON `{query: {document: grade}}`.
+
+    Raises:
+        NotFound: there is no such file.
+        InvalidRequest: a line is not a judgement, or is repeated.
+    """
+    _check(path, "judgements")
+    if is_json(path):
+        return {query: {id: grade_of(path, 0, grade) for id, grade in row.items()} for query, row in objects_by_id(path).items()}
+    qrels: Qrels = {}
+    for number, fields in _rows(path):
+        if len(fields) == 3:
+            query, id, grade = fields
+            if number == 1 and not _is_number(grade):
+                continue  # BEIR's header
+        elif len(fields) == 4:
+            query, _, id, grade = fields
+        else:
+            raise InvalidRequest(f"{path}, line {number}: expected 3 columns (query, document, grade) or TREC's 4, found {len(fields)}")
+        if id in qrels.setdefault(query, {}):
+            raise InvalidRequest(f"{path}, line {number}: query {query!r} and document {id!r} were judged above already")
+        qrels[query][id] = grade_of(path, number, grade)
+    if not qrels:
+        raise InvalidRequest(f"{path} holds no judgements")
+    return qrels
+
+
+def read_scores(path: Path) -> RunScores:
+    """Read a run: TREC's six columns (the rank is ignored), or JSON `{query: {document: score}}`.
+
+    Raises:
+        NotFound: there is no such file.
+        InvalidRequest: a line is not a row of a run, a score is not a number, or a document is listed twice for a query.
+    """
+    _check(path, "run")
+    if is_json(path):
+        return {query: {id: _score(path, query, score) for id, score in row.items()} for query, row in objects_by_id(path).items()}
+    scores: RunScores = {}
+    for number, fields in _rows(path):
+        if len(fields) != 6:
+            raise InvalidRequest(f"{path}, line {number}: a TREC run has 6 columns, this line {len(fields)}; ids may hold no white space")
+        query, _, id, _, score, _ = fields
+        if id in scores.setdefault(query, {}):
+            raise InvalidRequest(f"{path}, line {number}: document {id!r} is listed twice for query {query!r}")
+        scores[query][id] = _score(path, number, score)
+    if not scores:
+        raise InvalidRequest(f"{path} holds no run")
+    return scores
+
+
+def read_pair_scores(path: Path) -> dict[str, float]:
+    """Read MDCR's scores, JSON `{"query_candidate": score}`. Raises NotFound, InvalidRequest."""
+    _check(path, "scores")
+    return {key: _score(path, key, score) for key, score in json_of(path).items()}
+
+
+def json_of(path: Path) -> dict[str, Any]:
+    """A file's JSON object. Raises InvalidRequest with the line where it ends early."""
+    try:
+        value = json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise InvalidRequest(f"{path} is no whole JSON: {error}; it may be cut short") from error
+    if not isinstance(value, dict):
+        raise InvalidRequest(f"{path} holds no JSON object; is it of another release?")
+    return value
+
+
+def is_json(path: Path) -> bool:
+    """Whether a file holds a JSON object, by its name or by its first character."""
+    return ".json" in path.suffixes or beginning(path).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+
+
+def objects_by_id(path: Path) -> dict[str, Mapping[str, Any]]:
+    """A JSON file of objects by id. Raises InvalidRequest."""
+    value = json_of(path)
+    if (bad_key := next((key for key, row in value.items() if not isinstance(row, dict)), None)) is not None:
+        raise InvalidRequest(f"{path}: {bad_key!r} holds no object; expected an object for each id, so the file may be of another release")
+    return dict(value)
+
+
+def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    for number, line in enumerate(lines(path), 1):
+        try:
+            text = line.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise InvalidRequest(f"{path}, line {number}: broken UTF-8 at byte {error.start}") from error
+        if text.strip():
+            try:
+                # a line with tabs is a table row, whose ids may have spaces and quotes, as BEIR's own reader allows
+                yield number, next(csv.reader([text], delimiter="\t")) if "\t" in text else text.split()
+            except csv.Error as error:
+                raise InvalidRequest(f"{path}, line {number}: {error}") from error
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def grade_of(path: Path, line: int, value: Any) -> int:
+    """A grade as a whole number. Raises InvalidRequest for anything else, and beyond `LARGEST_GRADE`."""
+    try:
+        number = float(value)
+        if number != int(number):
+            raise ValueError
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidRequest(f"{path}, line {line}: the grade {value!r} is no whole number") from error
+    if abs(number) > LARGEST_GRADE:
+        raise InvalidRequest(f"{path}, line {line}: the grade {value!r} is no grade; the largest is {LARGEST_GRADE:,}")
+    return int(number)
+
+
+def _score(path: Path, where: int | str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as error:
+        raise InvalidRequest(f"{path}, line {where}: the score {value!r} is no number") from error
+    if math.isnan(number):
+        raise InvalidRequest(f"{path}, line {where}: the score is NaN; a system must give every document a number")
+    return number
+
+
+def _check(path: Path, what: str) -> None:
+    if not path.is_file():
+        raise NotFound(f"there is no {what} at {path}")

@@ -1,0 +1,106 @@
+"""References as people read them: a numbered list in Markdown or HTML, with links by DOI, arXiv number or URL."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ...types import Paper
+from .addresses import addresses_of
+from .author_names import MORE_AUTHORS, in_order, people
+from .works import arxiv_of, details_of, doi_of
+
+MOST_NAMES = 20
+"""Authors that a reference names; of more, the first and "et al.". As many as in APA's style."""
+MARKS = re.compile(r"[\\`*_\[\]<~^$]|&(?=#?\w+;)|(?<!\w)@")
+"""Characters with a meaning in CommonMark, GitHub's Markdown or pandoc's."""
+START = re.compile(r"^(?:(?=[-+=:>#|]|\(\w{1,9}\))|(?:\d{1,9}|[a-z]|[ivxlcdm]+|[IVXLCDM]{2,})(?=[.)])|[A-Z](?=\)))")
+"""Where a backslash keeps the beginning of a line from being a list, a heading or a definition; pandoc also counts by letters."""
+STYLE = "body{font:1rem/1.5 serif;max-width:45rem;margin:2rem auto;padding:0 1rem}li{margin:.6rem 0}details{color:#555}"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a reference: its text, and whether it is plain, in italics, or a link to `url`."""
+
+    text: str
+    style: Literal["plain", "italics", "link"] = "plain"
+    url: str = ""
+
+
+def markdown(papers: Sequence[Paper]) -> Iterator[str]:
+    """A numbered list in Markdown, a line a paper, in the given order."""
+    for number, paper in enumerate(papers, 1):
+        text = "".join(map(_markdown, _pieces(paper)))
+        yield f"{number}. " + START.sub(r"\g<0>\\", text)
+
+
+def webpage(papers: Sequence[Paper]) -> Iterator[str]:
+    """A whole page in HTML that loads nothing: a numbered list, in the given order, with abstracts to unfold."""
+    yield f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>References</title><style>{STYLE}</style></head>'
+    yield "<body>\n<ol>"
+    for paper in papers:
+        abstract = html.escape(" ".join(paper.abstract.split())) if paper.title else ""
+        details = f"<details><summary>Abstract</summary>{abstract}</details>" if abstract else ""
+        yield f"<li>{''.join(map(_html, _pieces(paper)))}{details}</li>"
+    yield "</ol>\n</body>\n</html>"
+
+
+def _pieces(paper: Paper) -> Iterator[Piece]:
+    """Authors (year). Title. *Venue*, volume(number), pages. Link. Without authors, the title comes first."""
+    title = " ".join((paper.title or paper.abstract).split()) or "(no title)"
+    names = [" ".join(in_order(name).split()) for name in people(paper.authors)]
+    year = f" ({paper.year})" if paper.year is not None else ""
+    yield Piece(
+        _sentence(f"{_and(names, bool(paper.extra.get(MORE_AUTHORS)))}{year}") + f" {_sentence(title)}"
+        if names
+        else _sentence(f"{title}{year}")
+    )
+    details = details_of(paper)
+    number = details.get("number", "")
+    pages = re.sub(r"(?<=\w)\s*[-–—]+\s*(?=\w)", "–", details.get("pages", ""))
+    volume = details.get("volume", "") + (f"({number})" if number else "")
+    venue = " ".join((paper.venue or details.get("publisher", "")).split())
+    if venue:
+        yield Piece(" ")
+        yield Piece(venue, "italics")
+        yield Piece(_sentence(", ".join(filter(None, (venue, volume, pages))))[len(venue) :])
+    name, address = next(iter(addresses_of(paper).items()), ("", ""))
+    if address:
+        yield Piece(" ")
+        yield Piece(_label(paper, name, address), "link", address)
+
+
+def _label(paper: Paper, name: str, address: str) -> str:
+    """What a link shows: the identifier, or the whole address."""
+    if name == "PubMed":
+        return f"PMID:{address.rstrip('/').rpartition('/')[2]}"
+    return {"DOI": f"doi:{doi_of(paper)}", "arXiv": f"arXiv:{arxiv_of(paper)}"}.get(name, address)
+
+
+def _and(names: Sequence[str], has_more: bool) -> str:
+    if has_more or len(names) > MOST_NAMES:
+        return f"{', '.join(names[:MOST_NAMES])} et al."
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def _sentence(text: str) -> str:
+    """A text with a full stop, unless it ends with a mark like it."""
+    return text if text.endswith((".", "?", "!", "…", "。")) else f"{text}."
+
+
+def _markdown(piece: Piece) -> str:
+    text = MARKS.sub(r"\\\g<0>", piece.text)
+    if piece.style == "italics":
+        return f"*{text}*"
+    return f"[{text}]({piece.url.replace('(', '%28').replace(')', '%29')})" if piece.style == "link" else text
+
+
+def _html(piece: Piece) -> str:
+    text = html.escape(piece.text)
+    if piece.style == "italics":
+        return f"<em>{text}</em>"
+    return f'<a href="{html.escape(piece.url)}">{text}</a>' if piece.style == "link" else text

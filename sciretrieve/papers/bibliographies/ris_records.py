@@ -1,0 +1,78 @@
+"""RIS: papers as records, with their rank and score in a note."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ...types import Hit, Paper
+from .author_names import for_ris, people
+from .works import ARTICLE, details_of, doi_of, kind_of, url_of
+
+RECORD = "ris"
+"""The column with a paper's original record from a RIS file, without its end."""
+
+NOTE = "N1  - sciretrieve "
+START = re.compile(r"TY  - \S")
+TAG = re.compile(r"[A-Z][A-Z0-9]  - ")
+
+
+def records(hits: Sequence[Hit]) -> Iterator[str]:
+    """Hits as records, in order, with a note of their rank and score."""
+    for hit in hits:
+        yield from record(hit.paper)
+        yield f"{NOTE}rank={hit.rank} score={hit.score:.6f}"
+        yield "ER  - \n"
+
+
+def text(papers: Sequence[Paper]) -> str:
+    """Papers as the text of a file, without notes of ranks."""
+    return "\n".join("".join(f"{line}\n" for line in (*record(paper), "ER  - ")) for paper in papers)
+
+
+def record(paper: Paper) -> list[str]:
+    """A paper as the lines of a record, without its end. One read from RIS keeps all its tags; others are made from the papers' fields."""
+    original = paper.extra.get(RECORD)
+    lines = original.splitlines() if isinstance(original, str) and START.match(original) else _new_record(paper)
+    # the note of an earlier search is dropped
+    return [line for line in lines if not line.startswith(NOTE)]
+
+
+def _new_record(paper: Paper) -> list[str]:
+    import rispy
+
+    kind, details = kind_of(paper), details_of(paper)
+    first, _, last = re.sub("[-–—]+", "-", details.get("pages", "")).partition("-")
+    publishers = (details.get(field, "") for field in ("publisher", "school", "institution"))
+    texts = {
+        "id": paper.id,
+        "title": paper.title,
+        "year": str(paper.year or ""),
+        "journal_name" if kind == ARTICLE else "secondary_title": paper.venue or details.get("booktitle", ""),
+        "volume": details.get("volume", ""),
+        "number": details.get("number", ""),
+        "start_page": first,
+        "end_page": last,
+        "publisher": next(filter(None, publishers), ""),
+        "place_published": details.get("address", ""),
+        "edition": details.get("edition", ""),
+        "issn": details.get("isbn", "") or details.get("issn", ""),
+        "abstract": paper.abstract,
+        "doi": doi_of(paper) or "",
+    }
+    editors = details.get("editor", "").split(" and ")
+    lists = {
+        "authors": [for_ris(name) for name in people(paper.authors)],
+        "secondary_authors": [for_ris(name) for name in editors],
+        "urls": [url_of(paper) or ""],
+        "notes": [details.get("note", "")],
+    }
+    record: dict[str, object] = {"type_of_reference": kind.ris}
+    record |= {tag: text for tag, value in texts.items() if (text := _line(value))}
+    record |= {tag: lines for tag, values in lists.items() if (lines := [line for value in values if (line := _line(value))])}
+    # rispy also writes a number above each record
+    return [line for line in rispy.dumps([record]).splitlines() if TAG.match(line) and not line.startswith("ER")]
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,26 @@
+"""Where papers come from: files, directories and globs of many formats, all read as one stream of Arrow tables.
+
+Each format has its own file here with one function, `read(path)`, that yields raw batches, and each kind of records one in `dialects`;
+`formats.py` says which format a file has; `papers.py` turns rows into papers and rejects bad ones. Nothing reads a whole corpus into
+memory, except the parsing libraries for BibTeX and RIS (such files are personal libraries, not corpora of millions).
+"""
+
+from .column_notes import Reading
+from .columns import ColumnMap
+from .corpus import Corpus, PaperCorpus, Sources, TableCorpus, open_corpus
+from .query_files import read_queries
+from .raw import Rejected
+from .rejections import Rejections
+
+__all__ = [
+    "ColumnMap",
+    "Corpus",
+    "PaperCorpus",
+    "Reading",
+    "Rejected",
+    "Rejections",
+    "Sources",
+    "TableCorpus",
+    "open_corpus",
+    "read_queries",
+]

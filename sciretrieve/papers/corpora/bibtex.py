@@ -1,0 +1,300 @@
+"""BibTeX and BibLaTeX, parsed by pybtex: each entry's fields as plain text, and the original entry."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ...errors import InvalidRequest
+from ...files.streams import LARGEST_TEXT
+from ..bibliographies.author_names import MORE_AUTHORS
+from ..bibliographies.bibtex_entries import ENTRY, PARENTS, entry
+from .encodings import read_text
+from .latex import plain_text, verbatim_text
+from .raw import RawBatch, Rejected, Row, batches_of_rows, free_name
+
+NOT_PAPERS = {"string", "preamble", "xdata"}
+NAMES = {"author": "authors", "editor": "editors"}
+VENUES = ("journal", "journaltitle", "booktitle")
+VERBATIM = {"doi", "url", "eprint", "file", "pdf"}
+OTHERS = re.compile(r"others|et\.? al\.?", re.IGNORECASE)
+"""What stands for omitted names: BibTeX's word for it, and people's."""
+LONGEST_NAMES = 100_000
+"""Characters of names up to which braces keep names together: some 3,000 names. Looking for them takes time that grows with the
+square."""
+NAME_PART = re.compile(r"\s*(family|given|prefix|suffix)(-i)?\s*=\s*(.*)", re.DOTALL)
+"""A part of a name where BibLaTeX names the parts: `family=Berg, given=Jan, prefix=van der`."""
+
+KIND = r"[^\W\d][^\s{}(),=\"#%@]*"
+START = re.compile(rf"(?<!\w)@\s*({KIND})\s*[{{(]|^[ \t]*@({KIND})", re.MULTILINE)
+"""Where an entry begins, outside of another. An address such as me@example.org is none."""
+HEAD = re.compile(
+    rf"^[ \t]*@\s*(?:{KIND}\s*\{{\s*(?:[^\s,{{}}\"=]+\s*)?,\s*[\w-]+\s*=|string\s*\{{\s*[^\s,{{}}\"=]+\s*=|(?:preamble|comment)\s*\{{)",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""What can only be the next entry, even where one before it was not closed: a line that begins with a kind, a key and a field."""
+RESTART = re.compile(rf"(?:^|(?<=[}})]))[ \t]*@\s*{KIND}\s*[{{(]", re.MULTILINE)
+"""What else may be the next entry after a broken one."""
+LEFT_OVER = re.compile(rf"\s*[,}}]\s*{KIND}\s*=")
+"""What follows an entry that a brace too many ended before its last field."""
+
+REFERENCE = re.compile(r"\b(?:crossref|xdata)\s*=\s*[{\"]([^}\"]*)", re.IGNORECASE)
+OF_PARENT = {"abstract", "crossref", "doi", "eprint", "file", "ids", "shorttitle", "subtitle", "titleaddon", "url", "xdata", "xref"}
+"""Fields that say what a parent itself is; a paper in it does not get them."""
+MOST_LEVELS, MOST_PARENTS = 50, 50
+"""Parents of parents that are followed, and that an entry is kept with."""
+
+
+def read(path: Path) -> Iterator[RawBatch]:
+    """Yield the entries of a bibliography in batches; row n is its n-th entry but for `@string`, `@preamble` and `@xdata`.
+
+    Each has its fields by their lower-cased names, as plain text, and those that it lacks from the entries that its `crossref` and
+    `xdata` name; its kind as `type`; and as `bibtex` the original entry, as it stands but with the file's own macros expanded.
+
+    A broken entry is rejected with its key and line, and costs no other: the next begins where a line says so.
+    """
+    return batches_of_rows(str(path), _rows(path))
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """An entry: its kind, its key, and its fields with the parts of their values."""
+
+    kind: str
+    key: str
+    fields: Sequence[tuple[str, list[str]]]
+
+    def values(self) -> dict[str, str]:
+        """The values by their lower-cased names. BibTeX uses the first of repeated fields."""
+        return {name.lower(): " ".join("".join(parts).split()) for name, parts in reversed(self.fields)}
+
+    def text(self) -> str:
+        """The entry as it stands, with the file's own macros expanded."""
+        return entry(self.kind, self.key, ((name, _value(parts)) for name, parts in self.fields))
+
+
+@dataclass(frozen=True, slots=True)
+class _Broken:
+    """An entry that cannot be read: its key, if that can, and what is wrong."""
+
+    key: str | None
+    reason: str
+
+
+def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
+    text = read_text(path)
+    parents = _Parents(path, text)
+    papers = (item for item in _entries(path, text) if isinstance(item, _Broken) or item.kind.lower() not in NOT_PAPERS)
+    for number, item in enumerate(papers, start=1):
+        if isinstance(item, _Broken):
+            yield number, Rejected(str(path), number, item.reason, item.key)
+        else:
+            row = _row(item, parents.completed(item))
+            own = [parent.text() for parent in parents.above(item)]
+            yield number, {**row, PARENTS: own} if own else row
+
+
+def _entries(path: Path, text: str) -> Iterator[_Entry | _Broken]:
+    """The entries of a bibliography in order, but for `@string` and `@preamble`."""
+    from pybtex.scanner import PrematureEOF, PybtexSyntaxError
+
+    parser = _parser()(text, macros=_Macros(path))
+    heads = (match.start() for match in HEAD.finditer(text))
+    place, line, limit = 0, 1, 0
+    while (match := START.search(text, place)) is not None:
+        line += text.count("\n", place, match.start())
+        start, place = match.span()
+        while limit <= start:
+            limit = next(heads, len(text) + 1)
+        if (match[1] or match[2]).lower() != "comment":
+            parser.pos, parser.lineno, parser.limit = text.index("@", start) + 1, line, limit
+            try:
+                kind, content = parser.parse_command()
+            except PybtexSyntaxError as error:
+                is_open = isinstance(error, PrematureEOF)
+                wrong = "a brace or a quotation mark is not closed" if is_open else f"{error.args[0]} in line {error.lineno}"
+                yield _Broken(parser.current_entry_key, f"the entry in line {line} is broken: {wrong}")
+                restart = RESTART.search(text, place)
+                place = min(limit, restart.start() if restart else len(text))
+            else:
+                place = parser.pos
+                if kind.lower() not in {"string", "preamble"}:
+                    is_cut = LEFT_OVER.match(text, place)
+                    wrong = f"the entry in line {line} is broken: a brace too many ends it"
+                    yield _Broken(content[0], wrong) if is_cut else _Entry(kind, *content)
+        line += text.count("\n", start, place)
+
+
+@cache
+def _parser() -> Any:
+    """Pybtex's parser, which takes a quarter of a second to import, so only reading BibTeX imports it."""
+    from pybtex.database.input.bibtex import LowLevelParser
+    from pybtex.scanner import Token
+
+    @cache
+    def any_of(signs: str) -> re.Pattern[str]:
+        return re.compile(f"[{signs}]")
+
+    class Parser(LowLevelParser):  # type: ignore[misc]
+        """The same, which reads to a limit, and looks for the ends of texts once: its own looks to the end of the file where one of them
+        is missing."""
+
+        pos: int
+        limit: int
+
+        def eof(self) -> bool:
+            return self.pos >= self.limit or self.pos >= len(self.text)
+
+        def skip_to(self, patterns: Sequence[Any]) -> Any:
+            signs = {pattern.description.strip("'"): pattern for pattern in patterns}  # each is one character
+            match = any_of("".join(signs)).search(self.text, self.pos, self.limit)
+            if match is None:
+                return None
+            value = self.text[self.pos : match.end()]
+            self.pos = match.end()
+            self.update_lineno(value)
+            return Token(value, signs[match[0]])
+
+    return Parser
+
+
+class _Parents:
+    """The entries that others of a bibliography name in `crossref` or `xdata`. If there are any, the bibliography is parsed twice."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        keys = {_folded(key) for value in REFERENCE.findall(text) for key in value.split(",")}
+        entries = _entries(path, text) if keys else iter(())
+        self._entries = {_folded(item.key): item for item in entries if isinstance(item, _Entry) and _folded(item.key) in keys}
+        self._values: dict[str, Mapping[str, str]] = {}
+
+    def completed(self, child: _Entry, depth: int = 0) -> Mapping[str, str]:
+        """An entry's values, then those that it lacks and its parents, or theirs, have.
+
+        They are passed on as by BibTeX (Patashnik 1988, BibTeXing, section 2.1), but for `OF_PARENT`. A parent's title is also that of
+        the book, journal or series that the child is in, as in BibLaTeX's manual (appendix B).
+        """
+        values = child.values()
+        for key in values.get("xdata", "").split(","):
+            values |= {name: value for name, value in self._values_of(key, depth).items() if name not in values}
+        inherited = dict(self._values_of(values.get("crossref", ""), depth))
+        whole = _title_of_whole(child.kind.lower())
+        if "title" in inherited and (whole == "maintitle" or not any(name in values or name in inherited for name in VENUES)):
+            inherited.setdefault(whole, inherited["title"])
+        return values | {name: value for name, value in inherited.items() if name not in values and name not in OF_PARENT}
+
+    def above(self, child: _Entry) -> Sequence[_Entry]:
+        """The entries that one takes fields from, and those that these do, nearest first."""
+        found: dict[str, _Entry] = {}
+        queue = deque([child] if self._entries else [])
+        while queue and len(found) < MOST_PARENTS:
+            values = queue.popleft().values()
+            for key in map(_folded, [*values.get("xdata", "").split(","), values.get("crossref", "")]):
+                if key in self._entries and key not in found and key != _folded(child.key):
+                    found[key] = self._entries[key]
+                    queue.append(found[key])
+        return list(found.values())[:MOST_PARENTS]
+
+    def _values_of(self, key: str, depth: int) -> Mapping[str, str]:
+        name = _folded(key)
+        if name not in self._values:
+            self._values[name] = {}  # what an entry gets from itself, where one leads back to it
+            if name in self._entries and depth < MOST_LEVELS:
+                self._values[name] = self.completed(self._entries[name], depth + 1)
+        return self._values[name]
+
+
+def _folded(key: str | None) -> str:
+    """A key as BibTeX compares it."""
+    return (key or "").strip().lower()
+
+
+def _title_of_whole(kind: str) -> str:
+    """The field for the title of what an entry of a kind is a part of."""
+    if kind in {"article", "suppperiodical"}:
+        return "journaltitle"
+    return "booktitle" if kind.startswith(("in", "supp", "conference", "bookin")) else "maintitle"
+
+
+def _row(item: _Entry, values: Mapping[str, str]) -> Row:
+    row: dict[str, Any] = {"id": item.key, "type": item.kind.lower()}
+    row["venue"] = plain_text(next((values[name] for name in VENUES if values.get(name)), ""))
+    row["year"] = plain_text(values.get("year") or values.get("date") or "")
+    own = [name.lower() for name, _ in item.fields]
+    for name in dict.fromkeys([*own, *values]):
+        value: Any = values[name]
+        if name in NAMES:
+            people = _people(value)
+            value = [_name(person) for person in people if not OTHERS.fullmatch(person)]
+            if name == "author" and len(value) < len(people):
+                row[MORE_AUTHORS] = True
+        elif name != "year":
+            value = verbatim_text(value) if name in VERBATIM else plain_text(value)
+        row[free_name(NAMES.get(name, name), {*row, ENTRY, PARENTS, MORE_AUTHORS} - {"year"})] = value
+    return row | {ENTRY: item.text()}
+
+
+def _value(parts: Sequence[str]) -> str:
+    """A field's value in BibTeX: texts in braces, undefined macros (`month = may`) by their names."""
+    groups: list[str] = []
+    for part in parts:
+        if groups and not isinstance(part, _Macro) and not isinstance(groups[-1], _Macro):
+            groups[-1] += part
+        else:
+            groups.append(part)
+    parts_in_one_line = [part if isinstance(part, _Macro) else re.sub(r"\s+", " ", part) for part in groups]
+    if len(parts_in_one_line) == 1 and not isinstance(parts_in_one_line[0], _Macro):
+        return f"{{{parts_in_one_line[0].strip()}}}"
+    return " # ".join(part if isinstance(part, _Macro) else f"{{{part}}}" for part in parts_in_one_line)
+
+
+class _Macro(str):
+    """The name of a macro that the file does not define."""
+
+
+class _Macros(dict[str, str]):
+    """The @string definitions by lower-cased name. Undefined names (months, other files' macros) are kept.
+
+    Raises InvalidRequest for a file whose macros, put in their places, take more than a whole file may: twenty lines in which each
+    doubles the one before are a million times as long.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path, self._left = path, LARGEST_TEXT
+
+    def __setitem__(self, name: str, value: str) -> None:
+        super().__setitem__(name.lower(), value)
+
+    def __getitem__(self, name: str) -> str:
+        value = self.get(name.lower(), _Macro(name))
+        self._left -= len(value)
+        if self._left < 0:
+            raise InvalidRequest(f"{self._path} cannot be read: its macros expand to more than {LARGEST_TEXT >> 20} MB")
+        return value
+
+
+def _people(names: str) -> list[str]:
+    from pybtex.bibtex.utils import split_name_list
+
+    people = split_name_list(names) if "{" in names and len(names) <= LONGEST_NAMES else re.split(r"\s+and\s+", names, flags=re.IGNORECASE)
+    return [person.strip() for person in people if person.strip()]
+
+
+def _name(person: str) -> str:
+    """A name in its natural order: `van den Oord, Jr., A{\\"a}ron` is `Aäron van den Oord Jr.`."""
+    from pybtex.bibtex.utils import split_tex_string
+
+    parts = (
+        split_tex_string(person, ",") if "{" in person and len(person) <= LONGEST_NAMES else [part.strip() for part in person.split(",")]
+    )
+    named_parts = [match.groups() for part in parts if (match := NAME_PART.fullmatch(part))]
+    if len(named_parts) == len(parts):
+        texts = {name: text for name, initials, text in named_parts if not initials}
+        return plain_text(" ".join(texts[name] for name in ("given", "prefix", "family", "suffix") if texts.get(name)))
+    family, *lineage, first = parts if len(parts) > 1 else ("", parts[0])
+    return plain_text(" ".join(part for part in (first, family, *lineage) if part))

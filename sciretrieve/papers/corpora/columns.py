@@ -1,0 +1,84 @@
+"""Which columns of a source hold a paper's id, title, abstract …: recognised by name, or named by the user."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+
+from ...errors import InvalidRequest, UnknownName
+
+INVERTED = "abstract_inverted_index"
+
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "id": ("id", "_id", "paper_id", "corpus_id", "doc_id", "docno", "document_id")
+    + ("pmid", "arxiv_id", "cord_uid", "citekey", "key", "doi"),
+    "title": ("title", "paper_title", "display_name", "article_title", "document_title"),
+    "abstract": ("abstract", "text", "summary", "paper_abstract", "abstract_text", "abstract_note", "description", INVERTED),
+    "year": ("year", "publication_year", "pub_year", "published_year", "publication_date")
+    + ("publish_time", "published", "pub_date", "date", "update_date"),
+    "venue": ("venue", "journal", "booktitle", "journal_name", "container_title", "journal_ref", "conference", "source_title")
+    + ("publication_title", "conference_name", "publication_venue", "primary_location.source.display_name", "host_venue"),
+    "authors": ("authors", "author", "author_names", "authorships", "creators"),
+    "doi": ("doi", "ids.doi", "external_ids.doi"),
+    "url": ("url", "link", "paper_url"),
+    "arxiv": ("arxiv", "arxiv_id", "eprint", "external_ids.arxiv"),
+    "pmid": ("pmid", "pubmed_id", "pubmed", "ids.pmid", "external_ids.pubmed"),
+}
+"""Column names recognised without mapping, best first, compared ignoring case, blanks and punctuation.
+
+A name with dots is a field of the objects in a column, or a column of exactly that name.
+"""
+
+Fields = Mapping[str, tuple[str, ...]]
+"""Field of a paper -> its columns; each paper's value comes from the first that is not empty in its row."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMap:
+    """The columns that the user named for fields; None means by `ALIASES`."""
+
+    id: str | None = None
+    title: str | None = None
+    abstract: str | None = None
+    year: str | None = None
+    venue: str | None = None
+    authors: str | None = None
+
+    def resolve(self, source: str, columns: Sequence[str]) -> Fields:
+        """The columns of each field in one source. Ids come from a single column, or papers might share an id; a source without one
+        has none, and ids are made.
+
+        Raises:
+            InvalidRequest: there is neither title nor abstract.
+            UnknownName: the user named a column that does not exist.
+        """
+        bare = {column: _letters(column) for column in columns}
+        columns_of = {field: _recognised(aliases, bare) for field, aliases in ALIASES.items()}
+        columns_of["id"] = columns_of["id"][:1]
+        for field in fields(self):
+            column = getattr(self, field.name)
+            if column is not None and column not in columns:
+                raise UnknownName(f"column (for --{field.name}) of {source}", column, columns)
+            if column is not None:
+                columns_of[field.name] = (column,)
+        column_list = ", ".join(columns[:12])
+        if not columns_of["title"] and not columns_of["abstract"]:
+            raise InvalidRequest(
+                f"{source} has neither a title nor an abstract column among {column_list}; name them with --title and --abstract"
+            )
+        return {field: names for field, names in columns_of.items() if names}
+
+
+def _recognised(aliases: Sequence[str], columns: Mapping[str, str]) -> tuple[str, ...]:
+    """The columns, given with their letters, that match one of `aliases`, or hold the objects that a dotted alias names, best first."""
+    matches = [column for alias in aliases for column in columns if column.lower() == alias]
+    matches += [column for alias in aliases for column, letters in columns.items() if letters == _letters(alias)]
+    for first, dot, rest in (alias.partition(".") for alias in aliases):
+        matches += [f"{column}.{rest}" for column, letters in columns.items() if dot and "." not in column and letters == _letters(first)]
+    return tuple(dict.fromkeys(matches))
+
+
+def _letters(name: str) -> str:
+    """A name without inner separators; a separator at its end, as in `id_`, is kept."""
+    return re.sub(r"(?<=\w)[\W_]+(?=\w)", "", name.lower())

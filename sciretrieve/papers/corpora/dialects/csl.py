@@ -1,0 +1,99 @@
+"""CSL-JSON (Zotero, pandoc, doi.org) and Crossref's works, which have the same names and lists in place of texts."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ...bibliographies.csl_items import ITEM
+from ..raw import Row
+
+VENUE = "container-title"
+DATES = ("issued", "published", "published-print", "published-online", "event-date", "original-date")
+"""Where a year may be, best first."""
+SIGNS = (VENUE, "issued", "author")
+HEADING = re.compile(r"<jats:title>\s*abstract\s*</jats:title>", re.IGNORECASE)
+TAG = re.compile(r"</?(?:[A-Za-z]+:)?[A-Za-z][\w.-]*(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'))*\s*/?>")
+"""A tag of JATS, MathML or HTML; not every angle bracket: `a < b` stays."""
+BLOCK = re.compile(r"</(?:jats:)?(?:p|title|sec|list-item)>", re.IGNORECASE)
+
+
+def fits(row: Row) -> bool:
+    """Whether a record has a date in parts, names in parts, or the venue's name that no other format has."""
+    if VENUE in row:
+        return True
+    dates, authors = row.get("issued"), row.get("author")
+    is_date = isinstance(dates, Mapping) and not dates.keys().isdisjoint(("date-parts", "raw", "literal"))
+    return is_date or (
+        isinstance(authors, list) and any(isinstance(item, Mapping) and ("family" in item or "literal" in item) for item in authors)
+    )
+
+
+def paper(row: Row) -> Row:
+    """Names as texts, one year, and title, abstract and venue without markup. Names and dates in parts stay beside that, and a whole item
+    of CSL-JSON, so that it can be written unchanged."""
+    plain_row = dict(row)
+    if _is_item(row):
+        plain_row[ITEM] = json.dumps(row, ensure_ascii=False)
+    if not row.get("id") and isinstance(doi := row.get("DOI"), str):
+        plain_row["id"] = doi  # Crossref's works have no other
+    for name in ("title", "abstract"):
+        if isinstance(text := _first(row.get(name)), str):
+            plain_row[name] = plain_text(text)
+    if isinstance(titles := row.get("title"), list) and len(titles) > 1:
+        plain_row["titles"] = titles
+    if not row.get("venue") and (venue := _first(row.get(VENUE)) or _first(row.get("event-title"))):
+        plain_row["venue"] = plain_text(str(venue))
+    if not row.get("year") and (year := next(filter(None, (_year(row.get(name)) for name in DATES)), None)):
+        plain_row["year"] = year
+    for source, target in (("author", "authors"), ("editor", "editors")):
+        if (
+            isinstance(people := row.get(source), list)
+            and not row.get(target)
+            and (names := [name for item in people if (name := _name(item))])
+        ):
+            plain_row[target] = names
+    return plain_row
+
+
+def _is_item(row: Row) -> bool:
+    """Whether a record is an item as CSL wants it: Crossref's works have lists where items have texts."""
+    kinds: tuple[tuple[str, type], ...] = (("title", str), (VENUE, str), ("author", list), ("issued", dict))
+    return bool(row.get("id") and row.get("type")) and all(isinstance(row.get(name, kind()), kind) for name, kind in kinds)
+
+
+def plain_text(text: str) -> str:
+    """A text without JATS or HTML tags and character references.
+
+    >>> plain_text("<jats:title>Abstract</jats:title><jats:p>A &lt; B, H<sub>2</sub>O</jats:p>")
+    'A < B, H2O'
+    """
+    if "<" in text:
+        text = TAG.sub("", BLOCK.sub(" ", HEADING.sub("", text)))
+    return " ".join((html.unescape(text) if "&" in text else text).split())
+
+
+def _first(value: Any) -> Any:
+    return next((item for item in value if item), None) if isinstance(value, list) else value
+
+
+def _year(date: Any) -> str | None:
+    """The year of a date: as parts, or as somebody has typed it."""
+    if not isinstance(date, Mapping):
+        return None if date is None else str(_first(date) or "")
+    parts = _first(date.get("date-parts"))
+    year = _first(parts) if isinstance(parts, list) else None
+    return str(year or date.get("raw") or date.get("literal") or "")
+
+
+def _name(person: Any) -> str:
+    """A name in its natural order; an institution's as it is."""
+    if not isinstance(person, Mapping):
+        return str(person or "")
+    if whole := person.get("literal") or person.get("name"):
+        return str(whole)
+    keys = ("given", "dropping-particle", "non-dropping-particle", "family", "suffix")
+    return " ".join(str(person[key]) for key in keys if person.get(key))

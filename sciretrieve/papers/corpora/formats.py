@@ -1,0 +1,160 @@
+"""The formats of files: what each looks like, how it is read, and which one a file has.
+
+Content decides: a file's format is the first whose look the file's beginning has, and its suffix only where that says nothing
+(many a CSV file looks like nothing in particular, a damaged file like nothing at all). Compression is no part of a format: `streams`
+removes it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...errors import InvalidRequest
+from ...files import archives
+from ...files.schema import letters
+from ...files.streams import COMPRESSIONS, STDIN, bare_name, beginning, blocks, is_compressed
+from . import (
+    anthology,
+    beir_corpus,
+    bibtex,
+    delimited,
+    endnote,
+    json_document,
+    jsonl,
+    nbib,
+    parquet,
+    pubmed,
+    ris,
+    spreadsheet,
+    zotero_library,
+)
+from .bibtex import HEAD
+from .columns import ALIASES
+from .raw import RawBatch
+from .xml import root_of
+
+BIBTEX = re.compile(rb"\s*(?:%[^\n]*\n\s*)*@\s*\w+\s*[{(]")
+ANSWER = re.compile(rb'\s*\{\s*"(?:meta|results|data|total|offset|next|token|status|items|message|message-type)"\s*:')
+XML = ".xml"
+TEXT_NAMES = {letters(name) for field in ("title", "abstract") for name in ALIASES[field]}
+OPEN_LINE = re.compile(rb"[\[{,]\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format of files.
+
+    Attributes:
+        suffixes: what such files are called, without the suffix of a compression.
+        looks: whether the first bytes of a file are those of this format, and of no other.
+        read: yields its rows.
+        count: how many rows a file has, or None if that needs parsing all of it.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    looks: Callable[[bytes], bool]
+    read: Callable[[Path], Iterator[RawBatch]]
+    count: Callable[[Path], int | None]
+
+
+def _is_json_lines(head: bytes) -> bool:
+    """Whether the first line is an object, or a broken one: what goes on in the next line is a document, and so is an answer."""
+    line = head.lstrip().partition(b"\n")[0]
+    return line.startswith(b"{") and not OPEN_LINE.search(line) and not _is_answer(line)
+
+
+def _is_document(head: bytes) -> bool:
+    line = head.lstrip().partition(b"\n")[0]
+    return line.startswith(b"[") or (line.startswith(b"{") and not _is_json_lines(head))
+
+
+def _is_answer(line: bytes) -> bool:
+    """Whether a line begins like a service's answer, unless it is a whole object with a title: a paper."""
+    if not ANSWER.match(line):
+        return False
+    try:
+        return "title" not in json.loads(line)
+    except (ValueError, RecursionError):
+        return True
+
+
+def _is_bibliography(head: bytes) -> bool:
+    """Whether the first thing is an entry of BibTeX; or there is one below lines that JabRef and others begin a file with."""
+    return BIBTEX.match(head) is not None or (
+        head.lstrip()[:1] not in (b"<", b"{", b"[") and HEAD.search(head.decode(errors="replace")) is not None
+    )
+
+
+def _is_table(head: bytes) -> bool:
+    """Whether the first line has several names, one of them that of a title or an abstract: what else has no format may be a table."""
+    line = head.lstrip().partition(b"\n")[0].decode(errors="replace")
+    names = [letters(name) for name in re.split(r"[,;\t|]", line)]
+    return len(names) > 1 and not TEXT_NAMES.isdisjoint(names)
+
+
+def _unknown(_: Path) -> None:
+    return None
+
+
+def _lines(path: Path) -> int | None:
+    return None if is_compressed(path) else sum(block.count(b"\n") for block in blocks(path))
+
+
+def _lines_without_header(path: Path) -> int | None:
+    lines = _lines(path)
+    return None if lines is None else lines - 1
+
+
+PARQUET = Format("Parquet", (".parquet",), lambda head: head.startswith(b"PAR1"), parquet.read, parquet.count)
+JSON_LINES = Format("JSON Lines", (".jsonl", ".ndjson", ".json"), _is_json_lines, jsonl.read, _lines)
+BEIR = Format("BEIR", (".jsonl",), _is_json_lines, beir_corpus.read, _lines)
+CSV = Format("CSV", (".csv", ".tsv"), lambda _: False, delimited.read, _lines_without_header)
+FORMATS = (
+    PARQUET,
+    JSON_LINES,
+    Format("Zotero", (".sqlite",), lambda head: head.startswith(zotero_library.SIGNATURE), zotero_library.read, _unknown),
+    Format("Excel", (".xlsx",), lambda head: head.startswith(spreadsheet.BEGINNING), spreadsheet.read, _unknown),
+    Format("JSON", (".json",), _is_document, json_document.read, _unknown),
+    Format("BibTeX", (".bib", ".bibtex"), _is_bibliography, bibtex.read, _unknown),
+    Format("RIS", (".ris",), lambda head: head.lstrip().startswith(b"TY  - "), ris.read, _unknown),
+    Format("PubMed XML", (XML,), lambda head: root_of(head) in pubmed.ROOTS, pubmed.read, _unknown),
+    Format("PubMed .nbib", (".nbib",), lambda head: nbib.START.match(head) is not None, nbib.read, _unknown),
+    Format("ACL Anthology XML", (XML,), lambda head: root_of(head) == anthology.ROOT, anthology.read, _unknown),
+    Format("EndNote XML", (XML,), lambda head: endnote.RECORDS.search(head) is not None, endnote.read, _unknown),
+    CSV,
+)
+"""In the order in which a file's look is compared with theirs."""
+SUFFIXES = tuple(sorted({suffix for format in FORMATS for suffix in format.suffixes}))
+
+
+def format_of(file: Path) -> Format:
+    """A file's format.
+
+    Raises:
+        InvalidRequest: it has none that is read here.
+    """
+    if file == beir_corpus.corpus_file(file.parent) or (file.name in beir_corpus.NAMES and archives.place(file)):
+        return BEIR
+    head = beginning(file).removeprefix(b"\xef\xbb\xbf")
+    suffix = suffix_of(file)
+    of_suffix = [format for format in FORMATS if suffix in format.suffixes]
+    format = next((format for format in [*of_suffix, *FORMATS] if format.looks(head)), None)
+    if format is None and suffix == XML:  # XML of other kinds would be read as having no papers
+        kinds = ", ".join(format.name.removesuffix(" XML") for format in of_suffix)
+        raise InvalidRequest(f"{file} is no XML that is read here ({kinds})")
+    format = format or next(iter(of_suffix), None) or (CSV if _is_table(head) else None)
+    if format is None and file == STDIN:
+        return JSON_LINES
+    if format is None:
+        raise InvalidRequest(f"{file} has no supported format ({', '.join(SUFFIXES)}, also with {', '.join(COMPRESSIONS)})")
+    return format
+
+
+def suffix_of(path: Path) -> str:
+    """The suffix of the format, without that of a compression: .jsonl of papers.jsonl.gz."""
+    return Path(bare_name(path)).suffix.lower()

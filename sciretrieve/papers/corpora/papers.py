@@ -1,0 +1,369 @@
+"""From a source's own columns to papers: names recognised or mapped, values brought to one type, bad rows rejected."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...files.schema import FIELD_NAMES, PAPER_FIELDS, column_from
+from .. import identifiers
+from .columns import INVERTED, ColumnMap, Fields
+from .inverted import uninverted
+from .raw import MOST_COLUMNS, RawBatch, Rejected, too_many_columns
+from .seen import SeenIds
+
+YEAR = re.compile(r"(?:^|\D)(1[4-9]\d\d|20\d\d)(?:\D|$)")
+NAME_KEYS = ("display_name", "name", "title")
+"""The keys with the name of an object in place of a text, such as a journal with its volume and pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identifier:
+    """A kind of identifier: what reads one, what it looks like if it is in its form already, and what texts have that may hold one."""
+
+    read: Callable[[str], str | None]
+    bare: str
+    sign: str
+
+
+IDENTIFIERS = {
+    "doi": Identifier(identifiers.doi, r"^10\.\d{4,9}/[^\sA-Z]*[^\sA-Z.,;]$", r"(?i)^10\.|doi[:.]"),
+    "arxiv": Identifier(identifiers.arxiv, r"^\d{4}\.\d{4,5}$", "(?i)arxiv"),
+    "pmid": Identifier(identifiers.pmid, r"^[1-9]\d{0,8}$", r"(?i)pmid|ncbi\.nlm"),
+}
+"""By their columns; the last two are further columns, present where a paper has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some papers of one source, with the columns of `PAPER_FIELDS` first; the source's columns for each field; and the
+    rejected rows."""
+
+    source: str
+    papers: pa.Table
+    fields: Fields
+    rejected: list[Rejected]
+
+
+def papers(batches: Iterator[RawBatch], columns: ColumnMap, textless: bool) -> Iterator[Batch]:
+    """Turn raw batches into papers.
+
+    Rows are rejected that have neither title nor abstract (unless `textless`), or the id of an earlier row. A row without an id gets
+    one from what it says, the same in every order and beside any other rows.
+    """
+    seen_ids = SeenIds()
+    names: dict[str, str] = {}
+    for batch in batches:
+        if batch.table.num_rows == 0:
+            yield Batch(batch.source, pa.schema(PAPER_FIELDS).empty_table(), {}, batch.rejected)
+            continue
+        fields = columns.resolve(batch.source, batch.table.column_names)
+        table = _canonical(batch, fields, names)
+        ids = table["id"].to_pylist()
+        blank_flags = pc.and_(not textless, pc.and_(pc.equal(table["title"], ""), pc.equal(table["abstract"], ""))).to_pylist()
+        blank_flags = [blank or not id for id, blank in zip(ids, blank_flags, strict=True)]  # without a text, no id was made
+        new_flags = iter(seen_ids.add([id for id, blank in zip(ids, blank_flags, strict=True) if not blank]))
+        rejected = list(batch.rejected)
+        for id, blank, number in zip(ids, blank_flags, batch.rows, strict=True):
+            if blank:
+                rejected.append(Rejected(batch.source, number, "no title and no abstract", id or None))
+            elif not next(new_flags):
+                rejected.append(Rejected(batch.source, number, "duplicate id", id))
+        rejected_rows = {item.row for item in rejected}
+        for name in table.column_names:
+            for place in _unreadable(table[name]):
+                if batch.rows[place] not in rejected_rows:
+                    rejected.append(Rejected(batch.source, batch.rows[place], f"a date or time in {name!r} is out of range", ids[place]))
+                    rejected_rows.add(batch.rows[place])
+        mask = pa.array([number not in rejected_rows for number in batch.rows])
+        yield Batch(batch.source, table.filter(mask), fields, sorted(rejected, key=lambda item: item.row))
+
+
+def _canonical(batch: RawBatch, fields: Fields, names: dict[str, str]) -> pa.Table:
+    """A batch with the columns of `PAPER_FIELDS`, then its others.
+
+    `names` maps the other columns of the whole corpus to their new names, and is extended here: a column that is named like a
+    field, but is not the first source of that field, gets a free name, and keeps it in all batches.
+    """
+    table = batch.table
+    out: dict[str, Any] = {}
+    for field in PAPER_FIELDS:
+        columns = fields.get(field.name, ())
+        out[field.name] = _first_present(table, columns, field) if columns else pa.nulls(table.num_rows, field.type)
+    out["title"], out["abstract"] = pc.fill_null(out["title"], ""), pc.fill_null(out["abstract"], "")
+    out |= _identifiers(out, table, fields)
+    out["id"] = _with_made_ids(out)
+    # of an object, such as a journal with its volume, or an author with an id, the field has only the name
+    source_columns = {
+        columns[0]
+        for field, columns in fields.items()
+        if columns[0] == INVERTED or not (_is_object(table, columns[0]) or _is_shortened(table, columns[0], out, field))
+    }
+    other_columns = [name for name in table.column_names if name not in source_columns]
+    used_names, others = {*FIELD_NAMES, *IDENTIFIERS, *names.values()}, set(other_columns)
+    for name in other_columns:
+        if name not in names:
+            new_name = name
+            while new_name in used_names or (new_name != name and new_name in others):
+                new_name += "_"
+            names[name] = new_name
+            used_names.add(new_name)
+    if len(names) > MOST_COLUMNS:
+        raise too_many_columns(len(names))
+    for name in other_columns:
+        out[names[name]] = _typed(table[name]) if batch.untyped else _storable(table[name])
+    return pa.table(out)
+
+
+def _identifiers(out: Mapping[str, Any], table: pa.Table, fields: Fields) -> dict[str, pa.Array | pa.ChunkedArray]:
+    """The columns of `IDENTIFIERS`: from the source's own, else from a DOI, a URL or an id that says one. A DOI that is none stays."""
+    columns = {}
+    for name, identifier in IDENTIFIERS.items():
+        own = out["doi"] if name == "doi" else _first_present(table, fields.get(name, ()), pa.field(name, pa.string()))
+        is_bare = pc.match_substring_regex(own, identifier.bare)
+        values = pc.if_else(is_bare, own, pa.scalar(None, pa.string()))
+        values = _with_read(values, own, pc.invert(is_bare), identifier.read)
+        for texts in (out["doi"], out["url"], out["id"]) if values.null_count else ():
+            is_likely = pc.and_(pc.is_null(values), pc.match_substring_regex(texts, identifier.sign))
+            values = _with_read(values, texts, is_likely, identifier.read)
+        if name == "doi":
+            values = pc.coalesce(values, own)
+        if name == "doi" or values.null_count < len(values):
+            columns[name] = values
+    return columns
+
+
+def _with_read(
+    values: pa.ChunkedArray, texts: pa.ChunkedArray, wanted: pa.ChunkedArray, read: Callable[[str], str | None]
+) -> pa.Array | pa.ChunkedArray:
+    """`values`, and where they are wanted, what `read` makes of the texts."""
+    if not pc.any(wanted).as_py():
+        return values
+    pairs = zip(texts.to_pylist(), wanted.to_pylist(), strict=True)
+    return pc.coalesce(values, pa.array([read(text) if text and is_wanted else None for text, is_wanted in pairs], pa.string()))
+
+
+def _is_shortened(table: pa.Table, column: str, out: Mapping[str, Any], field: str) -> bool:
+    """Whether a column says more than the arXiv or PubMed ids made of it: a version, another archive's number."""
+    if field not in IDENTIFIERS or field == "doi" or column not in table.column_names:
+        return False
+    texts = _optional(table[column])
+    return field not in out or texts.to_pylist() != pc.if_else(pc.is_valid(texts), out[field], None).to_pylist()
+
+
+def _with_made_ids(out: Mapping[str, Any]) -> pa.Array:
+    """The ids, and for rows without one, if they have any text, a digest of all that the row says in fields."""
+    ids = pc.fill_null(out["id"], "")
+    blank = pc.equal(ids, "")
+    if not pc.any(blank).as_py():
+        return ids
+    rows = pa.table({name: out[name] for name in (*FIELD_NAMES, *IDENTIFIERS) if name in out and name != "id"}).to_pylist()
+    return pa.array(
+        [id or (_made_id(row) if row["title"] or row["abstract"] else "") for id, row in zip(ids.to_pylist(), rows, strict=True)],
+        pa.string(),
+    )
+
+
+def _made_id(row: Mapping[str, Any]) -> str:
+    facts = json.dumps({name: value for name, value in row.items() if value})
+    return "made-" + blake2b(facts.encode(), digest_size=10).hexdigest()
+
+
+def _first_present(table: pa.Table, columns: tuple[str, ...], field: pa.Field) -> pa.Array | pa.ChunkedArray:
+    """A field's values, each from the first of `columns` that is not empty in its row."""
+    values = pa.nulls(table.num_rows, field.type)
+    for name in columns:
+        blank = _blank(values)
+        if not pc.any(blank).as_py():
+            break
+        values = pc.if_else(blank, CONVERTERS[field.name](_column(table, name)).cast(field.type), values)
+    return values
+
+
+def _blank(values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    if pa.types.is_list(values.type):
+        return pc.fill_null(pc.equal(pc.list_value_length(values), 0), True)
+    return pc.fill_null(pc.equal(values, ""), True) if pa.types.is_string(values.type) else pc.is_null(values)
+
+
+def _column(table: pa.Table, path: str) -> pa.ChunkedArray:
+    """A column by its name, or a field within a column's objects; an object in place of a text is replaced by its name."""
+    name, *inner = [path] if path in table.column_names else path.split(".")
+    column = table[name]
+    while pa.types.is_struct(column.type) and name != INVERTED:
+        keys = [field.name for field in column.type]
+        key = next((key for wanted in (inner[:1] or NAME_KEYS) for key in keys if key.lower() == wanted), None)
+        if key is None:
+            return pa.chunked_array([pa.nulls(len(column))]) if inner else column
+        column, inner = pc.struct_field(column, key), inner[1:]
+    return column if not inner else pa.chunked_array([pa.nulls(len(column))])
+
+
+def _is_object(table: pa.Table, name: str) -> bool:
+    """Whether a column has objects, or lists of them: authors with their ids and institutions."""
+    if name not in table.column_names:
+        return False
+    kind = table[name].type
+    return bool(pa.types.is_struct(kind.value_type if pa.types.is_list(kind) else kind))
+
+
+def _storable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column as Parquet stores it: dictionaries (pandas's categories) decoded, views (Polars's texts) copied, months as texts."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_interval(column.type):
+        return pa.chunked_array([pa.array([None if value is None else str(value) for value in column.to_pylist()], pa.string())])
+    return column.cast(pa.string()) if column.type in (pa.string_view(), pa.large_string()) else column
+
+
+def _unreadable(column: pa.ChunkedArray) -> list[int]:
+    """The rows with a date or time that Arrow can hold and Python, or a Parquet file, cannot: of the year 300,000, say."""
+    if not _has_times(column.type) or _is_readable(column):
+        return []
+    return [row for row in range(len(column)) if not _is_readable(column.slice(row, 1))]
+
+
+def _has_times(kind: pa.DataType) -> bool:
+    return pa.types.is_temporal(kind) or any(_has_times(kind.field(number).type) for number in range(kind.num_fields))
+
+
+def _is_readable(column: pa.ChunkedArray) -> bool:
+    try:
+        column.validate(full=True)
+        column.to_pylist()
+    except (OverflowError, ValueError, pa.ArrowException):
+        return False
+    return True
+
+
+def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Texts as integers if all survive the round trip (007 stays text), as floats if all are numbers."""
+    if column.type != pa.string() or column.null_count == len(column):
+        return column
+    try:
+        integers = column.cast(pa.int64())
+        return integers if pc.all(pc.equal(integers.cast(pa.string()), column)).as_py() else column
+    except pa.ArrowInvalid:
+        pass
+    try:
+        return column.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return column
+
+
+def _ids(column: pa.ChunkedArray) -> pa.Array:
+    return pc.utf8_trim_whitespace(pc.fill_null(_whole_numbers(column), ""))
+
+
+def _whole_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
+    if pa.types.is_floating(column.type):
+        # pandas turns whole numbers with a missing value into floats: 7.0 and NaN are 7 and nothing
+        column = pc.if_else(pc.is_finite(column), column, None)
+        if pc.all(pc.equal(pc.floor(column), column), min_count=0).as_py():
+            column = column.cast(pa.int64(), safe=False)
+    return _strings(column)
+
+
+def _texts(column: pa.ChunkedArray) -> pa.Array:
+    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+        parts = (value if value is not None else [] for value in column.to_pylist())
+        column = pa.array([" ".join(str(part) for part in part_list if part) for part_list in parts], pa.string())
+    return pc.utf8_trim_whitespace(pc.fill_null(_strings(column), ""))
+
+
+def _abstracts(column: pa.ChunkedArray) -> pa.Array:
+    kind = column.type
+    if pa.types.is_map(kind) or pa.types.is_struct(kind):
+        return _texts(pa.chunked_array([pa.array(map(_uninverted_text, column.to_pylist()), pa.string())]))
+    texts = _texts(column)
+    if pc.any(pc.starts_with(texts, "{")).as_py():
+        texts = pa.array(map(uninverted, texts.to_pylist()), pa.string())
+    return texts
+
+
+def _uninverted_text(value: Any) -> str | None:
+    text = uninverted(value)
+    return text if text is None or isinstance(text, str) else json.dumps(text, ensure_ascii=False, default=str)
+
+
+def _optional(column: pa.ChunkedArray) -> pa.Array:
+    texts = pc.utf8_trim_whitespace(_strings(column))
+    return pc.if_else(pc.equal(texts, ""), None, texts)
+
+
+def _strings(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
+    if pa.types.is_null(column.type):
+        return pa.nulls(len(column), pa.string())
+    try:
+        return column.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return column_from([None if value is None else str(value) for value in column.to_pylist()]).cast(pa.string())
+
+
+def _years(column: pa.ChunkedArray) -> pa.Array:
+    if pa.types.is_temporal(column.type):
+        try:
+            return pc.year(column)
+        except pa.ArrowInvalid:  # the time zone is none that Arrow knows: then the year in UTC
+            return pc.year(column.cast(pa.timestamp(column.type.unit)))
+    texts = _strings(column.cast(pa.int64(), safe=False) if pa.types.is_floating(column.type) else column)
+    matches = (YEAR.search(text) if text else None for text in texts.to_pylist())
+    return pa.array([int(match[1]) if match else None for match in matches], pa.int32())
+
+
+def _authors(column: pa.ChunkedArray) -> pa.Array:
+    return pa.array([author_names(value) for value in column.to_pylist()], pa.list_(pa.string()))
+
+
+def author_names(value: Any) -> list[str]:
+    """Authors as a list of names, from a list of names, a list of objects with a name, or one string.
+
+    A string that is such a list as JSON is read as one. Any other is split at semicolons or bars, else at " and ", else at commas if
+    every part holds a full name ("Ada Lovelace, Alan Turing" are two people, "Lovelace, Ada" is one).
+    """
+    if value is None:
+        return []
+    if isinstance(value, str):
+        if value.startswith(("[", "{")):
+            with suppress(ValueError, RecursionError):
+                return author_names(json.loads(value))
+        for separator in (r"[;|]", r"\s+and\s+"):
+            parts = [part.strip() for part in re.split(separator, value) if part.strip()]
+            if len(parts) > 1:
+                return parts
+        parts = [part.strip() for part in value.split(",") if part.strip()]
+        return parts if len(parts) > 1 and all(" " in part for part in parts) else [value.strip()] if parts else []
+    if isinstance(value, Mapping):
+        author = value.get("author")  # OpenAlex nests the author in an authorship
+        author_object: Mapping[str, Any] = author if isinstance(author, Mapping) else value
+        name = author_object.get("name") or author_object.get("display_name")
+        middle = author_object.get("middle")  # S2ORC has a list
+        middles = middle if isinstance(middle, list) else [middle]
+        parts_of_name = (author_object.get("first"), *middles, author_object.get("last"), author_object.get("suffix"))
+        name = name or " ".join(str(part) for part in parts_of_name if part)
+        return [str(name)] if name else []
+    if not isinstance(value, list | tuple):
+        return [str(value)]
+    return [name for item in value for name in ([item] if isinstance(item, str) else author_names(item)) if name]
+
+
+CONVERTERS = {
+    "id": _ids,
+    "title": _texts,
+    "abstract": _abstracts,
+    "year": _years,
+    "venue": _optional,
+    "authors": _authors,
+    "doi": _optional,
+    "url": _optional,
+    "arxiv": _optional,
+    "pmid": _whole_numbers,
+}

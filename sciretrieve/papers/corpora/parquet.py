@@ -1,0 +1,75 @@
+"""Parquet, streamed a batch at a time whatever the size of its row groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ...errors import InvalidRequest
+from ...files.streams import STDIN, as_file, is_compressed
+from .raw import BATCH_ROWS, RawBatch, Rejected
+
+
+def read(path: Path) -> Iterator[RawBatch]:
+    """Yield the rows of a Parquet file in batches; rows whose text is broken UTF-8 are rejected.
+
+    Raises:
+        InvalidRequest: the file is not Parquet, or is damaged.
+    """
+    row = 0
+    try:
+        with as_file(path) as plain, pq.ParquetFile(plain, memory_map=True) as file:
+            for batch in file.iter_batches(batch_size=BATCH_ROWS):
+                yield _checked(str(path), row, pa.Table.from_batches([batch]))
+                row += batch.num_rows
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise InvalidRequest(f"{path} cannot be read as Parquet after row {row}: {reason}") from error
+
+
+def heads(path: Path, places: int, rows: int) -> Iterator[RawBatch]:
+    """Yield the first rows of some row groups, spread over the file. Raises as `read`."""
+    try:
+        with as_file(path) as plain, pq.ParquetFile(plain, memory_map=True) as file:
+            groups = file.num_row_groups
+            for group in sorted({place * groups // places for place in range(places)}):
+                for batch in islice(file.iter_batches(rows, row_groups=[group]), 1):
+                    yield _checked(str(path), 0, pa.Table.from_batches([batch]))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+        raise InvalidRequest(f"{path} cannot be read as Parquet: {str(error).splitlines()[0]}") from error
+
+
+def count(path: Path) -> int | None:
+    """The number of rows that the file's footer states; None for one that is compressed. Raises InvalidRequest where there is no such
+    footer."""
+    if path == STDIN or is_compressed(path):
+        return None
+    try:
+        return int(pq.read_metadata(path).num_rows)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InvalidRequest(f"{path} cannot be read as Parquet: {str(error).splitlines()[0]}") from error
+
+
+def _checked(source: str, before: int, table: pa.Table) -> RawBatch:
+    numbers = list(range(before + 1, before + table.num_rows + 1))
+    try:
+        table.validate(full=True)  # Arrow trusts the bytes that it reads; this looks at them
+        return RawBatch(source, table, numbers)
+    except pa.ArrowInvalid:
+        broken_rows = {row for column in table.columns for row in _broken(column)}
+    sound_rows = [row for row in range(table.num_rows) if row not in broken_rows]
+    rejected = [Rejected(source, numbers[row], "broken UTF-8") for row in sorted(broken_rows)]
+    return RawBatch(source, table.take(sound_rows), [numbers[row] for row in sound_rows], rejected)
+
+
+def _broken(column: pa.ChunkedArray) -> Iterator[int]:
+    """The rows of a column of texts, or of lists of texts, that hold broken UTF-8."""
+    for row in range(len(column)):
+        try:
+            column[row].as_py()
+        except UnicodeDecodeError:
+            yield row

@@ -1,0 +1,146 @@
+"""The citation graph of a library: who cites whom in it, which outside works its papers cite, and how papers are related by that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from ...once import once
+from ...papers.references import PUBMED, read, reference_columns
+from ...storage.shards import Shard
+from ...types import Rows, Scores
+from .cited_works import Names, identifying_columns
+from .graph import Graph, distinct
+
+UNKNOWN = 20
+"""Works, in no other set, that each paper's set is taken to have besides. Without them two papers of which one citation is known, the same,
+would be as close as two that have fifty of a hundred in common. Measured, see docs/quality.md."""
+UNIT = 1 << 16
+"""Squared weights are whole multiples of 1 / UNIT, so that their sums do not depend on the order of the works."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """How a paper is linked with some others.
+
+    Attributes:
+        shared: how many works both it and one of them cite (bibliographic coupling).
+        together: how many papers cite both it and one of them (co-citation).
+        between: how many papers cite one of the two and are cited by the other.
+        cites: whether it cites one of them.
+        cited: whether one of them cites it.
+    """
+
+    shared: int
+    together: int
+    between: int
+    cites: bool
+    cited: bool
+
+
+class CitationGraph:
+    """Who cites whom, by rows.
+
+    Attributes:
+        papers: how many rows papers have, those of deleted papers among them.
+        names: what finds papers by their names.
+        graph: the citations. Works that are cited and not in the library have the rows from `papers` on; they cite nothing.
+    """
+
+    def __init__(self, papers: int, live: int, names: Names, graph: Graph) -> None:
+        """`live` is how many of the papers are not deleted."""
+        self.papers = papers
+        self.names = names
+        self.graph = graph
+        self._live = live
+
+    @classmethod
+    def of(cls, shards: Sequence[Shard]) -> CitationGraph:
+        """The graph of the papers of an index that are not deleted, read a few row groups at a time."""
+        papers, live = sum(shard.papers for shard in shards), sum(len(shard.scope) for shard in shards)
+        names = Names(_tables(shards, {shard: identifying_columns(shard.schema) for shard in shards}))
+        parts = [(np.empty(0, np.int64),) * 3]
+        for rows, table in _tables(shards, {shard: [*reference_columns(shard.schema), *PUBMED] for shard in shards}):
+            for references in read(table, reference_columns(table.schema)):
+                targets, keys, is_named = names.resolved(references)
+                parts.append((rows[references.citing[is_named]], targets[is_named], keys[is_named]))
+        citing, cited, keys = map(np.concatenate, zip(*parts, strict=True))
+        is_outside = cited < 0
+        works, places = np.unique(keys[is_outside], return_inverse=True)
+        cited[is_outside] = papers + places
+        return cls(papers, live, names, Graph.of(papers + len(works), np.stack([citing, cited], axis=1)))
+
+    @once
+    def _neighbours(self) -> tuple[Rows, Rows]:
+        """What each row cites or is cited by, once each, and of a paper its own row, too; and where those of each row end."""
+        size = self.graph.size
+        citing = np.repeat(np.arange(size), self.graph.cites_counts)
+        itself = np.arange(self.papers)
+        keys = distinct(np.concatenate([citing * size + self.graph.cited, self.graph.cited * size + citing, itself * size + itself]))
+        return keys % max(size, 1), np.searchsorted(keys, np.arange(size + 1) * size)
+
+    def _near(self, row: int) -> Rows:
+        neighbours, ends = self._neighbours
+        return neighbours[ends[row] : ends[row + 1]]
+
+    @once
+    def _weights(self) -> Scores:
+        """What sharing a work or a paper counts, by row, (size,): its inverse document frequency, squared."""
+        neighbours, ends = self._neighbours
+        papers_with = np.bincount(neighbours[: ends[self.papers]], minlength=self.graph.size)
+        return self._squared(np.log1p(self._live / np.maximum(papers_with, 1)))
+
+    def _squared(self, rarities: Scores) -> Scores:
+        weights: Scores = np.round(UNIT * rarities * rarities)
+        return weights
+
+    @once
+    def _lengths(self) -> Scores:
+        """The length of each paper's vector, (papers,)."""
+        neighbours, ends = self._neighbours
+        sums = np.concatenate([[0.0], np.cumsum(self._weights[neighbours[: ends[self.papers]]])])
+        unknown = UNKNOWN * self._squared(np.log1p([float(self._live)]))
+        lengths: Scores = np.sqrt(sums[ends[1 : self.papers + 1]] - sums[ends[: self.papers]] + unknown)
+        return lengths
+
+    def related(self, row: int) -> tuple[Rows, Scores]:
+        """The papers that citations link with a paper, rising, and how closely, above 0 and below 1; not the paper itself.
+
+        A paper is the set of what it cites, what cites it, and itself (Amsler, "Applications of citation-based automatic classification",
+        1972, which joins bibliographic coupling, Kessler 1963, and co-citation, Small 1973). As it is in its own set, a direct citation
+        counts, too, and so does a third paper between two. How close two papers are is the cosine of their sets (Salton and McGill,
+        "Introduction to Modern Information Retrieval", 1983, section 4.1), where rare works weigh more, by their inverse document
+        frequency, as in CiteSeer's common citations (Giles, Bollacker and Lawrence, Digital Libraries 1998), and each set is taken to have
+        `UNKNOWN` works more, so that little evidence counts little.
+        """
+        own = self._near(row)
+        lists = [near[: np.searchsorted(near, self.papers)] for near in map(self._near, own.tolist())]
+        weights = np.repeat(self._weights[own], [len(near) for near in lists])
+        rows, places = np.unique(np.concatenate(lists), return_inverse=True)
+        scores = np.bincount(places, weights) / (self._lengths[row] * self._lengths[rows])
+        others = rows != row
+        return rows[others], scores[others]
+
+    def link(self, given: Sequence[int], row: int) -> Link:
+        """How the paper in a row is linked with the given ones."""
+        cites, cited_by = self.graph.cites(row), self.graph.cited_by(row)
+        given_cite, cite_given = (
+            np.unique(np.concatenate([of(other) for other in given])) for of in (self.graph.cites, self.graph.cited_by)
+        )
+        return Link(
+            len(np.intersect1d(cites, given_cite)),
+            len(np.intersect1d(cited_by, cite_given)),
+            len(np.intersect1d(cites, cite_given)) + len(np.intersect1d(cited_by, given_cite)),
+            bool(np.isin(cites, given).any()),
+            bool(np.isin(cited_by, given).any()),
+        )
+
+
+def _tables(shards: Sequence[Shard], columns: Mapping[Shard, Sequence[str]]) -> Iterator[tuple[Rows, pa.Table]]:
+    """Those columns of each shard's papers that are not deleted, with the papers' rows."""
+    for shard in shards:
+        names = [name for name in shard.schema.names if name in columns[shard]]
+        yield from ((rows + shard.first, table) for rows, table in shard.read_at(shard.scope.places, names))

@@ -1,0 +1,137 @@
+"""Which papers may be meant by a text: those whose titles, or texts, have its terms. Postings say which, so that few papers are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ...files.schema import integers
+from ...matching.lexical import Analyzer, Bm25, LexicalShard
+from ...matching.lexical.analysis import WORD, fold
+from ...matching.scope import Scope
+from ...types import Rows
+
+LONGEST_STOP_WORD = 5
+LONGEST_COMPOUND = 4
+"""Words that a title may have joined where they are typed apart: state-of-the-art."""
+NEAR = 2
+"""Letters by which a misspelt term and the right one differ at most, for titles to be read: a slip, and what it shifts beyond the end."""
+
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class TypedTerms:
+    """The terms of a typed text.
+
+    Attributes:
+        plain: those of its words, the parts of compounds apart.
+        joined: those of compounds as one word, and of words side by side, which a title may have as one.
+    """
+
+    plain: frozenset[str]
+    joined: frozenset[str]
+
+
+def typed_terms(analyzer: Analyzer, text: str) -> TypedTerms:
+    """The terms of a typed text."""
+    plain: list[str] = []
+    joined: list[str] = []
+    for compound in WORD.findall(fold(text)):
+        *parts, whole = analyzer.words(compound)
+        plain += parts or [whole]
+        joined += [whole] if parts else []
+    joined += [
+        "".join(plain[start:end]) for start in range(len(plain)) for end in range(start + 2, min(start + LONGEST_COMPOUND, len(plain)) + 1)
+    ]
+    plain_terms = frozenset(term for word in plain if (term := analyzer.term(word)) is not None)
+    return TypedTerms(plain_terms, frozenset(term for word in joined if (term := analyzer.term(word)) is not None) - plain_terms)
+
+
+@dataclass(frozen=True, eq=False)
+class Titles:
+    """Papers by what their titles share with a text, all (n,): their rows, how many of its plain and of its joined terms each title has,
+    and how many terms in all."""
+
+    rows: Rows
+    plain: Counts
+    joined: Counts
+    sizes: Counts
+
+    @property
+    def others(self) -> Counts:
+        """How many terms each title has besides, (n,)."""
+        return self.sizes - self.plain - self.joined
+
+    def where(self, flags: npt.NDArray[np.bool_]) -> Titles:
+        """Those that are flagged."""
+        return Titles(self.rows[flags], self.plain[flags], self.joined[flags], self.sizes[flags])
+
+
+NO_TITLES = Titles(*(np.empty(0, np.int64) for _ in range(4)))
+
+
+def titles_sharing(bm25: Bm25, terms: TypedTerms, least: int, scope: Scope) -> Titles:
+    """The papers of a scope whose titles have at least so many of the plain terms, which are less than 256."""
+    parts: list[tuple[Rows, Counts, Counts, Counts]] = []
+    for shard in bm25.shards:
+        counts = np.zeros(shard.papers, np.uint8)
+        for rows in _rows_with(shard, terms.plain):
+            counts[rows] += 1
+        places = np.flatnonzero(counts >= least)
+        places = places[scope.part(shard.first, shard.papers).has(places)]
+        joined = np.zeros(len(places), np.int64)
+        for rows in _rows_with(shard, terms.joined) if len(places) else ():
+            found = np.minimum(np.searchsorted(rows, places), len(rows) - 1)
+            joined += rows[found] == places
+        offsets = shard.postings.title_offsets
+        parts.append(
+            (places + shard.first, counts[places].astype(np.int64), joined, (offsets[places + 1] - offsets[places]).astype(np.int64))
+        )
+    return Titles(*(np.concatenate([np.empty(0, np.int64), *part]) for part in zip(*parts, strict=True)))
+
+
+def _rows_with(shard: LexicalShard, terms: Iterable[str]) -> Iterator[npt.NDArray[np.int32]]:
+    """For each of the terms that any title of a shard has, the rows of the papers with it there, ascending."""
+    for term in terms:
+        if (number := shard.number(term)) is not None and len(rows := shard.rows_within(number, "title")):
+            yield rows
+
+
+def title_terms(bm25: Bm25, row: int) -> set[str]:
+    """The terms of a paper's title."""
+    shard = next(shard for shard in bm25.shards if shard.first <= row < shard.first + shard.papers)
+    start, end = map(int, shard.postings.title_offsets[row - shard.first : row - shard.first + 2])
+    return set(shard.postings.terms.take(integers(shard.postings.title_terms[start:end].astype(np.int64))).to_pylist())
+
+
+def rows_with_most(bm25: Bm25, terms: Iterable[str], rarest: int, share: float, count: int, scope: Scope) -> Rows:
+    """The papers of a scope that have the most of a text's rarest terms, at least this share of these: the first `count`, ascending."""
+    known = sorted(bm25.known_terms(terms), key=lambda term: (bm25.frequency(term), term))[:rarest]
+    rows, shared = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for shard in bm25.shards if known else ():
+        counts = np.zeros(shard.papers, np.uint8)
+        for term in known:
+            if (number := shard.number(term)) is not None:
+                counts[shard.rows_of(number)] += 1
+        places = np.flatnonzero(counts >= share * len(known))
+        places = places[scope.part(shard.first, shard.papers).has(places)]
+        rows.append(places + shard.first)
+        shared.append(counts[places].astype(np.int64))
+    most = np.argsort(-np.concatenate(shared), kind="stable")[:count]
+    return np.sort(np.concatenate(rows)[most])
+
+
+def could_be(typed: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether each of some typed terms may be a slip of one of the others, the beginning of one, or a slip of a stop word."""
+    from rapidfuzz.distance import OSA
+
+    def is_near(term: str, other: str) -> bool:
+        # stemming has cut a right ending and left a wrong one
+        length = max(min(len(term), len(other)), 1)
+        return OSA.distance(term[:length], other[:length], score_cutoff=NEAR) <= NEAR
+
+    return all(len(term) <= LONGEST_STOP_WORD or any(is_near(term, other) for other in others) for term in typed)

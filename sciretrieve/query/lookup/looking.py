@@ -1,0 +1,234 @@
+"""Which papers a text means: by what names them, surest first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from ...files.schema import papers_of
+from ...matching.lexical import Analyzer, Bm25
+from ...matching.lexical.fields import field_term
+from ...matching.scope import Scope
+from ...matching.sharding import by_shard
+from ...once import once
+from ...storage.shards import Shard
+from ...types import NO_MATCH, Match, Paper, Rows
+from .candidates import NO_TITLES, Titles, TypedTerms, could_be, rows_with_most, title_terms, titles_sharing, typed_terms
+from .identifying import identified, with_ids_like
+from .texts import LEAST_WORDS, Typed
+from .typed_authors import typed_names
+
+TITLE, BEGINNING, MISSPELT = "title", "beginning of a title", "misspelt title"
+REFERENCE, TEXT, NAMES = "reference", "text", "names"
+
+FEWEST_TERMS = 3
+"""Terms of a title's beginning, and of what is misspelt; fewer are a subject."""
+LONGEST = 20_000
+"""Characters beyond which a text is more than a title, a reference or an abstract."""
+LONGEST_TITLE = 60
+"""Words beyond which a text is no title."""
+LONGEST_REFERENCE = 120
+"""Words beyond which a text is no reference to one paper."""
+SIGN_OF_REFERENCE = re.compile(r"\b(?:1[5-9]|20)\d\d\b|\bet al\b|\b[A-Z]\.")
+"""What every reference has: a year, an initial, or "et al."."""
+SHORTEST_TEXT = 12
+"""Words from which on a text may be a piece of an abstract."""
+RAREST, SHARED_TERMS, SHARED_RUNS = 12, 0.7, 0.7
+"""Of a pasted text, how many of its rarest terms are looked for, what share of them a paper must have to be read, and what share of its
+runs of words to be meant."""
+MOST_WITH_TITLE = 100
+"""Papers that may share a title; one that more have, such as "Editorial", names none of them."""
+MOST_BEGUN = 5
+"""Papers whose titles may begin alike; what more begin with is a subject."""
+MOST_READ = 30
+"""Papers whose titles are read for each way to be meant but by the whole title."""
+MANY_TERMS = 6
+"""Terms of a title of which two may be misspelt as other words of the index."""
+MOST_MISSPELT = 2
+"""Terms of a title that may be misspelt."""
+MOST_BY_NAME = 200
+"""Papers that may be by authors of a name; what more are by is left to the search, which orders them."""
+MOSTLY_A_NAME, LIKELY_A_NAME = 0.7, 0.1
+"""Of the papers with a word, the share that has it as an author's name, for it to be one by itself; and beside another name or a year."""
+MOST_TRIED = 300
+"""Titles whose terms are looked at for a slip."""
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """What looking papers up needs of an index: its shards, which of its papers are not deleted, its text analysis and its BM25 half,
+    if it has one, for titles and texts; each read when first needed."""
+
+    shards: Sequence[Shard]
+    scope: Callable[[], Scope]
+    analyzer: Callable[[], Analyzer]
+    bm25: Callable[[], Bm25 | None]
+
+    def identified(self, text: str) -> Match:
+        """The papers that a text identifies: by an id, an identifier or a key."""
+        by, rows = identified(self.shards, text)
+        return Match(by, rows) if len(rows) else NO_MATCH
+
+    def named(self, text: str) -> Match:
+        """The papers that a text names where a paper must be named: it identifies them, or is their title."""
+        match = self.identified(text)
+        return match if len(match) else self._match(text, self.scope(), [(TITLE, _Look.titled)])
+
+    def meant(self, text: str, scope: Scope) -> Match:
+        """The papers of a scope that a typed text means: by their title, the beginning of it, either with slips of letters, by a reference
+        to them, a piece of their abstract, or names of their authors. None for words that are only about something, and without BM25."""
+        return self._match(text, scope, WAYS)
+
+    def like(self, text: str, count: int) -> Rows:
+        """Papers that may have been meant by a text that names none, the first `count`."""
+        rows = with_ids_like(self.shards, text.strip(), count)
+        return rows if len(rows) else self.meant(text, self.scope()).rows[:count]
+
+    def _match(self, text: str, scope: Scope, ways: Sequence[tuple[str, Way]]) -> Match:
+        """What the first of some ways finds that finds any."""
+        bm25 = self.bm25()
+        if bm25 is not None and len(text) <= LONGEST:
+            look = _Look(self.shards, self.analyzer(), bm25, Typed(text), scope)
+            for by, way in ways:
+                if rows := way(look):
+                    return Match(by, np.array(sorted(rows), np.int64))
+        return NO_MATCH
+
+
+@dataclass(frozen=True)
+class _Look:
+    """A look for the papers of a scope that a typed text means."""
+
+    shards: Sequence[Shard]
+    analyzer: Analyzer
+    bm25: Bm25
+    typed: Typed
+    scope: Scope
+
+    @once
+    def _terms(self) -> TypedTerms:
+        return typed_terms(self.analyzer, self.typed.text)
+
+    @once
+    def _most_misspelt(self) -> int:
+        """How many terms of the text may be misspelt: those that no paper has; where there are many, one or two of the others."""
+        count = len(self._terms.plain)
+        if count < FEWEST_TERMS:
+            return 0
+        unknown = count - len(self.bm25.known_terms(self._terms.plain))
+        return min(max(unknown, (len(self.typed.words) >= LEAST_WORDS) + (count >= MANY_TERMS)), MOST_MISSPELT)
+
+    @once
+    def _titles(self) -> Titles:
+        """The titles that have all of the text's terms, or all that are not misspelt."""
+        count = len(self._terms.plain)
+        if not count or len(self.typed.words) > LONGEST_TITLE:
+            return NO_TITLES
+        return titles_sharing(self.bm25, self._terms, count - self._most_misspelt, self.scope)
+
+    @once
+    def _whole(self) -> Titles:
+        """The titles that have all of the text's terms."""
+        return self._titles.where(self._titles.plain == len(self._terms.plain))
+
+    def titled(self) -> list[int]:
+        """The papers whose title it is."""
+        rows = self._whole.rows[self._whole.others == 0]
+        return [row for row, paper in self._papers(rows) if self.typed.is_title(paper.title)] if len(rows) <= MOST_WITH_TITLE else []
+
+    def begun(self) -> list[int]:
+        """The few papers whose title it begins."""
+        if len(self._terms.plain) < FEWEST_TERMS or len(self._whole.rows) > MOST_READ:
+            return []
+        rows = [row for row, paper in self._papers(self._whole.rows) if self.typed.begins(paper.title)]
+        return rows if len(rows) <= MOST_BEGUN else []
+
+    def misspelt(self) -> list[int]:
+        """The few papers whose title, or its beginning, it is with the fewest slips of letters."""
+        if not self._most_misspelt:
+            return []
+        titles, plain = self._titles, self._terms.plain
+        nearest = np.argsort(len(plain) - titles.plain + np.minimum(titles.others, MOST_MISSPELT + 1), kind="stable")[:MOST_TRIED]
+        tried: list[int] = []
+        for row in titles.rows[nearest].tolist():
+            of_title = title_terms(self.bm25, row)
+            if could_be(sorted(plain - of_title), sorted(of_title - plain)):
+                tried.append(row)
+        read = self._papers(np.array(sorted(tried[:MOST_READ]), np.int64))
+        slips = {row: count for row, paper in read if (count := self.typed.slips(paper.title)) is not None}
+        rows = [row for row in slips if slips[row] == min(slips.values())]
+        return rows if len(rows) <= MOST_BEGUN else []
+
+    def cited(self) -> list[int]:
+        """The papers to which it is a reference, by the longest title in it."""
+        if not LEAST_WORDS < len(self.typed.words) <= LONGEST_REFERENCE or not SIGN_OF_REFERENCE.search(self.typed.text):
+            return []
+        titles = titles_sharing(self.bm25, self._terms, 1, self.scope)
+        titles = titles.where((titles.others == 0) & (titles.sizes > 1))
+        rows = np.sort(titles.rows[np.argsort(-titles.sizes, kind="stable")[:MOST_READ]])
+        lengths = {
+            row: len(Typed(paper.title).letters)
+            for row, paper in self._papers(rows, "authors", "year")
+            if self.typed.cites(paper.title, paper.authors, paper.year)
+        }
+        return [row for row in lengths if lengths[row] == max(lengths.values())]
+
+    def quoted(self) -> list[int]:
+        """The papers of which it is a piece of the title and abstract."""
+        if len(self.typed.words) < SHORTEST_TEXT:
+            return []
+        rows = rows_with_most(self.bm25, self._terms.plain, RAREST, SHARED_TERMS, MOST_READ, self.scope)
+        shares = {row: self.typed.share(f"{paper.title} {paper.abstract}") for row, paper in self._papers(rows, "abstract")}
+        return [row for row in shares if shares[row] == max(shares.values()) >= SHARED_RUNS]
+
+    def by_authors(self) -> list[int]:
+        """The papers by authors of whose names it is, with the year that it has.
+
+        Words that are often no name, such as "young", are names beside another of the same author's, or beside a year.
+        """
+        names = typed_names(self.typed.text)
+        if names is None or not self.bm25.has_fields:
+            return []
+        shares = [self._share_of_names(word) for word in names.words]
+        is_name = min(shares) >= MOSTLY_A_NAME or (names.year is not None and min(shares) >= LIKELY_A_NAME)
+        if (len(names.words) == 1 and not is_name) or max(shares) < LIKELY_A_NAME:
+            return []
+        rows = self.bm25.rows_with(names.words, "authors")
+        if names.year is not None:
+            rows = np.intersect1d(rows, self.bm25.rows_with([str(names.year)], "year"))
+        rows = rows[self.scope.has(rows)]
+        if len(rows) > MOST_BY_NAME:
+            return []
+        return [
+            row
+            for row, paper in self._papers(rows, "authors")
+            if (names.are_of(paper.authors) if is_name else names.are_of_one(paper.authors))
+        ]
+
+    def _share_of_names(self, word: str) -> float:
+        """Of the papers that have a word as an author's name or in their text, the share of the former."""
+        as_name, term = self.bm25.frequency(field_term("authors", word)), self.analyzer.term(word)
+        as_word = self.bm25.frequency(term) if term else 0
+        return as_name / max(as_name + as_word, 1)
+
+    def _papers(self, rows: Rows, *columns: str) -> Iterator[tuple[int, Paper]]:
+        """The papers at some rows, ascending, with their titles and some columns."""
+        for shard, _, shard_rows in by_shard(rows, self.shards):
+            for paper_rows, table in shard.read_at(shard_rows, ["id", "title", *columns]):
+                yield from zip((paper_rows + shard.first).tolist(), papers_of(table), strict=True)
+
+
+Way: TypeAlias = Callable[[_Look], list[int]]
+WAYS: Sequence[tuple[str, Way]] = (
+    (TITLE, _Look.titled),
+    (BEGINNING, _Look.begun),
+    (MISSPELT, _Look.misspelt),
+    (REFERENCE, _Look.cited),
+    (TEXT, _Look.quoted),
+    (NAMES, _Look.by_authors),
+)
+"""How a text may mean papers, the surest way first, and what it then is of them."""

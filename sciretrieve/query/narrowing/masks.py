@@ -1,0 +1,169 @@
+"""Which papers may answer a query: those that pass its filters and meet its demands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from ...choices import Filter
+from ...files.schema import conform
+from ...matching.lexical import Analyzer, Bm25
+from ...matching.lexical.bm25 import NO_ROWS
+from ...matching.scope import Scope
+from ...matching.sharding import by_shard
+from ...storage.shards import Shard
+from ...types import Mask, Rows
+from . import filters
+from .operators import TEXT_COLUMNS, Combination, Demand, Expression, Words
+from .typed_names import NAMED, is_initial, named, typed_names
+
+
+@dataclass(frozen=True)
+class Narrower:
+    """What narrowing needs of an index: its shards, the scope of all its papers, their common columns, and its text analysis;
+    each read when first needed."""
+
+    shards: Sequence[Shard]
+    scope: Callable[[], Scope]
+    columns: Callable[[], pa.Schema]
+    analyzer: Callable[[], Analyzer]
+    bm25: Callable[[], Bm25 | None]
+
+    def passing(self, filter: Filter) -> Scope:
+        """The papers that pass a filter, or all of several. Raises InvalidRequest if one cannot be parsed."""
+        scope = self.scope()
+        for condition in [filter] if isinstance(filter, str) else filter or ():
+            scope = scope.passing(self.passing_mask(filters.parse(condition)))
+        return scope
+
+    def meeting(self, demands: Iterable[Expression], among: Scope) -> Scope:
+        """The papers of a scope that meet all of the demands."""
+        for demand in sorted(demands, key=self._reads_texts):
+            met = self._meeting(demand, among)
+            among = among if met is None else met
+        return among
+
+    def _meeting(self, demand: Expression, among: Scope) -> Scope | None:
+        """The papers of a scope that meet a demand; None for one of stop words alone, which are not indexed, so that nothing can be
+        demanded of them."""
+        if isinstance(demand, Combination):
+            return self._combined(demand, among)
+        if isinstance(demand, Words):
+            return self._with_words(demand.text, among)
+        if demand.column is None or demand.column in TEXT_COLUMNS:
+            met = self._with_phrase(demand.text, TEXT_COLUMNS if demand.column is None else (demand.column,), among)
+            return _others(among, met) if demand.absent else met
+        if demand.column in NAMED and (typed := typed_names(demand.text)) != [[]]:
+            met = self._with_name(demand.column, typed, among)
+            return _others(among, met) if demand.absent else met
+        condition = filters.matching(demand.column, demand.text, self.columns().field(demand.column).type)
+        return among.passing(self.passing_mask(condition) ^ demand.absent)
+
+    def _combined(self, combination: Combination, among: Scope) -> Scope | None:
+        """Each part is looked for only where it still matters, and those for which texts are read come last."""
+        parts = sorted(combination.parts, key=self._reads_texts)
+        if combination.operator == "NOT":
+            return _others(among, self._meeting(parts[0], among))
+        said = False
+        remaining = among
+        for part in parts:
+            met = self._meeting(part, remaining)
+            if met is not None:
+                said = True
+                remaining = met if combination.operator == "AND" else remaining.passing(~met.flags)
+        if not said:
+            return None
+        return remaining if combination.operator == "AND" else among.passing(~remaining.flags)
+
+    def _reads_texts(self, demand: Expression) -> bool:
+        """Whether papers' texts have to be read to see whether they meet a demand."""
+        if isinstance(demand, Combination):
+            return any(map(self._reads_texts, demand.parts))
+        if isinstance(demand, Demand) and demand.column not in (None, *TEXT_COLUMNS):
+            return False
+        if self.bm25() is None:
+            return True
+        return isinstance(demand, Demand) and len(self.analyzer().terms(demand.text)) > 1
+
+    def passing_mask(self, expression: filters.Expression) -> Mask:
+        """Which rows pass a filter, those of deleted papers among them."""
+        columns = self.columns()
+        schema = pa.schema([columns.field(name) for name in sorted(expression.columns() & set(columns.names))])
+        tables = (conform(shard.columns(schema.names), schema) for shard in self.shards)
+        masks = [filters.mask(expression, dict(zip(schema.names, table.columns, strict=True)), columns.names) for table in tables]
+        return np.concatenate([np.empty(0, bool), *masks])
+
+    def _with_words(self, text: str, among: Scope) -> Scope | None:
+        """Which papers of a scope have all words of a text in title and abstract; None for stop words alone."""
+        words = self.analyzer().spellings(text)
+        bm25 = self.bm25()
+        if not words:
+            return None
+        if bm25 is None:
+            analyzer = self.analyzer()
+            texts = ((row, set(analyzer.terms("\n".join(columns)))) for row, columns in self._texts(among.places, TEXT_COLUMNS))
+            rows_with_all = [row for row, terms in texts if all(any(map(terms.issuperset, ways)) for ways in words)]
+            return among.among(np.array(rows_with_all, np.int64))
+        for ways in words:
+            among = among.among(np.concatenate([bm25.rows_with(terms) for terms in ways]))
+        return among
+
+    def _with_name(self, column: str, typed: Sequence[Sequence[str]], among: Scope) -> Scope:
+        """Which papers of a scope have an author or a venue of a name, in any of the ways to read it."""
+        bm25 = self.bm25()
+        if bm25 is None or not bm25.has_fields or (column == "authors" and all(map(is_initial, typed[0]))):
+            rows = among.places
+        else:
+            rows = np.unique(np.concatenate([_rows_named(bm25, column, words) for words in typed]))
+            if column == "venue" or all(len(words) == 1 and not is_initial(words[0]) for words in typed):
+                return among.among(rows)
+            rows = rows[among.has(rows)]
+        parts = [np.empty(0, np.int64)]
+        for shard, _, shard_rows in by_shard(rows, self.shards):
+            for paper_rows, table in shard.read_at(shard_rows, [column]):
+                parts.append(paper_rows[named(column, table[column], typed)] + shard.first)
+        return among.among(np.concatenate(parts))
+
+    def _with_phrase(self, text: str, columns: Sequence[str], among: Scope) -> Scope | None:
+        """Which papers have the terms of a text in sequence in one of the columns; None for stop words alone."""
+        terms = self.analyzer().terms(text)
+        if not terms:
+            return None
+        bm25, (column, *others) = self.bm25(), columns
+        rows = among.places if bm25 is None else bm25.rows_with(terms, None if others else column)
+        if bm25 is not None and len(terms) == 1:
+            return among.among(rows)
+        texts = self._texts(rows[among.has(rows)], columns)
+        phrase_rows = [row for row, parts in texts if any(self._has(part, terms) for part in parts)]
+        return among.among(np.array(phrase_rows, np.int64))
+
+    def _has(self, text: str, terms: Sequence[str]) -> bool:
+        text_terms = self.analyzer().terms(text)
+        return any(text_terms[start : start + len(terms)] == terms for start in range(len(text_terms) - len(terms) + 1))
+
+    def _texts(self, rows: Rows, columns: Sequence[str]) -> Iterable[tuple[int, tuple[str, ...]]]:
+        for shard, _, shard_rows in by_shard(rows, self.shards):
+            for paper_rows, table in shard.read_at(shard_rows, columns):
+                texts = zip(*(table[name].to_pylist() for name in columns), strict=True)
+                yield from zip((paper_rows + shard.first).tolist(), texts, strict=True)
+
+
+def _rows_named(bm25: Bm25, column: str, words: Sequence[str]) -> Rows:
+    """The rows of the papers that may have an author, or that have a venue, of these words, ascending."""
+    if column == "venue":
+        return bm25.rows_with(words, column)
+    whole = [word for word in words if not is_initial(word)]
+    same = {word: bm25.rows_with([word], column) for word in whole}
+    rows = np.unique(np.concatenate([*same.values()]))
+    for word in whole:
+        short = bm25.rows_with([word[0]], column) if is_initial(word[0]) else NO_ROWS
+        rows = rows[np.isin(rows, same[word]) | np.isin(rows, short)]
+    return rows
+
+
+def _others(among: Scope, met: Scope | None) -> Scope | None:
+    """Those of a scope that do not meet what others of it do."""
+    return None if met is None else among.passing(~met.flags)

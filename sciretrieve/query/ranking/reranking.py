@@ -1,0 +1,64 @@
+"""Reranking the first papers of an answer with a second encoder or a cross-encoder. A run in, a run out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...choices import Device, Precision
+from ...encoders import load_encoder
+from ...encoders.remembered import RememberingEncoder
+from ...matching import topk
+from ...matching.dense.exact import score
+from ...protocols import Encoder, Reranker
+from ...runs import Ranking, Run
+from ...types import Paper, Query, Scores
+
+
+class EncoderReranker:
+    """A second encoder, scoring by the similarity that it was trained for. Papers are encoded on the fly, and cached."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+        self._remembered = RememberingEncoder(encoder)
+
+    @property
+    def name(self) -> str:
+        """The encoder's name."""
+        return self._encoder.name
+
+    def score(self, query: Query, papers: Sequence[Paper]) -> Scores:
+        """See `protocols.Reranker`."""
+        return score(self._remembered.encode_queries([query])[0], self._remembered.encode_papers(papers), self._encoder.metric)
+
+
+def open_reranker(name: str, *, precision: Precision = "auto", device: Device = "auto") -> Reranker:
+    """Open a reranker: an encoder as `load_encoder` takes it, or a folder or hub id with a cross-encoder.
+
+    Raises: as `load_encoder`.
+    """
+    from ...encoders.cross_encoder import open_cross_encoder
+
+    cross_encoder = open_cross_encoder(name, precision=precision, device=device)
+    return cross_encoder or EncoderReranker(load_encoder(name, precision=precision, device=device))
+
+
+def reranked(run: Run, reranker: Reranker, k: int, depth: int) -> Run:
+    """The run with the first `depth` papers of each ranking reordered by the reranker, then the others; the first k of all."""
+    return replace(run, rankings=tuple(_reranked(ranking, reranker, run, k, depth) for ranking in run.rankings))
+
+
+def stacked_scores(new_scores: Scores, old_scores: Scores) -> Scores:
+    """Scores of reranked papers, then of the others, descending: these keep their distances, below all reranked ones."""
+    return np.concatenate([new_scores, old_scores - old_scores[0] - 1 + new_scores.min(initial=0.0)]) if len(old_scores) else new_scores
+
+
+def _reranked(ranking: Ranking, reranker: Reranker, run: Run, k: int, depth: int) -> Ranking:
+    first, count = min(depth, len(ranking)), len(ranking)
+    new_scores = reranker.score(ranking.query, run.source.papers_at(ranking.rows[:first])) if first else np.empty(0)
+    scores = stacked_scores(new_scores, ranking.scores[first:])
+    order = np.concatenate([topk.order(ranking.ids[:first], new_scores), np.arange(first, count)])[:k]
+    parts: Mapping[str, Scores] = {**ranking.parts, "rerank": np.concatenate([new_scores, np.full(count - first, np.nan)])}
+    return replace(ranking, scores=scores, parts=parts).take(order)

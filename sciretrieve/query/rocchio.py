@@ -1,0 +1,91 @@
+"""Rocchio's formula: a query made of papers, or moved towards papers that are liked and away from those that are not.
+
+Source: Manning, Raghavan and Schuetze, "Introduction to Information Retrieval", 2008, section 9.1.1. In the dense half it adds up vectors,
+in BM25 weighted terms. Beside a query, papers' terms are first scaled to the length of the query's, in weights times rarities: so the
+same factors serve both halves, and queries and papers of any length. The factors were measured, see docs/quality.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from ..types import Vectors
+
+NEGATIVE_WEIGHT = 0.15 / 0.75
+"""The weight of negatives relative to that of positives: the usual ones of the formula."""
+LIKED = 2.0
+"""What the mean of the liked papers weighs beside a query's 1."""
+DISLIKED = NEGATIVE_WEIGHT * LIKED
+"""What the mean of the disliked papers takes away."""
+ADDED_TERMS = 100
+"""Terms, those with the most weight times rarity, that feedback adds to a query at most."""
+
+Terms = Mapping[str, float]
+"""Terms with their weights."""
+
+
+def rocchio(positives: Vectors, negatives: Vectors) -> Vectors:
+    """The mean of the positives less a fraction of the mean of the negatives: shapes (p, dim) and (n, dim) to (dim,)."""
+    target = positives.mean(axis=0)
+    if len(negatives):
+        target = target - NEGATIVE_WEIGHT * negatives.mean(axis=0)
+    return np.asarray(target, np.float32)
+
+
+def rocchio_terms(positives: Sequence[Terms], negatives: Sequence[Terms]) -> dict[str, float]:
+    """`rocchio` over weighted terms; terms that the negatives outweigh are dropped, as is usual for sparse vectors."""
+    return _positive(_sum([*_mean(positives, 1.0), *_mean(negatives, -NEGATIVE_WEIGHT)]))
+
+
+def moved(query: Vectors, liked: Vectors, disliked: Vectors) -> Vectors:
+    """A query's vector, (dim,), moved towards the mean of the liked papers, (p, dim), and away from that of the disliked, (n, dim).
+
+    The weights are divided by their sum, which changes no order by inner product or cosine, and keeps distances in scale.
+    """
+    target, total = query.astype(np.float64), 1.0
+    for vectors, weight in ((liked, LIKED), (disliked, -DISLIKED)):
+        if len(vectors):
+            target, total = target + weight * vectors.mean(axis=0), total + weight
+    return np.asarray(target / total, np.float32)
+
+
+def moved_terms(query: Terms, liked: Sequence[Terms], disliked: Sequence[Terms], rarity: Callable[[str], float]) -> dict[str, float]:
+    """`moved` over weighted terms: those of the query keep their weights, and the best terms of the liked papers are added.
+
+    The disliked papers take away from what is added, and never from what the query says.
+    """
+    units = [[_unit(terms, rarity) for terms in group] for group in (liked, disliked)]
+    added = _positive(_sum([*_mean(units[0], LIKED), *_mean(units[1], -DISLIKED)]))
+    best = sorted(added, key=lambda term: (-added[term] * rarity(term), term))[:ADDED_TERMS]
+    length = _length(query, rarity) or 1.0
+    return _sum([(1.0, query), (length, {term: added[term] for term in best})])
+
+
+def _mean(group: Sequence[Terms], weight: float) -> list[tuple[float, Terms]]:
+    """The summands of the mean of a group, times a weight."""
+    return [(weight / len(group), terms) for terms in group]
+
+
+def _sum(summands: Sequence[tuple[float, Terms]]) -> dict[str, float]:
+    weights: dict[str, float] = {}
+    for factor, terms in summands:
+        for term, weight in terms.items():
+            weights[term] = weights.get(term, 0.0) + factor * weight
+    return weights
+
+
+def _positive(terms: Terms) -> dict[str, float]:
+    return {term: weight for term, weight in terms.items() if weight > 0}
+
+
+def _length(terms: Terms, rarity: Callable[[str], float]) -> float:
+    return math.sqrt(sum((weight * rarity(term)) ** 2 for term, weight in terms.items()))
+
+
+def _unit(terms: Terms, rarity: Callable[[str], float]) -> dict[str, float]:
+    """The terms scaled so that their weights times their rarities have the length 1."""
+    length = _length(terms, rarity) or 1.0
+    return {term: weight / length for term, weight in terms.items()}

@@ -1,0 +1,244 @@
+"""The three ways to search: dense, BM25, and both fused. A batch of probes in, a ranking a probe out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+
+import numpy as np
+
+from ..choices import Mode
+from ..matching import topk
+from ..matching.dense import VectorShard
+from ..matching.dense import vectors as dense
+from ..matching.dense.exact import RowScores
+from ..matching.dense.scale import Scale
+from ..matching.effort import USUAL, Effort
+from ..matching.fusion import Fusion, lifted
+from ..matching.late import QueryTokens
+from ..matching.lexical import Bm25
+from ..matching.lexical.bm25 import NO_ROWS, FieldTerms, Weights
+from ..matching.lexical.spelling import Correction
+from ..matching.scope import Scope
+from ..runs import WEAK, Ranking
+from ..types import NO_MATCH, Mask, Match, Query, Rows, Scores, Vectors
+
+BATCH = 256
+"""Queries whose candidates are held at a time."""
+
+FIRST = 10
+"""Papers of an answer whose best match tells how strong it is."""
+NEARER = 2.0
+"""Standard deviations that some paper with a corrected word is nearer to the query than papers are on average: as near as one
+in forty. Of true slips 3 to 8 in a hundred bring no such paper, of right words of other fields a third to a half."""
+LEAST = 0.01
+"""What scores are multiplied by at least: with 0 their order would be lost to other programs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A query made ready: its vector (dim,) for dense search, its weighted terms for BM25, and which papers may answer it.
+    `corrections` says which of the terms stand for words that no paper has. A `listing` asks for nothing but
+    values of columns, which all papers that may answer have alike. `tokens` are its token vectors for late interaction. `typed` has the
+    query's own terms where feedback has changed `terms`; None where these are the query's own. `named` has the papers that the query
+    names, which come first. `fields` has for those of its terms that may be names the words in fields that they stand for, see
+    `matching.lexical.name_terms`."""
+
+    query: Query
+    vector: Vectors | None
+    terms: Mapping[str, float]
+    scope: Scope = field(compare=False)
+    corrections: Sequence[Correction] = ()
+    listing: bool = False
+    tokens: QueryTokens | None = None
+    typed: Mapping[str, float] | None = None
+    named: Match = NO_MATCH
+    fields: FieldTerms = field(default_factory=dict)
+
+    @property
+    def all_terms(self) -> Mapping[str, float]:
+        """The weighted terms, and the words in fields that some of them may stand for."""
+        in_fields = {term: weight for terms in self.fields.values() for term, weight in terms.items()}
+        return {**self.terms, **in_fields} if in_fields else self.terms
+
+    @property
+    def own_terms(self) -> Mapping[str, float]:
+        """The terms of the query itself, without those that feedback has added."""
+        return self.terms if self.typed is None else self.typed
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What both halves propose for a probe, all (n,): rows, their scores in each half (BM25's -inf without a common word),
+    the share of each title that the query covers, and whether the paper has all of the query's words that any paper has.
+    `token_scores` remembers by row what late interaction gave for some of them."""
+
+    probe: Probe
+    rows: Rows
+    dense: Scores
+    bm25: Scores
+    title_overlap: Scores
+    complete: Mask
+    token_scores: dict[int, float] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True)
+class Searcher:
+    """What searching needs of an index: the halves that it has, the ids to break ties by, which papers are not deleted, how
+    hard an approximate dense half is searched; and `match`, which scores the papers at given rows, (n,), by a query's token vectors,
+    where there is late interaction."""
+
+    vectors: Sequence[VectorShard]
+    bm25: Bm25 | None
+    ids: Callable[[Rows], list[str]]
+    scope: Scope
+    scale: Callable[[], Scale | None] = lambda: None
+    effort: Effort = USUAL
+    match: Callable[[QueryTokens, Rows], Scores] | None = None
+
+    def search(self, probes: Sequence[Probe], k: int, mode: Mode, fusion: Fusion) -> list[Ranking]:
+        """Rank the papers that may answer for each probe; see `Index.search` for what is promised."""
+        rankings: list[Ranking] = []
+        for batch in _batches(probes):
+            if mode == "bm25":
+                bests = self.bests(batch, k, [NO_ROWS] * len(batch))
+                rankings += [self._bm25(probe, k, rows, scores) for probe, (rows, scores, _) in zip(batch, bests, strict=True)]
+            elif mode == "dense":
+                nearest = zip(batch, self._nearest(batch, k), strict=True)
+                rankings += [self._ranked(probe, k, rows, scores, {"dense": scores}) for probe, (rows, scores) in nearest]
+            else:
+                rankings += [self.fused(candidates, k, fusion) for candidates in self.candidates(batch, max(k, fusion.depth))]
+        return rankings
+
+    def _nearest(self, probes: Sequence[Probe], k: int) -> list[RowScores]:
+        """The nearest vectors of probes that the same papers may answer."""
+        return self.near(np.stack([_vector(probe) for probe in probes]), k, probes[0].scope)
+
+    def near(self, query_vectors: Vectors, k: int, scope: Scope) -> list[RowScores]:
+        """The nearest papers of a scope to each of the vectors, (n, dim); see `matching.dense.vectors.search`."""
+        return dense.search(self.vectors, query_vectors, k, scope, self.effort)
+
+    def bests(self, probes: Sequence[Probe], k: int, others: Sequence[Rows]) -> Iterable[tuple[Rows, Weights, Weights]]:
+        """The best papers for the words of each of some probes that the same papers may answer; see `Bm25.best`."""
+        assert self.bm25 is not None
+        for probe, other_rows in zip(probes, others, strict=True):
+            yield self.bm25.best(probe.all_terms, k, probe.scope, other_rows)
+
+    def _bm25(self, probe: Probe, k: int, rows: Rows, row_scores: Weights) -> Ranking:
+        scores = row_scores.astype(np.float64)
+        if probe.listing and len(rows) < k:  # whose papers need none of the words: an author's name is seldom in the text
+            others = np.setdiff1d(probe.scope.places, rows)
+            rows, scores = np.concatenate([rows, others]), np.concatenate([scores, np.full(len(others), -np.inf)])
+        return self._ranked(probe, k, rows, scores, {"bm25": scores})
+
+    def candidates(self, probes: Sequence[Probe], depth: int) -> Iterator[Candidates]:
+        """What both halves propose for each probe, the first `depth` of each, scored by both."""
+        for batch in _batches(probes):
+            nearest = self._nearest(batch, depth)
+            bests = self.bests(batch, depth, [rows for rows, _ in nearest])
+            for probe, near, best in zip(batch, nearest, bests, strict=True):
+                yield self._candidates(probe, near, best)
+
+    def _candidates(self, probe: Probe, nearest: RowScores, best: tuple[Rows, Weights, Weights]) -> Candidates:
+        """Both halves score the union of what each proposes, so that fusion never guesses a score."""
+        assert self.bm25 is not None
+        best_rows, best_scores, nearest_scores = best
+        rows = np.union1d(nearest[0], best_rows)
+        meaning, words = np.empty(len(rows)), np.empty(len(rows))
+        in_nearest, in_best = np.searchsorted(rows, nearest[0]), np.searchsorted(rows, best_rows)
+        words[in_nearest], words[in_best] = nearest_scores, best_scores
+        scored = np.zeros(len(rows), bool)
+        scored[in_nearest] = True
+        meaning[in_nearest] = nearest[1]
+        meaning[~scored] = dense.score_rows(self.vectors, _vector(probe), rows[~scored])
+        known = [term for term in probe.own_terms if term in probe.fields or self.bm25.frequency(term)]
+        complete = self.bm25.have_all(known, rows, probe.fields)
+        return Candidates(probe, rows, meaning, words, self.bm25.title_overlap(probe.own_terms, rows), complete)
+
+    def fused(self, candidates: Candidates, k: int, fusion: Fusion) -> Ranking:
+        """The k best of the candidates. Late interaction orders those anew that are first without it, whatever k."""
+        facts = candidates.dense, candidates.bm25, candidates.title_overlap, candidates.complete, len(candidates.probe.terms)
+        scores = fusion.join(*facts)
+        token_scores = np.full(len(scores), -np.inf)
+        if fusion.takes_tokens and candidates.probe.tokens is not None and self.match is not None:
+            first = topk.best(scores, fusion.token_depth)
+            token_scores[first] = self._by_tokens(candidates, candidates.rows[first])
+            scores = lifted(scores, first, fusion.join(*facts, token_scores))
+        best = topk.best(scores, k)
+        parts = {"dense": candidates.dense[best], "bm25": candidates.bm25[best]}
+        if np.isfinite(token_scores).any():
+            parts["tokens"] = token_scores[best]
+        ranking = self._ranked(candidates.probe, k, candidates.rows[best], scores[best], parts)
+        strength = self.strength(candidates, topk.best(scores, FIRST))
+        if strength is None or candidates.probe.listing:
+            return ranking
+        # by one positive factor a query, which changes no order
+        return replace(ranking, scores=ranking.scores * max(strength, LEAST), strength=strength)
+
+    def _by_tokens(self, candidates: Candidates, rows: Rows) -> Scores:
+        """How well the token vectors of candidates at these rows match the query's: (n,)."""
+        known = candidates.token_scores
+        new_rows = np.array([row for row in rows.tolist() if row not in known], np.int64)
+        if len(new_rows):
+            assert self.match is not None
+            assert candidates.probe.tokens is not None
+            known.update(zip(new_rows.tolist(), self.match(candidates.probe.tokens, new_rows).tolist(), strict=True))
+        return np.array([known[row] for row in rows.tolist()])
+
+    def strength(self, candidates: Candidates, first: Rows) -> float | None:
+        """How well the best of some candidates match their query, from 0 to 1: by meaning or by words, whichever is more.
+
+        By meaning: how far the nearest one's score is from chance to as near as neighbouring papers are (`Scale`). By words:
+        the share of the query's words that one paper has, by inverse document frequency, where a corrected word counts by its
+        certainty. None without a scale: fused scores are relative to the best candidate, however far that is.
+        """
+        scale = self.scale()
+        if scale is None or self.bm25 is None or not len(first):
+            return None
+        probe = candidates.probe
+        whole = {**probe.own_terms, **{correction.term: 1.0 for correction in probe.corrections}}
+        total = sum(weight * self.bm25.rarity(term) for term, weight in whole.items())
+        certain = {**probe.own_terms, **{correction.term: correction.certainty for correction in probe.corrections}}
+        covered = float(self.bm25.covered_rarity(certain, candidates.rows[first], probe.fields).max()) / total if total else 0.0
+        return max(scale.strength(float(candidates.dense[first].max())), covered)
+
+    def believes(self, correction: Correction, vector: Vectors) -> bool:
+        """Whether a correction is worth looking for: not a doubted one where the dense half knows what the query, (dim,),
+        means, and none of the papers that the correction brings is near to that."""
+        scale = self.scale()
+        if not correction.doubted or scale is None or self.bm25 is None:
+            return True
+        nearest = float(self.near(vector[None], 1, self.scope)[0][1].max())
+        if scale.strength(nearest) < WEAK:
+            return True
+        rows = self.bm25.rows_with([correction.term])
+        brought = rows[np.linspace(0, len(rows) - 1, min(len(rows), len(scale.rows))).astype(np.int64)]
+        background = dense.score_rows(self.vectors, vector, scale.rows)
+        return bool(dense.score_rows(self.vectors, vector, brought).max() > background.mean() + NEARER * background.std())
+
+    def _ranked(self, probe: Probe, k: int, rows: Rows, scores: Scores, parts: Mapping[str, Scores]) -> Ranking:
+        ids = self.ids(rows)
+        order = topk.order(ids, scores)[:k]
+        ordered_parts = {name: np.where(np.isfinite(part), part, np.nan)[order] for name, part in parts.items()}
+        return Ranking(
+            probe.query,
+            [ids[place] for place in order],
+            np.ones(len(order)) if probe.listing else scores[order],
+            rows[order],
+            ordered_parts,
+            corrections={correction.word: correction.meant for correction in probe.corrections},
+            listing=probe.listing,
+        )
+
+
+def _batches(probes: Sequence[Probe]) -> Iterator[Sequence[Probe]]:
+    """Probes in their order, together as long as the same papers may answer them."""
+    for _, group in groupby(probes, key=lambda probe: id(probe.scope)):
+        alike = list(group)
+        yield from (alike[start : start + BATCH] for start in range(0, len(alike), BATCH))
+
+
+def _vector(probe: Probe) -> Vectors:
+    assert probe.vector is not None
+    return probe.vector

@@ -1,0 +1,329 @@
+"""A snapshot: one generation of an index, open for reading. It stays whole while others commit and sweep, until it is closed."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+import pyarrow as pa
+
+from ..choices import MODES, Mode
+from ..encoders import read_golden
+from ..errors import Ambiguous, CorruptData, InvalidRequest, NotFound
+from ..files.schema import booleans, common_schema
+from ..files.streams import checked_text
+from ..files.verified import Verified
+from ..files.writing import hold, read_array
+from ..matching.dense import VectorShard
+from ..matching.dense.scale import Scale, scale
+from ..matching.effort import USUAL
+from ..matching.late import Packing, QueryTokens, TokenShard, matches, read_packing
+from ..matching.lexical import Analyzer, Bm25, LexicalShard, Statistics
+from ..matching.lexical.bm25 import RememberedWeights
+from ..matching.scope import Scope
+from ..matching.sharding import by_shard
+from ..once import once
+from ..storage.manifest import Manifest, check_sizes, generation_file, read_manifest
+from ..storage.shards import Shard, open_shards, scope_of
+from ..types import Paper, Rows, Scores, Vectors
+from ..wording import counted
+from .citations import CitationGraph, reference_columns
+from .lookup import Lookup
+from .narrowing.masks import Narrower
+from .search import Searcher
+
+ATTEMPTS = 100
+"""Times that an index is opened again because a writer swept the generation that was about to be opened."""
+SUGGESTED = 3
+"""Papers that are suggested where a name is none."""
+LISTED = 5
+"""Papers that are shown where a name is one of several."""
+
+
+class Snapshot:
+    """One generation of an index: its papers, vectors and terms, each file checked when it is first read.
+
+    Attributes:
+        path: the index's directory.
+        manifest: what the generation consists of.
+        shards: its shards, in order.
+    """
+
+    def __init__(self, path: str | Path, generation: int | None = None) -> None:
+        """Open the current generation of the index in the directory `path`, or another one.
+
+        Raises:
+            NotFound: there is no index, or it is not finished, or it has no such generation.
+            CorruptData: it is damaged or of another format version.
+        """
+        self.path = Path(path)
+        self.manifest, held = _open(self.path, generation)
+        self._release = weakref.finalize(self, os.close, held)
+        self._verified = Verified(self.path)
+        self.shards = open_shards(self._verified, self.manifest.shards)
+
+    def close(self) -> None:
+        """Let go of the generation: from then on a writer may remove its files. Closing twice does nothing."""
+        self._release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return self.manifest.papers
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.path} of {counted(len(self), 'paper')}>"
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """The ways in which this index can be searched, best first."""
+        has = {"dense": self.manifest.encoder is not None, "bm25": self.manifest.lexical is not None}
+        has["hybrid"] = has["dense"] and has["bm25"]
+        return tuple(mode for mode in MODES if has[mode])
+
+    @once
+    def scope(self) -> Scope:
+        """Which rows' papers are not deleted."""
+        return scope_of(self.shards)
+
+    @once
+    def columns(self) -> pa.Schema:
+        """The papers' columns, which filters may name and exports have."""
+        return common_schema(shard.schema for shard in self.shards)
+
+    def tables(self, names: Sequence[str]) -> Iterator[pa.Table]:
+        """Columns of all papers that are not deleted, a shard at a time; names that a shard lacks are left out there."""
+        for shard in self.shards:
+            table = shard.columns(names)
+            yield table if shard.scope.mask is None else table.filter(booleans(shard.scope.mask))
+
+    def live_ids(self) -> list[str]:
+        """The ids of all papers that are not deleted, in the order of their rows."""
+        return [id for shard in self.shards for id in _live(shard)]
+
+    def papers(self, ids: str | Sequence[str]) -> list[Paper]:
+        """The papers that are named by the given text, or texts, in that order, as `named_rows` finds them. Raises as it does."""
+        return self.papers_at(self.named_rows(ids))
+
+    def papers_at(self, rows: Rows) -> list[Paper]:
+        """The papers at the given rows, in that order."""
+        papers: list[Paper | None] = [None] * len(rows)
+        for shard, positions, shard_rows in by_shard(rows, self.shards):
+            for position, paper in zip(positions.tolist(), shard.papers_at(shard_rows), strict=True):
+                papers[position] = paper
+        return [paper for paper in papers if paper is not None]
+
+    def rows(self, ids: str | Sequence[str]) -> Rows:
+        """Where the papers with the given id, or ids, stand. Raises NotFound for an id that is not in the index."""
+        ids = [checked_text(id, "id") for id in as_ids(ids)]
+        row_of = self.find(ids)
+        if missing := [id for id in ids if id not in row_of]:
+            raise NotFound(f"there is no paper {missing[0]!r} in {self.path}; `sciretrieve search` shows the ids of papers")
+        return np.array([row_of[id] for id in ids], np.int64)
+
+    def named_rows(self, names: str | Sequence[str]) -> Rows:
+        """Where the papers stand that people name: by an id, a DOI, an arXiv number, a PubMed id, an address, a citation key or a title.
+
+        An id is what comes before everything else, so a paper can always be named.
+
+        Raises:
+            NotFound: a name is none of a paper of the index.
+            Ambiguous: it is one of several papers.
+        """
+        texts = [checked_text(name, "id") for name in as_ids(names)]
+        row_of = self.find(texts)
+        for text in texts:
+            if text not in row_of:
+                row_of[text] = self._named_row(text)
+        return np.array([row_of[text] for text in texts], np.int64)
+
+    def _named_row(self, text: str) -> int:
+        match = self.lookup.named(text)
+        if not len(match):
+            alike = [f"{paper.id} ({paper.title})" for paper in self.papers_at(self.lookup.like(text, SUGGESTED))]
+            hint = f"did you mean {' or '.join(alike)}?" if alike else "`sciretrieve search` shows the ids of papers"
+            raise NotFound(f"there is no paper {text!r} in {self.path}; {hint}")
+        if len(match) > 1:
+            listing = [(paper.id, paper.title, paper.year) for paper in self.papers_at(match.rows[:LISTED])]
+            raise Ambiguous(text, match.by, len(match), listing)
+        return int(match.rows[0])
+
+    def find(self, ids: Sequence[str]) -> dict[str, int]:
+        """The rows of those of the given ids that are in the index."""
+        row_of: dict[str, int] = {}
+        for shard in self.shards:
+            unplaced = [id for id in ids if id not in row_of]
+            if not unplaced:
+                break
+            row_of |= {id: shard.first + place for id, place in shard.find(unplaced).items()}
+        return row_of
+
+    def ids(self, rows: Rows) -> list[str]:
+        """The ids of the papers at the given rows."""
+        ids = np.empty(len(rows), object)
+        for shard, positions, shard_rows in by_shard(rows, self.shards):
+            ids[positions] = shard.ids_at(shard_rows)
+        return list(ids)
+
+    @once
+    def vectors(self) -> list[VectorShard]:
+        """The shards' vectors; empty where the index has none."""
+        return self.vectors_of(self.shards)
+
+    def vectors_of(self, shards: Iterable[Shard]) -> list[VectorShard]:
+        """The vectors of some of the shards; empty where the index has none."""
+        if self.manifest.encoder is None or self.manifest.metric is None:
+            return []
+        dim, metric = int(self.manifest.encoder["dim"]), self.manifest.metric
+        return [shard.vectors(dim, metric) for shard in shards]
+
+    def live_vectors(self, shards: Iterable[VectorShard]) -> list[Vectors]:
+        """The vectors of the papers that are not deleted, (n, dim) for each of the shards."""
+        if self.scope.mask is None:
+            return [shard.vectors for shard in shards]
+        return [shard.vectors[self.scope.part(shard.first, shard.papers).flags] for shard in shards]
+
+    @once
+    def bm25(self) -> Bm25 | None:
+        """The BM25 index, or None where there is none."""
+        return self.bm25_of(self.shards)
+
+    def bm25_of(self, shards: Iterable[Shard]) -> Bm25 | None:
+        """Some of the shards of the BM25 index, with the statistics of all; None where there is none."""
+        facts, parameters = self.manifest.lexical, self.manifest.bm25
+        if facts is None or parameters is None:
+            return None
+        statistics, remembered = Statistics(**facts["statistics"]), RememberedWeights()
+        lexical_shards = []
+        for shard in shards:
+            name = f"{shard.facts.name}.npy"
+            path = self._verified.check(f"{facts['folder']}/{name}", facts["files"][name])
+            frequencies = read_array(path)
+            if frequencies.dtype != np.int32 or frequencies.shape != (len(shard.postings.terms),):
+                raise CorruptData(f"{path} does not fit its shard; try `sciretrieve verify --repair`")
+            lexical_shards.append(
+                LexicalShard(shard.postings, frequencies, shard.scope, shard.first, statistics, parameters, remembered, shard.fields)
+            )
+        return Bm25(lexical_shards, statistics, parameters)
+
+    @once
+    def analyzer(self) -> Analyzer:
+        """How text becomes terms. Raises InvalidRequest where the index was built with another way than this version's."""
+        analyzer, facts = Analyzer(), self.manifest.lexical
+        if facts is not None and facts["analyzer"] != analyzer.spec:
+            raise InvalidRequest(
+                f"{self.path} was built with another text analysis than this version's; `sciretrieve verify --repair` makes its terms anew"
+            )
+        return analyzer
+
+    @once
+    def narrower(self) -> Narrower:
+        """What says which papers may answer."""
+        return Narrower(self.shards, lambda: self.scope, lambda: self.columns, lambda: self.analyzer, lambda: self.bm25)
+
+    @once
+    def lookup(self) -> Lookup:
+        """What says which papers a text means."""
+        return Lookup(self.shards, lambda: self.scope, lambda: self.analyzer, lambda: self.bm25)
+
+    @property
+    def has_references(self) -> bool:
+        """Whether a column says what papers cite."""
+        return bool(reference_columns(self.columns))
+
+    @once
+    def citations(self) -> CitationGraph:
+        """Who cites whom. Raises InvalidRequest where no column says what papers cite."""
+        if not self.has_references:
+            raise InvalidRequest(
+                f"{self.path} has no column with what its papers cite; with one such as references, referenced_works, reference or cites, "
+                "a list of ids or DOIs, citations can be followed"
+            )
+        return CitationGraph.of(self.shards)
+
+    @once
+    def golden(self) -> Vectors | None:
+        """The encoder's vectors for a probe, see `encoders.golden`, (3, dim); None where papers were not encoded from their texts."""
+        encoder = self.manifest.encoder
+        if encoder is None or not encoder.get("golden"):
+            return None
+        return read_golden(self._verified.check(encoder["golden"]["file"], encoder["golden"]), int(encoder["dim"]))
+
+    @once
+    def packing(self) -> Packing | None:
+        """How the index's token vectors are packed; None where it has none."""
+        facts, encoder = self.manifest.late, self.manifest.encoder
+        if facts is None or encoder is None:
+            return None
+        return read_packing(self._verified.check(facts["file"], facts), int(encoder["dim"]))
+
+    @once
+    def tokens(self) -> list[TokenShard]:
+        """The shards' packed token vectors; empty where the index has none."""
+        return self.tokens_of(self.shards)
+
+    def tokens_of(self, shards: Iterable[Shard]) -> list[TokenShard]:
+        """The packed token vectors of some of the shards; empty where the index has none."""
+        return [] if self.packing is None else [shard.tokens(self.packing) for shard in shards]
+
+    def match(self, tokens: QueryTokens, rows: Rows) -> Scores:
+        """How well the token vectors of the papers at the given rows match a query's, see `matching.late.matches`: (n,)."""
+        return matches(self.tokens, tokens, rows)
+
+    @once
+    def scale(self) -> Scale | None:
+        """What dense scores mean in this index; None where that cannot be told."""
+        return scale(self.vectors, self.golden, self.scope) if self.golden is not None and self.vectors else None
+
+    @once
+    def searcher(self) -> Searcher:
+        """What the three ways to search work on."""
+        effort = self.manifest.trial.effort if self.manifest.trial else USUAL
+        return Searcher(
+            self.vectors, self.bm25, self.ids, self.scope, lambda: self.scale, effort, self.match if self.manifest.late else None
+        )
+
+
+def _live(shard: Shard) -> list[str]:
+    ids = shard.ids if shard.scope.mask is None else shard.ids.filter(booleans(shard.scope.mask))
+    live_ids: list[str] = ids.to_pylist()
+    return live_ids
+
+
+def as_ids(ids: str | Sequence[str]) -> Sequence[str]:
+    """One id or several as several: a text is one id, not its letters. Raises InvalidRequest for what is neither."""
+    if isinstance(ids, str):
+        return [ids]
+    if not isinstance(ids, Iterable):
+        raise InvalidRequest(f"ids of papers are a string or a list of strings, not {ids!r}")
+    return list(ids)
+
+
+def _open(path: Path, generation: int | None) -> tuple[Manifest, int]:
+    """A generation's manifest, and what holds it. A generation that a writer is just sweeping is let go for the next one."""
+    for _ in range(ATTEMPTS):
+        manifest = read_manifest(path, generation)
+        file = generation_file(path, manifest.generation)
+        held: int | None = None
+        try:
+            held = hold(file)
+            check_sizes(path, manifest)
+        except (FileNotFoundError, CorruptData) as error:
+            if held is not None:
+                os.close(held)
+            if read_manifest(path, generation).generation != manifest.generation:
+                continue
+            if isinstance(error, FileNotFoundError):
+                raise CorruptData(f"{file} is missing; try `sciretrieve verify --repair`") from error
+            raise
+        return manifest, held
+    raise CorruptData(f"{path} changes faster than it can be opened; try again when its writer has ended")

@@ -1,0 +1,281 @@
+"""Commits: the one way in which an index changes, whichever command changes it.
+
+A generation is a manifest and the files that it names. To commit, what spans the shards is made (FAISS indexes, the terms'
+frequencies), then the manifest is written under its number, and last as the current one: one rename changes papers, vectors and
+postings at once. Nothing is removed here, see `sweeping`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..choices import Metric
+from ..errors import CorruptData
+from ..files.verified import Verified
+from ..files.writing import claimed, created, describe, put_array, read_array, read_json, remove, sync_file
+from ..matching.dense import build_ann, factory_string
+from ..matching.dense.measuring import try_out
+from ..matching.effort import Trial, knob
+from ..matching.fusion import Fusion
+from ..matching.lexical import Analyzer, Bm25Parameters
+from ..matching.lexical.corpus_statistics import frequencies, statistics
+from ..options import RECALL
+from ..protocols import Advance, Progress, Workers, unheard
+from ..types import Rows
+from ..wording import counted
+from .manifest import LOGGED, MANIFEST, SHARDS, Manifest, Record, ShardFacts, generation_file, generations
+from .shards import Shard, open_shards, scope_of, write_deleted
+
+
+@dataclass(frozen=True, slots=True)
+class Spanning:
+    """The settings of what spans shards: how vectors are compared, how they are searched, BM25's parameters, and the share of the
+    best papers that an approximate dense index should find."""
+
+    metric: Metric | None
+    dense: str
+    lexical: Bm25Parameters | None
+    recall: float = RECALL
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> Spanning:
+        """The settings of a generation."""
+        return cls(manifest.metric, manifest.dense, manifest.bm25, manifest.build["settings"].get("recall", RECALL))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a command did, for the log: its name, and how many papers it added, replaced and deleted."""
+
+    command: str
+    added: int = 0
+    replaced: int = 0
+    deleted: int = 0
+
+
+def commit(
+    directory: Path,
+    old: Manifest | None,
+    new: Manifest,
+    settings: Spanning,
+    change: Change,
+    progress: Progress,
+    *,
+    anew: bool = False,
+    fusion: Fusion | None = None,
+    workers: Workers | None = None,
+) -> Manifest:
+    """Make a new generation current.
+
+    Args:
+        directory: the index's, whose write lock the caller holds.
+        old: the current generation; None if there is none.
+        new: the new one, with its shards; what spans these, and what counts them, is filled in here.
+        settings: of what spans its shards.
+        change: what the log says of it.
+        progress: is told what takes long.
+        anew: whether it is another index, of which nothing was tuned.
+        fusion: how hybrid search is to join its halves; by default as before, if that was tuned for the same settings.
+        workers: other processes that build FAISS indexes; None to build them here.
+
+    Returns:
+        The new generation's manifest.
+    """
+    generation = next_generation(directory)
+    created_at = datetime.now(UTC).isoformat(timespec="seconds")
+    shards = _with_anns(directory, new.shards, generation, old, settings, progress, workers)
+    dense = settings.dense
+    if dense != "none" and all(facts.ann_file is None for facts in shards):
+        dense = "flat"
+    papers = sum(facts.papers - facts.deleted for facts in shards)
+    record = Record(generation, created_at, change.command, papers, change.added, change.replaced, change.deleted)
+    manifest = replace(
+        new,
+        generation=generation,
+        previous=old.generation if old else None,
+        created=created_at,
+        papers=papers,
+        metric=settings.metric,
+        dense=dense,
+        lexical=_lexical(directory, generation, shards, old, settings.lexical),
+        shards=shards,
+        replaced=tuple(facts.name for facts in old.shards if facts.name not in {new.name for new in shards}) if old else (),
+        log=(*(old.log if old else ()), record)[-LOGGED:],
+        fusion=asdict(fusion) if fusion is not None else None if anew else _fusion(old, settings, progress),
+        trial=_trial(directory, new.encoder, shards, old, settings, progress),
+    )
+    path = generation_file(directory, generation)
+    path.parent.mkdir(exist_ok=True)
+    manifest.write(path)
+    for place in (directory / SHARDS, directory):
+        sync_file(place)  # a process that was killed may have named shards, and not come so far
+    manifest.write(directory / MANIFEST)
+    known = dict(old.files()) if old else {}
+    written = dict(manifest.files())
+    Verified(directory).remember({name: facts for name, facts in written.items() if name not in known}, written)
+    return manifest
+
+
+def next_generation(directory: Path) -> int:
+    """The number of the generation that comes next: no number is used twice, not even after a damaged manifest."""
+    numbers = generations(directory)
+    with suppress(FileNotFoundError, CorruptData):
+        number = read_json(directory / MANIFEST).get("generation")
+        numbers += [number] if isinstance(number, int) else []
+    return max(numbers, default=0) + 1
+
+
+def _fusion(old: Manifest | None, settings: Spanning, progress: Progress) -> Mapping[str, Any] | None:
+    if old is None or old.fusion is None:
+        return None
+    if (settings.metric, settings.lexical) == (old.metric, old.bm25):
+        return old.fusion
+    progress.note("hybrid search was tuned for other settings and is back at its defaults; run `sciretrieve tune` again")
+    return None
+
+
+def with_deleted(directory: Path, facts: ShardFacts, rows: Rows, generation: int) -> ShardFacts:
+    """A shard of which these rows, counted within it, are deleted too: writes the list of them that the generation names."""
+    before = Shard(Verified(directory), facts, 0).scope
+    scope = before.without(rows)
+    if len(scope) == len(before):
+        return facts
+    path = directory / SHARDS / facts.name / f"deleted-{generation:06d}.npy"
+    write_deleted(path, np.flatnonzero(~scope.flags))
+    files = {name: file for name, file in facts.files.items() if name != facts.deleted_file}
+    return replace(facts, files={**files, path.name: describe(path)}, deleted=facts.papers - len(scope))
+
+
+@dataclass(frozen=True, slots=True)
+class _Indexing:
+    """Building a shard's FAISS index beside its vectors, as a task for any process.
+
+    Attributes:
+        directory, shard: where the vectors are.
+        name: the file's.
+        factory, metric: see `build_ann`.
+    """
+
+    directory: Path
+    shard: ShardFacts
+    name: str
+    factory: str
+    metric: Metric
+
+    def __call__(self, advance: Advance) -> Mapping[str, Any] | None:
+        """What `describe` says of the file; None if the shard has too few papers for this type."""
+        path = self.directory / SHARDS / self.shard.name / self.name
+        vectors = Shard(Verified(self.directory), self.shard, 0).file("vectors.npy")
+        with claimed(vectors):  # a worker that was given up may still be at it
+            is_built = build_ann(path, read_array(vectors), self.factory, self.metric)
+        advance(self.shard.papers)
+        return describe(path) if is_built else None
+
+
+def _with_anns(
+    directory: Path,
+    shards: Sequence[ShardFacts],
+    generation: int,
+    old: Manifest | None,
+    settings: Spanning,
+    progress: Progress,
+    workers: Workers | None,
+) -> tuple[ShardFacts, ...]:
+    """The shards, each with its FAISS index, which is built if it is not there. One with too few papers for that type is searched
+    exactly."""
+    done = [_without_other_ann(facts, old, settings) for facts in shards]
+    if settings.dense in ("none", "flat") or settings.metric is None:
+        return tuple(done)
+    # named by its generation: the old file is in use until the new generation is committed
+    name = f"dense-{generation:06d}.faiss"
+    places = [place for place, facts in enumerate(done) if facts.ann_file is None]
+    tasks = [
+        _Indexing(directory.absolute(), done[place], name, factory_string(settings.dense, done[place].papers), settings.metric)
+        for place in places
+    ]
+    for number, file in _built(directory, tasks, settings.dense, progress, workers):
+        facts = tasks[number].shard
+        if file is None:
+            progress.note(f"shard {facts.name} has too few papers for {settings.dense}, so it is searched exactly")
+        else:
+            done[places[number]] = replace(facts, files={**facts.files, name: file})
+    return tuple(done)
+
+
+def _without_other_ann(facts: ShardFacts, old: Manifest | None, settings: Spanning) -> ShardFacts:
+    """A shard without its FAISS index if that is of other settings."""
+    if old is not None and (old.metric, old.dense) == (settings.metric, settings.dense):
+        return facts
+    return replace(facts, files={name: file for name, file in facts.files.items() if name != facts.ann_file})
+
+
+def _built(
+    directory: Path, tasks: Sequence[_Indexing], dense: str, progress: Progress, workers: Workers | None
+) -> Iterator[tuple[int, Mapping[str, Any] | None]]:
+    """Do the tasks here or have them done: each one's number and its result."""
+    if workers is not None and tasks:
+        progress.note(f"building the {dense} index{'es' * (len(tasks) > 1)} of {counted(len(tasks), 'shard')}")
+        progress.start(sum(task.shard.papers for task in tasks))
+        yield from workers.run(directory, tasks, progress.advance)
+        return
+    for number, task in enumerate(tasks):
+        progress.note(f"building the {dense} index of shard {task.shard.name}")
+        yield number, task(unheard)
+
+
+def _trial(
+    directory: Path,
+    encoder: Mapping[str, Any] | None,
+    shards: tuple[ShardFacts, ...],
+    old: Manifest | None,
+    settings: Spanning,
+    progress: Progress,
+) -> Trial | None:
+    """What the dense index is worth, measured where it or the recall that is wanted changed."""
+    ann_files = [(facts.name, facts.ann_file) for facts in shards if facts.ann_file]
+    if not ann_files or encoder is None or settings.metric is None:
+        return None
+    before = None if old is None else [(facts.name, facts.ann_file) for facts in old.shards if facts.ann_file]
+    if old is not None and before == ann_files and old.trial is not None and old.trial.target == settings.recall:
+        return old.trial
+    opened_shards = open_shards(Verified(directory), shards)
+    vectors = [shard.vectors(int(encoder["dim"]), settings.metric) for shard in opened_shards]
+    size = sum(int(facts.files[facts.ann_file]["bytes"]) for facts in shards if facts.ann_file)
+    trial = try_out(vectors, scope_of(opened_shards), knob(settings.dense), settings.recall, size)
+    if trial is not None:
+        progress.note(f"{settings.dense} {trial}")
+    return trial
+
+
+def _lexical(
+    directory: Path, generation: int, shards: tuple[ShardFacts, ...], old: Manifest | None, parameters: Bm25Parameters | None
+) -> dict[str, Any] | None:
+    """The manifest's facts on BM25: the corpus's statistics, and for each shard how many papers have each of its terms."""
+    if parameters is None:
+        return None
+    names = [(facts.name, facts.deleted_file) for facts in shards]
+    if old is not None and old.lexical is not None and names == [(facts.name, facts.deleted_file) for facts in old.shards]:
+        return {**old.lexical, **asdict(parameters)}
+    verified = Verified(directory)
+    opened_shards = [Shard(verified, facts, 0) for facts in shards]
+    parts = [(shard.postings, shard.scope.places if shard.facts.deleted else None) for shard in opened_shards]
+    name = f"lexical/{generation:06d}"
+    folder = directory / name
+    remove(folder)  # left by a commit that did not come to its end
+    folder.mkdir(parents=True)
+    files = {}
+    for facts, counts in zip(shards, frequencies(parts), strict=True):
+        path = folder / f"{facts.name}.npy"
+        with created(path) as file:
+            put_array(file, counts)
+        files[path.name] = describe(path)
+    for place in (folder, folder.parent, directory):
+        sync_file(place)
+    return {"folder": name, **asdict(parameters), "analyzer": Analyzer().spec, "statistics": asdict(statistics(parts)), "files": files}

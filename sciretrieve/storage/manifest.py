@@ -1,0 +1,342 @@
+"""The manifest: what a generation of an index consists of. Written last and renamed into place, so an index is whole or absent."""
+
+from __future__ import annotations
+
+import platform
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from ..choices import METRICS, Metric
+from ..errors import CorruptData, InvalidRequest, NotFound
+from ..files.writing import describe, listed, read_json, read_sealed, write_sealed, write_vectors
+from ..matching.effort import Trial
+from ..matching.fusion import Fusion
+from ..options import Bm25Parameters
+from ..types import Vectors
+
+FORMAT = 2
+MANIFEST = "manifest.json"
+GENERATIONS = "generations"
+"""The folder with the manifest of every generation that can be opened, by its number."""
+SHARDS = "shards"
+PARTS = "parts"
+"""The folder with what several machines build of an index, each in a folder of its own."""
+PENDING = "pending.json"
+"""Marks work in progress: new shards that no manifest names yet."""
+FileFacts = Mapping[str, Mapping[str, Any]]
+"""File name -> {"bytes": size, "sha256": digest}."""
+
+MOST_DIMENSIONS = 1 << 20
+"""Of a vector: far more than any encoder has."""
+LOGGED = 1000
+"""Commits that a manifest remembers."""
+
+TOKEN_FILES = {"tokens.npy", "token-counts.npy"}
+SHARD_FILES = {"papers.parquet", "ids.arrow", "postings.arrow", "lengths.arrow", "fields.arrow", "vectors.npy", *TOKEN_FILES}
+"""The files of a new shard; generations may add a FAISS index and a list of deleted papers."""
+SHARD_NAME = re.compile(r"\d{6,}")
+ANN_FILE = re.compile(r"dense-\d{6,}\.faiss")
+DELETED_FILE = re.compile(r"deleted-\d{6,}\.npy")
+
+
+@dataclass(frozen=True, slots=True)
+class ShardFacts:
+    """One shard.
+
+    Attributes:
+        name: its folder's name.
+        papers: how many papers are in it, deleted ones among them.
+        files: its files.
+        truncated: how many papers exceed the encoder's input length; None if unknown.
+        deleted: how many of its papers are deleted.
+        sources: where its papers came from: positions in `Manifest.sources`.
+    """
+
+    name: str
+    papers: int
+    files: FileFacts
+    truncated: int | None = None
+    deleted: int = 0
+    sources: tuple[int, ...] = (0,)
+
+    @property
+    def ann_file(self) -> str | None:
+        """The name of its FAISS index; None for a shard that is searched exactly."""
+        return next((name for name in self.files if ANN_FILE.fullmatch(name)), None)
+
+    @property
+    def deleted_file(self) -> str | None:
+        """The name of the file with the rows of its deleted papers; None if there are none."""
+        return next((name for name in self.files if DELETED_FILE.fullmatch(name)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A corpus that papers came from: its files, what it was then, see `Corpus.fingerprint`, and the generation that took them in."""
+
+    corpus: tuple[str, ...]
+    fingerprint: str
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One commit in an index's log: by which command, how many papers it added, replaced and deleted, and how many there were then."""
+
+    generation: int
+    created: str
+    command: str
+    papers: int
+    added: int = 0
+    replaced: int = 0
+    deleted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a generation of an index consists of.
+
+    Attributes:
+        generation, previous: its number, and that of the generation that it followed; None for the first.
+        papers: how many papers may answer; deleted ones are not counted.
+        rejected: how many rows of the last corpus were not indexed.
+        encoder: the encoder's identity, its `precision`, what it `ran_in`, the file of `golden` vectors, for int8 the `receipt`, and for
+            late interaction the file that says how token vectors are packed, as `late`; None without vectors.
+        lexical: BM25's parameters, the analyzer, the corpus's `statistics`, the folder with the terms' frequencies and its
+            files; None without BM25.
+        sources: the corpora that its papers came from.
+        whole: the fingerprint of the corpus whose papers are exactly those of the index; None if there is no such corpus.
+        replaced: the shards of the previous generation that this one no longer has.
+        build: the settings, encoder and analyzer that new shards are built with.
+        log: the last commits, oldest first.
+        fusion: the fields of `matching.fusion.Fusion`, if hybrid search was tuned.
+        trial: what the dense index was found to be worth, if it is approximate.
+    """
+
+    format: int
+    generation: int
+    previous: int | None
+    created: str
+    papers: int
+    rejected: int
+    metric: Metric | None
+    dense: str
+    encoder: Mapping[str, Any] | None
+    lexical: Mapping[str, Any] | None
+    shards: tuple[ShardFacts, ...]
+    sources: tuple[Source, ...]
+    whole: str | None
+    replaced: tuple[str, ...]
+    build: Mapping[str, Any]
+    versions: Mapping[str, str]
+    log: tuple[Record, ...]
+    fusion: Mapping[str, Any] | None = None
+    trial: Trial | None = None
+
+    def write(self, path: Path) -> None:
+        """Write it to a file, atomically."""
+        write_sealed(path, asdict(self))
+
+    @property
+    def truncated(self) -> int | None:
+        """How many papers exceed the encoder's input length; None if unknown."""
+        counts = [shard.truncated for shard in self.shards]
+        return None if None in counts else sum(count or 0 for count in counts)
+
+    @property
+    def has_fields(self) -> bool:
+        """Whether the words of all papers' authors, venues and keywords can be searched."""
+        return all("fields.arrow" in shard.files for shard in self.shards)
+
+    @property
+    def bm25(self) -> Bm25Parameters | None:
+        """BM25's parameters; None without BM25."""
+        if self.lexical is None:
+            return None
+        return Bm25Parameters(**{field.name: self.lexical[field.name] for field in fields(Bm25Parameters)})
+
+    @property
+    def bytes(self) -> int:
+        """The size on disk of all files that it names."""
+        return sum(int(facts["bytes"]) for _, facts in self.files())
+
+    def files(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """All files that it names, by their paths within the index, with their facts."""
+        for shard in self.shards:
+            yield from ((f"{SHARDS}/{shard.name}/{name}", facts) for name, facts in shard.files.items())
+        if self.lexical is not None:
+            yield from ((f"{self.lexical['folder']}/{name}", facts) for name, facts in self.lexical["files"].items())
+        for name in ("golden", "late"):
+            if facts := (self.encoder or {}).get(name):
+                yield facts["file"], facts
+
+    @property
+    def late(self) -> Mapping[str, Any] | None:
+        """The facts on the file that says how token vectors are packed; None without late interaction."""
+        return (self.encoder or {}).get("late")
+
+
+def encoder_file(directory: Path, name: str, generation: int, vectors: Vectors) -> dict[str, Any]:
+    """Write what a generation keeps of its encoder, (n, dim), as `golden` or `late`; the manifest's facts on the file."""
+    path = directory / "encoder" / f"{name}-{generation:06d}.npy"
+    path.parent.mkdir(exist_ok=True)
+    write_vectors(path, [vectors], (len(vectors), vectors.shape[1]))
+    return {"file": f"encoder/{path.name}", **describe(path)}
+
+
+def generation_file(directory: Path, generation: int) -> Path:
+    """The manifest of one generation."""
+    return directory / GENERATIONS / f"{generation:06d}.json"
+
+
+def generations(directory: Path) -> list[int]:
+    """The generations whose manifests are there, ascending."""
+    return sorted(int(path.stem) for path in listed(directory / GENERATIONS, "*.json") if SHARD_NAME.fullmatch(path.stem))
+
+
+def read_manifest(directory: Path, generation: int | None = None) -> Manifest:
+    """Read and check the manifest in `directory`: the current one, or that of another generation.
+
+    Raises:
+        NotFound: there is no finished index, or no such generation.
+        CorruptData: it has another format version, or is damaged or lost.
+    """
+    path = directory / MANIFEST if generation is None else generation_file(directory, generation)
+    try:
+        manifest = _read(directory, path)
+        if generation is not None and manifest.generation != generation:
+            raise ValueError(f"generation {manifest.generation}")
+        return manifest
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise _absence(directory, generation) from error
+    except (KeyError, TypeError, ValueError, AttributeError, InvalidRequest) as error:
+        raise CorruptData(f"{path} is damaged ({type(error).__name__}: {error}); rebuild the index with --overwrite") from error
+
+
+def _read(directory: Path, path: Path) -> Manifest:
+    index_format = read_json(path).get("format")
+    if index_format == 1:
+        raise CorruptData(
+            f"{directory} is an index of format version 1; convert it, without encoding anything, with "
+            f"`sciretrieve reindex -i {shlex.quote(str(directory))}`"
+        )
+    if isinstance(index_format, int) and index_format > FORMAT:
+        raise CorruptData(
+            f"{directory} is an index of format version {index_format}, and this version of sciretrieve reads {FORMAT}; update sciretrieve"
+        )
+    return _manifest(read_sealed(path))
+
+
+def _absence(directory: Path, generation: int | None) -> NotFound | CorruptData:
+    """Why a manifest is not there."""
+    if generation is not None:
+        kept = ", ".join(map(str, generations(directory))) or "none"
+        return NotFound(f"{directory} has no generation {generation}; there are: {kept}")
+    if (directory / PENDING).is_file():
+        return NotFound(f"the index {directory} is not finished; run the same `sciretrieve index` command again to resume it")
+    if generations(directory):
+        return CorruptData(f"{directory / MANIFEST} is missing; restore it, or try `sciretrieve verify --repair`")
+    return NotFound(f"there is no index at {directory}; build one with `sciretrieve index CORPUS -o {shlex.quote(str(directory))}`")
+
+
+def is_first_format(directory: Path) -> bool:
+    """Whether there is an index of format version 1."""
+    return (directory / MANIFEST).is_file() and read_json(directory / MANIFEST).get("format") == 1
+
+
+def check_sizes(directory: Path, manifest: Manifest) -> None:
+    """See that the files that a manifest names are there at their full size. Raises CorruptData."""
+    for name, facts in manifest.files():
+        path = directory / name
+        try:
+            size = path.stat().st_size
+        except (FileNotFoundError, NotADirectoryError):
+            size = None
+        if size != facts["bytes"]:
+            fault = "is missing" if size is None else f"has {size} bytes where the manifest says {facts['bytes']}"
+            raise CorruptData(f"{path} {fault}; restore it, try `sciretrieve verify --repair`, or rebuild the index with --overwrite")
+
+
+def library_versions(libraries: Sequence[str]) -> dict[str, str]:
+    """The versions of Python, of sciretrieve and of the libraries that are installed."""
+    versions = {"python": platform.python_version()}
+    for library in ("sciretrieve", *libraries):
+        with suppress(PackageNotFoundError):
+            versions[library] = version(library)
+    return versions
+
+
+def shard_facts(value: Mapping[str, Any]) -> ShardFacts:
+    """A shard's facts from JSON. Raises ValueError for names that no shard has."""
+    shard = ShardFacts(**{**value, "sources": tuple(value["sources"])})
+    if not SHARD_NAME.fullmatch(shard.name) or not set(shard.files) - {shard.ann_file, shard.deleted_file} <= SHARD_FILES:
+        raise ValueError(f"shard {shard.name!r}")
+    if not 0 <= shard.deleted <= shard.papers or (shard.deleted > 0) != (shard.deleted_file is not None):
+        raise ValueError(f"deleted papers of shard {shard.name!r}")
+    return shard
+
+
+def _manifest(value: dict[str, Any]) -> Manifest:
+    shards = tuple(shard_facts(shard) for shard in value.pop("shards"))
+    sources = tuple(Source(**{**source, "corpus": tuple(source["corpus"])}) for source in value.pop("sources"))
+    log = tuple(Record(**record) for record in value.pop("log"))
+    trial = None if (facts := value.pop("trial", None)) is None else Trial.of(facts)
+    manifest = Manifest(shards=shards, sources=sources, log=log, replaced=tuple(value.pop("replaced")), trial=trial, **value)
+    if manifest.format != FORMAT:
+        raise ValueError(f"format {manifest.format!r}")
+    if sum(shard.papers - shard.deleted for shard in shards) != manifest.papers or manifest.metric not in (None, *METRICS):
+        raise ValueError("counts or metric")
+    for name in ("golden", "late"):
+        facts = (manifest.encoder or {}).get(name)
+        if facts is not None and not re.fullmatch(rf"encoder/{name}-\d{{6,}}\.npy", facts["file"]):
+            raise ValueError(f"{name} vectors")
+    if manifest.lexical is not None and not re.fullmatch(r"lexical/\d{6,}", manifest.lexical["folder"]):
+        raise ValueError("lexical folder")
+    if manifest.lexical is not None and set(manifest.lexical["files"]) != {f"{shard.name}.npy" for shard in shards}:
+        raise ValueError("lexical files")
+    _check_values(manifest)
+    return manifest
+
+
+def _check_values(manifest: Manifest) -> None:
+    """See that values are of the kinds that they have in an index: the manifest may be a stranger's. Raises ValueError and others."""
+    encoder, lexical, files = manifest.encoder, manifest.lexical, dict(manifest.files())
+    numbers = [manifest.generation, manifest.previous or 0, manifest.papers, manifest.rejected, manifest.build["settings"]["shard_size"]]
+    numbers += [number for shard in manifest.shards for number in (shard.papers, shard.deleted, shard.truncated or 0, *shard.sources)]
+    numbers += [facts["bytes"] for facts in files.values()] + [source.generation for source in manifest.sources]
+    numbers += [number for made in manifest.log for number in (made.generation, made.papers, made.added, made.replaced, made.deleted)]
+    texts = [manifest.created, manifest.dense, manifest.whole or "", *manifest.replaced, *manifest.versions, *manifest.versions.values()]
+    texts += [facts["sha256"] for facts in files.values()]
+    texts += [text for source in manifest.sources for text in (*source.corpus, source.fingerprint)]
+    texts += [text for made in manifest.log for text in (made.created, made.command)]
+    needed = {"papers.parquet", "ids.arrow"}
+    if (encoder is None) != (manifest.metric is None):
+        raise ValueError("an encoder without a metric, or a metric without an encoder")
+    if encoder is not None:
+        numbers.append(encoder["dim"])
+        texts += [encoder["name"], encoder["layout"], encoder["precision"], *encoder.get("ran_in", ())]
+        needed |= {"vectors.npy"}
+        if not 1 <= encoder["dim"] <= MOST_DIMENSIONS:
+            raise ValueError("dimensions")
+    if manifest.late is not None:
+        needed |= TOKEN_FILES
+    if lexical is not None:
+        numbers += [lexical["statistics"][name] for name in ("papers", "terms", "title_terms")]
+        needed |= {"postings.arrow", "lengths.arrow"}
+        texts.append(lexical["variant"])
+    if manifest.fusion is not None:
+        texts += [manifest.fusion["method"], manifest.fusion["normalisation"]]
+    if not all(type(number) is int and 0 <= number < 1 << 62 for number in numbers) or not all(type(text) is str for text in texts):
+        raise ValueError("a number or a text")
+    if any(not needed <= set(shard.files) for shard in manifest.shards):
+        raise ValueError("a shard that lacks files")
+    if lexical is not None and (len(lexical["statistics"]) != 3 or "analyzer" not in lexical or manifest.bm25 is None):
+        raise ValueError("statistics")
+    if manifest.fusion is not None:
+        Fusion(**manifest.fusion)

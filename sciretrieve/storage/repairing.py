@@ -1,0 +1,255 @@
+"""Repairing an index: what is derived is made anew from what is stored.
+
+Ids, terms and FAISS indexes come from papers and vectors; vectors, by the encoder, from papers; statistics from shards; the current
+manifest from its generation's file, and the other way round. Papers cannot be made anew, nor lists of deleted papers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..encoders import check_golden, golden_vectors, late, packing_of, read_golden, reopen_encoder
+from ..encoders.query_encoder import QueryEncoder
+from ..errors import CorruptData, NotFound
+from ..files.schema import concat
+from ..files.verified import Verified
+from ..files.writing import copy, remove, write_lock
+from ..matching.fusion import Fusion
+from ..matching.late import Packing, read_packing
+from ..matching.lexical import Analyzer
+from ..once import once
+from ..progress import shown
+from ..protocols import Encoder, Progress
+from .commits import Change, Spanning, commit, next_generation, with_deleted
+from .manifest import (
+    FORMAT,
+    GENERATIONS,
+    MANIFEST,
+    SHARDS,
+    TOKEN_FILES,
+    Manifest,
+    ShardFacts,
+    encoder_file,
+    generation_file,
+    generations,
+    read_manifest,
+)
+from .pending import Pending
+from .shards import Shard, cut_shard, fill, finished_facts
+from .shards.cutting import contents
+from .sweeping import sweep
+from .verifying import ENCODER, Fault, Verification, verify
+
+ENCODED = {"vectors.npy", *TOKEN_FILES}
+"""What the encoder makes of a shard's papers."""
+LOST = ("papers.parquet", "deleted-")
+"""Beginnings of the names of files that cannot be made anew."""
+
+
+def repair(index: str | Path, *, encoder: Encoder | None = None, progress: Progress | bool = True) -> Verification:
+    """Verify an index, make anew what can be, as a new generation, and verify it again. Returns what the second time told.
+
+    Older generations are removed if anything was damaged.
+
+    Args: as `verify`.
+
+    Raises:
+        NotFound: there is no index.
+        IndexBusy: another process is writing the index.
+        IndexExists: an add or a build was interrupted, and is to be finished first.
+        Unavailable: vectors are lost, and the encoder is not available here.
+        InvalidRequest, EncoderMismatch: vectors are lost, and the encoder gives others now, or is another.
+    """
+    directory = Path(index)
+    with shown(progress) as listener:
+        if not (directory / MANIFEST).exists() and not generations(directory):
+            read_manifest(directory)
+        with write_lock(directory):
+            _restore_manifest(directory, listener)
+            before = verify(directory, encoder=encoder, progress=listener)
+            if not before.faults:
+                sweep(directory)  # after a repair that was killed when it had repaired
+                return before
+            damaged = {fault.file for fault in before.faults} - {ENCODER}
+            if damaged and _Repair(directory, read_manifest(directory), damaged, encoder, listener).run():
+                sweep(directory, keep=0)
+            after = verify(directory, encoder=encoder, progress=listener)
+            return replace(after, faults=tuple(map(_told, after.faults)))
+
+
+def _told(fault: Fault) -> Fault:
+    """A fault that remains, with what can be done about it."""
+    if not Path(fault.file).name.startswith(LOST):
+        return fault
+    return replace(fault, what=f"{fault.what}; it cannot be made anew: restore it from a copy, or rebuild the index with --overwrite")
+
+
+def _restore_manifest(directory: Path, progress: Progress) -> None:
+    """If the current manifest cannot be read, take that of the newest generation that can be made whole, or can be read at least;
+    else see that its file is the same."""
+    try:
+        manifest = read_manifest(directory)
+    except (CorruptData, NotFound):
+        for check in (_check_lost, lambda *_: None):
+            for number in reversed(generations(directory)):
+                with suppress(CorruptData):
+                    manifest = read_manifest(directory, number)
+                    check(directory, manifest)
+                    _write_manifest(directory / MANIFEST, manifest)
+                    progress.note(f"{directory / MANIFEST} could not be read; generation {number} is current now")
+                    return
+        raise
+    path = generation_file(directory, manifest.generation)
+    if not path.is_file() or path.read_bytes() != (directory / MANIFEST).read_bytes():
+        path.parent.mkdir(exist_ok=True)
+        _write_manifest(path, manifest)
+
+
+def _check_lost(directory: Path, manifest: Manifest) -> None:
+    """See that all files are whole that cannot be made anew. Raises CorruptData."""
+    verified = Verified(directory)
+    for name, facts in manifest.files():
+        if Path(name).name.startswith(LOST):
+            verified.check(name, facts)
+
+
+def _write_manifest(path: Path, manifest: Manifest) -> None:
+    if path.is_dir():
+        remove(path)
+    manifest.write(path)
+
+
+def made_anew(
+    pending: Pending,
+    place: int,
+    facts: ShardFacts,
+    encoder: Encoder | None,
+    analyzer: Analyzer | None,
+    packing: Packing | None,
+    progress: Progress,
+    *,
+    keeps_ids: bool = True,
+) -> ShardFacts:
+    """A new shard with the same papers in the same rows, unless interrupted work has made it.
+
+    Args:
+        pending, place: the work, and the shard's place in it.
+        facts: the old shard.
+        encoder, analyzer, packing: what fills it, see `fill`; without an encoder, what the old shard has of one is kept.
+        progress: is told how far it is.
+        keeps_ids: whether the old shard's ids and hashes are as they should be.
+    """
+    directory = pending.directory
+    shard = Shard(Verified(directory), facts, 0)
+    if not pending.folder(place).is_dir():
+        partial = pending.partial(place)
+        if not (partial / "ids.arrow").exists():
+            papers = concat([table for _, table in shard.tables()])
+            cut_shard(partial, papers, shard.contents if keeps_ids else contents(papers))
+        for name in ENCODED & set(facts.files) if encoder is None else ():
+            copy(shard.file(name), partial / name)
+        fill(partial, 0, encoder, analyzer, progress.advance, packing)
+    new = replace(finished_facts(pending.folder(place)), truncated=facts.truncated, sources=facts.sources)
+    deleted = np.flatnonzero(~shard.scope.flags)
+    return with_deleted(directory, new, deleted, next_generation(directory)) if facts.deleted else new
+
+
+class _Repair:
+    """One repair: what its steps share."""
+
+    def __init__(self, directory: Path, old: Manifest, damaged: Set[str], given: Encoder | None, progress: Progress) -> None:
+        self.directory, self.old, self.damaged, self.given, self.progress = directory, old, damaged, given, progress
+        self.generation = next_generation(directory)
+
+    def run(self) -> bool:
+        """Make new files for the damaged ones, and commit; says whether it did, which needs all papers."""
+        for number in generations(self.directory):
+            if f"{GENERATIONS}/{generation_file(self.directory, number).name}" in self.damaged:
+                remove(generation_file(self.directory, number))
+        analyzed_otherwise = self.old.lexical is not None and self.old.lexical["analyzer"] != Analyzer().spec
+        faulty = {facts.name: self._faulty(facts, analyzed_otherwise) for facts in self.old.shards}
+        lost = {name for name, files in faulty.items() if any(file.startswith(LOST) for file in files)}
+        to_fill = [facts for facts in self.old.shards if faulty[facts.name] and facts.name not in lost]
+        rebuilt: dict[str, ShardFacts] = {}
+        if to_fill:
+            plan = {"command": "repair", "format": FORMAT, "base": self.old.generation, "shards": [facts.name for facts in to_fill]}
+            pending = Pending.take_up(self.directory, plan)
+            self.progress.start(sum(facts.papers for facts in to_fill))
+            for place, facts in enumerate(to_fill):
+                rebuilt[facts.name] = self._rebuilt(pending, place, facts, faulty[facts.name])
+        shards = tuple(self._without_damaged_ann(rebuilt.get(facts.name, facts)) for facts in self.old.shards)
+        old = self.old
+        lexical = old.lexical and old.lexical["folder"]
+        if analyzed_otherwise or MANIFEST in self.damaged or any(lexical and file.startswith(lexical) for file in self.damaged):
+            old = replace(old, lexical=None)  # so that it is made anew
+        if lost:
+            return False
+        manifest = replace(self.old, shards=shards, encoder=self._with_packing(self._with_golden()))
+        fusion = Fusion(**self.old.fusion) if self.old.fusion else None
+        commit(self.directory, old, manifest, Spanning.of(self.old), Change("repair"), self.progress, fusion=fusion)
+        return True
+
+    def _faulty(self, facts: ShardFacts, analyzed_otherwise: bool) -> set[str]:
+        """The names of a shard's files that are damaged, less its FAISS index, which is made at a commit."""
+        folder = f"{SHARDS}/{facts.name}"
+        names = {name for name in facts.files if f"{folder}/{name}" in self.damaged} - {facts.ann_file}
+        if self._lost_packing:  # what is learnt anew may differ
+            names |= TOKEN_FILES
+        if folder in self.damaged:
+            names |= {"ids.arrow", "postings.arrow", "lengths.arrow", "fields.arrow"} & set(facts.files)
+        return names | ({"postings.arrow"} if analyzed_otherwise else set())
+
+    def _without_damaged_ann(self, facts: ShardFacts) -> ShardFacts:
+        if facts.ann_file is None or not {f"{SHARDS}/{facts.name}/{facts.ann_file}", f"{SHARDS}/{facts.name}"} & self.damaged:
+            return facts
+        return replace(facts, files={name: file for name, file in facts.files.items() if name != facts.ann_file})
+
+    def _rebuilt(self, pending: Pending, place: int, facts: ShardFacts, faulty: set[str]) -> ShardFacts:
+        encoder = self._encoder() if faulty & ENCODED else None
+        packing = self.packing if encoder is not None else None
+        analyzer = Analyzer() if self.old.lexical is not None else None
+        return made_anew(pending, place, facts, encoder, analyzer, packing, self.progress, keeps_ids="ids.arrow" not in faulty)
+
+    def _encoder(self) -> Encoder:
+        assert self.old.encoder is not None
+        built, given = self.old.encoder, self.given
+        if given is not None:
+            encoder = QueryEncoder(self.directory, built, None, given).encoder
+        else:
+            encoder = reopen_encoder(built, "fp32" if built.get("precision") == "fp32" else "auto", "auto")
+        golden = built.get("golden")
+        if golden and golden["file"] not in self.damaged:  # its vectors will stand among those that are there
+            check_golden(read_golden(self.directory / golden["file"], int(built["dim"])), encoder, "paper")
+        return late(encoder) if self.old.late else encoder
+
+    @property
+    def _lost_packing(self) -> bool:
+        return self.old.late is not None and self.old.late["file"] in self.damaged
+
+    @once
+    def packing(self) -> Packing | None:
+        """How token vectors are packed; None without them."""
+        facts = self.old.late
+        if facts is None or self.old.encoder is None:
+            return None
+        if self._lost_packing:
+            return packing_of(self._encoder())
+        return read_packing(Verified(self.directory).check(facts["file"], facts), int(self.old.encoder["dim"]))
+
+    def _with_packing(self, built: Any) -> Any:
+        if self.packing is None or not self._lost_packing:
+            return built
+        return {**built, "late": encoder_file(self.directory, "late", self.generation, self.packing.array())}
+
+    def _with_golden(self) -> Any:
+        built = self.old.encoder
+        golden = (built or {}).get("golden")
+        if built is None or not golden or golden["file"] not in self.damaged:
+            return built
+        return {**built, "golden": encoder_file(self.directory, "golden", self.generation, golden_vectors(self._encoder()))}

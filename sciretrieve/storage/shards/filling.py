@@ -1,0 +1,300 @@
+"""Filling a shard that was cut: vectors, postings and fields of its papers, by an encoder and an analyzer and nothing else.
+
+It can be interrupted anywhere and goes on where it stopped: vectors are on disk after every window, the rest is quickly redone.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ...choices import Device, Precision
+from ...encoders import check_golden, encode_packed, in_int8, late, reopen_encoder
+from ...encoders.ahead import make_ahead
+from ...errors import CorruptData
+from ...files.schema import texts_of
+from ...files.writing import HEADER, array_header, claimed, describe, read_sealed, sync_file, write_sealed
+from ...matching.late import Packing
+from ...matching.lexical import Analyzer, FieldsBuilder, PostingsBuilder
+from ...matching.lexical.fields import FIELDS
+from ...protocols import Advance, Counted, Encoder
+from ...types import Vectors
+from ..manifest import SHARD_FILES, ShardFacts, shard_facts
+
+WINDOW = 512
+"""Papers per window without an encoder; each encoder has its own window size. Windows start at a shard's first row, so the
+encoder's batches, and with them the last bits of the vectors, do not depend on where a build was interrupted."""
+SHARD_FACTS = "shard.json"
+
+
+def fill(
+    partial: Path,
+    source: int,
+    encoder: Encoder | None,
+    analyzer: Analyzer | None,
+    advance: Advance,
+    packing: Packing | None = None,
+) -> ShardFacts:
+    """Encode the papers in a folder that was cut, count their terms, and give the folder its final name, without `.partial`.
+
+    Args:
+        partial: the folder.
+        source: where its papers come from: a position in `Manifest.sources`.
+        encoder, analyzer: what makes vectors and terms; None for a shard without them. Vectors that are there already stay.
+        advance: is told of papers that are done.
+        packing: how token vectors are packed; None for a shard without them.
+    """
+    with claimed(partial / "papers.parquet"):
+        return _filled(partial, source, encoder, analyzer, advance, packing)
+
+
+def _filled(
+    partial: Path, source: int, encoder: Encoder | None, analyzer: Analyzer | None, advance: Advance, packing: Packing | None
+) -> ShardFacts:
+    papers = _papers(partial / "papers.parquet")
+    postings = PostingsBuilder(analyzer) if analyzer else None
+    fields = FieldsBuilder(analyzer) if analyzer else None
+    encoded = _Encoded(partial, encoder, packing) if encoder is not None else None
+    rows, truncated = 0, None
+
+    def tokenised(window: pa.Table) -> Any:
+        return encoder.tokenise(texts_of(window)) if encoder is not None else None
+
+    for window, tokens in make_ahead(_windows(partial / "papers.parquet", encoder.window if encoder is not None else WINDOW), tokenised):
+        if postings and fields:
+            postings.add(window["title"].to_pylist(), window["abstract"].to_pylist())
+            fields.add(window)
+        rows += window.num_rows
+        counted = Counted(advance)
+        if encoder is not None and encoded is not None:
+            too_long = encoder.truncated(tokens)
+            truncated = None if too_long is None else (truncated or 0) + too_long
+            if rows > encoded.done:
+                encoded.add(tokens, counted)
+        advance(window.num_rows - counted.papers)
+    if postings and fields:
+        postings.write(partial)
+        fields.write(partial)
+    if encoded is not None:
+        encoded.finish()
+    return finish(partial, papers, truncated, (source,))
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """`fill` as a task for another process, which opens the encoder there.
+
+    Attributes:
+        partial, source: as in `fill`.
+        encoder: the encoder's identity; None for no vectors.
+        precision, device: in what arithmetic and where it is to run; "auto" is decided there.
+        golden: its vectors of the probe, which it must have there too; None for an encoder that reads no texts.
+        analyzed: whether terms are counted.
+        papers: how many papers all shards of the index have.
+        int8: the folder of the encoder's quantised graph, if its papers go through that.
+        packing: as in `fill`.
+    """
+
+    partial: Path
+    source: int
+    encoder: Mapping[str, Any] | None
+    precision: Precision
+    device: Device
+    golden: Vectors | None
+    analyzed: bool
+    papers: int
+    int8: Path | None
+    packing: Packing | None
+
+    def __call__(self, advance: Advance) -> tuple[str | None, tuple[str, ...]]:
+        """Fill the shard, unless another process did. The precision of its vectors, and the runtimes that the encoder ran in.
+
+        Raises:
+            InvalidRequest: the encoder gives other vectors here.
+        """
+        folder = self.partial.with_name(self.partial.name.removesuffix(".partial"))
+        if folder.is_dir():
+            return None, ()
+        known = (json.dumps(dict(self.encoder), sort_keys=True), self.precision, self.device) if self.encoder else None
+        encoder = _opened(*known) if known else None
+        if encoder is not None and self.golden is not None:
+            check_golden(self.golden, encoder, "paper")
+        if known and self.int8 is not None:
+            encoder = _in_int8(*known, self.int8)
+        if known and self.packing is not None:
+            encoder = _late(*known)
+        if encoder is not None:
+            encoder.expect(self.papers)
+        try:
+            fill(self.partial, self.source, encoder, Analyzer() if self.analyzed else None, advance, self.packing)
+        except FileNotFoundError:
+            if not folder.is_dir():  # else another process was just finishing it
+                raise
+        return (None, ()) if encoder is None else (encoder.precision, encoder.ran_in)
+
+
+@lru_cache(1)
+def _opened(identity: str, precision: Precision, device: Device) -> Encoder:
+    """The encoder of this identity; it stays open for the next shard."""
+    return reopen_encoder(json.loads(identity), precision, device)
+
+
+@lru_cache(1)
+def _in_int8(identity: str, precision: Precision, device: Device, folder: Path) -> Encoder:
+    """The same in int8."""
+    return in_int8(_opened(identity, precision, device), folder)
+
+
+@lru_cache(1)
+def _late(identity: str, precision: Precision, device: Device) -> Encoder:
+    """The same with token vectors."""
+    return late(_opened(identity, precision, device))
+
+
+def finish(partial: Path, papers: int, truncated: int | None, sources: tuple[int, ...]) -> ShardFacts:
+    """Describe a full shard, force all of it to disk, and give its folder its final name."""
+    folder = partial.with_name(partial.name.removesuffix(".partial"))
+    files = {}
+    for path in sorted(partial.iterdir()):
+        if path.name not in SHARD_FILES:  # left by a process that was killed while writing the facts
+            path.unlink()
+            continue
+        sync_file(path)
+        files[path.name] = describe(path)
+    facts = ShardFacts(folder.name, papers, files, truncated, 0, sources)
+    write_sealed(partial / SHARD_FACTS, asdict(facts))
+    sync_file(partial)
+    partial.rename(folder)
+    sync_file(folder.parent)
+    return facts
+
+
+def finished_facts(folder: Path) -> ShardFacts:
+    """The facts that `finish` wrote on a shard. Raises CorruptData."""
+    try:
+        return shard_facts(read_sealed(folder / SHARD_FACTS))
+    except (KeyError, TypeError, ValueError) as error:
+        raise CorruptData(f"{folder / SHARD_FACTS} is damaged ({error}); rebuild the index with --overwrite") from error
+
+
+class _Encoded:
+    """What the encoder makes of a shard's papers: vectors, and for late interaction packed token vectors.
+
+    Attributes:
+        done: how many papers were encoded by an interrupted run, in whole windows. The last window is not counted: it may not be
+            completely on disk.
+    """
+
+    def __init__(self, partial: Path, encoder: Encoder, packing: Packing | None) -> None:
+        self._encoder, self._packing = encoder, packing
+        self._vectors = _Growing(partial / "vectors.npy", np.dtype(np.float32), (encoder.dim,))
+        rows = self._vectors.rows
+        if packing is not None:
+            self._tokens = _Growing(partial / "tokens.npy", np.dtype(np.uint8), (packing.bytes,))
+            self._counts = _Growing(partial / "token-counts.npy", np.dtype(np.int32), ())
+            ends = np.cumsum(self._counts.read(min(rows, self._counts.rows)), dtype=np.int64)
+            rows = int(np.searchsorted(ends, self._tokens.rows, side="right"))
+        self.done = max(rows // encoder.window - 1, 0) * encoder.window
+        self._vectors.cut(self.done)
+        if packing is not None:
+            self._tokens.cut(int(ends[self.done - 1]) if self.done else 0)
+            self._counts.cut(self.done)
+
+    def add(self, tokens: Any, advance: Advance) -> None:
+        """Encode the next window."""
+        if self._packing is None:
+            self._vectors.add(self._encoder.encode(tokens, advance))
+            return
+        vectors, packed, counts = encode_packed(self._encoder, tokens, self._packing, advance)
+        self._tokens.add(packed)
+        self._counts.add(counts)
+        self._vectors.add(vectors)
+
+    def finish(self) -> None:
+        """Write how many rows each file has."""
+        self._vectors.finish()
+        if self._packing is not None:
+            self._tokens.finish()
+            self._counts.finish()
+
+
+class _Growing:
+    """An array in a .npy file to which rows are appended; its header says how many there are only when it is finished.
+
+    Attributes:
+        rows: how many whole rows the file has.
+    """
+
+    def __init__(self, path: Path, kind: np.dtype[Any], shape: tuple[int, ...]) -> None:
+        self._path, self._kind, self._shape = path, kind, shape
+        self._size = kind.itemsize * math.prod(shape)
+        self.rows = max(path.stat().st_size - HEADER, 0) // self._size if path.exists() else 0
+
+    def read(self, rows: int) -> npt.NDArray[Any]:
+        """The first of its rows."""
+        if not rows:
+            return np.empty((0, *self._shape), self._kind)
+        with self._path.open("rb") as file:
+            file.seek(HEADER)
+            return np.frombuffer(file.read(rows * self._size), self._kind).reshape(rows, *self._shape)
+
+    def cut(self, rows: int) -> None:
+        """Keep only the first of its rows."""
+        if self._path.exists():
+            os.truncate(self._path, HEADER + rows * self._size if rows else 0)
+        self.rows = rows
+
+    def add(self, rows: npt.NDArray[Any]) -> None:
+        """Append rows, which then are on disk."""
+        with self._path.open("ab") as file:
+            is_new = file.tell() == 0
+            if is_new:
+                file.write(array_header((0, *self._shape), self._kind))
+            file.write(np.ascontiguousarray(rows, self._kind).tobytes())
+            file.flush()
+            os.fsync(file.fileno())
+        self.rows += len(rows)
+        if is_new:
+            sync_file(self._path.parent)  # or all windows may be lost with the file's name
+
+    def finish(self) -> None:
+        """Write how many rows there are."""
+        with self._path.open("r+b") as file:
+            file.write(array_header((self.rows, *self._shape), self._kind))
+
+
+def _papers(path: Path) -> int:
+    try:
+        return int(pq.read_metadata(path).num_rows)
+    except (pa.ArrowException, OSError) as error:
+        raise CorruptData(f"{path} cannot be read ({error}); start over with --no-resume") from error
+
+
+def _windows(path: Path, size: int) -> Iterator[pa.Table]:
+    """A shard's ids, titles, abstracts and fields, in tables of one window."""
+    tables: list[pa.Table] = []
+    rows = 0
+    with pq.ParquetFile(path) as file:
+        names = [name for name in ("id", "title", "abstract", *FIELDS) if name in file.schema_arrow.names]
+        for batch in file.iter_batches(size, columns=names):
+            table = pa.Table.from_batches([batch])
+            while len(table):
+                tables.append(table.slice(0, size - rows))
+                rows += len(tables[-1])
+                table = table.slice(len(tables[-1]))
+                if rows == size:
+                    yield pa.concat_tables(tables).combine_chunks()
+                    tables, rows = [], 0
+    if tables:
+        yield pa.concat_tables(tables).combine_chunks()

@@ -1,0 +1,232 @@
+"""A shard opened for reading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ...choices import Metric
+from ...errors import CorruptData
+from ...files.schema import PAPER_FIELDS, integers, mapped_columns, papers_of, text
+from ...files.verified import Verified
+from ...files.writing import read_array, write_array
+from ...matching.dense import VectorShard
+from ...matching.late import Packing, TokenShard
+from ...matching.lexical import FIELDS_FILE, Fields, Postings
+from ...matching.scope import Scope
+from ...once import once
+from ...types import Paper, Rows
+from ..manifest import SHARDS, ShardFacts
+
+ID_COLUMNS = {"id": pa.string(), "content": pa.binary(16)}
+COMPARED = 4
+"""Ids that are each compared with all; more are looked up together, in the time that some four of these take."""
+GROUPS_AT_ONCE = 32
+"""Row groups in memory at a time, about 500 kB each."""
+
+
+class Shard:
+    """A shard opened for reading; each file is checked when it is first read.
+
+    Attributes:
+        first: the row of its first paper, counted over all shards.
+        papers: how many papers it has, deleted ones among them.
+    """
+
+    def __init__(self, verified: Verified, facts: ShardFacts, first: int) -> None:
+        self.facts = facts
+        self.first = first
+        self.papers = int(facts.papers)
+        self._verified = verified
+        self._reading = Lock()  # Arrow does not guarantee that threads may share a Parquet reader
+
+    def file(self, name: str) -> Path:
+        """The path of one of its files, checked. Raises CorruptData."""
+        return self._verified.check(f"{SHARDS}/{self.facts.name}/{name}", self.facts.files[name])
+
+    @once
+    def scope(self) -> Scope:
+        """Which of its papers are not deleted."""
+        name = self.facts.deleted_file
+        if name is None:
+            return Scope(self.papers)
+        deleted = read_deleted(self.file(name))
+        if len(deleted) != self.facts.deleted or not (deleted < self.papers).all():
+            raise CorruptData(f"{self.file(name)} does not fit its shard; try `sciretrieve verify --repair`")
+        return Scope(self.papers).without(deleted)
+
+    @once
+    def postings(self) -> Postings:
+        """Its terms. Only for an index with BM25."""
+        for name in ("postings.arrow", "lengths.arrow"):
+            path = self.file(name)
+        return Postings(path.parent, self.papers)
+
+    @once
+    def fields(self) -> Fields | None:
+        """The words of its papers' authors, venues and keywords; None in an index without BM25, or from before these were kept."""
+        return Fields(self.file(FIELDS_FILE).parent, self.papers) if FIELDS_FILE in self.facts.files else None
+
+    def vectors(self, dim: int, metric: Metric) -> VectorShard:
+        """Its vectors, with their FAISS index if there is one. Only for an index with vectors."""
+        ann_path = self.file(self.facts.ann_file) if self.facts.ann_file else None
+        return VectorShard(self.file("vectors.npy"), self.papers, dim, metric, self.first, ann_path)
+
+    def tokens(self, packing: Packing) -> TokenShard:
+        """Its packed token vectors. Only for an index with late interaction."""
+        return TokenShard(self.file("tokens.npy"), self.file("token-counts.npy"), self.papers, packing, self.first)
+
+    @once
+    def _ids_table(self) -> dict[str, pa.Array]:
+        path = self.file("ids.arrow")
+        columns = mapped_columns(path, ID_COLUMNS)
+        if len(columns["id"]) != self.papers:
+            raise CorruptData(f"{path} has {len(columns['id'])} ids where the manifest says {self.papers}")
+        return columns
+
+    @property
+    def ids(self) -> pa.StringArray:
+        """The ids of all its papers, deleted ones too, in row order."""
+        return self._ids_table["id"]
+
+    @property
+    def contents(self) -> pa.FixedSizeBinaryArray:
+        """A hash of what each paper says, see `cutting.contents`, in row order."""
+        return self._ids_table["content"]
+
+    def ids_at(self, rows: Rows) -> list[str]:
+        """The ids at the given rows of this shard."""
+        ids: list[str] = self.ids.take(integers(rows)).to_pylist()
+        return ids
+
+    @once
+    def _file(self) -> pq.ParquetFile:
+        path = self.file("papers.parquet")
+        source = pa.memory_map(str(path))
+        with _named(path):
+            file = pq.ParquetFile(source)
+            kinds = dict(zip(file.schema_arrow.names, file.schema_arrow.types, strict=True))
+            groups = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+        if file.metadata.num_rows != self.papers or sum(groups) != self.papers or min(groups, default=0) < 0:
+            raise CorruptData(f"{path} has {file.metadata.num_rows} papers where the manifest says {self.papers}")
+        if any(kinds.get(field.name) != field.type for field in PAPER_FIELDS):
+            raise CorruptData(f"{path} does not have the columns of papers")
+        return file
+
+    @once
+    def _starts(self) -> Rows:
+        """The first row of each row group, and the end of the last."""
+        sizes = [self._file.metadata.row_group(group).num_rows for group in range(self._file.num_row_groups)]
+        return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+
+    @property
+    def bytes(self) -> int:
+        """About how many bytes its papers take in memory."""
+        return sum(int(self._file.metadata.row_group(group).total_byte_size) for group in range(self._file.num_row_groups))
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The papers' columns."""
+        return self._file.schema_arrow
+
+    def find(self, ids: Sequence[str]) -> dict[str, int]:
+        """The rows of the given ids among its papers that are not deleted; ids that it lacks are left out."""
+        if len(ids) <= COMPARED:
+            rows = np.array([pc.index(self.ids, text(id)).as_py() for id in ids], np.int64)
+            rows = rows[rows >= 0]
+        else:  # with a table of the ids that are asked for: one of all the shard's takes some ten times as long
+            asked = pc.is_in(self.ids, value_set=pa.array(ids, pa.string()))
+            rows = pc.indices_nonzero(asked).to_numpy().astype(np.int64)
+        rows = rows[self.scope.has(rows)]
+        return dict(zip(self.ids_at(rows), rows.tolist(), strict=True))
+
+    def papers_at(self, rows: Rows) -> list[Paper]:
+        """The papers at the given rows of this shard, in that order."""
+        papers: dict[int, Paper] = {}
+        for paper_rows, table in self.read_at(np.unique(rows)):
+            papers |= dict(zip(paper_rows.tolist(), papers_of(table), strict=True))
+        return [papers[row] for row in rows.tolist()]
+
+    def read_at(self, rows: Rows, names: Sequence[str] | None = None) -> Iterator[tuple[Rows, pa.Table]]:
+        """The papers at the given rows, ascending, a few row groups at a time: rows, and their columns, or those with the given names."""
+        groups, group_of_row = np.unique(np.searchsorted(self._starts, rows, side="right") - 1, return_inverse=True)
+        for first in range(0, len(groups), GROUPS_AT_ONCE):
+            read_groups = groups[first : first + GROUPS_AT_ONCE]
+            sizes = self._starts[read_groups + 1] - self._starts[read_groups]
+            skipped_rows = self._starts[read_groups] - (np.cumsum(sizes) - sizes)  # rows before a group that were not read
+            in_groups = (group_of_row >= first) & (group_of_row < first + GROUPS_AT_ONCE)
+            places = rows[in_groups] - skipped_rows[group_of_row[in_groups] - first]
+            read = partial(self._file.read_row_groups, read_groups.tolist(), columns=names)
+            yield rows[in_groups], self._read(read, int(sizes.sum()), places)
+
+    def columns(self, names: Sequence[str]) -> pa.Table:
+        """Whole columns, with the values of deleted papers; names that this shard lacks are left out."""
+        column_names = [name for name in names if name in self.schema.names]
+        return self._read(partial(self._file.read, columns=column_names), self.papers)
+
+    def tables(self) -> Iterator[tuple[int, pa.Table]]:
+        """All papers, deleted ones too, in row order: a row group at a time, each with the row of its first paper within the shard."""
+        for group in range(self._file.num_row_groups):
+            first, end = map(int, self._starts[group : group + 2])
+            yield first, self._read(partial(self._file.read_row_group, group), end - first)
+
+    def _read(self, read_table: Callable[[], pa.Table], papers: int, places: Rows | None = None) -> pa.Table:
+        """What is read, which must be so many papers, or those at the given places of it."""
+        with self._reading, _named(self._verified.directory / SHARDS / self.facts.name / "papers.parquet"):
+            table = read_table()
+            if table.num_columns and len(table) != papers:  # a column may have less than the file says
+                raise ValueError(f"{len(table)} values for {papers} papers")
+            if places is not None:  # a few of a thousand: checking their text alone is what makes showing hits quick
+                table.validate()
+                table = table.take(integers(places))
+            table.validate(full=True)
+            return table
+
+
+def open_shards(verified: Verified, all_facts: Iterable[ShardFacts]) -> list[Shard]:
+    """The shards of a generation, in order, their rows counted over all."""
+    shards: list[Shard] = []
+    first = 0
+    for facts in all_facts:
+        shards.append(Shard(verified, facts, first))
+        first += facts.papers
+    return shards
+
+
+def scope_of(shards: Sequence[Shard]) -> Scope:
+    """Which papers of these shards are not deleted."""
+    rows = sum(shard.papers for shard in shards)
+    if not any(shard.facts.deleted for shard in shards):
+        return Scope(rows)
+    return Scope(rows, np.concatenate([shard.scope.flags for shard in shards]))
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """What Arrow raises for a file that is damaged, with the name of the file."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise CorruptData(f"{path} cannot be read: {' '.join(str(error).split())}") from error
+
+
+def write_deleted(path: Path, rows: Rows) -> None:
+    """Write the rows of a shard's deleted papers."""
+    write_array(path, np.sort(rows).astype(np.int32))
+
+
+def read_deleted(path: Path) -> Rows:
+    """The rows of a shard's deleted papers, ascending. Raises CorruptData."""
+    rows = np.array(read_array(path, "restore it"))
+    if rows.dtype != np.int32 or rows.ndim != 1 or (np.diff(rows) <= 0).any() or (len(rows) and rows[0] < 0):
+        raise CorruptData(f"{path} does not hold ascending rows; restore it")
+    deleted_rows: Rows = rows.astype(np.int64)
+    return deleted_rows

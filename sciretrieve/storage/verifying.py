@@ -1,0 +1,271 @@
+"""Verifying an index: every byte against its checksum, and all that its parts promise each other.
+
+See `repairing` for what can be made anew.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..choices import SIDES
+from ..encoders import check_golden, read_golden, reopen_encoder
+from ..errors import CorruptData, InvalidRequest, NotFound, Unavailable
+from ..files.schema import booleans
+from ..files.verified import Verified
+from ..files.writing import describe, read_array
+from ..matching.dense import VectorShard
+from ..matching.dense.ann import Ann
+from ..matching.late import read_packing
+from ..matching.lexical import FIELDS_FILE, Analyzer, Postings
+from ..matching.lexical.corpus_statistics import frequencies, statistics
+from ..matching.lexical.fields import EVERY_FIELD
+from ..matching.scope import Scope
+from ..papers.corpora.seen import SeenIds
+from ..progress import shown
+from ..protocols import Encoder, Progress
+from .manifest import GENERATIONS, MANIFEST, SHARDS, Manifest, generation_file, generations, read_manifest
+from .shards import Shard
+
+ENCODER = "encoder"
+"""Stands for a file where the encoder is another: its golden vectors are as they were written."""
+BLOCK = 65_536
+"""Vectors that are read at a time."""
+UNIT = 1e-3
+"""How far from 1 the length of a vector may be that was scaled to unit length: bf16 has 8 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something that is wrong: the file, by its path within the index, and what is wrong with it."""
+
+    file: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What verifying an index told.
+
+    Attributes:
+        generation: the current generation; None if it cannot be read.
+        papers: how many papers it has.
+        files, bytes: how many files were checked, and their size, those of older generations among them.
+        faults: what is wrong; empty for a sound index.
+        unchecked: what could not be checked here, as a sentence; "" if nothing.
+    """
+
+    generation: int | None
+    papers: int
+    files: int
+    bytes: int
+    faults: tuple[Fault, ...]
+    unchecked: str = ""
+
+
+def verify(index: str | Path, *, encoder: Encoder | None = None, progress: Progress | bool = True) -> Verification:
+    """Check all of an index.
+
+    That is: the checksum of every file of every generation; in the current one, that ids are unique, vectors are finite, and of
+    length 1 where the encoder scales them, that ids, vectors and postings cover the same papers, that statistics are what the
+    shards say, that FAISS indexes fit their shards, and that the encoder gives on all sides what it gave when the index was built.
+
+    Args:
+        index: the index's directory.
+        encoder: the encoder, where the one that filled the index is not to be found again by itself.
+        progress: what is told how far it is; by default a bar where a person looks, False for none.
+
+    Raises:
+        NotFound: there is no index.
+    """
+    directory = Path(index)
+    with shown(progress) as listener:
+        faults: list[Fault] = []
+        try:
+            current = read_manifest(directory)
+        except CorruptData as error:
+            return Verification(None, 0, 1, 0, (_said(directory, MANIFEST, error),))
+        path = generation_file(directory, current.generation)
+        if not path.is_file() or path.read_bytes() != (directory / MANIFEST).read_bytes():
+            faults.append(Fault(f"{GENERATIONS}/{path.name}", f"is not what {MANIFEST} is"))
+        named = dict(current.files())
+        for number in generations(directory):
+            if number < current.generation:
+                try:
+                    named |= dict(read_manifest(directory, number).files())
+                except CorruptData as error:
+                    faults.append(_said(directory, f"{GENERATIONS}/{generation_file(directory, number).name}", error))
+        listener.start(sum(int(facts["bytes"]) for facts in named.values()), unit="bytes")
+        for name, facts in named.items():
+            faults += _file_faults(directory, name, facts)
+            listener.advance(int(facts["bytes"]))
+        damaged_files = {fault.file for fault in faults}
+        faults += _inner_faults(directory, current, damaged_files)
+        encoder_faults, unchecked = _encoder_faults(directory, current, encoder, damaged_files)
+        faults += encoder_faults
+        size = sum(int(facts["bytes"]) for facts in named.values())
+        return Verification(current.generation, current.papers, len(named) + 1, size, tuple(faults), unchecked)
+
+
+def _said(directory: Path, name: str, error: Exception) -> Fault:
+    """What an error says of a file, less the path that it begins with."""
+    return Fault(name, str(error).removeprefix(str(directory / name)).removeprefix(str(directory)).lstrip("/ "))
+
+
+def _file_faults(directory: Path, name: str, facts: Mapping[str, Any]) -> Iterator[Fault]:
+    try:
+        actual = describe(directory / name)
+    except (FileNotFoundError, NotADirectoryError):
+        yield Fault(name, "is missing")
+        return
+    except OSError as error:
+        if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
+            raise  # the machine is short of something; that says nothing of the file
+        yield Fault(name, f"cannot be read: {error.strerror or error}")
+        return
+    if actual["bytes"] != facts["bytes"]:
+        yield Fault(name, f"has {actual['bytes']:,} bytes where the manifest says {facts['bytes']:,}")
+    elif actual["sha256"] != facts["sha256"]:
+        yield Fault(name, "is not as it was written: its checksum differs")
+
+
+def _inner_faults(directory: Path, manifest: Manifest, damaged: set[str]) -> Iterator[Fault]:
+    """What is wrong inside files that are as they were written."""
+    verified = Verified(directory)
+    seen_ids = SeenIds()
+    parts: list[tuple[Postings, Any]] = []
+    scopes: list[Scope] = []
+    packing = None
+    if manifest.late is not None and manifest.encoder is not None and manifest.late["file"] not in damaged:
+        try:
+            packing = read_packing(directory / manifest.late["file"], int(manifest.encoder["dim"]))
+        except CorruptData as error:
+            yield _said(directory, manifest.late["file"], error)
+    for facts in manifest.shards:
+        shard, folder = Shard(verified, facts, 0), f"{SHARDS}/{facts.name}"
+        if any(f"{folder}/{name}" in damaged for name in facts.files):
+            continue
+        try:
+            scopes.append(shard.scope)
+            yield from _id_faults(shard, folder, seen_ids)
+            if manifest.encoder is not None:
+                yield from _vector_faults(shard, folder, manifest)
+            if packing is not None:
+                _ = shard.tokens(packing).packed  # raises CorruptData
+            if manifest.lexical is not None:
+                posting_faults = list(_posting_faults(shard, folder))
+                yield from posting_faults
+                yield from _field_faults(shard, folder)
+                if not posting_faults:
+                    parts.append((shard.postings, shard.scope.places if facts.deleted else None))
+        except CorruptData as error:
+            names = [f"{folder}/{name}" for name in facts.files]
+            yield _said(directory, next((name for name in names if str(error).startswith(str(directory / name))), folder), error)
+    if manifest.lexical is not None:
+        if manifest.lexical["analyzer"] != Analyzer().spec:
+            yield Fault(manifest.lexical["folder"], "was built with another text analysis than this version's")
+        if len(parts) == len(manifest.shards):
+            yield from _statistics_faults(directory, manifest, parts)
+
+
+def _id_faults(shard: Shard, folder: str, seen_ids: SeenIds) -> Iterator[Fault]:
+    if not pa.chunked_array([shard.ids]).equals(shard.columns(["id"])["id"]):
+        yield Fault(f"{folder}/ids.arrow", "does not have the ids of papers.parquet")
+    live_ids = (shard.ids if shard.scope.mask is None else shard.ids.filter(booleans(shard.scope.mask))).to_pylist()
+    if not all(new := seen_ids.add(live_ids)):
+        yield Fault(f"{folder}/ids.arrow", f"has the id {live_ids[new.index(False)]!r}, which another paper has too")
+
+
+def _vector_faults(shard: Shard, folder: str, manifest: Manifest) -> Iterator[Fault]:
+    assert manifest.encoder is not None
+    assert manifest.metric is not None
+    name, dim = f"{folder}/vectors.npy", int(manifest.encoder["dim"])
+    vectors = VectorShard(shard.file("vectors.npy"), shard.papers, dim, manifest.metric, 0).vectors
+    for first in range(0, shard.papers, BLOCK):
+        block = np.asarray(vectors[first : first + BLOCK])
+        bad_rows = np.flatnonzero(~np.isfinite(block).all(axis=1))
+        if not len(bad_rows) and manifest.encoder.get("normalise"):
+            bad_rows = np.flatnonzero(np.abs(np.linalg.norm(block, axis=1) - 1) > UNIT)
+        if len(bad_rows):
+            yield Fault(name, f"the vector of {shard.ids[first + int(bad_rows[0])].as_py()!r} is not finite, or not of length 1")
+            return
+    ann_file = shard.facts.ann_file
+    if ann_file is not None and not Ann(shard.file(ann_file), shard.papers, dim).is_of(vectors, manifest.metric):
+        yield Fault(f"{folder}/{ann_file}", "was made of other vectors than those of its shard")
+
+
+def _posting_faults(shard: Shard, folder: str) -> Iterator[Fault]:
+    postings = shard.postings
+    rows, offsets = postings.rows, postings.offsets
+    terms = postings.terms.to_pylist()
+    starts = np.zeros(len(rows), bool)
+    starts[offsets[:-1][np.diff(offsets) > 0]] = True
+    ascending_rows = bool((starts[1:] | (np.diff(rows) > 0)).all())
+    known_rows = not len(rows) or (int(rows.min()) >= 0 and int(rows.max()) < shard.papers)
+    ascending_terms = all(first < second for first, second in pairwise(terms)) and bool((np.diff(offsets) > 0).all())
+    if not (ascending_rows and known_rows and ascending_terms):
+        yield Fault(f"{folder}/postings.arrow", "its terms or papers are not in ascending order, or not those of the shard")
+        return
+    lengths = np.bincount(rows, postings.counts, shard.papers)
+    title_lengths = np.bincount(rows, postings.titles, shard.papers)
+    in_titles = np.flatnonzero(postings.titles)
+    numbers = np.searchsorted(offsets, in_titles, side="right") - 1
+    order = np.argsort(rows[in_titles], kind="stable")
+    fits = (lengths == postings.lengths).all() and (title_lengths == postings.title_lengths).all()
+    terms_fit = np.array_equal(np.diff(postings.title_offsets), np.bincount(rows[in_titles], minlength=shard.papers))
+    if not fits or not terms_fit or not np.array_equal(numbers[order], postings.title_terms):
+        yield Fault(f"{folder}/lengths.arrow", "does not say what postings.arrow does")
+
+
+def _field_faults(shard: Shard, folder: str) -> Iterator[Fault]:
+    if (fields := shard.fields) is None:
+        return
+    words, rows, offsets = fields.words.to_pylist(), fields.rows, fields.offsets
+    starts = np.zeros(len(rows), bool)
+    starts[offsets[:-1][np.diff(offsets) > 0]] = True
+    known = not len(rows) or (int(rows.min()) >= 0 and int(rows.max()) < shard.papers)
+    known &= bool((fields.bits > 0).all() and (fields.bits <= EVERY_FIELD).all())
+    ascending = bool((starts[1:] | (np.diff(rows) > 0)).all() and (np.diff(offsets) > 0).all())
+    if not known or not ascending or any(first >= second for first, second in pairwise(words)):
+        yield Fault(f"{folder}/{FIELDS_FILE}", "its words or papers are not in ascending order, or not those of the shard")
+
+
+def _statistics_faults(directory: Path, manifest: Manifest, parts: list[tuple[Postings, Any]]) -> Iterator[Fault]:
+    assert manifest.lexical is not None
+    if asdict(statistics(parts)) != manifest.lexical["statistics"]:
+        yield Fault(MANIFEST, "its statistics are not what the shards say")
+    for facts, counts in zip(manifest.shards, frequencies(parts), strict=True):
+        name = f"{manifest.lexical['folder']}/{facts.name}.npy"
+        path = directory / name
+        try:
+            if path.is_file() and not np.array_equal(read_array(path), counts):
+                yield Fault(name, "its frequencies are not what the shards say")
+        except CorruptData as error:
+            yield _said(directory, name, error)
+
+
+def _encoder_faults(directory: Path, manifest: Manifest, given: Encoder | None, damaged: set[str]) -> tuple[list[Fault], str]:
+    """Whether the encoder gives on every side what it gave; and what could not be checked."""
+    built = manifest.encoder
+    golden = (built or {}).get("golden")
+    if built is None or not golden or golden["file"] in damaged:
+        return [], ""
+    try:
+        vectors = read_golden(directory / golden["file"], int(built["dim"]))
+        encoder = given or reopen_encoder(built, "fp32" if built.get("precision") == "fp32" else "auto")
+        for side in SIDES:
+            check_golden(vectors, encoder, side)
+    except CorruptData as error:
+        return [_said(directory, golden["file"], error)], ""
+    except InvalidRequest as error:
+        return [Fault(ENCODER, str(error))], ""
+    except (NotFound, Unavailable) as error:
+        return [], f"the encoder is not available here, so it was not compared with what it gave when the index was built: {error}"
+    return [], ""

@@ -1,0 +1,190 @@
+"""What each type of dense index would find in an index, and cost: built of its stored vectors in a temporary folder, and asked.
+
+Queries are some of the index's own papers, and these are held out of what is built. A paper that is in an index is found too easily
+by its own vector: a graph has linked it to its neighbours, and an inverted list holds it beside them. The queries of a search are
+mostly not in the index, so a measurement with papers that are would promise more than a search keeps.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..choices import Metric
+from ..errors import InvalidRequest
+from ..files.writing import write_vectors
+from ..matching.dense import VectorShard, build_ann, factory_string
+from ..matching.dense.ann import ADDED_ROWS, NAMED, check_factory
+from ..matching.dense.measuring import TIMED, K, Questions, held_out, spread
+from ..matching.dense.vectors import Gathered
+from ..matching.effort import EXACT, Knob, Step, knob
+from ..matching.scope import Scope
+from ..options import SHARD_SIZE
+from ..progress import shown
+from ..protocols import Progress
+from ..query.snapshot import Snapshot
+from ..types import Rows
+
+FEWEST = 100
+"""Papers that are enough to measure anything."""
+CHOICES = "name flat, hnsw, ivf, rabitq or FAISS factory strings, such as IVF256,PQ48x4fsr"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one type of dense index gave with one effort.
+
+    Attributes:
+        dense: the type, as `--dense` takes it.
+        knob: what says how hard the type is searched; None if nothing does.
+        value: the knob's; None without one.
+        recall: the share of the true best papers that was found.
+        milliseconds: of a query, the median; they came one at a time.
+        bytes: of what a search reads of each paper: its vector in a flat index, else its share of the FAISS index. Of the vectors, an
+            approximate search reads only those of the papers that it proposes.
+        seconds: to train and fill the index; 0 for flat.
+    """
+
+    dense: str
+    knob: Knob | None
+    value: int | None
+    recall: float
+    milliseconds: float
+    bytes: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What types of dense index gave on an index's vectors.
+
+    Attributes:
+        papers: how many the index has.
+        measured: of how many the indexes were built.
+        queries: how many others were the queries.
+        k: of how many best papers recall is the share that was found.
+        dim: the vectors' dimension.
+        metric: how they are compared.
+        rows: each type's, with rising effort.
+    """
+
+    papers: int
+    measured: int
+    queries: int
+    k: int
+    dim: int
+    metric: Metric
+    rows: tuple[Row, ...]
+
+    @property
+    def front(self) -> list[Row]:
+        """The Pareto-optimal rows, by rising time: no other row finds as much in less time, or more in the same time."""
+        front: list[Row] = []
+        for row in sorted(self.rows, key=lambda row: (row.milliseconds, -row.recall)):
+            if not front or row.recall > front[-1].recall:
+                front.append(row)
+        return front
+
+
+def bench(index: Snapshot, types: Sequence[str] = NAMED, *, limit: int = SHARD_SIZE, progress: Progress | bool = True) -> Bench:
+    """Measure types of dense index on an index's own vectors, on this machine as busy as it is now; nothing in the index changes.
+
+    Each type is built in a temporary folder, in shards of the index's shard size, and asked by 200 papers that are held out of it,
+    with rising effort. FAISS is asked even where `search` would score every vector, because it has so few papers.
+
+    Args:
+        index: an open index with vectors.
+        types: "flat", "hnsw", "ivf", "rabitq" or FAISS factory strings; by default these four.
+        limit: how many papers are taken, at most, evenly from all over the index; by default as many as a shard has, which take minutes.
+        progress: what is told how far it is; by default a bar where a person looks, False for none.
+
+    Raises:
+        InvalidRequest: the index has no vectors or too few papers, or FAISS has no such type or cannot train it on so few.
+        MissingExtra: FAISS is not installed, and a type other than flat is named.
+    """
+    *_, whole = benches(index, types, limit=limit, progress=progress)
+    return whole
+
+
+def benches(index: Snapshot, types: Sequence[str] = NAMED, *, limit: int = SHARD_SIZE, progress: Progress | bool = True) -> Iterator[Bench]:
+    """The same as `bench`, as far as it has come when each type is done, so that whoever stops it has what was measured before."""
+    with shown(progress) as listener:
+        names = list(dict.fromkeys(types))
+        if not names:
+            raise InvalidRequest(f"no type of dense index is named; {CHOICES}")
+        metric = index.manifest.metric
+        if not index.vectors or metric is None:
+            raise InvalidRequest(f"{index.path} has no vectors to measure (it was built with --dense none)")
+        if len(index) < FEWEST or limit < FEWEST:
+            raise InvalidRequest(f"{min(len(index), limit):,} papers are too few to measure; at least {FEWEST} are needed")
+        rows = index.scope.places[spread(len(index), limit)]
+        is_query = held_out(len(rows))
+        papers = Gathered(index.vectors, rows[~is_query])
+        count, dim = papers.shape
+        shard_size = math.ceil(count / math.ceil(count / index.manifest.build["settings"]["shard_size"]))
+        for dense in names:
+            _check_type(dense, min(shard_size, count), dim, metric)
+        if len(rows) < len(index):
+            listener.note(f"taking {len(rows):,} of {len(index):,} papers, evenly from all")
+        with tempfile.TemporaryDirectory(prefix="sciretrieve-") as folder:
+            shards = _copied(papers, Path(folder), shard_size, metric)
+            scope = Scope(count)
+            queries = Gathered(index.vectors, rows[is_query])[:]
+            questions = Questions(shards, scope, queries)
+            result = Bench(len(index), count, len(queries), K, dim, metric, ())
+            for dense in names:
+                if dense == "flat":
+                    milliseconds, _ = questions.ask(shards, EXACT, TIMED)
+                    measured = [Row(dense, None, None, 1.0, milliseconds, 4.0 * dim, 0.0)]
+                else:
+                    measured = _measured(dense, shards, questions, listener)
+                result = replace(result, rows=(*result.rows, *measured))
+                yield result
+
+
+def _check_type(dense: str, papers: int, dim: int, metric: Metric) -> None:
+    """Find mistakes before minutes of work. Raises InvalidRequest."""
+    if dense in ("auto", "none"):
+        raise InvalidRequest(f"{dense} is no type that can be measured; {CHOICES}")
+    if any(part in NAMED for part in dense.split(",")[1:]):
+        raise InvalidRequest(f"{dense} is no type of dense index; several types have blanks between them, not commas")
+    if dense != "flat":
+        check_factory(factory_string(dense, papers), dim, metric)
+
+
+def _copied(papers: Gathered, folder: Path, shard_size: int, metric: Metric) -> list[VectorShard]:
+    """The papers' vectors in shards of their own."""
+    shards = []
+    for first in range(0, len(papers), shard_size):
+        rows: Rows = papers.rows[first : first + shard_size]
+        part = Gathered(papers.shards, rows)
+        blocks = (part[start : start + ADDED_ROWS] for start in range(0, len(part), ADDED_ROWS))
+        path = write_vectors(folder / f"{first}.npy", blocks, part.shape)
+        shards.append(VectorShard(path, *part.shape, metric, first))
+    return shards
+
+
+def _measured(dense: str, flat_shards: Sequence[VectorShard], questions: Questions, progress: Progress) -> list[Row]:
+    """Build a type of FAISS index beside the vectors, in place of the one before it, and ask it."""
+    progress.note(f"{dense}: building it")
+    start = time.perf_counter()
+    shards, size = [], 0
+    for shard in flat_shards:
+        path = shard.path.with_suffix(".faiss")
+        if not build_ann(path, shard.vectors, factory_string(dense, shard.papers), shard.metric):
+            raise InvalidRequest(f"{shard.papers:,} papers are too few to train a dense index of the type {dense}; leave it out of --types")
+        shards.append(replace(shard, ann_path=path))
+        size += path.stat().st_size
+    seconds = time.perf_counter() - start
+    progress.note(f"{dense}: asking it")
+    progress.start(None, unit="queries")
+    steps: list[Step] = []
+    for step in questions.steps(shards, knob(dense), always=True):
+        steps.append(step)
+        progress.advance(len(questions.vectors))
+    papers = sum(shard.papers for shard in shards)
+    return [Row(dense, knob(dense), step.value, step.recall, step.milliseconds, size / papers, seconds) for step in steps]

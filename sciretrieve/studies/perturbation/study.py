@@ -1,0 +1,393 @@
+"""The study: alternative-self retrieval by titles and by textual neighbours, and the vectors (Singh and Singh 2022, §5, §6, App. D.1).
+
+Where that paper leaves something open, this is what is done here:
+
+- Table 9 does not say by whose statistics vectors are standardised, and the authors' code does not have it. So all three are measured:
+  those of the candidates, those of titles and of papers each by themselves, and those of both together.
+- AOP counts the query itself, which is one of the candidates (§6.3 leaves it in, where §5 leaves a title out).
+- A category's figure is the mean of its classes' figures.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...choices import Device, Mode, PoolingName, Precision
+from ...encoders import load_encoder
+from ...errors import InvalidRequest
+from ...files.schema import texts_of
+from ...options import BuildSettings, SearchOptions
+from ...papers.corpora import Corpus, Sources, open_corpus
+from ...progress import shown
+from ...protocols import Encoder, Progress
+from ...query.index import Index
+from ...types import Paper, Rows, Scores, Vectors
+from .asking import Library, Texts, TextVectors, labelled
+from .neighbours import CATEGORIES, CLASSES, Category, neighbours
+from .similarities import (
+    Anisotropy,
+    Retrieval,
+    Similarities,
+    anisotropy,
+    mean_cosine,
+    overlap,
+    own_ranks,
+    projected,
+    similarities,
+    standardised,
+)
+from .tagged_texts import check_tagger
+
+LIMIT = 500
+"""Papers that are studied; §5 has 1,000 queries, and candidates of some 5,000 to 35,000 papers."""
+FEWEST = 20
+"""Papers that are enough to count 20 nearest neighbours of."""
+OVERLAP_QUERIES = 2000
+"""Queries of each class for AOP, at most (§6.3)."""
+PAPERS, TITLES = "T+A", "T"
+FORMS = ("as they are", "by the candidates", "each set by itself", "by both together")
+"""Whose means and deviations titles' and papers' vectors are standardised by."""
+OPTIMAL: Mapping[Category, tuple[float, float]] = {
+    "LL-HS": (0.75, 1.0),
+    "LO-HS": (0.70, 1.0),
+    "LL-PS": (0.50, 0.70),
+    "LO-PS": (0.50, 0.70),
+    "LO-DS": (0.0, 0.20),
+}
+"""Between which AOP-20 a category is represented optimally (Table 5)."""
+MODES: tuple[Mode, ...] = ("dense", "bm25", "hybrid")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a class's neighbours find, as shares from 0 to 1: the paper that they are made of as the first of all papers (`nn1`) or among
+    the first ten (`nn10`), and as much of its own 10 and 20 nearest texts (`aop10`, `aop20`)."""
+
+    nn1: float
+    nn10: float
+    aop10: float
+    aop20: float
+
+
+@dataclass(frozen=True, slots=True)
+class ClassResult:
+    """What was measured of one class of neighbours.
+
+    Attributes:
+        code, category: the class.
+        papers: how many papers have a neighbour in it.
+        found: what these find, by mode.
+        similarities: of the neighbours of different papers; None without vectors, or for fewer than two.
+        to_original: the mean cosine of a neighbour and its paper; None without vectors.
+    """
+
+    code: str
+    category: Category
+    papers: int
+    found: Mapping[Mode, Found]
+    similarities: Similarities | None
+    to_original: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """What was measured of the vectors.
+
+    Attributes:
+        dim: their dimension.
+        anisotropy: of papers (T+A), titles (T), and papers standardised.
+        similarities: of different papers (T+A), and of different titles (T).
+        standardised: Tasks I and II by vectors that are standardised, by form and task.
+        between: the mean cosine of the same paper's texts in each two sets: T+A, T, and the classes; (sets, sets). NaN where no paper has
+            both.
+        projection: papers, then titles, on the two principal components of both, (2 n, 2).
+    """
+
+    dim: int
+    anisotropy: Mapping[str, Anisotropy]
+    similarities: Mapping[str, Similarities]
+    standardised: Mapping[str, Mapping[str, Retrieval]]
+    between: Scores
+    projection: Scores
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """What `robustness` measured.
+
+    Attributes:
+        source: the corpus or the index.
+        encoder: its name; None without one.
+        papers: how many were studied, all with title and abstract, of `available` ones.
+        seed: what random choices came from.
+        tasks: Tasks I and II, by mode and task.
+        classes: the classes of which there is any neighbour.
+        space: None without an encoder.
+    """
+
+    source: str
+    encoder: str | None
+    papers: int
+    available: int
+    seed: int
+    tasks: Mapping[Mode, Mapping[str, Retrieval]]
+    classes: Sequence[ClassResult]
+    space: Space | None
+
+    @property
+    def modes(self) -> list[Mode]:
+        """The ways in which was searched."""
+        return list(self.tasks)
+
+    def category(self, category: Category, mode: Mode) -> Found | None:
+        """The means over a category's classes; None if none of them has a neighbour."""
+        rows = [asdict(result.found[mode]) for result in self.classes if result.category == category]
+        return Found(**{name: float(np.mean([row[name] for row in rows])) for name in rows[0]}) if rows else None
+
+    def is_optimal(self, category: Category, mode: Mode) -> bool | None:
+        """Whether a category is represented optimally, by Table 5's thresholds for AOP-20; None if it has no neighbour."""
+        found = self.category(category, mode)
+        low, high = OPTIMAL[category]
+        return None if found is None else low < found.aop20 <= high if high == 1 else low <= found.aop20 < high
+
+    def as_json(self) -> dict[str, Any]:
+        """All figures as plain values; `between` without an encoder, and where no paper has both texts, is null."""
+        results = asdict(replace(self, space=None)) | {"schema": 1}
+        results["categories"] = {
+            category: {
+                mode: asdict(found) | {"optimal": self.is_optimal(category, mode)}
+                for mode in self.modes
+                if (found := self.category(category, mode)) is not None
+            }
+            for category in CATEGORIES
+        }
+        if self.space is not None:
+            space = self.space
+            results["space"] = asdict(replace(space, between=np.empty(0), projection=np.empty(0)))
+            del results["space"]["projection"]
+            results["space"]["between"] = {
+                "sets": self.sets,
+                "cosines": [[None if np.isnan(value) else value for value in row] for row in space.between.tolist()],
+            }
+        return results
+
+    @property
+    def sets(self) -> list[str]:
+        """The sets of texts, in the order of `Space.between`."""
+        return [PAPERS, TITLES, *(result.code for result in self.classes)]
+
+
+def robustness(
+    source: Sources | Corpus | Index,
+    *,
+    encoder: str = "minilm",
+    adapter: str | None = None,
+    pooling: PoolingName | None = None,
+    template: str | None = None,
+    limit: int = LIMIT,
+    seed: int = 0,
+    precision: Precision = "auto",
+    device: Device = "auto",
+    progress: Progress | bool = True,
+) -> Study:
+    """Study whether dense, BM25 and hybrid search know a paper again by its title, and by 32 kinds of changes to its text.
+
+    Nothing is kept; each way to search answers from indexes in a temporary folder.
+
+    Args:
+        source: a corpus, or an open index: then its papers, its encoder, and its settings of BM25 and hybrid search are used.
+        encoder: what encodes a corpus's papers; of an index, its own is.
+        adapter: the encoder's adapter, expert or instruction that reads papers.
+        pooling, template: how the encoder makes vectors, and what it reads of a paper, see `load_encoder`.
+        limit: how many papers are studied, at most, drawn from all that have a title and an abstract.
+        seed: of all random choices: equal seeds give equal texts.
+        precision, device: as in `BuildSettings`, for the encoder of a corpus.
+        progress: what is told how far it is; by default a bar where a person looks, False for none.
+
+    Raises:
+        InvalidRequest: too few papers have a title and an abstract, or the encoder reads no texts.
+        NotFound: as `open_corpus` and `load_encoder`.
+        MissingExtra: TextBlob is not installed, whose tagger finds parts of speech.
+    """
+    check_tagger()
+    if limit < FEWEST:
+        raise InvalidRequest(f"{limit:,} papers are too few to study; at least {FEWEST} are needed")
+    with shown(progress) as listener:
+        if isinstance(source, Index):
+            name, batches = str(source.path), (texts_of(table) for table in source.tables(["id", "title", "abstract"]))
+            reader = source.encoder if source.manifest.encoder is not None else None
+            fusion = source.fusion(None, None)
+            settings = BuildSettings(metric=source.manifest.metric, lexical=source.manifest.bm25)
+            options = SearchOptions(fusion=fusion.method, alpha=fusion.alpha)
+            modes = [mode for mode in MODES if mode in source.modes]
+        else:
+            corpus = source if isinstance(source, Corpus) else open_corpus(source)
+            name, batches = ", ".join(corpus.sources) or corpus.name, (texts_of(batch.papers) for batch in corpus.batches())
+            reader = load_encoder(encoder, adapter=adapter, pooling=pooling, template=template, precision=precision, device=device)
+            settings, options, modes = BuildSettings(metric="cosine"), SearchOptions(), list(MODES)
+        if reader is not None and reader.identity()["layout"] == "vectors":
+            raise InvalidRequest(f"{reader.name} has vectors that were made elsewhere, and changed texts need new ones; name an encoder")
+        papers, available = _drawn((paper for batch in batches for paper in batch), limit, seed)
+        if len(papers) < FEWEST:
+            raise InvalidRequest(f"{name} has {len(papers)} papers with a title and an abstract; at least {FEWEST} are needed")
+        with tempfile.TemporaryDirectory(prefix="sciretrieve-") as folder:
+            work = _Work(papers, seed, reader, settings, options, modes, Path(folder), listener)
+            return Study(name, reader.name if reader else None, len(papers), available, seed, work.tasks(), work.classes(), work.space())
+
+
+def _drawn(papers: Iterator[Paper], limit: int, seed: int) -> tuple[list[Paper], int]:
+    """A random sample of the papers with title and abstract, in their order, and how many there are (Vitter 1985, algorithm R)."""
+    chance = random.Random(seed)
+    sample: list[tuple[int, Paper]] = []
+    count = 0
+    for paper in papers:
+        if not (paper.title.strip() and paper.abstract.strip()):
+            continue
+        if len(sample) < limit:
+            sample.append((count, paper))
+        elif (place := chance.randrange(count + 1)) < limit:
+            sample[place] = (count, paper)
+        count += 1
+    return [paper for _, paper in sorted(sample, key=lambda numbered: numbered[0])], count
+
+
+class _Work:
+    """What the parts of a study share: all texts, their vectors, and what makes candidate sets of them."""
+
+    def __init__(
+        self,
+        papers: Sequence[Paper],
+        seed: int,
+        encoder: Encoder | None,
+        settings: BuildSettings,
+        options: SearchOptions,
+        modes: Sequence[Mode],
+        folder: Path,
+        progress: Progress,
+    ) -> None:
+        self.modes, self.seed, self.progress = modes, seed, progress
+        made = neighbours(papers, seed)
+        self.places = {code: np.array(list(of_class), np.int64) for code, of_class in made.items()}
+        self.papers = labelled(PAPERS, dict(enumerate(papers)))
+        self.titles = labelled(TITLES, {place: replace(paper, abstract="") for place, paper in enumerate(papers)})
+        self.neighbours = {code: labelled(code, of_class) for code, of_class in made.items() if of_class}
+        texts = [*self.papers, *self.titles, *(text for of_class in self.neighbours.values() for text in of_class)]
+        vectors = TextVectors(encoder, texts, folder, progress) if encoder is not None else None
+        self.library = Library(folder, vectors, settings, options)
+        self.vectors = vectors
+        progress.start(len(self.neighbours) + 2, unit="sets of texts")
+
+    def tasks(self) -> dict[Mode, dict[str, Retrieval]]:
+        """Tasks I and II (§5)."""
+        count = len(self.papers)
+        alone, with_titles = self.library.index(self.papers), self.library.index([*self.papers, *self.titles])
+        results: dict[Mode, dict[str, Retrieval]] = {}
+        for mode in self.modes:
+            first = _ranks(self.library.answers(alone, self.titles, count, mode))
+            answers = self.library.answers(with_titles, self.titles, 2 * count, mode)
+            own_title = np.arange(count, 2 * count)[:, None]
+            second = _ranks(np.array([[row for row in rows if row != title] for rows, (title,) in zip(answers, own_title, strict=True)]))
+            results[mode] = {"Task I": Retrieval.of(first), "Task II": Retrieval.of(second)}
+        self.progress.advance(2)
+        return results
+
+    def classes(self) -> list[ClassResult]:
+        """What the neighbours of each class find (§6.2, §6.3), and how similar they are (§6.1)."""
+        papers = self.library.index(self.papers)
+        results = []
+        for cls in CLASSES:
+            texts = self.neighbours.get(cls.code)
+            if texts is None:
+                continue
+            candidates = self.library.index([*texts, *self.papers])
+            found = {mode: self._found(papers, candidates, cls.code, mode) for mode in self.modes}
+            alike = to_original = None
+            if self.vectors is not None:
+                vectors = self.vectors.of(texts)
+                alike = similarities(vectors) if len(texts) > 1 else None
+                to_original = mean_cosine(vectors, self._originals(cls.code))
+            results.append(ClassResult(cls.code, cls.category, len(texts), found, alike, to_original))
+            self.progress.advance(1)
+        return results
+
+    def _found(self, papers: Index, candidates: Index, code: str, mode: Mode) -> Found:
+        texts, places = self.neighbours[code], self.places[code]
+        own = self.library.answers(papers, texts, 10, mode) == places[:, None]
+        some = np.array(sorted(random.Random(f"{self.seed} {code}").sample(range(len(texts)), min(len(texts), OVERLAP_QUERIES))))
+        nearest = self.library.answers(candidates, [texts[number] for number in some], 20, mode)
+        originals = self.library.answers(candidates, [self.papers[place] for place in places[some]], 20, mode)
+        return Found(
+            float(own[:, 0].mean()),
+            float(own.any(axis=1).mean()),
+            overlap(nearest[:, :10], originals[:, :10]),
+            overlap(nearest, originals),
+        )
+
+    def _originals(self, code: str) -> Vectors:
+        assert self.vectors is not None
+        return self.vectors.of([self.papers[place] for place in self.places[code]])
+
+    def space(self) -> Space | None:
+        """The vectors of papers, titles and neighbours."""
+        if self.vectors is None:
+            return None
+        papers, titles = self.vectors.of(self.papers), self.vectors.of(self.titles)
+        both = np.concatenate([papers, titles])
+        spaces = {PAPERS: papers, TITLES: titles, f"{PAPERS}, standardised": standardised(papers, papers)}
+        return Space(
+            papers.shape[1],
+            {name: anisotropy(vectors, self.seed) for name, vectors in spaces.items()},
+            {PAPERS: similarities(papers), TITLES: similarities(titles)},
+            {form: _standardised_tasks(papers, titles, form) for form in FORMS},
+            self._between(),
+            projected(both),
+        )
+
+    def _between(self) -> Scores:
+        everywhere = np.arange(len(self.papers))
+        places = [everywhere, everywhere, *(self.places[code] for code in self.neighbours)]
+        sets: list[Texts] = [self.papers, self.titles, *self.neighbours.values()]
+        cosines = np.full((len(sets), len(sets)), np.nan)
+        assert self.vectors is not None
+        for one in range(len(sets)):
+            for two in range(one, len(sets)):
+                _, first, second = np.intersect1d(places[one], places[two], assume_unique=True, return_indices=True)
+                if len(first):
+                    texts = [sets[one][row] for row in first], [sets[two][row] for row in second]
+                    cosines[one, two] = cosines[two, one] = mean_cosine(*map(self.vectors.of, texts))
+        return cosines
+
+
+def _ranks(answers: Rows) -> Rows:
+    """The rank of each query's paper, whose row is the query's number; 0 if it is not answered. `answers` has rows, (queries, k)."""
+    is_own = answers == np.arange(len(answers))[:, None]
+    return np.where(is_own.any(axis=1), is_own.argmax(axis=1) + 1, 0)
+
+
+def _standardised_tasks(papers: Vectors, titles: Vectors, form: str) -> dict[str, Retrieval]:
+    """Tasks I and II by the cosines of vectors that are standardised in one of the `FORMS`."""
+    both = np.concatenate([papers, titles])
+    results = {}
+    for task, candidates in (("Task I", papers), ("Task II", both)):
+        likes = {
+            "by the candidates": (candidates, candidates),
+            "each set by itself": (papers, titles),
+            "by both together": (both, both),
+        }
+        like_papers, like_titles = likes.get(form, (None, None))
+        new_papers = papers if like_papers is None else standardised(papers, like_papers)
+        new_titles = titles if like_titles is None else standardised(titles, like_titles)
+        own = np.arange(len(papers))
+        if task == "Task I":
+            ranks = own_ranks(new_titles, new_papers, own)
+        else:
+            ranks = own_ranks(new_titles, np.concatenate([new_papers, new_titles]), own, own + len(papers))
+        results[task] = Retrieval.of(ranks)
+    return results

@@ -1,0 +1,145 @@
+"""Texts taken apart: sentences, words with their part of speech, noun phrases.
+
+The part of speech comes from TextBlob's tagger, which needs no download: a lexicon, and Brill's rules of form and context.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+from ...errors import MissingExtra
+
+Kind: TypeAlias = Literal["noun", "adjective", "verb", "adverb", "pronoun", "determiner", "number", "other"]
+
+TOKEN = re.compile(r"(\s*)((?:e\.g|i\.e)\.|\d+(?:[.,]\d+)*(?!\w)|\w+(?:[-'’]\w+)*|\S)")
+SENTENCE_END = re.compile(r"(?<=[.!?])[)\]\"'”’]*\s+(?=[^\sa-z])")
+ABBREVIATION = re.compile(r"(e\.g|i\.e|al|figs?|eqs?|vs|cf|no|refs?|secs?|dr|prof|resp|approx|ca|st|mrs?|spp?|[A-Za-z])\.", re.IGNORECASE)
+"""What ends in a full stop without ending a sentence: abbreviations of papers, and initials."""
+PUNCTUATION = frozenset(".,:;()")
+SUBJECTS = frozenset({"we", "they", "i", "you"})
+"""What the tagger's lexicon takes for a noun after one of these is a verb: "we show", "we study"."""
+KINDS: tuple[tuple[str, Kind], ...] = (
+    ("NN", "noun"),
+    ("JJ", "adjective"),
+    ("VB", "verb"),
+    ("MD", "verb"),
+    ("RB", "adverb"),
+    ("WRB", "adverb"),
+    ("PRP", "pronoun"),
+    ("WP", "pronoun"),
+    ("DT", "determiner"),
+    ("PDT", "determiner"),
+    ("WDT", "determiner"),
+    ("EX", "determiner"),
+    ("CD", "number"),
+)
+"""What a tag of the Penn Treebank begins with, and the kind of word in the universal tag set (Petrov, Das and McDonald, LREC 2012)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word or a punctuation mark, with the blanks before it."""
+
+    blanks: str
+    text: str
+    kind: Kind
+
+    @property
+    def is_word(self) -> bool:
+        """Whether it has a letter or a digit."""
+        return any(map(str.isalnum, self.text))
+
+
+class Text:
+    """A title or an abstract; it is taken apart when that is needed."""
+
+    def __init__(self, raw: str) -> None:
+        self.raw = raw.strip()
+
+    @cached_property
+    def sentences(self) -> list[str]:
+        """Its sentences, without the blanks between them."""
+        sentences, start = [], 0
+        for match in SENTENCE_END.finditer(self.raw):
+            last_word = self.raw[start : match.start()].split()[-1].lstrip("([\"'“‘")
+            if not ABBREVIATION.fullmatch(last_word):
+                sentences.append(self.raw[start : match.end()].strip())
+                start = match.end()
+        return [*sentences, self.raw[start:]] if self.raw[start:] else sentences
+
+    @cached_property
+    def tokens(self) -> list[Token]:
+        """Its words and punctuation marks, in order. Raises MissingExtra without TextBlob."""
+        tokens: list[Token] = []
+        for sentence in self.sentences:
+            pairs = TOKEN.findall(sentence)
+            kinds = _kinds([word for _, word in pairs])
+            # a sentence begins after one blank, whatever was there
+            blanks = [" " if tokens else "", *(blanks for blanks, _ in pairs[1:])]
+            tokens += [Token(before, word, kind) for before, (_, word), kind in zip(blanks, pairs, kinds, strict=True)]
+        return tokens
+
+    @cached_property
+    def phrases(self) -> list[range]:
+        """Where its noun phrases stand among its tokens: the longest runs of adjectives and nouns that end with a noun, of two words at
+        least."""
+        phrases, start = [], 0
+        for place, token in enumerate([*self.tokens, Token("", "", "other")]):
+            if token.kind in ("noun", "adjective"):
+                continue
+            stop = place
+            while stop > start and self.tokens[stop - 1].kind == "adjective":
+                stop -= 1
+            if stop - start > 1:
+                phrases.append(range(start, stop))
+            start = place + 1
+        return phrases
+
+    def phrase(self, places: range) -> str:
+        """A phrase as one text, in small letters."""
+        return " ".join(self.tokens[place].text.lower() for place in places)
+
+
+def joined(tokens: Sequence[Token]) -> str:
+    """Tokens as a text."""
+    return "".join(token.blanks + token.text for token in tokens).strip()
+
+
+def check_tagger() -> None:
+    """Raise MissingExtra if there is nothing that finds parts of speech."""
+    _tagger()
+
+
+def _kinds(words: Sequence[str]) -> list[Kind]:
+    """The kind of each word of a sentence."""
+    if not words:
+        return []
+    # capitals of titles and of first words hide what the lexicon knows; marks that mean something to the tagger's own format become commas
+    plain_words = [_plain(word) for word in words]
+    kinds = [_kind(tag) for _, tag in _tagger().tag(" ".join(plain_words), tokenize=False)]
+    for place, before in enumerate(plain_words[:-1]):
+        if before.lower() in SUBJECTS and kinds[place + 1] == "noun":
+            kinds[place + 1] = "verb"
+    return kinds
+
+
+def _plain(word: str) -> str:
+    if not word[-1].isalnum():
+        return word if word in PUNCTUATION else ","
+    return word.lower() if word.istitle() else word
+
+
+def _kind(tag: str) -> Kind:
+    return next((kind for start, kind in KINDS if tag.startswith(start)), "other")
+
+
+def _tagger() -> Any:
+    try:
+        from textblob.taggers import PatternTagger
+    except ImportError as error:
+        raise MissingExtra("textblob", "changing texts by their parts of speech", 'pip install "sciretrieve[robustness]"') from error
+    return PatternTagger()

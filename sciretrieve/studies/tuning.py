@@ -1,0 +1,173 @@
+"""Fitting hybrid search to your own judgements: alpha, depth, k1 and b by cross-validation, written to the index.
+
+The reported gain is measured on queries that had no part in the choice: each fifth of the queries is scored with the
+best setting for the other four. The setting written is the best for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InvalidRequest
+from ..lifecycle import refit
+from ..matching.fusion import Fusion
+from ..matching.lexical import Bm25Parameters
+from ..metrics.judgements import Qrels
+from ..metrics.measures import Evaluator, parse_measure
+from ..metrics.significance import Comparison, compare
+from ..progress import shown
+from ..protocols import Progress
+from ..query.index import Index
+from ..query.search import Candidates, Searcher
+from ..types import Query
+
+ALPHAS = tuple(round(0.1 * step, 1) for step in range(1, 10))
+DEPTHS = (100, 1000)
+LENGTHS = ((0.9, 0.4), (1.2, 0.5), (1.2, 0.75), (1.5, 0.75), (2.0, 0.75), (1.5, 0.9))
+"""Pairs of k1 and b that are tried besides the index's own."""
+FOLDS = 5
+FEWEST = 20
+"""With fewer judged queries than this a choice would be chance."""
+ANSWER_DEPTH = 100
+"""The least depth at which a ranking is scored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One way to search: BM25's parameters and the fusion's."""
+
+    bm25: Bm25Parameters
+    fusion: Fusion
+
+
+@dataclass(frozen=True, slots=True)
+class TuningResult:
+    """The result of tuning.
+
+    Attributes:
+        measure: the measure that was maximised.
+        queries: how many queries were judged.
+        before, before_mean: the index's own setting, and its mean.
+        after: the best setting on all queries.
+        held_out: the mean over queries that had no part in the choice: what to expect from `after`.
+        difference: `held_out` against `before`, query by query.
+        written: whether `after` was written to the index; not if it is no better on held-out queries.
+    """
+
+    measure: str
+    queries: int
+    before: Setting
+    before_mean: float
+    after: Setting
+    held_out: float
+    difference: Comparison
+    written: bool
+
+
+def tune(
+    index: Index, queries: Sequence[Query], qrels: Qrels, *, measure: str = "nDCG@10", write: bool = True, progress: Progress | bool = True
+) -> TuningResult:
+    """Find the best setting for judged queries, and write it to the index if it is better on held-out ones.
+
+    Raises:
+        InvalidRequest: too few judged queries, or an index without both halves.
+        IndexBusy: another process writes the index.
+    """
+    parameters = index.manifest.bm25
+    if "hybrid" not in index.modes or parameters is None:
+        raise InvalidRequest(f"{index.path} lacks vectors or BM25, so there is nothing to tune")
+    judged_queries = [query for query in queries if query.id in qrels]
+    if len(judged_queries) < FEWEST:
+        raise InvalidRequest(
+            f"{len(judged_queries)} of the queries are judged, and a choice by fewer than {FEWEST} would be chance; judge more"
+        )
+    current = Setting(parameters, index.fusion(None, None))
+    settings = _grid(current)
+    with shown(progress) as listener:
+        values = _values(index, judged_queries, qrels, settings, measure, listener)
+
+    folds = np.random.default_rng(0).permutation(len(judged_queries)) % FOLDS
+    held_out = np.empty(len(judged_queries))
+    for fold in range(FOLDS):
+        best_number = values[:, folds != fold].mean(axis=1).argmax()
+        held_out[folds == fold] = values[best_number, folds == fold]
+    best_setting = settings[int(values.mean(axis=1).argmax())]
+    is_better = bool(best_setting != current and held_out.mean() > values[0].mean())
+    if is_better and write:
+        refit(index.path, best_setting.bm25, best_setting.fusion)
+    difference = compare(values[0], held_out)
+    return TuningResult(
+        measure,
+        len(judged_queries),
+        current,
+        float(values[0].mean()),
+        best_setting,
+        float(held_out.mean()),
+        difference,
+        is_better and write,
+    )
+
+
+def _grid(current: Setting) -> list[Setting]:
+    """All settings to try, the index's own first, since of equals the first is taken."""
+    pairs = dict.fromkeys([(current.bm25.k1, current.bm25.b), *LENGTHS])
+    depths = dict.fromkeys([current.fusion.depth, *DEPTHS])
+    fusions = [current.fusion, *(replace(current.fusion, alpha=alpha, depth=depth) for depth, alpha in product(depths, ALPHAS))]
+    return [Setting(replace(current.bm25, k1=k1, b=b), fusion) for (k1, b), fusion in product(pairs, dict.fromkeys(fusions))]
+
+
+def _values(
+    index: Index, queries: Sequence[Query], qrels: Qrels, settings: Sequence[Setting], measure: str, progress: Progress
+) -> npt.NDArray[np.float64]:
+    """Each setting's value for each query, (settings, queries), from 0 to 1."""
+    parsed_measure = parse_measure(measure)
+    evaluator = Evaluator({query.id: qrels[query.id] for query in queries}, [parsed_measure])
+    probes = index.probes(queries, "hybrid", None)
+    values = np.zeros((len(settings), len(queries)))
+    by_bm25: dict[Bm25Parameters, list[int]] = {}
+    for number, setting in enumerate(settings):
+        by_bm25.setdefault(setting.bm25, []).append(number)
+    answer_depth = max(ANSWER_DEPTH, parsed_measure.cutoff)  # a search never proposes fewer than it answers with
+    deepest = max(answer_depth, *(setting.fusion.depth for setting in settings))
+    progress.start(len(by_bm25) * len(queries))
+    for parameters, numbers in by_bm25.items():
+        weighted = index.bm25 and index.bm25.weighted(parameters)
+        searcher = Searcher(index.vectors, weighted, index.ids, index.scope, effort=index.searcher.effort)
+        depths = {settings[number].fusion.depth for number in numbers}
+        for place, candidates in enumerate(searcher.candidates(probes, deepest)):
+            candidates_by_depth = {depth: _within(candidates, max(depth, answer_depth)) for depth in depths}
+            for number in numbers:
+                fusion = settings[number].fusion
+                ranking = searcher.fused(candidates_by_depth[fusion.depth], answer_depth, fusion)
+                values[number, place] = _value(evaluator, ranking.query.id, ranking.ids, str(parsed_measure))
+            progress.advance(1)
+    return values
+
+
+def _value(evaluator: Evaluator, query: str, ids: Sequence[str], measure: str) -> float:
+    """One ranking's value. Its order is given as descending numbers, since float32 might not tell its scores apart."""
+    values_by_query: Mapping[str, Mapping[str, float]] = evaluator.per_query({query: {id: float(-rank) for rank, id in enumerate(ids)}})
+    return values_by_query[query][measure] if query in values_by_query else 0.0
+
+
+def _within(candidates: Candidates, depth: int) -> Candidates:
+    """The candidates that each half would have proposed among its first `depth`."""
+    if len(candidates.rows) <= depth:
+        return candidates
+    in_depth = np.zeros(len(candidates.rows), bool)
+    for scores in (candidates.dense, candidates.bm25):
+        edge = np.partition(scores, len(scores) - depth)[len(scores) - depth]
+        in_depth |= (scores >= edge) & np.isfinite(scores)
+    return replace(
+        candidates,
+        rows=candidates.rows[in_depth],
+        dense=candidates.dense[in_depth],
+        bm25=candidates.bm25[in_depth],
+        title_overlap=candidates.title_overlap[in_depth],
+        complete=candidates.complete[in_depth],
+    )

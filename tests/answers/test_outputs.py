@@ -1,0 +1,312 @@
+"""Output formats, read back by the programs that they are for; a table that fits its terminal, whatever the script."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import unicodedata
+from typing import Any
+
+import numpy as np
+import pytest
+import rispy
+from hypothesis import given
+from hypothesis import strategies as st
+from pybtex.database import parse_string
+
+from sciretrieve.answers import outputs
+from sciretrieve.answers.answering import Answer, Request
+from sciretrieve.answers.explaining import Explanation, Place
+from sciretrieve.answers.faceting import Facet
+from sciretrieve.answers.overview import Group
+from sciretrieve.runs import Ranking, Run
+from sciretrieve.types import Hit, Paper, Query, Rows
+
+HITS = [
+    Hit(
+        1,
+        0.98765,
+        Paper("doi:10.1000/a", "Graphs & trees: 100% of {A}_1", "An abstract\nof two lines.", 2019, "J. of $x$"),
+        {"dense": 0.9, "bm25": None},
+    ),
+    Hit(
+        2,
+        0.5,
+        Paper(
+            "p 2",
+            "Über Wärme",
+            "",
+            1905,
+            None,
+            ("Müller, Jörg", "Marie Curie", "The LIGO Collaboration"),
+            "10.1/b",
+            "https://x.org/?a=1&b=2",
+        ),
+        {"dense": None, "bm25": 3.25},
+    ),
+    Hit(
+        3,
+        0.25,
+        Paper("p3", "Über Wärme", "Again", 1905, "Annalen", ("Müller, Jörg",), extra={"cited": 3, "tags": ["a"]}),
+        {"dense": 0.1, "bm25": 0.0},
+        ("p3-v1", "p3-v2"),
+    ),
+    Hit(4, -1.0, Paper("p4", "", "Only an abstract"), {"dense": None, "bm25": None}),
+]
+
+
+class Papers:
+    """Papers of hits, where only the rows are asked for."""
+
+    def papers_at(self, rows: Rows) -> list[Paper]:
+        return [HITS[row].paper for row in rows.tolist()]
+
+
+def answered(query: str, mode: str, hits: list[Hit], seconds: float = 0.0, **views: Any) -> Answer:
+    """An answer of these hits; what else is known of its ranking, such as corrections, and its views."""
+    known = {name: views.pop(name) for name in ("corrections", "strength") if name in views}
+    ranking = Ranking(
+        Query("1", query), [hit.id for hit in hits], np.array([hit.score for hit in hits]), np.arange(len(hits), dtype=np.int64), **known
+    )
+    return Answer(Request(query), Run((ranking,), mode, Papers()), hits, seconds=seconds, **views)
+
+
+def text(lines: outputs.Lines) -> str:
+    return "\n".join(lines) + "\n"
+
+
+def test_json_is_the_promised_shape() -> None:
+    value = json.loads(outputs.answer(answered("a query", "hybrid", HITS, 0.01234567)))
+    assert (value["schema"], value["query"], value["mode"], value["total_time_ms"]) == (1, "a query", "hybrid", 12.346)
+    first, *_ = value["hits"]
+    assert list(first) == [
+        "rank",
+        "score",
+        "id",
+        "title",
+        "year",
+        "venue",
+        "authors",
+        "abstract",
+        "doi",
+        "url",
+        "scores",
+        "also",
+        "extra",
+    ]
+    assert value["hits"][2]["scores"] == {"dense": 0.1, "bm25": 0.0}
+    assert [hit["also"] for hit in value["hits"]] == [[], [], ["p3-v1", "p3-v2"], []]
+    assert value["hits"][2]["extra"] == {"cited": 3, "tags": ["a"]}
+    assert not {"facets", "clusters"} & set(value)
+    assert "explanation" not in first
+    assert [json.loads(line) for line in outputs.jsonl(HITS)] == value["hits"]
+
+
+def test_csv_as_the_csv_module_reads_it() -> None:
+    rows = list(csv.DictReader(io.StringIO(text(outputs.csv_lines(HITS)), newline="")))
+    assert [row["id"] for row in rows] == [hit.id for hit in HITS]
+    assert rows[0]["abstract"] == "An abstract\nof two lines."
+    assert rows[1]["authors"] == "Müller, Jörg; Marie Curie; The LIGO Collaboration"
+    assert (rows[1]["dense"], rows[1]["bm25"]) == ("", "3.25")
+
+
+def test_tsv_has_a_line_a_paper_whatever_its_texts() -> None:
+    hits = [Hit(1, 0.5, Paper("a", 'A "quoted"\ttitle', "of\r\ntwo lines\u2028and more", venue='"V'), {}), *HITS]
+    lines = list(outputs.tsv_lines(hits))
+    assert len(lines) == len("\n".join(lines).splitlines()) == 1 + len(hits)
+    assert {line.count("\t") for line in lines} == {11}
+    row, *_ = csv.DictReader(lines, delimiter="\t")
+    assert (row["title"], row["abstract"], row["venue"]) == ('A "quoted" title', "of two lines and more", '"V')
+
+
+def test_chosen_fields() -> None:
+    fields = ("id", "year", "tags", "cited", "dense", "also", "authors", "scores")
+    values = [json.loads(line) for line in outputs.jsonl(HITS, fields)]
+    assert [list(value) for value in values] == [list(fields)] * len(HITS)
+    assert values[2]["tags"] == ["a"]
+    assert json.loads(outputs.answer(answered("q", "bm25", HITS), fields))["hits"] == values
+    rows = list(csv.reader(outputs.csv_lines(HITS, fields)))
+    assert rows[0] == list(fields)
+    assert rows[3] == ["p3", "1905", "a", "3", "0.1", "p3-v1; p3-v2", "Müller, Jörg", '{"dense": 0.1, "bm25": 0.0}']
+    assert list(outputs.aligned(HITS[1:3], ("year", "title", "cited", "id"))) == [
+        "year  title       cited  id",
+        "1905  Über Wärme         p 2",
+        "1905  Über Wärme  3      p3",
+    ]
+
+
+def test_bibtex_as_pybtex_reads_it() -> None:
+    entries = parse_string(text(outputs.bibtex(HITS)), "bibtex").entries
+    assert list(entries) == ["anonymous2019graphs", "muller1905uber", "p3", "p4"]
+    assert [entry.type for entry in entries.values()] == ["article", "misc", "article", "misc"]
+    second = entries["muller1905uber"]
+    assert [str(person) for person in second.persons["author"]][:2] == ["Müller, Jörg", "Curie, Marie"]
+    assert (second.fields["doi"], second.fields["url"]) == ("10.1/b", "https://x.org/?a=1&b=2")
+    assert entries["anonymous2019graphs"].fields["journal"] == r"J. of \$x\$"
+
+
+def test_ris_as_rispy_reads_it() -> None:
+    records = rispy.loads(text(outputs.FORMATS["ris"](HITS)))
+    assert [record["id"] for record in records] == [hit.id for hit in HITS]
+    assert records[0]["abstract"] == "An abstract of two lines."
+    assert records[1]["authors"] == ["Müller, Jörg", "Curie, Marie", "The LIGO Collaboration"]
+    assert records[1]["notes"] == ["sciretrieve rank=2 score=0.500000"]
+
+
+titles = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=120) | st.text("深度学习漢字カナ한글 é́a ", max_size=80)
+
+
+def columns(line: str) -> int:
+    return sum(0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in line)
+
+
+@given(titles, titles, st.text("abc/.:0", min_size=1, max_size=30), st.lists(titles, max_size=3), st.integers(80, 120))
+def test_a_table_fits_its_terminal_and_shows_the_whole_title_and_id(
+    title: str, venue: str, id: str, authors: list[str], width: int
+) -> None:
+    lines = list(outputs.table([Hit(12, 0.5, Paper(id, title, "", 2020, venue, tuple(authors)), {})], width))
+    assert max(map(columns, lines)) <= width
+    assert lines[-1].endswith(id)
+    text = "".join(line.removeprefix(" 12    0.500  2020") for line in lines[:-1])
+    squeezed = "".join(title.split())
+    assert "".join(text.split()) == (squeezed or "(notitle)")
+
+
+def test_the_byline() -> None:
+    def details(*authors: str) -> str:
+        (_, line) = outputs.table([Hit(1, 1.0, Paper("x", "T", "", 2000, "V", authors), {})], 80)
+        return line.strip()
+
+    assert details() == "V · x"
+    assert details("Ada Lovelace") == "Lovelace · V · x"
+    assert details("Lovelace, Ada", "Alan Turing") == "Lovelace and Turing · V · x"
+    assert details("Ada Lovelace", "B", "C") == "Lovelace et al. · V · x"
+    assert details("The LIGO Collaboration") == "The LIGO Collaboration · V · x"
+    assert details("John Smith Jr.", "Henry VIII", "Smith, III, Jane") == "Smith et al. · V · x"
+
+
+@pytest.mark.parametrize("hits", [[], HITS[:1]])
+def test_formats_of_no_hits_are_still_files(hits: list[Hit]) -> None:
+    assert len(list(outputs.csv_lines(hits))) == 1 + len(hits)
+    assert json.loads(outputs.answer(answered("q", "bm25", hits)))["hits"] == [json.loads(line) for line in outputs.jsonl(hits)]
+
+
+def test_near_duplicates_are_named_below_their_paper() -> None:
+    alone, *_ = (list(outputs.table([hit], 80)) for hit in HITS)
+    grouped = list(outputs.table([HITS[2]], 80))
+    assert not any("also:" in line for line in alone)
+    assert grouped[-1].strip() == "also: p3-v1, p3-v2"
+    assert grouped[-2].endswith("p3")
+
+
+WHY = Explanation("p3", Place(1234, 0.1), Place(2, 7.5), 0.5, {"wärme": 4.26, "über": 3.24}, "Heat flows from warm to cold.", {})
+
+
+def said(hit: Hit, why: Explanation, width: int = 80) -> list[str]:
+    """What an explanation says, its lines joined again at their arrows."""
+    return [" ".join(part.split()) for part in "\n".join(outputs.explanation(hit, why, width)).split("↳")[1:]]
+
+
+def test_an_explanation_says_places_words_and_sentence() -> None:
+    assert said(HITS[2], WHY) == [
+        "dense rank 1,234 (0.1000) · BM25 rank 2 (7.5000) · 50 % of its title",
+        "words: wärme 4.3, über 3.2",
+        "“Heat flows from warm to cold.”",
+    ]
+
+
+def test_an_explanation_is_silent_on_what_there_is_none_of() -> None:
+    assert said(HITS[3], Explanation("p4", Place(7, 0.25), None, 0.0, {}, "", {})) == ["dense rank 7 (0.2500)"]
+    meanings = {"warm": ("hot", 0.81), "it": ("that", 0.42)}
+    assert said(HITS[3], Explanation("p4", Place(7, 0.25), None, 0.0, {}, "", meanings))[1:] == ["by meaning: warm ~ hot 0.81"]
+    assert said(HITS[3], Explanation("p4", None, Place(1, 2.0), 0.0, {"heat": 2.0}, "", {})) == ["BM25 rank 1 (2.0000)", "words: heat 2.0"]
+    reranked = Hit(1, 0.5, Paper("p"), {"dense": None, "bm25": None, "rerank": 0.125})
+    assert said(reranked, Explanation("p", Place(7, 0.25), None, 0.0, {}, "", {}))[0].endswith("reranker 0.1250")
+    below = Hit(1, 0.5, Paper("p"), {"dense": None, "bm25": None, "rerank": None})
+    assert "reranker" not in said(below, Explanation("p", Place(7, 0.25), None, 0.0, {}, "", {}))[0]
+
+
+@given(titles, st.dictionaries(st.text("abcé漢", min_size=1, max_size=40), st.floats(0, 99), max_size=12), st.integers(60, 120))
+def test_an_explanation_fits_its_terminal_and_shows_the_whole_sentence(sentence: str, words: dict[str, float], width: int) -> None:
+    lines = list(outputs.explanation(HITS[2], Explanation("p3", Place(1, 0.1), Place(1, 1.0), 0.0, words, sentence, {}), width))
+    assert max(map(columns, lines)) <= width
+    assert all(line.startswith(" " * 20) for line in lines)
+    text = "".join("".join(lines).replace("↳", "").split())
+    assert "".join(f"“{sentence}”".split()) in text or not sentence
+    for word in list(words)[:8]:
+        assert word in text
+
+
+def test_views_in_json() -> None:
+    whole_answer = answered(
+        "q",
+        "hybrid",
+        HITS,
+        explanations=[WHY, WHY, WHY, WHY],
+        facets=[Facet("year", ((1905, 2), (2019, 1)), 0, 1, 4)],
+        groups=[Group(("heat", "flow"), (Paper("p 2", "Heat"), Paper("p3"))), Group((), (Paper("p4", "Flow"),))],
+        corrections={"haet": "heat"},
+        strength=0.25,
+    )
+    value = json.loads(outputs.answer(whole_answer))
+    assert [hit["explanation"] for hit in value["hits"]] == 4 * [
+        {
+            "id": "p3",
+            "dense": {"rank": 1234, "score": 0.1},
+            "bm25": {"rank": 2, "score": 7.5},
+            "title": 0.5,
+            "words": {"wärme": 4.26, "über": 3.24},
+            "sentence": "Heat flows from warm to cold.",
+            "meanings": {},
+            "link": None,
+        }
+    ]
+    assert value["facets"] == [{"column": "year", "values": [[1905, 2], [2019, 1]], "others": 0, "missing": 1, "papers": 4}]
+    assert value["clusters"] == [
+        {"label": ["heat", "flow"], "papers": [{"id": "p 2", "title": "Heat"}, {"id": "p3", "title": ""}]},
+        {"label": [], "papers": [{"id": "p4", "title": "Flow"}]},
+    ]
+    assert value["corrections"] == [{"word": "haet", "meant": "heat"}]
+    assert (value["strength"], value["weak"]) == (0.25, True)
+    assert list(outputs.notes(whole_answer)) == [
+        'no paper has "haet", so "heat" was searched for; quote it to search for it unchanged',
+        "no paper matches well: the best of them are far from the query and have few of its words",
+    ]
+
+
+def test_an_empty_answer_names_what_was_demanded() -> None:
+    assert list(outputs.notes(answered("q", "bm25", []))) == ["no paper matches"]
+    demanding = answered("q", "bm25", [], unmet=["the word flogiston"])
+    assert list(outputs.notes(demanding)) == ["the query demands what no paper of the index has: the word flogiston", "no paper matches"]
+    assert json.loads(outputs.answer(demanding))["unmet"] == ["the word flogiston"]
+
+
+def test_facets_are_printed_as_counts() -> None:
+    facets = [
+        Facet("year", ((2019, 1200), (1905, 7)), 0, 0, 1207),
+        Facet("venue", (), 0, 3, 3),
+        Facet("topic", (("a b", 2),), 1000, 4, 1007),
+    ]
+    assert list(outputs.facet_lines(facets)) == [
+        "year, papers counted 1,207:",
+        "  1,200  2019",
+        "      7  1905",
+        "venue, papers counted 3:",
+        "  3 papers without",
+        "topic, papers counted 1,007:",
+        "  2  a b",
+        "  1,000 other values, 4 papers without",
+    ]
+
+
+def test_clusters_are_printed_with_the_titles_of_their_best_papers() -> None:
+    few, many = (
+        (Paper("a", "Heat\nflows"), Paper("b", "", "An abstract.")),
+        tuple(Paper(f"p{number}", "Heat " * 30) for number in range(1200)),
+    )
+    lines = list(outputs.cluster_lines([Group(("heat", "flow"), many), Group((), few)], 60))
+    assert lines[0].split() == ["1200", "heat,", "flow"]
+    assert [line.split()[-1] for line in lines[1:4]] == ["p0", "p1", "p2"]
+    assert all(line.startswith("      Heat Heat") and len(line) <= 60 for line in lines[1:4])
+    assert lines[4:] == ["      and 1,197 more", "   2  ", "      Heat flows · a", "      An abstract. · b"]

@@ -1,0 +1,52 @@
+"""The cache of compiled encoders: what is in it, clearing it, and its bound."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from sciretrieve.encoders import encoder_cache
+from sciretrieve.files.user_folders import cache_directory
+
+
+def entry(folder: Path, name: str, size: int, used: float) -> Path:
+    path = folder / "cache" / "encoders" / name
+    path.mkdir(parents=True)
+    (path / "model.bin").write_bytes(b"x" * size)
+    for item in (path / "model.bin", path):
+        os.utime(item, (used, used))
+    return path
+
+
+def test_the_cache_knows_sizes_and_forgets_what_was_used_longest_ago(models: Path) -> None:
+    old, middle, new = (
+        entry(models.parent, name, size, used) for name, size, used in (("a-1", 10, 1e9), ("b-2", 20, 2e9), ("a-3", 30, 3e9))
+    )
+    assert [(item.folder, item.bytes, item.used) for item in encoder_cache.entries()] == [(new, 30, 3e9), (middle, 20, 2e9), (old, 10, 1e9)]
+    encoder_cache.bound(keep=old, limit=60)
+    assert len(encoder_cache.entries()) == 3
+    encoder_cache.bound(keep=old, limit=45)
+    assert [item.folder for item in encoder_cache.entries()] == [new, old]
+    assert [item.folder for item in encoder_cache.clear("a-1")] == [old]
+    assert [item.folder for item in encoder_cache.clear()] == [new]
+    assert encoder_cache.entries() == []
+
+
+def test_places(models: Path) -> None:
+    assert encoder_cache.models_directory() == models
+    assert encoder_cache.graphs_directory() == models.parent / "cache" / "encoders"
+
+
+def test_the_cache_is_where_the_system_has_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SCIRETRIEVE_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    if sys.platform == "linux":
+        assert cache_directory() == tmp_path / "xdg" / "sciretrieve"
+        monkeypatch.delenv("XDG_CACHE_HOME")
+        assert cache_directory() == tmp_path / "home" / ".cache" / "sciretrieve"
+    monkeypatch.setenv("SCIRETRIEVE_CACHE", str(tmp_path / "own"))
+    assert cache_directory() == tmp_path / "own"

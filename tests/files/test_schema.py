@@ -1,0 +1,90 @@
+"""Joining tables whose columns differ: every value of every table is still there, in one type."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sciretrieve.files.schema import booleans, column_from, common_schema, concat, integers, plain
+
+scalars = st.none() | st.booleans() | st.integers(-(2**31), 2**31) | st.floats(-1e6, 1e6) | st.text(max_size=5)
+values = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("ab"), inner, max_size=2), max_leaves=5
+)
+
+
+def same(got: Any, given: Any) -> bool:
+    """Whether a value is still there: itself, as text or JSON text, or within an object that has gained empty fields."""
+    if isinstance(got, str) and not isinstance(given, str):
+        try:
+            return same(json.loads(got), given)
+        except ValueError:
+            return got == str(given)
+    if isinstance(got, dict) and isinstance(given, dict):
+        return all(same(got.get(key), given.get(key)) for key in got.keys() | given.keys())
+    if isinstance(got, list) and isinstance(given, list):
+        return len(got) == len(given) and all(map(same, got, given))
+    if isinstance(got, float) and isinstance(given, int | float):
+        return math.isclose(got, given, rel_tol=1e-12)
+    return bool(got == given)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.lists(values, min_size=1, max_size=3), min_size=1, max_size=4))
+def test_no_value_is_lost(columns: list[list[Any]]) -> None:
+    tables = [pa.table({"x": column_from(column)}) for column in columns]
+    merged_table = concat(tables)
+    merged_table.validate(full=True)
+    expected = [value for column in columns for value in column]
+    got = merged_table["x"].to_pylist()
+    assert len(got) == len(expected)
+    for one, other in zip(got, expected, strict=True):
+        assert same(one, other), (one, other)
+    assert common_schema(table.schema for table in tables) == merged_table.schema
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "common"),
+    [
+        (pa.int32(), pa.int64(), pa.int64()),
+        (pa.int64(), pa.float32(), pa.float64()),
+        (pa.null(), pa.date32(), pa.date32()),
+        (pa.int64(), pa.uint64(), pa.string()),
+        (pa.int64(), pa.string(), pa.string()),
+        (pa.bool_(), pa.int64(), pa.string()),
+        (pa.timestamp("ms"), pa.date32(), pa.string()),
+        (pa.list_(pa.int64()), pa.string(), pa.string()),
+    ],
+)
+def test_the_common_type(one: pa.DataType, other: pa.DataType, common: pa.DataType) -> None:
+    for pair in ([one, other], [other, one]):
+        assert common_schema([pa.schema([("x", kind)]) for kind in pair]).field("x").type == common
+
+
+def test_numbers_too_great_for_a_common_type() -> None:
+    merged_table = concat([pa.table({"x": [2**63 - 1]}), pa.table({"x": [0.5]})])
+    assert merged_table["x"].to_pylist() == [float(2**63 - 1), 0.5]
+    merged_table = concat([pa.table({"x": pa.array([2**64 - 1], pa.uint64())}), pa.table({"x": [-1]})])
+    assert merged_table["x"].to_pylist() == [str(2**64 - 1), "-1"]
+
+
+@given(st.lists(st.booleans(), max_size=70))
+def test_masks_and_rows_as_arrow_sees_them(mask: list[bool]) -> None:
+    import numpy as np
+
+    assert booleans(np.array(mask, bool)).equals(pa.array(mask, pa.bool_()))
+    rows = np.flatnonzero(mask)
+    assert integers(rows).equals(pa.array(rows.tolist(), pa.int64()))
+
+
+def test_plain_is_what_json_takes() -> None:
+    import datetime
+
+    value = {"a": [float("nan"), (1, True, None)], "day": datetime.date(2020, 1, 2), 3: b"x"}
+    assert json.loads(json.dumps(plain(value))) == {"a": [None, [1, True, None]], "day": "2020-01-02", "3": "b'x'"}

@@ -1,0 +1,119 @@
+"""Searches on a Ray cluster: the answers are those of one machine, whatever dies meanwhile."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sciretrieve as sr
+from sciretrieve.lifecycle.distributed import DistributedIndex, RayWorkers
+from sciretrieve.options import BuildSettings, SearchOptions
+from tests.command_line import sciretrieve
+from tests.made_up import made_up_papers, write_jsonl
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
+QUERIES = [
+    "graph networks",
+    "attention in trials",
+    "neuron network of cells",
+    "market",
+    "grahp netwroks",
+    "year:2015 star",
+    "lovelace 2010 star",
+]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
+    """Five shards; bm25l gives also the papers without a term something, approximate shards propose papers; some are deleted."""
+    folder = tmp_path_factory.mktemp("searched")
+    corpus = write_jsonl(folder / "corpus.jsonl", made_up_papers(400))
+    settings = BuildSettings(shard_size=90, dense="HNSW8,Flat", lexical=sr.Bm25Parameters("bm25l"))
+    sr.build(corpus, folder / "index", settings)
+    sr.delete(folder / "index", sr.open(folder / "index").live_ids()[50:60])
+    return sr.open(folder / "index")
+
+
+@pytest.fixture(scope="module")
+def doomed(cluster: Any) -> Any:
+    """A third node."""
+    return cluster.add_node(num_cpus=1)
+
+
+@pytest.fixture(scope="module")
+def distributed(index: sr.Index, workers: RayWorkers, doomed: Any) -> Iterator[DistributedIndex]:
+    """The index on three nodes; tests kill one after the other, and it always answers."""
+    with DistributedIndex(index.path, workers) as opened:
+        yield opened
+
+
+def answers(index: sr.Index, options: SearchOptions, k: int = 20) -> list[tuple[list[str], list[float]]]:
+    run = index.search(QUERIES, k, options)
+    return [(list(ranking.ids), np.asarray(ranking.scores).tolist()) for ranking in run]
+
+
+OPTIONS = {
+    "hybrid": SearchOptions(),
+    "dense": SearchOptions("dense"),
+    "bm25": SearchOptions("bm25"),
+    "exact": SearchOptions(recall=1.0),
+    "filtered": SearchOptions(filter="year >= 2010"),
+    "few pass": SearchOptions(filter="year == 2012", group=False),
+    "filtered by words": SearchOptions("bm25", filter="year >= 2010"),
+}
+
+
+def test_answers_are_those_of_one_machine(index: sr.Index, distributed: DistributedIndex) -> None:
+    for name, options in OPTIONS.items():
+        assert answers(distributed, options) == answers(index, options), name
+    assert answers(distributed, SearchOptions(), 400) == answers(index, SearchOptions(), 400)
+    ids = index.live_ids()[:3]
+    assert distributed.similar(ids, 10).rankings[0].ids == index.similar(ids, 10).rankings[0].ids
+    query = sr.Query("q", "graph networks")
+    here, there = (opened.search(query, 20, like=ids[:2], unlike=ids[2:]).rankings[0] for opened in (index, distributed))
+    assert (there.ids, there.scores.tolist()) == (here.ids, here.scores.tolist())
+    assert distributed.score(query, ids).tolist() == index.score(query, ids).tolist()
+
+
+def test_a_node_that_dies_in_mid_search_loses_no_answer(index: sr.Index, distributed: DistributedIndex, cluster: Any, doomed: Any) -> None:
+    expected = answers(index, SearchOptions())
+    assert answers(distributed, SearchOptions()) == expected
+    assert len(distributed._groups._processes) == 3
+    cluster.remove_node(doomed, allow_graceful=False)
+    for _ in range(3):
+        assert answers(distributed, SearchOptions()) == expected
+
+
+def test_without_any_node_this_machine_answers(index: sr.Index, distributed: DistributedIndex, workers: RayWorkers) -> None:
+    for process in distributed._groups._processes:
+        workers.cluster.ray.kill(process)
+    assert answers(distributed, SearchOptions()) == answers(index, SearchOptions())
+    assert not distributed._groups._processes
+
+
+def test_it_is_refreshed_on_the_same_nodes(index: sr.Index, distributed: DistributedIndex) -> None:
+    assert distributed.refreshed() is distributed
+    gone = distributed.search("graph networks", 1).rankings[0].ids[0]
+    sr.delete(index.path, gone)
+    with distributed.refreshed() as after:
+        assert isinstance(after, DistributedIndex)
+        assert answers(after, SearchOptions()) == answers(index.refreshed(), SearchOptions())
+        assert gone not in after.search("graph networks", 400).rankings[0].ids
+    assert distributed.search("graph networks", 1).rankings[0].ids[0] == gone
+
+
+def test_the_commands(index: sr.Index, cluster: Any, tmp_path: Path) -> None:
+    where = ["--distributed", "ray", "--address", cluster.address]
+    here = sciretrieve("search", "graph networks", "-i", index.path, "-f", "json")
+    there = sciretrieve("search", "graph networks", "-i", index.path, "-f", "json", *where)
+    assert there.returncode == 0, there.stderr
+    assert json.loads(there.stdout)["hits"] == json.loads(here.stdout)["hits"]
+    queries = tmp_path / "queries.txt"
+    queries.write_text("\n".join(QUERIES) + "\n")
+    runs = [sciretrieve("batch", queries, "-i", index.path, "-k", "30", *options).stdout for options in ([], where)]
+    assert runs[0] == runs[1] != ""

@@ -1,0 +1,436 @@
+"""Building: what lands on disk, and that no interruption, at any point, loses or changes anything."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import sciretrieve as sr
+from sciretrieve.encoders import load_encoder
+from sciretrieve.encoders.text_encoder import TextEncoder
+from sciretrieve.errors import BadPaper, IndexBusy, IndexExists, InvalidRequest, NotFound, UnknownName
+from sciretrieve.files.writing import describe, write_lock
+from sciretrieve.lifecycle import building
+from sciretrieve.matching.dense import choosing
+from sciretrieve.papers.corpora import ColumnMap, open_corpus
+from sciretrieve.progress import Silent
+from sciretrieve.protocols import Encoder
+from tests.command_line import hear_interrupts
+from tests.made_up import made_up_papers, write_jsonl
+from tests.toy_encoder import LetterEncoder
+
+
+class Stop(Exception):
+    """Stands for the power cut."""
+
+
+class StopAfter(Silent):
+    """Cuts the power after so many papers are in their shards, or are read."""
+
+    def __init__(self, papers: int, unit: str = "papers") -> None:
+        self.papers, self.unit = papers, unit
+        self.done = 0
+        """Papers that were done when it stopped."""
+        self._unit = ""
+
+    def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
+        self._unit = unit
+
+    def advance(self, papers: int) -> None:
+        if self._unit != self.unit:
+            return
+        self.done += papers
+        if self.done >= self.papers:
+            raise Stop
+
+
+class Counting(Silent):
+    """Counts what was encoded anew, and keeps the notes."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.units: list[str] = []
+        self.total: int | None = None
+        self.before = 0
+
+    def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
+        self.total, self.before = total, done
+        self.units.append(unit)
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+def contents(index: sr.Index) -> dict[str, bytes]:
+    """Every file of an index but the manifest, by its name."""
+    return {
+        str(path.relative_to(index.path)): path.read_bytes()
+        for path in sorted(index.path.rglob("*"))
+        if path.is_file() and path.suffix != ".json" and path.name != ".lock"
+    }
+
+
+@pytest.fixture(scope="module")
+def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """3,000 papers with titles only: enough for several windows and shards, quick to encode."""
+    rows = [{**paper, "abstract": ""} for paper in made_up_papers(3000, seed=5)]
+    return write_jsonl(tmp_path_factory.mktemp("big") / "big.jsonl", rows)
+
+
+SETTINGS: dict[str, Any] = {"encoder": "letters", "shard_size": 2300}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def letters() -> Iterator[None]:
+    """`letters` names an encoder that is quick and exact; other names mean what they always do."""
+
+    def load(name: str, **options: Any) -> Encoder:
+        return LetterEncoder(metric="cosine") if name == "letters" else load_encoder(name, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(building, "load_encoder", load)
+        yield
+
+
+@pytest.fixture(scope="module")
+def whole(big: Path, tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
+    """The index of `big`, built without interruption."""
+    return sr.build(big, tmp_path_factory.mktemp("whole") / "index", **SETTINGS)
+
+
+def test_what_lands_on_disk(whole: sr.Index) -> None:
+    manifest = whole.manifest
+    assert [shard.papers for shard in manifest.shards] == [2300, 700]
+    assert manifest.papers == len(whole) == 3000
+    assert manifest.metric == "cosine"
+    assert manifest.dense == "flat"
+    assert manifest.encoder is not None
+    assert manifest.encoder["name"] == "letters"
+    assert manifest.encoder["precision"] == "fp32"
+    for shard in manifest.shards:
+        folder = whole.path / "shards" / shard.name
+        assert set(shard.files) == {"papers.parquet", "ids.arrow", "postings.arrow", "lengths.arrow", "fields.arrow", "vectors.npy"}
+        for name, facts in shard.files.items():
+            assert describe(folder / name) == facts
+        vectors = np.load(folder / "vectors.npy", mmap_mode="r")
+        assert vectors.shape == (shard.papers, LetterEncoder.dim)
+    ids = [id for shard in manifest.shards for id in pq.read_table(whole.path / "shards" / shard.name / "papers.parquet")["id"].to_pylist()]
+    assert ids == [f"p{number:04d}" for number in range(3000)]
+    assert not list(whole.path.rglob("*.partial"))
+    assert {path.name for path in whole.path.iterdir()} == {".lock", "encoder", "generations", "lexical", "manifest.json", "shards"}
+    assert (whole.path / "generations" / "000001.json").read_bytes() == (whole.path / "manifest.json").read_bytes()
+    for name, facts in manifest.files():
+        assert describe(whole.path / name) == {"bytes": facts["bytes"], "sha256": facts["sha256"]}
+    named = {name for name, _ in manifest.files()}
+    there = {str(path.relative_to(whole.path)) for path in whole.path.rglob("*") if path.is_file()}
+    assert there - named == {".lock", "generations/000001.json", "manifest.json", "shards/000000/shard.json", "shards/000001/shard.json"}
+    (source,), (record,) = manifest.sources, manifest.log
+    assert [Path(file).name for file in source.corpus] == ["big.jsonl"]
+    assert manifest.whole == source.fingerprint
+    assert (record.command, record.generation, record.papers, record.added) == ("index", 1, 3000, 3000)
+    assert (manifest.generation, manifest.previous, manifest.replaced) == (1, None, ())
+    assert not (whole.path / "rejected.jsonl").exists()
+
+
+def test_vectors_are_the_encoders(whole: sr.Index, index: sr.Index) -> None:
+    for built_index, encoder in ((whole, LetterEncoder()), (index, index.encoder)):
+        papers = built_index.papers_at(np.array([0, len(built_index) // 2, len(built_index) - 1]))
+        stored = np.concatenate([shard.vectors for shard in built_index.vectors])[[0, len(built_index) // 2, len(built_index) - 1]]
+        np.testing.assert_allclose(stored, encoder.encode_papers(papers), atol=1e-2)  # in bf16, a batch of other texts
+
+
+@pytest.mark.parametrize("papers", [1, 512, 1025, 2048, 2300, 2301, 3000])
+def test_resuming_gives_the_same_bytes(big: Path, whole: sr.Index, tmp_path: Path, papers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped = StopAfter(papers)
+    with pytest.raises(Stop):
+        sr.build(big, tmp_path / "index", **SETTINGS, progress=stopped)
+    with pytest.raises(NotFound, match="is not finished; run the same `sciretrieve index` command again to resume it"):
+        sr.open(tmp_path / "index")
+    encoded = []
+    plain = LetterEncoder.encode
+
+    def counting(self: LetterEncoder, tokens: Any, _: Any = None) -> Any:
+        encoded.append(len(tokens))
+        return plain(self, tokens)
+
+    monkeypatch.setattr(LetterEncoder, "encode", counting)
+    progress = Counting()
+    assert contents(sr.build(big, tmp_path / "index", **SETTINGS, progress=progress)) == contents(whole)
+    # at most the window under way and the one before it are done again
+    assert sum(encoded) <= 3001 - (stopped.done - 2 * 512)  # and the probe of the golden vectors
+    assert progress.units == ["papers"]  # the corpus is not read again
+    assert progress.before == (2300 if stopped.done > 2300 else 0)
+
+
+@pytest.mark.parametrize("papers", [1, 3000])
+def test_a_build_that_was_stopped_while_it_read_reads_again(big: Path, whole: sr.Index, tmp_path: Path, papers: int) -> None:
+    stopped = StopAfter(papers, unit="papers read")
+    with pytest.raises(Stop):
+        sr.build(big, tmp_path / "index", **SETTINGS, progress=stopped)
+    assert 0 < stopped.done <= 3000
+    progress = Counting()
+    assert contents(sr.build(big, tmp_path / "index", **SETTINGS, progress=progress)) == contents(whole)
+    assert progress.units == ["papers read", "papers"]
+
+
+def test_once_it_is_read_the_corpus_is_not_needed_any_more(big: Path, whole: sr.Index, tmp_path: Path) -> None:
+    """To know it again, only its files' names, sizes and times are looked at."""
+    source = Path(shutil.copy2(big, tmp_path / "big.jsonl"))
+    with pytest.raises(Stop):
+        sr.build(source, tmp_path / "index", **SETTINGS, progress=StopAfter(1))
+    corpus = open_corpus(source)
+
+    def unreadable() -> Any:
+        raise AssertionError("read again")
+
+    object.__setattr__(corpus, "batches", unreadable)
+    assert contents(sr.build(corpus, tmp_path / "index", **SETTINGS)) == contents(whole)
+
+
+def long_papers(count: int) -> tuple[list[dict[str, Any]], list[int]]:
+    """Papers, and which of them are longer than the 256 tokens that the encoder reads, its two special ones included."""
+    words = [3, 253, 254, 255, 400]
+    rows = [{"id": str(number), "title": "word", "abstract": "word " * (words[number % 5] - 1)} for number in range(count)]
+    return rows, [number for number in range(count) if words[number % 5] + 2 > 256]
+
+
+def cut_by_shard(index: sr.Index) -> list[int | None]:
+    return [facts.truncated for facts in index.manifest.shards]
+
+
+@pytest.mark.parametrize("dense", ["flat", "hnsw"])
+def test_papers_longer_than_the_encoder_reads_are_counted(tmp_path: Path, dense: str) -> None:
+    rows, long = long_papers(23)
+    built = sr.build(write_jsonl(tmp_path / "long.jsonl", rows), tmp_path / "index", shard_size=10, dense=dense)
+    expected = [sum(number // 10 == shard for number in long) for shard in range(3)]
+    assert cut_by_shard(built) == expected == [4, 4, 0]
+    assert built.manifest.truncated == sr.open(tmp_path / "index").manifest.truncated == 8
+
+
+@pytest.mark.parametrize("papers", [1, 8, 12, 20])
+def test_they_are_counted_whole_after_an_interruption(tmp_path: Path, papers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TextEncoder, "window", 4)
+    rows, long = long_papers(23)
+    source = write_jsonl(tmp_path / "long.jsonl", rows)
+    with pytest.raises(Stop):
+        sr.build(source, tmp_path / "index", shard_size=15, progress=StopAfter(papers))
+    built = sr.build(source, tmp_path / "index", shard_size=15)
+    assert cut_by_shard(built) == [sum(number // 15 == shard for number in long) for shard in range(2)]
+    assert built.manifest.truncated == len(long)
+
+
+def test_where_nothing_reads_papers_none_is_cut(corpus: Path, tmp_path: Path) -> None:
+    assert sr.build(corpus, tmp_path / "words", encoder=None).manifest.truncated is None
+    sr.encode(corpus, tmp_path / "vectors.npy")
+    assert sr.build(corpus, tmp_path / "given", encoder=f"vectors:{tmp_path / 'vectors.npy'}").manifest.truncated is None
+    assert sr.build(corpus, tmp_path / "read", limit=10).manifest.truncated == 0
+
+
+def test_ctrl_c_on_the_command_line_keeps_what_was_done(big: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "sciretrieve", "index", str(big), "-o", str(tmp_path / "index"), "--precision", "fp32"]
+    process = subprocess.Popen(command, env=os.environ, stderr=subprocess.PIPE, text=True, preexec_fn=hear_interrupts)
+    until = time.monotonic() + 60
+    while not list(tmp_path.glob("index/shards/*.partial/vectors.npy")) and time.monotonic() < until:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "the same command resumes it" in errors
+    assert "Traceback" not in errors
+    result = subprocess.run(command, env=os.environ, capture_output=True, text=True, check=True)
+    assert "3,000 papers in 1 shard" in result.stderr
+
+
+def test_building_again_is_quick_and_changes_nothing(big: Path, whole: sr.Index) -> None:
+    before, progress = contents(whole), Counting()
+    manifest = (whole.path / "manifest.json").read_bytes()
+    second_index = sr.build(big, whole.path, **SETTINGS, progress=progress)
+    assert contents(second_index) == before
+    assert (whole.path / "manifest.json").read_bytes() == manifest
+    assert "up to date" in progress.notes[0]
+
+
+def test_another_corpus_or_setting_does_not_write_over_an_index(big: Path, corpus: Path, whole: sr.Index) -> None:
+    before = contents(whole)
+    for source, settings in ((corpus, SETTINGS), (big, {**SETTINGS, "shard_size": 500})):
+        with pytest.raises(IndexExists, match="--overwrite"):
+            sr.build(source, whole.path, **settings)
+    assert contents(whole) == before
+
+
+def test_another_partial_build_is_not_thrown_away(big: Path, corpus: Path, tmp_path: Path) -> None:
+    with pytest.raises(Stop):
+        sr.build(big, tmp_path / "index", **SETTINGS, progress=StopAfter(2300))
+    with pytest.raises(IndexExists, match="unfinished work with another corpus, --shard-size"):
+        sr.build(corpus, tmp_path / "index", encoder="letters")
+    assert (tmp_path / "index" / "pending.json").exists()
+    assert len(sr.build(corpus, tmp_path / "index", encoder="letters", overwrite=True)) == 300
+    assert not list((tmp_path / "index").glob("pending*"))
+    assert sorted(path.name for path in (tmp_path / "index" / "shards").iterdir()) == ["000002"]  # two were cut before
+
+
+def test_not_resuming_starts_anew(big: Path, whole: sr.Index, tmp_path: Path) -> None:
+    with pytest.raises(Stop):
+        sr.build(big, tmp_path / "index", **SETTINGS, progress=StopAfter(2300))
+    progress = Counting()
+    sr.build(big, tmp_path / "index", **SETTINGS, resume=False, progress=progress)
+    assert progress.before == 0
+    assert progress.total == 3000
+
+
+def test_one_writer_at_a_time(corpus: Path, tmp_path: Path) -> None:
+    with write_lock(tmp_path / "index"), pytest.raises(IndexBusy, match=f"is being written by process {os.getpid()} on "):
+        sr.build(corpus, tmp_path / "index", encoder=None)
+    assert len(sr.build(corpus, tmp_path / "index", encoder=None)) == 300
+
+
+def test_bad_rows_are_named_and_skipped(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"id": "a", "title": "one"},
+        {"year": 2000},
+        {"id": "b"},
+        {"id": "a", "title": "again"},
+        {"id": "c", "abstract": "two"},
+    ]
+    source = write_jsonl(tmp_path / "papers.jsonl", rows)
+    built = sr.build(source, tmp_path / "index", encoder=None)
+    assert len(built) == 2
+    assert built.manifest.rejected == 3
+    rejected = [json.loads(line) for line in (tmp_path / "index" / "rejected.jsonl").read_text().splitlines()]
+    assert [(row["row"], row["id"], row["reason"]) for row in rejected] == [
+        (2, None, "no title and no abstract"),
+        (3, "b", "no title and no abstract"),
+        (4, "a", "duplicate id"),
+    ]
+    with pytest.raises(BadPaper, match="row 2: no title and no abstract"):
+        sr.build(source, tmp_path / "strict", encoder=None, strict=True)
+
+
+@pytest.mark.parametrize("text", ["", '{"id": "a"}\n', '{"id": "a", "title": " "}\n'])
+def test_a_corpus_without_papers_is_refused_and_leaves_nothing(tmp_path: Path, text: str) -> None:
+    (tmp_path / "papers.jsonl").write_text(text)
+    with pytest.raises(InvalidRequest, match=r"no paper to index|neither a title"):
+        sr.build(tmp_path / "papers.jsonl", tmp_path / "index", encoder=None)
+    assert not (tmp_path / "index" / "manifest.json").exists()
+
+
+def test_a_directory_of_other_files_is_left_alone(corpus: Path, tmp_path: Path) -> None:
+    (tmp_path / "home" / "shards").mkdir(parents=True)
+    (tmp_path / "home" / "shards" / "thesis.tex").write_text("x")
+    for folder in (tmp_path / "home", tmp_path / "home" / "shards"):
+        with pytest.raises(InvalidRequest, match="holds other files"):
+            sr.build(corpus, folder, encoder=None)
+    assert [path.relative_to(tmp_path / "home") for path in (tmp_path / "home").rglob("*")] == [Path("shards"), Path("shards/thesis.tex")]
+
+
+def test_a_directory_with_what_a_build_left_at_its_very_beginning_is_built_into(corpus: Path, tmp_path: Path) -> None:
+    (tmp_path / "index" / "shards" / "000000.partial").mkdir(parents=True)
+    (tmp_path / "index" / "pending.json.tmp").touch()
+    (tmp_path / "index" / ".lock").touch()
+    index = sr.build(corpus, tmp_path / "index", encoder=None)
+    assert [path.name for path in (index.path / "shards").iterdir()] == [shard.name for shard in index.manifest.shards]
+    assert not list(index.path.glob("*.tmp"))
+
+
+def test_a_corpus_whose_file_has_a_name_that_is_no_utf_8(tmp_path: Path) -> None:
+    source = write_jsonl(tmp_path / os.fsdecode(b"p\xff.jsonl"), made_up_papers(5))
+    index = sr.build(source, tmp_path / "index", encoder=None)
+    assert index.manifest.sources[0].corpus == (str(source),)
+    assert sr.open(index.path).manifest == sr.build(source, tmp_path / "index", encoder=None).manifest == index.manifest
+    with pytest.raises(InvalidRequest, match="name of the index's directory holds bytes that are not UTF-8"):
+        sr.build(source, tmp_path / os.fsdecode(b"i\xff"), encoder=None)
+
+
+def test_a_build_that_failed_at_once_leaves_nothing_behind(tmp_path: Path) -> None:
+    source = write_jsonl(tmp_path / "papers.jsonl", [{"id": 1, "heading": "stars"}])
+    with pytest.raises(InvalidRequest, match="neither a title nor"):
+        sr.build(source, tmp_path / "index", encoder=None)
+    assert not (tmp_path / "index").exists()
+    assert len(sr.build(source, tmp_path / "index", encoder=None, columns=ColumnMap(title="heading"))) == 1
+
+
+def test_columns_that_change_their_type_are_kept_as_text(tmp_path: Path) -> None:
+    rows = [{"id": str(number), "title": "stars", "note": number if number < 5 else f"note {number}"} for number in range(10)]
+    built = sr.build(write_jsonl(tmp_path / "papers.jsonl", rows), tmp_path / "index", encoder=None, shard_size=5)
+    assert built.columns.field("note").type == "string"
+    assert built.search("stars", 10, filter='note == "3"').rankings[0].ids == ["3"]
+    assert built.search("stars", 10, filter='note == "note 7"').rankings[0].ids == ["7"]
+
+
+def test_columns_that_a_shard_lacks_are_missing_there(tmp_path: Path) -> None:
+    rows = [{"id": str(number), "title": "stars", **({"late": number} if number >= 5 else {})} for number in range(10)]
+    built = sr.build(write_jsonl(tmp_path / "papers.jsonl", rows), tmp_path / "index", encoder=None, shard_size=5)
+    assert sorted(built.search("stars", 10, filter="late >= 8").rankings[0].ids) == ["8", "9"]
+    assert len(built.search("stars", 10, filter="not late >= 8").rankings[0].ids) == 8
+
+
+def test_columns_are_mapped(tmp_path: Path) -> None:
+    source = write_jsonl(tmp_path / "odd.jsonl", [{"number": 7, "name": "A title", "when": "May 2011", "id": "mine"}])
+    built = sr.build(source, tmp_path / "index", encoder=None, columns=ColumnMap(id="number", title="name", year="when"))
+    paper = built.papers(["7"])[0]
+    assert (paper.title, paper.year, dict(paper.extra)) == ("A title", 2011, {"id_": "mine"})
+
+
+def test_a_limit_takes_the_first(corpus: Path, tmp_path: Path) -> None:
+    built = sr.build(corpus, tmp_path / "index", encoder=None, limit=130, shard_size=100)
+    assert [shard.papers for shard in built.shards] == [100, 30]
+
+
+@pytest.mark.parametrize("dense", ["hnsw", "ivf", "IVF4,Flat"])
+def test_faiss_indexes_are_built_beside_the_vectors(corpus: Path, tmp_path: Path, dense: str) -> None:
+    built = sr.build(corpus, tmp_path / "index", encoder="letters", dense=dense, lexical=None, limit=200)
+    assert built.manifest.dense == dense
+    assert built.manifest.shards[0].ann_file in built.manifest.shards[0].files
+    index = sr.open(tmp_path / "index", encoder=LetterEncoder())
+    assert index.search(sr.Query("1", paper=index.papers(["p0007"])[0]), 5).hits[0].paper.title == index.papers(["p0007"])[0].title
+
+
+def test_large_corpora_get_a_graph_by_default(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choosing, "FLAT_BYTES", LetterEncoder.dim * 4 * 250)
+    assert sr.build(corpus, tmp_path / "big", encoder="letters", lexical=None).manifest.dense == "hnsw"
+    assert sr.build(corpus, tmp_path / "small", encoder="letters", lexical=None, limit=250).manifest.dense == "flat"
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "words"),
+    [
+        ({"encoder": "minilmm"}, UnknownName, "did you mean 'minilm'"),
+        ({"metric": "cosin"}, UnknownName, "did you mean 'cosine'"),
+        ({"dense": "HSNW32"}, InvalidRequest, "index type 'HSNW32'"),
+        ({"dense": "none", "lexical": None}, InvalidRequest, "needs vectors or BM25"),
+        ({"shard_size": 0}, InvalidRequest, "shard-size"),
+        ({"limit": 0}, InvalidRequest, "limit"),
+    ],
+)
+def test_bad_settings_are_refused_before_anything_is_written(
+    corpus: Path, tmp_path: Path, settings: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        sr.build(corpus, tmp_path / "index", **settings)
+    assert not (tmp_path / "index").exists()
+
+
+def test_an_index_can_move(whole: sr.Index, tmp_path: Path) -> None:
+    shutil.copytree(whole.path, tmp_path / "elsewhere")
+    there = sr.open(tmp_path / "elsewhere")
+    assert there.search("star dust", 5, mode="bm25").rankings[0].ids == whole.search("star dust", 5, mode="bm25").rankings[0].ids
+
+
+def test_rejected_rows_may_have_ids_and_files_in_broken_utf_8(tmp_path: Path) -> None:
+    corpus = tmp_path / os.fsdecode(b"caf\xe9.bib")
+    corpus.write_bytes(b"@misc{a, title = {Gr\xc3\xbcn}}\n@misc{b\xb5, title = {}}\n@misc{\xc3\xbcc\xb5, title = {open\n")
+    sr.build(corpus, tmp_path / "index", encoder="letters")
+    rows = [json.loads(line) for line in (tmp_path / "index" / "rejected.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert {(row["source"], row["row"], row["id"]) for row in rows} == {(str(corpus), 2, None), (str(corpus), 3, "üc\udcb5")}

@@ -1,0 +1,254 @@
+"""Token vectors through an index's life: built, interrupted, added to, merged, repaired, in parts, added and removed later."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sciretrieve as sr
+from sciretrieve.errors import IndexExists, InvalidRequest
+from sciretrieve.lifecycle import building
+from sciretrieve.matching.late import matches
+from sciretrieve.progress import Silent
+from sciretrieve.types import Vectors
+from tests.command_line import answer, sciretrieve
+from tests.lifecycle.test_building import Stop, StopAfter, contents
+from tests.made_up import made_up_papers, write_jsonl
+
+PAPERS = 90
+QUERY = "graph networks for citation"
+
+
+@pytest.fixture(scope="module")
+def papers() -> list[dict[str, Any]]:
+    return made_up_papers(PAPERS, seed=3)
+
+
+@pytest.fixture(scope="module")
+def corpus(papers: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_jsonl(tmp_path_factory.mktemp("late") / "papers.jsonl", papers)
+
+
+@pytest.fixture(scope="module")
+def built(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
+    return sr.build(corpus, tmp_path_factory.mktemp("late") / "index", shard_size=40)
+
+
+def by_id(index: sr.Index) -> dict[str, Vectors]:
+    """The packed token vectors of each paper."""
+    return {
+        id: np.array(part.of(row))
+        for shard, part in zip(index.shards, index.tokens, strict=True)
+        for row, id in enumerate(shard.ids.to_pylist())
+        if shard.scope.flags[row]
+    }
+
+
+def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return one.keys() == other.keys() and all(np.array_equal(one[id], other[id]) for id in one)
+
+
+def test_the_default_keeps_token_vectors_and_searches_by_them(built: sr.Index) -> None:
+    assert built.manifest.late is not None
+    assert [part.counts.shape for part in built.tokens] == [(40,), (40,), (10,)]
+    (ranking,) = built.search(QUERY, PAPERS)
+    scored = np.isfinite(ranking.parts["tokens"])
+    assert scored.all()  # there are fewer than late interaction scores
+    assert built.packing is not None
+    (probe,) = built.probes([QUERY], "hybrid", None)
+    assert probe.tokens is not None
+    np.testing.assert_array_equal(ranking.parts["tokens"], matches(built.tokens, probe.tokens, ranking.rows))
+    assert not sr.verify(built.path).faults
+
+
+def test_scores_of_late_interaction_are_maxsim_of_the_encoders_own_token_vectors(built: sr.Index, papers: list[dict[str, Any]]) -> None:
+    """Nearly, for what is stored are means of neighbours in few bits."""
+    from sciretrieve.encoders import late, load_encoder
+
+    encoder = late(load_encoder("minilm"))
+    (ranking,) = built.search(QUERY, PAPERS)
+    (probe,) = built.probes([QUERY], "hybrid", None)
+    assert probe.tokens is not None
+    query, weights = probe.tokens.vectors, probe.tokens.weights
+    assert built.bm25 is not None
+    own_terms = [built.analyzer.terms(word) for word in encoder.words("query", sr.Paper("", QUERY))]
+    np.testing.assert_allclose(weights, [built.bm25.rarity(term) for terms in own_terms for term in terms])
+    text_of = {paper["id"]: sr.Query("", paper=sr.Paper("", paper["title"], paper["abstract"])) for paper in papers}
+    _, states = encoder.encode_queries_late([text_of[id] for id in ranking.ids])
+    exact = [np.average((query @ tokens.T).max(axis=1).clip(0) ** 4, weights=weights) for tokens in states]
+    assert np.corrcoef(exact, ranking.parts["tokens"])[0, 1] > 0.9
+
+
+def test_an_index_without_them_answers_as_before(corpus: Path, built: sr.Index, tmp_path: Path) -> None:
+    plain = sr.build(corpus, tmp_path / "plain", shard_size=40, late=False)
+    assert (plain.manifest.late, plain.tokens) == (None, [])
+    (ranking,) = plain.search(QUERY, 5)
+    assert "tokens" not in ranking.parts
+    np.testing.assert_array_equal(
+        np.concatenate([part.vectors for part in plain.vectors]), np.concatenate([part.vectors for part in built.vectors])
+    )
+    for mode in ("dense", "bm25"):
+        assert plain.search(QUERY, 9, mode=mode)[0].ids == built.search(QUERY, 9, mode=mode)[0].ids
+    for fusion in ("convex", "rrf"):
+        assert plain.search(QUERY, 9, fusion=fusion)[0].ids == built.search(QUERY, 9, fusion=fusion)[0].ids
+
+
+def test_an_index_without_them_makes_those_of_the_first_papers_when_asked(corpus: Path, built: sr.Index, tmp_path: Path) -> None:
+    plain = sr.build(corpus, tmp_path / "plain", shard_size=40, late=False)
+    (stored,) = built.search(QUERY, 9)
+    for _ in range(2):  # the second time from the cache
+        (made,) = plain.search(QUERY, 9, late=True)
+        assert made.ids == stored.ids
+        np.testing.assert_allclose(made.parts["tokens"], stored.parts["tokens"], atol=0.01)  # other batches, other last bits
+    assert "tokens" not in built.search(QUERY, 9, late=False)[0].parts
+    assert built.search(QUERY, 9, late=False)[0].ids == plain.search(QUERY, 9)[0].ids
+    shown = answer("search", QUERY, "-i", plain.path, "--rerank", "tokens", "-f", "jsonl", "-k", "3")
+    assert [json.loads(line)["id"] for line in shown.splitlines()] == made.ids[:3]
+    explained = json.loads(answer("search", QUERY, "-i", plain.path, "--rerank", "tokens", "-f", "json", "-k", "3", "--explain"))
+    assert any(hit["explanation"]["meanings"] for hit in explained["hits"])
+    with pytest.raises(InvalidRequest, match="late interaction is a part of hybrid search, not of --mode bm25; leave out one of them"):
+        plain.search(QUERY, mode="bm25", late=True)
+
+
+def test_papers_that_were_not_scored_stay_below(built: sr.Index) -> None:
+    fusion = sr.Fusion(tokens=0.5, token_depth=7)
+    (probe,) = built.probes([QUERY], "hybrid", None)
+    (ranking,) = built.searcher.search([probe], PAPERS, "hybrid", fusion)
+    scored = np.isfinite(ranking.parts["tokens"])
+    assert scored[:7].all()
+    assert not scored[7:].any()
+    (before,) = built.searcher.search([probe], PAPERS, "hybrid", sr.Fusion(tokens=0))
+    assert ranking.ids[7:] == before.ids[7:]
+    assert sorted(ranking.ids[:7]) == sorted(before.ids[:7])
+    (shorter,) = built.searcher.search([probe], 3, "hybrid", fusion)
+    assert shorter.ids == ranking.ids[:3]
+
+
+@pytest.mark.parametrize("papers_done", [16, 50, 70])
+def test_an_interrupted_build_goes_on_to_the_same_bytes(
+    corpus: Path, built: sr.Index, tmp_path: Path, papers_done: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sciretrieve.encoders import text_encoder
+
+    monkeypatch.setattr(text_encoder, "CPU_WINDOW", 8)
+    whole = sr.build(corpus, tmp_path / "whole", shard_size=40)
+    with pytest.raises(Stop):
+        sr.build(corpus, tmp_path / "index", shard_size=40, progress=StopAfter(papers_done))
+    for path in (tmp_path / "index" / "shards").rglob("tokens.npy"):
+        if ".partial" in str(path):  # as if the last writes had been lost
+            path.write_bytes(path.read_bytes()[:-500])
+    resumed = sr.build(corpus, tmp_path / "index", shard_size=40)
+    assert contents(resumed) == contents(whole)
+
+
+def test_parts_are_joined_to_the_same_bytes(corpus: Path, built: sr.Index, tmp_path: Path) -> None:
+    for share in ("1/2", "2/2"):
+        sr.build_part(corpus, tmp_path / "index", share, shard_size=40)
+    sr.merge(tmp_path / "index")
+    assert contents(sr.open(tmp_path / "index")) == contents(built)
+
+
+def test_parts_with_and_without_are_not_joined(corpus: Path, tmp_path: Path) -> None:
+    sr.build_part(corpus, tmp_path / "index", "1/2", shard_size=40)
+    sr.build_part(corpus, tmp_path / "index", "2/2", shard_size=40, late=False)
+    with pytest.raises(InvalidRequest, match="have another late interaction"):
+        sr.merge(tmp_path / "index")
+
+
+def test_added_deleted_and_merged_papers_keep_theirs(papers: list[dict[str, Any]], built: sr.Index, tmp_path: Path) -> None:
+    start = write_jsonl(tmp_path / "start.jsonl", papers[:50])
+    sr.build(start, tmp_path / "index", shard_size=40)
+    sr.add(write_jsonl(tmp_path / "more.jsonl", papers[50:]), tmp_path / "index")
+    assert same(by_id(sr.open(tmp_path / "index")), by_id(built))
+    gone = [paper["id"] for paper in papers[::7]]
+    sr.delete(tmp_path / "index", gone)
+    sr.merge(tmp_path / "index")
+    merged = sr.open(tmp_path / "index")
+    expected = {id: tokens for id, tokens in by_id(built).items() if id not in gone}
+    assert same(by_id(merged), expected)
+    assert not sr.verify(merged.path).faults
+
+
+@pytest.mark.parametrize("name", ["shards/000001/tokens.npy", "shards/000000/token-counts.npy", "encoder/late-000001.npy"])
+def test_what_is_damaged_is_made_anew(built: sr.Index, tmp_path: Path, name: str) -> None:
+    path = Path(shutil.copytree(built.path, tmp_path / "index"))
+    damaged = bytearray((path / name).read_bytes())
+    damaged[-3] ^= 1
+    (path / name).write_bytes(damaged)
+    assert [fault.file for fault in sr.verify(path).faults] == [name]
+    assert not sr.repair(path).faults
+    assert same(by_id(sr.open(path)), by_id(built))
+
+
+def test_they_are_added_to_an_index_and_removed(corpus: Path, built: sr.Index, tmp_path: Path) -> None:
+    path = sr.build(corpus, tmp_path / "index", shard_size=40, late=False).path
+    with pytest.raises(IndexExists, match=r"another --late; `sciretrieve reindex --late -i \S+` adds token vectors to it"):
+        sr.build(corpus, path, shard_size=40, late=True)
+    sr.delete(path, [sr.open(path).live_ids()[5]])
+    assert sciretrieve("reindex", "-i", path, "--late").returncode == 0
+    index = sr.open(path)
+    expected = by_id(built)
+    assert same(by_id(index), {id: expected[id] for id in index.live_ids()})
+    assert index.search(QUERY)[0].parts["tokens"].size
+    assert not sr.verify(path).faults
+    assert "token vectors" in answer("info", "-i", path)
+    index.close()
+    sr.reindex(path, late=False)
+    sr.merge(path)  # which lets go of earlier generations
+    assert sr.open(path).manifest.late is None
+    assert not sr.verify(path).faults
+    assert not list(path.rglob("token*.npy"))
+    assert "no token vectors" in answer("info", "-i", path)
+
+
+def test_adding_them_can_be_interrupted(corpus: Path, built: sr.Index, tmp_path: Path, papers: list[dict[str, Any]]) -> None:
+    path = sr.build(corpus, tmp_path / "index", shard_size=40, late=False).path
+    with pytest.raises(Stop):
+        sr.reindex(path, late=True, progress=StopAfter(60))
+    assert sr.open(path).manifest.late is None
+    finished = path / "shards" / "000003" / "tokens.npy"
+    before = finished.stat().st_ino
+    with pytest.raises(IndexExists, match="holds an interrupted `sciretrieve reindex`"):
+        sr.add(write_jsonl(tmp_path / "more.jsonl", made_up_papers(3, seed=9)), path)
+    sr.reindex(path, late=True)
+    assert finished.stat().st_ino == before
+    assert same(by_id(sr.open(path)), by_id(built))
+
+
+def test_many_papers_are_left_without_by_default(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(building, "LATE_PAPERS", 80)
+
+    class Notes(Silent):
+        def note(self, text: str) -> None:
+            lines.append(text)
+
+    lines: list[str] = []
+    assert sr.build(corpus, tmp_path / "many", progress=Notes()).manifest.late is None
+    assert "token vectors are not kept, since 90 papers are many; --late keeps them, some 5 kB a paper" in lines
+    assert sr.build(corpus, tmp_path / "wanted", late=True).manifest.late is not None
+
+
+def test_late_interaction_needs_both_halves_and_plain_vectors(corpus: Path, tmp_path: Path) -> None:
+    for settings, reason in (
+        ({"encoder": None}, "--late adds a part to hybrid search, which needs vectors and BM25"),
+        ({"lexical": None}, "--late adds a part to hybrid search, which needs vectors and BM25"),
+        ({"precision": "int8"}, "--late takes token vectors as they are"),
+    ):
+        with pytest.raises(InvalidRequest, match=reason):
+            sr.build(corpus, tmp_path / "index", late=True, **settings)
+    dense_only = sr.build(corpus, tmp_path / "dense", lexical=None)
+    assert dense_only.manifest.late is None
+    with pytest.raises(InvalidRequest, match="has no BM25, and late interaction is a part of hybrid search"):
+        sr.reindex(dense_only.path, late=True)
+
+
+def test_an_estimate_counts_their_bytes(corpus: Path, built: sr.Index) -> None:
+    estimate = sr.estimate(corpus, shard_size=40)
+    size = sum(int(facts.files[name]["bytes"]) for facts in built.manifest.shards for name in ("tokens.npy", "token-counts.npy"))
+    assert estimate.bytes_of["tokens"] == pytest.approx(size, rel=0.1)
+    assert "tokens" not in sr.estimate(corpus, late=False).bytes_of

@@ -1,0 +1,242 @@
+"""Merging: small shards are joined and space is freed, and no answer and no score changes."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sciretrieve as sr
+from sciretrieve.errors import NotFound
+from sciretrieve.lifecycle import building, updating
+from sciretrieve.lifecycle.merging import space
+from sciretrieve.progress import Silent
+from sciretrieve.storage.manifest import generations
+from tests.command_line import answer, sciretrieve
+from tests.every_answer import every_answer
+from tests.made_up import made_up_papers, write_jsonl
+from tests.toy_encoder import LetterEncoder
+
+PAPERS = made_up_papers(100, seed=21)
+
+
+class Stop(Exception):
+    """Stands for the power cut."""
+
+
+class StopAfter(Silent):
+    """Cuts the power after so many papers were copied."""
+
+    def __init__(self, papers: int) -> None:
+        self.left = papers
+
+    def advance(self, papers: int) -> None:
+        self.left -= papers
+        if self.left <= 0:
+            raise Stop
+
+
+@pytest.fixture(autouse=True)
+def letters(monkeypatch: pytest.MonkeyPatch) -> LetterEncoder:
+    """The encoder of every index here; it remembers what it encoded."""
+    encoder = LetterEncoder()
+    monkeypatch.setattr(building, "load_encoder", lambda *_, **__: encoder)
+    monkeypatch.setattr(updating, "reopen_encoder", lambda *_, **__: encoder)
+    monkeypatch.setattr(building, "LIBRARIES", ())
+    monkeypatch.setattr(updating, "LIBRARIES", ())
+    monkeypatch.setattr(os, "fsync", lambda handle: None)  # slow, and no power is cut here
+    return encoder
+
+
+def grown(folder: Path, **settings: Any) -> Path:
+    """An index of 40 papers that became one of 90, five at a time, and lost some, in shards of 40."""
+    sr.build(PAPERS[:40], folder, **{"encoder": "letters", "shard_size": 40, **settings}).close()
+    for first in range(40, 90, 5):
+        sr.add(PAPERS[first : first + 5], folder)
+    sr.delete(folder, ["p0003", "p0041", *(f"p{number:04d}" for number in range(50, 55))])
+    gc.collect()  # whatever was opened here is let go of, as where processes end
+    return folder
+
+
+def opened(folder: Path) -> sr.Index:
+    return sr.open(folder, encoder=LetterEncoder())
+
+
+def sizes(folder: Path) -> list[int]:
+    """How many papers each shard has."""
+    with sr.open(folder) as index:
+        return [shard.papers for shard in index.manifest.shards]
+
+
+def everything(folder: Path, tmp_path: Path) -> dict[str, Any]:
+    with opened(folder) as index:
+        return every_answer(index, tmp_path)
+
+
+@pytest.mark.parametrize("settings", [{}, {"encoder": None}, {"lexical": None}, {"dense": "HNSW8", "metric": "l2"}], ids=str)
+def test_merging_changes_no_answer(settings: dict[str, Any], tmp_path: Path, letters: LetterEncoder) -> None:
+    folder = grown(tmp_path / "index", **settings)
+    before = everything(folder, tmp_path)
+    letters.asked.clear()
+    merged = sr.merge(folder)
+    assert letters.asked == []
+    assert (merged.shards_before, merged.shards_after) == (11, 3)
+    after = everything(folder, tmp_path)
+    assert before.keys() == after.keys()
+    for name, expected in before.items():
+        assert after[name] == expected, name
+
+
+def test_small_shards_become_full_ones_and_full_ones_stay(tmp_path: Path) -> None:
+    sr.build(PAPERS[:40], tmp_path / "index", encoder="letters", shard_size=40).close()
+    for first in range(40, 100, 6):
+        sr.add(PAPERS[first : first + 6], tmp_path / "index")
+    full = (tmp_path / "index" / "shards" / "000000" / "papers.parquet").stat().st_ino
+    assert sizes(tmp_path / "index") == [40] + [6] * 10
+    result = sr.merge(tmp_path / "index")
+    assert sizes(tmp_path / "index") == [40, 36, 24]
+    assert (tmp_path / "index" / "shards" / "000000" / "papers.parquet").stat().st_ino == full
+    with sr.open(tmp_path / "index") as index:
+        assert index.live_ids() == [paper["id"] for paper in PAPERS]
+        assert index.manifest.truncated == 0
+        assert index.manifest.log[-1].command == "merge"
+        assert index.manifest.generation == result.generation == 12
+
+
+def test_a_second_merge_has_nothing_to_do(tmp_path: Path) -> None:
+    folder = grown(tmp_path / "index")
+    first = sr.merge(folder)
+    files = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file() and path.name != ".lock"}
+    second = sr.merge(folder)
+    assert (second.generation, second.freed, second.shards_before, second.shards_after) == (first.generation, 0, 3, 3)
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file() and path.name != ".lock"} == files
+
+
+def test_space_is_freed_and_older_generations_go(tmp_path: Path) -> None:
+    folder = grown(tmp_path / "index")
+    assert generations(folder) == list(range(1, 13))
+    before = space(folder)
+    told = json.loads(answer("merge", "-i", folder, "--format", "json"))
+    assert told["freed"] == before - space(folder) > 0
+    assert generations(folder) == [13]
+    with pytest.raises(NotFound, match="has no generation 12; there are: 13"):
+        sr.open(folder, generation=12)
+    with sr.open(folder) as index:
+        named = {name for name, _ in index.manifest.files()}
+        assert not any(shard.deleted for shard in index.manifest.shards)
+        assert space(folder) - index.manifest.bytes < 50_000
+    on_disk = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    facts = {f"shards/{shard.name}/shard.json" for shard in (folder / "shards").iterdir()}
+    assert on_disk == named | facts | {"manifest.json", "generations/000013.json", ".lock"}
+
+
+def test_a_generation_that_is_open_stays_until_it_is_closed(tmp_path: Path) -> None:
+    folder = grown(tmp_path / "index")
+    old = sr.open(folder, encoder=LetterEncoder(), generation=5)
+    sr.merge(folder)
+    assert generations(folder) == [5, 13]
+    before = every_answer(old, tmp_path)  # its files are first read now
+    assert before["papers"] == 60
+    old.close()
+    freed = sr.merge(folder).freed
+    assert generations(folder) == [13]
+    assert freed > 0
+
+
+def test_shards_whose_papers_are_all_deleted_go(tmp_path: Path) -> None:
+    folder = sr.build(PAPERS[:60], tmp_path / "index", encoder="letters", shard_size=20).path
+    for gone in ([0], [0, 2], [0, 1, 2]):
+        sr.sync([paper for number, paper in enumerate(PAPERS[:60]) if number // 20 not in gone] + PAPERS[60:], folder)
+        gc.collect()
+        before = everything(folder, tmp_path)
+        sr.merge(folder)
+        assert everything(folder, tmp_path) == before
+        assert sizes(folder) == [20] * (3 - len(gone)) + [20, 20]
+    assert sr.merge(folder).freed == 0
+
+
+def test_shards_of_whole_texts_are_full_by_their_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sciretrieve.storage.shards.cutting.SHARD_BYTES", 100_000)
+    monkeypatch.setattr("sciretrieve.lifecycle.merging.SHARD_BYTES", 100_000)
+    monkeypatch.setattr("sciretrieve.papers.corpora.raw.BATCH_BYTES", 30_000)
+    texts = [
+        {"id": f"t{number}", "topic": "texts", "title": f"Text {number}", "abstract": f"word{number} graph " * 1000} for number in range(20)
+    ]
+    folder = sr.build(write_jsonl(tmp_path / "texts.jsonl", texts), tmp_path / "index", encoder="letters").path
+    assert len(sizes(folder)) > 2
+    before = everything(folder, tmp_path)
+    for _ in range(2):
+        sr.merge(folder)
+        assert everything(folder, tmp_path) == before
+        assert len(sizes(folder)) > 2
+    with sr.open(folder) as index:
+        assert max(shard.bytes for shard in index.shards) < 200_000
+
+
+def test_papers_with_different_columns_are_joined(tmp_path: Path) -> None:
+    folder = sr.build([{**paper, "pages": 3} for paper in PAPERS[:10]], tmp_path / "index", encoder="letters").path
+    sr.add([{"id": "x", "title": "No further columns"}, {"id": "y", "title": "Pages as text", "pages": "12-17"}], folder)
+    sr.add([{"id": "z", "title": "An object", "journal": {"name": "Nature", "volume": 3}, "tags": ["a", "b"]}], folder)
+    sr.merge(folder)
+    assert sizes(folder) == [13]
+    with opened(folder) as index:
+        assert index.papers(["y"])[0].extra["pages"] == "12-17"
+        assert index.papers(["z"])[0].extra["tags"] == ["a", "b"]
+        assert index.papers(["p0003"])[0].extra["pages"] == "3"
+        assert index.search("text", mode="bm25", filter='pages == "12-17"').rankings[0].ids == ["y"]
+    # what papers say is still known: none of them is new
+    assert sr.add([{**paper, "pages": 3} for paper in PAPERS[:10]], folder).unchanged == 10
+
+
+def test_what_papers_say_is_known_after_a_merge(tmp_path: Path, letters: LetterEncoder) -> None:
+    folder = grown(tmp_path / "index")
+    sr.merge(folder)
+    letters.asked.clear()
+    deleted = 7
+    update = sr.sync(PAPERS, folder)
+    assert (update.added, update.replaced, update.unchanged, update.deleted) == (10 + deleted, 0, 90 - deleted, 0)
+    assert len([text for text in letters.asked if "itations" not in text and "papers cite" not in text]) == 10 + deleted
+
+
+@pytest.mark.parametrize("papers", [1, 45, 70])
+def test_an_interrupted_merge_goes_on_and_searches_do_not_notice(papers: int, tmp_path: Path) -> None:
+    folder = grown(tmp_path / "index")
+    before = everything(folder, tmp_path)
+    with pytest.raises(Stop):
+        sr.merge(folder, progress=StopAfter(papers))
+    assert everything(folder, tmp_path) == before
+    finished = {path.name: path.stat().st_ino for path in (folder / "shards").glob("0000[0-9][0-9]")}
+    kept_count = len(finished) - 11
+    assert kept_count == {1: 0, 45: 1, 70: 1}[papers]
+    sr.merge(folder)
+    assert everything(folder, tmp_path) == before
+    now = {path.name: path.stat().st_ino for path in (folder / "shards").iterdir()}
+    assert len(now.items() & finished.items()) == 1 + kept_count  # a full shard, and those that were merged
+    assert not list(folder.rglob("*.partial"))
+    assert not list(folder.glob("pending.*"))
+
+
+def test_a_change_in_between_abandons_an_interrupted_merge(tmp_path: Path) -> None:
+    folder = grown(tmp_path / "index")
+    with pytest.raises(Stop):
+        sr.merge(folder, progress=StopAfter(45))
+    sr.delete(folder, "p0000")
+    assert sr.add(PAPERS[90:], folder).added == 10
+    before = everything(folder, tmp_path)
+    sr.merge(folder)
+    assert everything(folder, tmp_path) == before
+    assert len(opened(folder)) == 92
+
+
+def test_merge_says_what_it_did(tmp_path: Path) -> None:
+    folder = grown(tmp_path / "index")
+    stderr = sciretrieve("merge", "-i", folder).stderr
+    assert stderr.splitlines()[-1].startswith(f"{folder}: 11 shards before, 3 now; ")
+    assert stderr.splitlines()[-1].endswith(" freed")
+    assert sciretrieve("merge", "-i", folder, "--quiet").stderr == ""
+    commits = json.loads(answer("log", "-i", folder, "--format", "json"))["commits"]
+    assert [commits[0][name] for name in ("command", "papers", "added", "replaced", "deleted")] == ["merge", 83, 0, 0, 0]

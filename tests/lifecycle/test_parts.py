@@ -1,0 +1,168 @@
+"""Building in parts: what several machines build without knowing of each other is, joined, the index that one would have built."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import sciretrieve as sr
+from sciretrieve.errors import InvalidRequest
+from sciretrieve.lifecycle import parts
+from sciretrieve.options import BuildSettings
+from tests.command_line import sciretrieve
+from tests.lifecycle.test_building import Stop, StopAfter, contents
+from tests.made_up import made_up_papers, write_jsonl
+
+SETTINGS = BuildSettings(encoder=None, shard_size=30)
+SHARES = ("1/3", "2/3", "3/3")
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    return write_jsonl(tmp_path / "corpus.jsonl", [*made_up_papers(200), {"id": "textless"}])
+
+
+def manifest(index: sr.Index) -> dict[str, object]:
+    """What a manifest says, less when it was written."""
+    facts: dict[str, object] = json.loads((index.path / "manifest.json").read_text())
+    return {name: value for name, value in facts.items() if name not in ("created", "log", "checksum")}
+
+
+def test_parts_make_the_index_of_one_machine(corpus: Path, tmp_path: Path) -> None:
+    whole = sr.build(corpus, tmp_path / "whole", SETTINGS)
+    built = [sr.build_part(corpus, tmp_path / "parts", share, SETTINGS) for share in reversed(SHARES)]
+    assert sum(part.papers for part in built) == len(whole)
+    assert [part.shards for part in built] == [2, 2, 3]
+    merged = sr.merge(tmp_path / "parts")
+    assert (merged.parts, merged.shards_after) == (3, 7)
+    joined = sr.open(tmp_path / "parts")
+    assert contents(joined) == contents(whole)
+    assert manifest(joined) == manifest(whole)
+    assert (joined.path / "rejected.jsonl").read_bytes() == (whole.path / "rejected.jsonl").read_bytes()
+    assert not (tmp_path / "parts" / "parts").exists()
+
+
+def test_vectors_of_parts_are_those_of_one_machine(tmp_path: Path) -> None:
+    corpus = write_jsonl(tmp_path / "corpus.jsonl", made_up_papers(40))
+    settings = BuildSettings(shard_size=16)
+    whole = sr.build(corpus, tmp_path / "whole", settings)
+    for share in ("1/2", "2/2"):
+        sr.build_part(corpus, tmp_path / "parts", share, settings)
+    sr.merge(tmp_path / "parts")
+    joined = sr.open(tmp_path / "parts")
+    assert contents(joined) == contents(whole)
+    assert manifest(joined) == manifest(whole)
+
+
+def test_parts_that_were_built_elsewhere_are_copied_together(corpus: Path, tmp_path: Path) -> None:
+    for number, share in enumerate(SHARES):
+        machine = tmp_path / f"machine-{number}"
+        machine.mkdir()
+        own_corpus = shutil.copy(corpus, machine / "corpus.jsonl")  # another path, another time
+        sr.build_part(own_corpus, machine / "index", share, SETTINGS)
+        shutil.copytree(machine / "index" / "parts", tmp_path / "index" / "parts", dirs_exist_ok=True)
+    sr.merge(tmp_path / "index")
+    joined, whole = contents(sr.open(tmp_path / "index")), contents(sr.build(corpus, tmp_path / "whole", SETTINGS))
+    assert {**joined, "rejected.jsonl": b""} == {**whole, "rejected.jsonl": b""}  # it names the corpus's file
+
+
+def test_an_interrupted_part_resumes(corpus: Path, tmp_path: Path) -> None:
+    with pytest.raises(Stop):
+        sr.build_part(corpus, tmp_path / "index", "1/3", SETTINGS, progress=StopAfter(40))
+    with pytest.raises(InvalidRequest, match=r"2/3.* missing"):
+        sr.merge(tmp_path / "index")
+    for share in SHARES[1:]:
+        sr.build_part(corpus, tmp_path / "index", share, SETTINGS)
+    with pytest.raises(InvalidRequest, match=r"1/3.* unfinished"):
+        sr.merge(tmp_path / "index")
+    sr.build_part(corpus, tmp_path / "index", "1/3", SETTINGS)
+    sr.merge(tmp_path / "index")
+    assert contents(sr.open(tmp_path / "index")) == contents(sr.build(corpus, tmp_path / "whole", SETTINGS))
+
+
+@pytest.mark.parametrize("step", ["Pending.begin", "publish", "remove"])
+def test_an_interrupted_join_resumes(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    for share in SHARES:
+        sr.build_part(corpus, tmp_path / "index", share, SETTINGS)
+
+    def stop(*_: object, **__: object) -> None:
+        raise Stop
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"sciretrieve.lifecycle.parts.{step}", stop)
+        with pytest.raises(Stop):
+            sr.merge(tmp_path / "index")
+    with pytest.raises(InvalidRequest, match="merge"):
+        sr.build(corpus, tmp_path / "index", SETTINGS)
+    sr.merge(tmp_path / "index")
+    assert contents(sr.open(tmp_path / "index")) == contents(sr.build(corpus, tmp_path / "whole", SETTINGS))
+
+
+def test_parts_of_other_corpora_or_settings_are_refused(corpus: Path, tmp_path: Path) -> None:
+    sr.build_part(corpus, tmp_path / "index", "1/2", SETTINGS)
+    other = write_jsonl(tmp_path / "other.jsonl", made_up_papers(150))
+    sr.build_part(other, tmp_path / "index", "2/2", SETTINGS)
+    with pytest.raises(InvalidRequest, match=r"1/2 and 2/2 .* another corpus"):
+        sr.merge(tmp_path / "index")
+    sr.build_part(corpus, tmp_path / "index", "2/2", SETTINGS, limit=180, overwrite=True)
+    with pytest.raises(InvalidRequest, match=r"another corpus, --limit"):
+        sr.merge(tmp_path / "index")
+    sr.build_part(corpus, tmp_path / "index", "1/3", SETTINGS)
+    with pytest.raises(InvalidRequest, match="several divisions"):
+        sr.merge(tmp_path / "index")
+
+
+def test_an_index_that_is_there_is_not_touched(corpus: Path, tmp_path: Path) -> None:
+    index = sr.build(corpus, tmp_path / "index", SETTINGS)
+    with pytest.raises(InvalidRequest, match="holds an index already"):
+        sr.build_part(corpus, tmp_path / "index", "1/2", SETTINGS)
+    sr.build_part(corpus, tmp_path / "other", "1/1", SETTINGS)
+    shutil.copytree(tmp_path / "other" / "parts", tmp_path / "index" / "parts")
+    with pytest.raises(InvalidRequest, match="new directory"):
+        sr.merge(tmp_path / "index")
+    assert len(sr.open(index.path)) == len(index)
+
+
+@pytest.mark.parametrize("part", ["0/3", "4/3", "3", "a/b", "1/0", "-1/3", "²/3"])
+def test_a_part_that_is_none(corpus: Path, tmp_path: Path, part: str) -> None:
+    with pytest.raises(InvalidRequest, match="--part wants I/N"):
+        sr.build_part(corpus, tmp_path / "index", part, SETTINGS)
+    assert not (tmp_path / "index").exists()
+
+
+def test_a_place_with_other_files_is_refused(corpus: Path, tmp_path: Path) -> None:
+    with pytest.raises(InvalidRequest, match="is a file"):
+        sr.build_part(corpus, corpus, "1/2", SETTINGS)
+    with pytest.raises(InvalidRequest, match="holds other files"):
+        sr.build_part(corpus, tmp_path, "1/2", SETTINGS)
+
+
+def test_a_corpus_without_papers_leaves_nothing(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.write_text('{"id": "a", "title": ""}\n')
+    with pytest.raises(InvalidRequest, match="no paper"):
+        sr.build_part(empty, tmp_path / "index", "1/2", SETTINGS)
+    with pytest.raises(InvalidRequest, match="no paper"):
+        sr.build(empty, tmp_path / "index", SETTINGS)
+
+
+def test_the_commands(corpus: Path, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    options = ["--dense", "none", "--shard-size", "30", "-o", str(index)]
+    first = sciretrieve("index", corpus, *options, "--part", "1/2")
+    assert first.returncode == 0
+    assert f"sciretrieve merge -i {index}" in first.stderr
+    estimated = sciretrieve("index", corpus, *options, "--part", "1/2", "--dry-run")
+    assert (estimated.returncode, "leave out --part" in estimated.stderr) == (2, True)
+    early = sciretrieve("merge", "-i", index)
+    assert early.returncode == 2
+    assert "part 2/2" in early.stderr
+    assert sciretrieve("index", corpus, *options, "--part", "2/2").returncode == 0
+    merged = sciretrieve("merge", "-i", index)
+    assert merged.returncode == 0
+    assert "2 parts" in merged.stderr
+    assert len(sr.open(index)) == 200
+    assert parts.has_parts(index) is False

@@ -1,0 +1,742 @@
+"""Adding, syncing and deleting, day by day: what is encoded, what the log says, and that answers are those of an index built afresh."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import faiss
+import numpy as np
+import pytest
+
+import sciretrieve as sr
+from sciretrieve.errors import BadPaper, EncoderMismatch, IndexBusy, InvalidRequest, NotFound
+from sciretrieve.files.writing import write_lock
+from sciretrieve.lifecycle import Update, building, updating
+from sciretrieve.matching.dense import vectors as dense_vectors
+from sciretrieve.papers.corpora import Corpus, jsonl
+from sciretrieve.papers.corpora import corpus as corpora
+from sciretrieve.papers.corpora.formats import JSON_LINES
+from sciretrieve.progress import Silent
+from sciretrieve.storage.sweeping import sweep
+from tests.command_line import answer, hear_interrupts, sciretrieve
+from tests.every_answer import every_answer, quick_answers
+from tests.made_up import made_up_papers, write_jsonl
+from tests.toy_encoder import LetterEncoder
+
+ROOT = Path(__file__).parents[2]
+PAPERS = made_up_papers(110, seed=11)
+OLD, NEW = PAPERS[:80], PAPERS[80:]
+CHANGED = [{**paper, "title": f"Revised {paper['title']}"} for paper in OLD[10:15]]
+PROBES = 3
+"""Texts that are encoded besides the papers, to see whether the encoder is the same."""
+
+Rows = list[dict[str, Any]]
+
+
+class Stop(Exception):
+    """Stands for the power cut."""
+
+
+class StopAfter(Silent):
+    """Cuts the power after so many papers were read, encoded or copied."""
+
+    def __init__(self, papers: int) -> None:
+        self.left = papers
+
+    def advance(self, papers: int) -> None:
+        self.left -= papers
+        if self.left <= 0:
+            raise Stop
+
+
+class Notes(Silent):
+    """Keeps the notes."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.texts.append(text)
+
+
+@pytest.fixture(autouse=True)
+def letters(monkeypatch: pytest.MonkeyPatch) -> LetterEncoder:
+    """The encoder of every index here; it remembers what it encoded."""
+    encoder = LetterEncoder()
+    monkeypatch.setattr(building, "load_encoder", lambda *_, **__: encoder)
+    monkeypatch.setattr(updating, "reopen_encoder", lambda *_, **__: encoder)
+    monkeypatch.setattr("sciretrieve.encoders.query_encoder.reopen_encoder", lambda *_, **__: encoder)
+    monkeypatch.setattr(building, "LIBRARIES", ())
+    monkeypatch.setattr(updating, "LIBRARIES", ())
+    monkeypatch.setattr(os, "fsync", lambda handle: None)  # slow, and no power is cut here
+    return encoder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An index of the old papers."""
+    return built(OLD, tmp_path / "index")
+
+
+def built(papers: Rows, folder: Path, **settings: Any) -> Path:
+    """An index of some papers, in shards of 30."""
+    return sr.build(papers, folder, **{"encoder": "letters", "shard_size": 30, **settings}).path
+
+
+def opened(folder: Path, **options: Any) -> sr.Index:
+    return sr.open(folder, encoder=LetterEncoder(), **options)
+
+
+def texts(papers: Rows) -> list[str]:
+    """What is encoded of papers."""
+    return [f"{paper['title']} {paper['abstract']}".strip() for paper in papers]
+
+
+def encoded(letters: LetterEncoder) -> list[str]:
+    """The texts encoded since the last call, without those of the probe."""
+    asked = [text for text in letters.asked if "Citations" not in text and "papers cite" not in text]
+    letters.asked.clear()
+    return asked
+
+
+def ids(papers: Rows) -> list[str]:
+    return [paper["id"] for paper in papers]
+
+
+def without(papers: Rows, gone: set[str]) -> Rows:
+    """The papers whose ids are not among these."""
+    return [paper for paper in papers if paper["id"] not in gone]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Every file of an index but the lock."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != ".lock"}
+
+
+def same_as_afresh(folder: Path, papers: Rows, tmp_path: Path, **settings: Any) -> None:
+    """Check that an index answers everything as one built from these papers does."""
+    afresh = built(papers, tmp_path / "afresh", overwrite=True, **settings)
+    now, then = every_answer(opened(folder), tmp_path), every_answer(opened(afresh), tmp_path)
+    assert now.keys() == then.keys()
+    for name in then:
+        assert now[name] == then[name], name
+
+
+# what is encoded
+
+
+def test_add_encodes_only_papers_that_are_new(folder: Path, letters: LetterEncoder) -> None:
+    encoded(letters)
+    update = sr.add(PAPERS, folder)
+    assert encoded(letters) == texts(NEW)
+    assert (update.added, update.replaced, update.unchanged, update.deleted, update.papers) == (30, 0, 80, 0, 110)
+    assert set(opened(folder).live_ids()) == set(ids(PAPERS))
+
+
+def test_a_paper_that_says_something_else_takes_the_place_of_the_one_with_its_id(folder: Path, letters: LetterEncoder) -> None:
+    encoded(letters)
+    update = sr.add([*CHANGED, *OLD[:3], *NEW[:1]], folder)
+    assert encoded(letters) == texts([*CHANGED, *NEW[:1]])
+    assert (update.added, update.replaced, update.unchanged, update.deleted, update.papers) == (1, 5, 3, 0, 81)
+    index = opened(folder)
+    assert len(index) == len(index.live_ids()) == len(set(index.live_ids())) == 81
+    assert [paper.title for paper in index.papers(ids(CHANGED))] == [paper["title"] for paper in CHANGED]
+    assert set(index.search("revised", 50, mode="bm25").rankings[0].ids) == set(ids(CHANGED))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"year": 1999}, {"citations": 12345}, {"venue": "ICLR"}, {"authors": ["Emmy Noether"]}, {"abstract": ""}, {"another": "column"}],
+    ids=lambda change: next(iter(change)),
+)
+def test_a_change_in_any_column_replaces_a_paper(folder: Path, change: dict[str, Any]) -> None:
+    paper = {**OLD[4], **change}
+    assert sr.add([paper], folder).replaced == 1
+    kept = opened(folder).papers(paper["id"])[0]
+    name, value = next(iter(change.items()))
+    assert (getattr(kept, name) if hasattr(kept, name) else kept.extra[name]) == (tuple(value) if isinstance(value, list) else value)
+    assert sr.add([paper], folder).unchanged == 1
+
+
+def test_the_same_in_another_form_is_no_change(folder: Path, tmp_path: Path, letters: LetterEncoder) -> None:
+    """A number may become text of the same digits, or a float, and what is missing may be empty: that is how formats differ."""
+    encoded(letters)
+    as_texts = [{name: str(value) if isinstance(value, int) else value for name, value in paper.items()} for paper in OLD]
+    as_floats = [{**paper, "citations": None if paper["citations"] is None else float(paper["citations"])} for paper in OLD]
+    empty = [{**paper, "venue": paper["venue"] or "", "authors": paper["authors"] or None, "further": None} for paper in OLD]
+    from_file = write_jsonl(tmp_path / "papers.jsonl", OLD)
+    for same in (OLD, as_texts, as_floats, empty, OLD[::-1], from_file):
+        update = sr.add(same, folder)
+        assert (update.added, update.replaced, update.unchanged) == (0, 0, 80)
+    assert encoded(letters) == []
+    assert {(record.added, record.replaced, record.deleted) for record in opened(folder).manifest.log[1:]} == {(0, 0, 0)}
+
+
+def test_what_other_papers_have_does_not_change_a_paper(tmp_path: Path, letters: LetterEncoder) -> None:
+    """Papers that are read together share their columns' types: objects have all fields, and one fraction makes all numbers fractions."""
+    papers = [{**paper, "ids": {"doi": f"10.1/{number}"}, "pages": [number, 7], "score": number} for number, paper in enumerate(OLD)]
+    folder = built(papers, tmp_path / "index")
+    encoded(letters)
+    other = {"id": "x", "title": "Other", "ids": {"arxiv": "1", "more": {"a": 1}}, "pages": [0.5], "score": 2.5, "citations": 1.5}
+    update = sr.sync([*papers, other], folder)
+    assert (update.added, update.replaced, update.unchanged) == (1, 0, 80)
+    assert encoded(letters) == ["Other"]
+    assert sr.add([{**papers[3], "ids": {"doi": "another"}}], folder).replaced == 1
+
+
+def test_a_paper_that_is_twice_in_a_corpus_is_taken_once(folder: Path) -> None:
+    update = sr.add([NEW[0], NEW[1], {**NEW[0], "title": "another title"}], folder)
+    assert (update.added, update.rejected, update.papers) == (2, 1, 82)
+    assert json.loads((folder / "rejected.jsonl").read_text())["reason"] == "duplicate id"
+
+
+# sync
+
+
+def test_sync_makes_an_index_equal_to_a_corpus(folder: Path, letters: LetterEncoder, tmp_path: Path) -> None:
+    encoded(letters)
+    corpus = [*OLD[:10], *CHANGED, *OLD[20:], *NEW]
+    update = sr.sync(corpus, folder)
+    assert encoded(letters) == texts([*CHANGED, *NEW])
+    assert (update.added, update.replaced, update.unchanged, update.deleted, update.papers) == (30, 5, 70, 5, 105)
+    same_as_afresh(folder, corpus, tmp_path)
+
+
+def test_sync_refuses_a_corpus_without_papers(folder: Path, tmp_path: Path) -> None:
+    before = files(folder)
+    for empty in (write_jsonl(tmp_path / "empty.jsonl", []), write_jsonl(tmp_path / "bad.jsonl", [{"id": "a", "title": ""}])):
+        with pytest.raises(InvalidRequest, match="has no paper"):
+            sr.sync(empty, folder)
+        assert files(folder) == before
+    assert sr.sync(OLD, folder).unchanged == 80
+
+
+def test_a_corpus_whose_files_have_not_changed_is_not_read(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = write_jsonl(tmp_path / "papers.jsonl", PAPERS)
+    generation = sr.sync(corpus, folder).generation
+    monkeypatch.setattr(Corpus, "batches", lambda self: pytest.fail("the corpus was read"))
+    for change in (sr.sync, sr.add):
+        notes = Notes()
+        update = change(corpus, folder, progress=notes)
+        assert (update.unchanged, update.papers, update.generation) == (110, 110, generation)
+        assert any("is up to date" in note for note in notes.texts)
+
+
+def test_index_on_a_corpus_that_grew_offers_sync_and_add(tmp_path: Path, folder: Path) -> None:
+    corpus = write_jsonl(tmp_path / "papers.jsonl", OLD)
+    target = sr.build(corpus, tmp_path / "from file", encoder="letters").path
+    write_jsonl(corpus, PAPERS)
+    refused = sciretrieve("index", corpus, "-o", target, "--encoder", "letters")
+    assert refused.returncode == 2
+    assert "`sciretrieve sync`" in refused.stderr
+    assert "`sciretrieve add`" in refused.stderr
+    answer("sync", corpus, "-i", target)
+    again = sciretrieve("index", corpus, "-o", target, "--encoder", "letters")
+    assert again.returncode == 0
+    assert "is up to date" in again.stderr
+    assert len(opened(target)) == 110
+
+
+def test_index_says_up_to_date_of_a_corpus_that_add_made_the_whole(tmp_path: Path) -> None:
+    corpus = write_jsonl(tmp_path / "papers.jsonl", OLD)
+    target = sr.build(corpus, tmp_path / "index", encoder="letters").path
+    write_jsonl(corpus, PAPERS)
+    answer("add", corpus, "-i", target)
+    assert "is up to date" in sciretrieve("index", corpus, "-o", target, "--encoder", "letters").stderr
+    answer("delete", ids(NEW)[0], "-i", target)
+    assert sciretrieve("index", corpus, "-o", target, "--encoder", "letters").returncode == 2
+
+
+# delete
+
+
+def test_papers_are_deleted_by_ids_by_a_filter_and_from_standard_input(folder: Path) -> None:
+    answer("delete", "p0000", "p0001", "-i", folder)
+    answer("delete", "-", "-i", folder, stdin="p0002\n\n p0003 \n")
+    before = set(opened(folder).live_ids())
+    assert before == set(ids(OLD[4:]))
+    young = {paper["id"] for paper in OLD[4:] if (paper["year"] or 0) >= 2015}
+    told = json.loads(answer("delete", "--filter", "year >= 2015", "-i", folder, "--format", "json"))
+    assert (told["deleted"], told["papers"]) == (len(young), 76 - len(young))
+    assert set(opened(folder).live_ids()) == before - young
+    with pytest.raises(NotFound, match="p0001"):
+        opened(folder).papers("p0001")
+
+
+def test_a_deletion_that_is_refused_changes_nothing(folder: Path) -> None:
+    before = files(folder)
+    for arguments in (
+        ["p0000", "no such paper"],
+        [],
+        ["p0000", "--filter", "year > 2000"],
+        ["--filter", "year >"],
+        ["--filter", "nothing == 3"],
+        ids(OLD),
+        ["--filter", "year >= 0 or not year >= 0"],
+    ):
+        result = sciretrieve("delete", *arguments, "-i", folder)
+        assert result.returncode == 2, arguments
+        assert len(result.stderr.splitlines()) == 1
+    assert "would leave no paper" in result.stderr
+    assert json.loads(answer("delete", "--filter", "year > 3000", "-i", folder, "--format", "json"))["deleted"] == 0
+    assert files(folder) == before
+
+
+def test_a_deleted_paper_can_come_back(folder: Path, letters: LetterEncoder, tmp_path: Path) -> None:
+    sr.delete(folder, "p0007")
+    encoded(letters)
+    assert sr.add(OLD, folder).added == 1
+    assert encoded(letters) == texts([OLD[7]])
+    same_as_afresh(folder, OLD, tmp_path)
+
+
+# answers
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """FAISS's threads wait for each other longer than they search so few papers."""
+    threads = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)
+    yield
+    faiss.omp_set_num_threads(threads)
+
+
+@pytest.mark.parametrize("shard_size", [7, 40, 1000])
+@pytest.mark.parametrize("dense", ["flat", "HNSW16"])
+@pytest.mark.usefixtures("one_thread")
+def test_answers_are_those_of_an_index_built_afresh(dense: str, shard_size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # a graph is used for shards of any size, and finds all papers of one so small
+    monkeypatch.setattr(dense_vectors, "SCANS_PER_CANDIDATE", 0)
+    monkeypatch.setattr(dense_vectors, "SELECTIVE", 0)
+    settings = {"dense": dense, "shard_size": shard_size}
+    folder = built(OLD, tmp_path / "index", **settings)
+    afresh = tmp_path / "afresh"
+
+    def quickly_compared(papers: Rows) -> None:
+        expected = quick_answers(opened(built(papers, afresh, overwrite=True, **settings)))
+        assert quick_answers(opened(folder)) == expected
+
+    gone = {"p0003", "p0033", "p0079"}
+    sr.delete(folder, sorted(gone))
+    quickly_compared(without(OLD, gone))
+    sr.add([*CHANGED, *NEW[:15]], folder)
+    left = [*without(OLD, gone | set(ids(CHANGED))), *CHANGED, *NEW[:15]]
+    quickly_compared(left)
+    sr.delete(folder, filter="year == 2012")
+    left = [paper for paper in left if paper["year"] != 2012]
+    same_as_afresh(folder, left, tmp_path, **settings)
+    left = [*left[20:], *NEW[15:]]
+    sr.sync(left, folder)
+    quickly_compared(left)
+    sr.merge(folder)
+    same_as_afresh(folder, left, tmp_path, **settings)
+    assert (opened(folder).vectors[0].ann is None) == (dense == "flat")
+
+
+@pytest.mark.parametrize(
+    "settings", [{"encoder": None}, {"lexical": None}, {"lexical": sr.Bm25Parameters("bm25+"), "metric": "l2"}], ids=str
+)
+def test_an_index_with_one_half_or_other_scores_is_kept_as_well(settings: dict[str, Any], tmp_path: Path) -> None:
+    folder = built(OLD, tmp_path / "index", **settings)
+    sr.add([*CHANGED, *NEW], folder)
+    sr.delete(folder, "p0000")
+    left = [*without(PAPERS[1:], set(ids(CHANGED))), *CHANGED]
+    same_as_afresh(folder, left, tmp_path, **settings)
+
+
+def test_papers_with_other_columns_join_those_that_are_there(folder: Path, tmp_path: Path) -> None:
+    others: Rows = [
+        {"id": "x1", "title": "Other columns", "abstract": "Graph networks.", "impact": 3, "pages": 12, "authors": ["Grace Hopper"]},
+        {"id": "x2", "title": "Only a title", "venue": "ACL", "authors": []},
+    ]
+    sr.add(others, folder)
+    assert opened(folder).search("graph", 5, mode="bm25", filter="pages == 12").rankings[0].ids == ["x1"]
+    same_as_afresh(folder, [*OLD, *others], tmp_path)
+
+
+def test_a_column_may_become_text(folder: Path) -> None:
+    sr.add([{"id": "x1", "title": "Many citations", "citations": "many"}], folder)
+    index = opened(folder)
+    fewest = min(paper["citations"] for paper in OLD if paper["citations"] is not None)
+    for value, expected in ((f"{fewest}", [paper["id"] for paper in OLD if paper["citations"] == fewest]), ("many", ["x1"])):
+        found = index.search("graph networks", 200, filter=f'citations == "{value}"', mode="dense").rankings[0].ids
+        assert sorted(found) == sorted(expected)
+
+
+# the log and older generations
+
+
+def test_the_log_lists_commits_and_older_generations_open(folder: Path, tmp_path: Path) -> None:
+    answers = {1: quick_answers(opened(folder))}
+    changes: list[Callable[[], Update]] = [
+        lambda: sr.add(NEW, folder),
+        lambda: sr.add(CHANGED, folder),
+        lambda: sr.delete(folder, "p0000"),
+        lambda: sr.sync([*CHANGED, *NEW], folder),
+    ]
+    for number, change in enumerate(changes, start=2):
+        assert change().generation == number
+        answers[number] = quick_answers(opened(folder))
+    for number, expected in answers.items():
+        assert quick_answers(opened(folder, generation=number)) == expected
+        shown = json.loads(answer("info", "-i", folder, "--generation", str(number), "--format", "json"))
+        assert shown["manifest"]["papers"] == expected["papers"]
+    commits = json.loads(answer("log", "-i", folder, "--format", "json"))["commits"]
+    rows = [[row[name] for name in ("generation", "command", "papers", "added", "replaced", "deleted", "can_be_opened")] for row in commits]
+    assert rows == [
+        [5, "sync", 35, 0, 0, 74, True],
+        [4, "delete", 109, 0, 0, 1, True],
+        [3, "add", 110, 0, 5, 0, True],
+        [2, "add", 110, 30, 0, 0, True],
+        [1, "index", 80, 80, 0, 0, True],
+    ]
+    lines = answer("log", "-i", folder).splitlines()
+    assert [line.split()[0] for line in lines[1:6]] == ["5*", "4*", "3*", "2*", "1*"]
+    found = answer("search", "graph networks", "-i", folder, "--generation", "2", "--mode", "bm25", "-k", "200", "--format", "trec")
+    assert len(found.splitlines()) == len(answers[2]["bm25"][0][0])
+    gc.collect()  # whatever was opened here is let go of, as where processes end
+    answer("merge", "-i", folder)
+    commits = json.loads(answer("log", "-i", folder, "--format", "json"))["commits"]
+    assert [row["can_be_opened"] for row in commits] == [True, False, False, False, False, False]
+    for generation in ("2", "99"):
+        refused = sciretrieve("search", "graph", "-i", folder, "--generation", generation)
+        assert refused.returncode == 2
+        assert "there are: 6" in refused.stderr
+
+
+def test_commands_say_what_they_did(folder: Path, tmp_path: Path) -> None:
+    corpus = write_jsonl(tmp_path / "papers.jsonl", [*OLD[:10], *OLD[15:20], *CHANGED, *NEW, {"id": "nothing"}])
+    result = sciretrieve("add", corpus, "-i", folder)
+    assert f"{folder}: 30 added, 5 replaced, 15 unchanged; 110 papers now, generation 2" in result.stderr
+    assert f"rejected 1 row: see {folder / 'rejected.jsonl'}" in result.stderr
+    told = json.loads(answer("add", corpus, "-i", folder, "--format", "json", "--quiet"))
+    assert (told["added"], told["replaced"], told["unchanged"], told["papers"], told["generation"]) == (0, 0, 50, 110, 2)
+    deleted = sciretrieve("delete", "p0001", "-i", folder)
+    assert f"{folder}: 1 deleted; 109 papers now, generation 3" in deleted.stderr
+    assert sciretrieve("delete", "p0002", "-i", folder, "--quiet").stderr == ""
+    # five were replaced, and are in the shards still
+    assert "7 papers, in the shards until the next merge" in answer("info", "-i", folder)
+
+
+# encoders
+
+
+def test_another_encoder_is_refused_before_anything_is_written(folder: Path) -> None:
+    before = files(folder)
+    with pytest.raises(EncoderMismatch):
+        sr.add(NEW, folder, encoder=LetterEncoder(scale=2))
+    with pytest.raises(EncoderMismatch):
+        sr.sync(NEW, folder, encoder=LetterEncoder("others", layout="bottleneck"))
+    assert files(folder) == before
+
+
+def test_an_encoder_whose_vectors_have_changed_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = files(folder)
+    plain = LetterEncoder.encode
+    monkeypatch.setattr(LetterEncoder, "encode", lambda self, tokens: plain(self, tokens) + np.float32(3))
+    with pytest.raises(InvalidRequest):
+        sr.add(NEW, folder)
+    assert files(folder) == before
+
+
+def vectors_file(path: Path, papers: Rows, dim: int = 4) -> Path:
+    """Made-up vectors of papers."""
+    chance = np.random.default_rng(7)
+    rows = [{"paper_id": paper["id"], "embedding": chance.integers(0, 9, dim).tolist()} for paper in papers]
+    return write_jsonl(path, rows)
+
+
+def test_papers_with_vectors_made_elsewhere_are_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    old, new, wide = (
+        vectors_file(tmp_path / "old.jsonl", OLD),
+        vectors_file(tmp_path / "new.jsonl", NEW),
+        vectors_file(tmp_path / "wide.jsonl", NEW, 5),
+    )
+    folder = sr.build(OLD, tmp_path / "index", encoder=f"vectors:{old}").path
+    corpus, others = write_jsonl(tmp_path / "papers.jsonl", NEW[:15]), NEW[15:]
+    with pytest.raises(InvalidRequest, match="no vector of 'p0080'"):
+        sr.add(corpus, folder)
+    assert sciretrieve("add", corpus, "-i", folder, "--encoder", f"vectors:{wide}").returncode == 2
+    answer("add", corpus, "-i", folder, "--encoder", f"vectors:{new}")
+    assert sr.add(others, folder, encoder=sr.load_encoder(f"vectors:{new}")).added == 15
+    assert len(sr.open(folder)) == 110
+    stored = dict(zip(ids(NEW), (json.loads(line)["embedding"] for line in new.read_text().splitlines()), strict=True))
+    index = sr.open(folder)
+    assert dense_vectors.vectors_at(index.vectors, index.rows(ids(NEW))).tolist() == [stored[id] for id in ids(NEW)]
+    found = index.similar(["p0005"], 200, mode="dense").rankings[0]
+    assert len(found.ids) == 109
+
+
+# interruptions
+
+
+@pytest.mark.parametrize("change", [sr.add, sr.sync])
+@pytest.mark.parametrize("left", [29, 22, 5, 1])
+def test_an_interrupted_change_goes_on_where_it_stopped(
+    change: Any, left: int, folder: Path, tmp_path: Path, letters: LetterEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the whole corpus was read, and before so many of the 30 new papers were encoded, in windows of four."""
+    monkeypatch.setattr(LetterEncoder, "window", 4)
+    papers = PAPERS if change is sr.add else PAPERS[5:]
+    corpus = write_jsonl(tmp_path / "papers.jsonl", papers)
+    reads: list[Path] = []
+
+    def read(path: Path) -> Any:
+        reads.append(path)
+        return jsonl.read(path)
+
+    monkeypatch.setattr(corpora, "format_of", lambda path: replace(JSON_LINES, read=read))
+    before = opened(folder)
+    then = quick_answers(before)
+    encoded(letters)
+    with pytest.raises(Stop):
+        change(corpus, folder, progress=StopAfter(len(papers) + 30 - left))
+    done = set(encoded(letters))
+    assert reads == [corpus]
+    assert quick_answers(before) == quick_answers(opened(folder)) == then
+    update = change(corpus, folder)
+    assert reads == [corpus]
+    assert (update.added, update.replaced, update.unchanged, update.deleted) == (30, 0, len(papers) - 30, 110 - len(papers))
+    again = set(encoded(letters))
+    assert done | again == set(texts(NEW))
+    # of the windows that were done, the last may not be wholly on disk
+    assert len(texts(NEW)) - len(again) >= (30 - left) // 4 * 4 - 4
+    same_as_afresh(folder, papers, tmp_path)
+
+
+def interrupted(corpus: Path, folder: Path, papers: int) -> None:
+    """An add that was stopped after so many papers were read and encoded."""
+    with pytest.raises(Stop):
+        sr.add(corpus, folder, progress=StopAfter(papers))
+
+
+def test_what_was_encoded_is_finished_before_something_else_is_begun(
+    folder: Path, tmp_path: Path, letters: LetterEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LetterEncoder, "window", 4)
+    corpus, other = write_jsonl(tmp_path / "papers.jsonl", NEW), write_jsonl(tmp_path / "other.jsonl", CHANGED)
+    sr.delete(folder, "p0079")
+    encoded(letters)
+    interrupted(corpus, folder, 50)
+    done = encoded(letters)
+    refused = sciretrieve("merge", "-i", folder)
+    assert refused.returncode == 2
+    assert "holds an interrupted `sciretrieve add`" in refused.stderr
+    result = sciretrieve("add", other, "-i", folder)
+    assert "first finishing the interrupted add" in result.stderr
+    assert [(record.command, record.added, record.replaced) for record in opened(folder).manifest.log[2:]] == [
+        ("add", 30, 0),
+        ("add", 0, 5),
+    ]
+    assert len(encoded(letters)) <= 30 - len(done) + 4 + 5
+    same_as_afresh(folder, [*without(PAPERS, {"p0079", *ids(CHANGED)}), *CHANGED], tmp_path)
+
+
+def test_interrupted_work_can_be_dropped(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LetterEncoder, "window", 4)
+    interrupted(write_jsonl(tmp_path / "papers.jsonl", NEW), folder, 50)
+    answer("add", write_jsonl(tmp_path / "other.jsonl", CHANGED), "-i", folder, "--no-resume")
+    assert set(opened(folder).live_ids()) == set(ids(OLD))
+    assert sr.merge(folder).generation == 3
+
+
+def test_a_deletion_in_between_loses_nothing_that_was_encoded(
+    folder: Path, tmp_path: Path, letters: LetterEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LetterEncoder, "window", 4)
+    corpus = write_jsonl(tmp_path / "papers.jsonl", PAPERS)
+    encoded(letters)
+    interrupted(corpus, folder, 130)
+    done = encoded(letters)
+    sr.delete(folder, ["p0000", "p0001"])
+    assert sr.add(corpus, folder).papers == 110
+    assert len(encoded(letters)) <= 30 - len(done) + 4 + 2
+    same_as_afresh(folder, PAPERS, tmp_path)
+
+
+def test_a_strict_change_stops_at_the_first_bad_row(folder: Path, tmp_path: Path) -> None:
+    before = files(folder)
+    corpus = write_jsonl(tmp_path / "papers.jsonl", [*NEW, {"id": "bad"}])
+    for change in (sr.add, sr.sync):
+        with pytest.raises(BadPaper, match="row 31"):
+            change(corpus, folder, strict=True)
+    assert files(folder) == before
+    assert sr.add(corpus, folder).rejected == 1
+    assert json.loads((folder / "rejected.jsonl").read_text())["id"] == "bad"
+
+
+# the lock
+
+
+HOLDER = """
+import sys
+from sciretrieve.files import write_lock
+with write_lock(__import__("pathlib").Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def holder(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Another process that is writing the index."""
+    command = [sys.executable, "-c", HOLDER, str(folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        yield process
+        process.kill()
+
+
+def test_a_second_writer_is_told_who_the_first_is(folder: Path, tmp_path: Path, holder: subprocess.Popen[str]) -> None:
+    before = files(folder)
+    corpus = write_jsonl(tmp_path / "papers.jsonl", NEW)
+    for arguments in (["add", corpus], ["sync", corpus], ["delete", "p0000"], ["merge"]):
+        refused = sciretrieve(*arguments, "-i", folder)
+        assert refused.returncode == 4
+        assert refused.stderr.splitlines()[-1].startswith(
+            f"sciretrieve: {folder} is being written by process {holder.pid} on {socket.gethostname()};"
+        )
+    assert files(folder) == before
+    assert len(opened(folder)) == 80  # readers are not in its way
+
+
+def test_a_dead_writers_lock_is_taken_over(folder: Path, holder: subprocess.Popen[str]) -> None:
+    with pytest.raises(IndexBusy, match=f"process {holder.pid} on "):
+        sr.add(NEW, folder)
+    holder.send_signal(signal.SIGKILL)
+    holder.wait(60)
+    assert str(holder.pid) in (folder / ".lock").read_text()
+    assert sr.add(NEW, folder).added == 30
+
+
+def test_a_change_holds_the_lock_to_its_end(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also while it sweeps: a change that was committed must not end with a refusal."""
+    sweeps: list[Path] = []
+    locks: list[Path] = []
+
+    def sweeping(directory: Path) -> None:
+        sweeps.append(directory)
+        with pytest.raises(IndexBusy), write_lock(directory):
+            pass
+        sweep(directory)
+
+    def locking(directory: Path) -> Any:
+        locks.append(directory)
+        return write_lock(directory)
+
+    monkeypatch.setattr("sciretrieve.lifecycle.updating.sweep", sweeping)
+    monkeypatch.setattr("sciretrieve.lifecycle.updating.write_lock", locking)
+    sr.add(NEW, folder)
+    sr.delete(folder, "p0000")
+    sr.sync(OLD, folder)
+    assert sweeps == locks == [folder] * 3
+
+
+@pytest.mark.parametrize("command", ["add", "sync", "delete", "merge"])
+def test_nothing_is_made_where_there_is_no_index(command: str, tmp_path: Path) -> None:
+    corpus = write_jsonl(tmp_path / "papers.jsonl", NEW)
+    listed = sorted(tmp_path.iterdir())
+    for folder in (tmp_path / "none", tmp_path):
+        arguments = {"delete": ["p0000"], "merge": []}.get(command, [corpus])
+        refused = sciretrieve(command, *arguments, "-i", folder)
+        assert refused.returncode == 2
+        assert f"there is no index at {folder}" in refused.stderr
+    assert sorted(tmp_path.iterdir()) == listed
+
+
+# watching
+
+
+BIBTEX = "@article{{{id},\n title = {{{title}}},\n abstract = {{{abstract}}},\n year = {{{year}}}\n}}\n"
+
+
+def bibtex(papers: Rows) -> str:
+    return "".join(BIBTEX.format_map(paper) for paper in papers)
+
+
+def jsonl_text(papers: Rows) -> str:
+    return "".join(json.dumps(paper) + "\n" for paper in papers)
+
+
+class Watch:
+    """A `sciretrieve sync --watch` in a process of its own, over an index of words alone, as a user has it."""
+
+    def __init__(self, corpus: Path, folder: Path, notes: Path) -> None:
+        answer("index", corpus, "-o", folder, "--dense", "none")
+        self.folder, self.notes = folder, notes
+        command = [sys.executable, "-m", "sciretrieve", "sync", str(corpus), "-i", str(folder), "--watch"]
+        with notes.open("w") as stderr:
+            self.process = subprocess.Popen(command, stderr=stderr, cwd=ROOT, preexec_fn=hear_interrupts)
+
+    def until(self, condition: Any) -> None:
+        """Wait until it is as expected."""
+        deadline = time.monotonic() + 120
+        while not condition():
+            assert self.process.poll() is None, self.notes.read_text()
+            assert time.monotonic() < deadline, self.notes.read_text()
+            time.sleep(0.05)
+
+    def until_told(self, text: str, times: int = 1) -> None:
+        self.until(lambda: self.notes.read_text().count(text) >= times)
+
+    def until_generation(self, number: int) -> set[str]:
+        """The papers of a generation, once it is there."""
+        self.until(lambda: sr.open(self.folder).manifest.log[-1].generation >= number)
+        index = sr.open(self.folder)
+        assert index.manifest.generation == number
+        return set(index.live_ids())
+
+
+@pytest.fixture
+def watches(tmp_path: Path) -> Iterator[tuple[Watch, Watch]]:
+    """A bibliography that is watched, and a directory of JSON Lines."""
+    (tmp_path / "papers.bib").write_text(bibtex(OLD))
+    (tmp_path / "papers").mkdir()
+    write_jsonl(tmp_path / "papers" / "old.jsonl", OLD)
+    started = (
+        Watch(tmp_path / "papers.bib", tmp_path / "bib", tmp_path / "bib.notes"),
+        Watch(tmp_path / "papers", tmp_path / "jsonl", tmp_path / "jsonl.notes"),
+    )
+    yield started
+    for watch in started:
+        watch.process.kill()
+        watch.process.wait(60)
+
+
+def test_a_watched_corpus_is_followed(watches: tuple[Watch, Watch], tmp_path: Path) -> None:
+    for watch in watches:
+        watch.until_told("watching; Ctrl-C ends it")
+    (tmp_path / "papers.bib").write_text(bibtex(OLD[5:] + NEW))
+    write_jsonl(tmp_path / "papers" / "new.jsonl", NEW)
+    assert watches[0].until_generation(2) == set(ids(PAPERS[5:]))
+    assert watches[1].until_generation(2) == set(ids(PAPERS))
+    (tmp_path / "papers.bib").write_text("@article{half, title = {An entry that is not wri")
+    (tmp_path / "papers" / "old.jsonl").unlink()
+    (tmp_path / "papers" / "new.jsonl").write_bytes(b"\x00\xff{")
+    for watch in watches:
+        watch.until_told("waiting for the next change")
+        watch.until_told("watching; Ctrl-C ends it", 3)
+    (tmp_path / "papers.bib").write_text(bibtex(CHANGED))
+    write_jsonl(tmp_path / "papers" / "new.jsonl", CHANGED)
+    for watch in watches:
+        assert watch.until_generation(3) == set(ids(CHANGED))
+        watch.until_told("watching; Ctrl-C ends it", 4)
+        watch.process.send_signal(signal.SIGINT)
+        assert watch.process.wait(60) == 130
+        notes = watch.notes.read_text()
+        assert "Traceback" not in notes
+        assert "30 added" in notes

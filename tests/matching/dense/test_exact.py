@@ -1,0 +1,118 @@
+"""Exact search against a literal sort of all scores."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sciretrieve.choices import METRICS, Metric
+from sciretrieve.matching.dense import exact
+from sciretrieve.types import Vectors
+
+
+def literal(query: Vectors, vectors: Vectors, metric: Metric) -> Any:
+    """Scores in float64, written as the textbook has them."""
+    q, x = query.astype(float), vectors.astype(float)
+    if metric == "l2":
+        return -np.linalg.norm(x - q, axis=1)
+    return x @ q if metric == "ip" else (x @ q) / (np.linalg.norm(x, axis=1) * np.linalg.norm(q))
+
+
+def search_all(vectors: Vectors, queries: Vectors, k: int, metric: Metric, mask: Any = None) -> Any:
+    return exact.search(vectors, exact.unknown_norms(len(vectors)), queries, k, metric, mask)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_lengths_are_taken_of_what_is_read_and_known_from_then_on(metric: Metric) -> None:
+    rng = np.random.default_rng(4)
+    vectors = (rng.standard_normal((400, 16)) * rng.random((400, 1))).astype(np.float32)
+    queries = rng.standard_normal((3, 16)).astype(np.float32)
+    norms = exact.unknown_norms(400)
+    few = np.arange(400) % 20 == 0
+    first = exact.search(vectors, norms, queries, 5, metric, few)
+    assert (np.isfinite(norms) == few).all()
+    for mask in (few, None):
+        again, expected = exact.search(vectors, norms, queries, 5, metric, mask), search_all(vectors, queries, 5, metric, mask)
+        for (rows, scores), (expected_rows, expected_scores) in zip(again, expected, strict=True):
+            assert dict(zip(rows.tolist(), scores.tolist(), strict=True)) == dict(
+                zip(expected_rows.tolist(), expected_scores.tolist(), strict=True)
+            )
+    np.testing.assert_allclose(norms, np.linalg.norm(vectors, axis=1), rtol=1e-6)
+    assert all(
+        (rows == again_rows).all() for (rows, _), (again_rows, _) in zip(first, search_all(vectors, queries, 5, metric, few), strict=True)
+    )
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("scale", [1.0, 30.0])
+def test_finds_the_best_of_many_blocks(metric: Metric, scale: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact, "BLOCK_ROWS", 100)
+    monkeypatch.setattr(exact, "BLOCK_QUERIES", 3)
+    rng = np.random.default_rng(1)
+    vectors = (rng.standard_normal((733, 24)) * scale * rng.random((733, 1))).astype(np.float32)
+    queries = rng.standard_normal((7, 24)).astype(np.float32)
+    for query, (rows, scores) in zip(queries, search_all(vectors, queries, 10, metric), strict=True):
+        expected = literal(query, vectors, metric)
+        assert set(rows.tolist()) == set(np.argsort(-expected)[:10].tolist())
+        np.testing.assert_allclose(scores, expected[rows], rtol=1e-12, atol=1e-12)
+
+
+@settings(deadline=None, max_examples=60)
+@given(data=st.data(), metric=st.sampled_from(METRICS), k=st.integers(1, 30))
+def test_takes_every_tie_at_the_edge(data: st.DataObject, metric: Metric, k: int) -> None:
+    # small whole numbers make many vectors equal
+    rows = data.draw(st.lists(st.tuples(*[st.integers(-1, 1)] * 3).filter(any), min_size=1, max_size=60))
+    vectors, query = np.array(rows, np.float32), np.array([[1, 2, -1]], np.float32)
+    mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
+    expected = np.round(literal(query[0], vectors, metric), 9)
+    passing = np.flatnonzero(mask)
+    best = np.sort(expected[passing])[::-1][:k]
+    want = {row for row in passing.tolist() if len(best) and expected[row] >= best[-1]}
+    got, _ = search_all(vectors, query, k, metric, mask)[0]
+    assert want == set(got.tolist())
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_near_ties_below_the_error_of_float32_are_told_apart(metric: Metric) -> None:
+    # a common offset makes products large and their differences smaller than what float32 keeps of them
+    rng = np.random.default_rng(6)
+    offset = 100 * rng.standard_normal(64)
+    vectors = (offset + 0.002 * rng.standard_normal((400, 64))).astype(np.float32)
+    queries = (offset * 1.01 + rng.standard_normal((20, 64))).astype(np.float32)
+    products = queries @ vectors.T
+    misled = 0
+    for number, (query, (rows, _)) in enumerate(zip(queries, search_all(vectors, queries, 10, metric), strict=True)):
+        expected = literal(query, vectors, metric)
+        best = set(np.argsort(-expected)[:10].tolist())
+        assert set(rows.tolist()) == best
+        misled += set(np.argsort(-products[number])[:10].tolist()) != best
+    assert misled  # else the test would ask nothing of the slack
+
+
+def test_scores_do_not_depend_on_the_sharding() -> None:
+    rng = np.random.default_rng(2)
+    vectors = rng.standard_normal((500, 384)).astype(np.float32)
+    query = rng.standard_normal((1, 384)).astype(np.float32)
+    rows, scores = search_all(vectors, query, 500, "cosine")[0]
+    whole = dict(zip(rows.tolist(), scores.tolist(), strict=True))
+    for first, last in ((0, 1), (1, 130), (130, 500)):
+        rows, scores = search_all(vectors[first:last], query, 500, "cosine")[0]
+        assert {row + first: score for row, score in zip(rows.tolist(), scores.tolist(), strict=True)} == {
+            row: whole[row] for row in range(first, last)
+        }
+
+
+def test_a_zero_vector_is_no_nan() -> None:
+    vectors = np.zeros((2, 4), np.float32)
+    vectors[1, 0] = 1
+    rows, scores = search_all(vectors, np.ones((1, 4), np.float32), 2, "cosine")[0]
+    assert sorted(rows.tolist()) == [0, 1]
+    assert np.isfinite(scores).all()
+
+
+def test_metrics_are_those_of_the_type() -> None:
+    assert get_args(Metric) == METRICS

@@ -1,0 +1,129 @@
+"""Search over shards, exact and through FAISS, against one literal sort over all vectors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sciretrieve.choices import METRICS, Metric
+from sciretrieve.errors import CorruptData
+from sciretrieve.matching.dense import VectorShard, build_ann, factory_string
+from sciretrieve.matching.dense import vectors as dense_vectors
+from sciretrieve.matching.dense.exact import RowScores
+from sciretrieve.matching.dense.vectors import score_rows, search
+from sciretrieve.matching.effort import Effort
+from sciretrieve.matching.scope import Scope
+from sciretrieve.types import Vectors
+
+SIZES = (900, 700, 1)
+
+
+@pytest.fixture(autouse=True)
+def _index_however_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dense_vectors, "SCANS_PER_CANDIDATE", 0)
+
+
+def clustered(count: int, dim: int = 32) -> Vectors:
+    """Vectors in clusters, as papers are: what approximate search is made for."""
+    rng = np.random.default_rng(3)
+    centres = rng.standard_normal((20, dim))
+    return (centres[rng.integers(0, 20, count)] + 0.5 * rng.standard_normal((count, dim))).astype(np.float32)
+
+
+def shards(folder: Path, vectors: Vectors, metric: Metric, dense: str = "flat") -> list[VectorShard]:
+    made, first = [], 0
+    for number, size in enumerate(SIZES):
+        part = vectors[first : first + size]
+        path, ann = folder / f"{number}.npy", folder / f"{number}.faiss"
+        np.save(path, part)
+        indexed = dense != "flat" and size > 1
+        if indexed:
+            build_ann(ann, part, factory_string(dense, size), metric)
+        made.append(VectorShard(path, size, vectors.shape[1], metric, first, ann if indexed else None))
+        first += size
+    return made
+
+
+def best(vectors: Vectors, query: Vectors, metric: Metric, k: int, passing: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> list[int]:
+    x, q = vectors.astype(float), query.astype(float)
+    scores = {"l2": -np.linalg.norm(x - q, axis=1), "ip": x @ q, "cosine": x @ q / np.linalg.norm(x, axis=1)}[metric]
+    return [row for row in np.argsort(-scores, kind="stable").tolist() if passing[row]][:k]
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_merging_shards_is_exact(tmp_path: Path, metric: Metric) -> None:
+    vectors = clustered(sum(SIZES))
+    made = shards(tmp_path, vectors, metric)
+    mask = np.random.default_rng(4).random(len(vectors)) < 0.3
+    for passing in (None, mask):
+        everything = np.ones(len(vectors), bool) if passing is None else passing
+        for query, (rows, _) in zip(vectors[:5], search(made, vectors[:5], 20, Scope(len(vectors), passing)), strict=True):
+            assert set(rows.tolist()) == set(best(vectors, query, metric, 20, everything))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("dense", ["hnsw", "ivf", "IVF8,PQ8x4np", "Flat"])
+def test_faiss_recall_and_exact_scores(tmp_path: Path, metric: Metric, dense: str) -> None:
+    vectors = clustered(sum(SIZES))
+    made = shards(tmp_path, vectors, metric, dense)
+    everything = np.ones(len(vectors), bool)
+    hits = 0
+    for query, (rows, scores) in zip(vectors[:50], search(made, vectors[:50], 10, Scope(len(vectors))), strict=True):
+        hits += len(set(rows.tolist()) & set(best(vectors, query, metric, 10, everything)))
+        np.testing.assert_allclose(scores, score_rows(made, query, rows))
+    assert hits / 500 > (0.5 if "PQ" in dense else 0.95)
+
+
+@pytest.mark.parametrize("dense", ["hnsw", "ivf", "Flat"])
+@pytest.mark.parametrize("ordered", [True, False])
+def test_a_shard_that_has_most_of_the_best_is_asked_for_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dense: str, ordered: bool
+) -> None:
+    """Papers are often in the order of their subjects."""
+    vectors, depth = clustered(sum(SIZES)), 300
+    query = vectors[5:6]
+    if ordered:
+        vectors = vectors[np.argsort(-(vectors @ query[0]))]
+    made = shards(tmp_path, vectors, "ip", dense)
+    asked: list[int] = []
+    search_shard = VectorShard.search
+
+    def noted(shard: VectorShard, queries: Vectors, k: int, scope: Scope, effort: Effort) -> list[RowScores]:
+        asked.append(k)
+        return search_shard(shard, queries, k, scope, effort)
+
+    monkeypatch.setattr(VectorShard, "search", noted)
+    ((rows, _),) = search(made, query, depth, Scope(len(vectors)))
+    exact = best(vectors, query[0], "ip", depth, np.ones(len(vectors), bool))
+    assert len(set(rows.tolist()) & set(exact)) >= 0.97 * depth
+    assert sorted(asked) == ([264, 264, 300, 300] if ordered else [264, 264, 300])
+
+
+@pytest.mark.parametrize("dense", ["hnsw", "ivf"])
+@pytest.mark.parametrize("share", [0.0, 0.003, 0.05, 0.3, 0.9])
+def test_a_filter_never_leaves_fewer_than_there_are(tmp_path: Path, dense: str, share: float) -> None:
+    vectors = clustered(sum(SIZES))
+    made = shards(tmp_path, vectors, "cosine", dense)
+    mask = np.random.default_rng(5).random(len(vectors)) < share
+    for rows, _ in search(made, vectors[:20], 40, Scope(len(vectors), mask)):
+        assert mask[rows].all()
+        assert len(rows) >= min(40, int(mask.sum()))
+
+
+def test_refuses_files_that_do_not_fit(tmp_path: Path) -> None:
+    vectors = clustered(sum(SIZES))
+    made = shards(tmp_path, vectors, "ip", "hnsw")
+    np.save(made[0].path, vectors[:5])
+    with pytest.raises(CorruptData, match="manifest says"):
+        _ = VectorShard(made[0].path, 900, 32, "ip", 0).vectors
+    made[1].path.write_bytes(b"not an array")
+    with pytest.raises(CorruptData, match="cannot be read"):
+        _ = VectorShard(made[1].path, 700, 32, "ip", 0).vectors
+    assert made[0].ann_path is not None
+    with pytest.raises(CorruptData, match="900 vectors"):
+        _ = VectorShard(made[0].path, 901, 32, "ip", 0, made[0].ann_path).ann
+    made[0].ann_path.write_bytes(b"not an index")
+    with pytest.raises(CorruptData, match="FAISS"):
+        _ = VectorShard(made[0].path, 900, 32, "ip", 0, made[0].ann_path).ann

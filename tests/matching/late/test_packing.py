@@ -1,0 +1,117 @@
+"""Token vectors in few bytes, against the same done one token at a time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sciretrieve.errors import CorruptData
+from sciretrieve.files.writing import write_array
+from sciretrieve.matching.late import Packing, learn, packed_texts, read_packing, write_packing
+from sciretrieve.matching.late.packing import EDGE, levels
+from sciretrieve.types import Vectors
+
+DIM = 24
+
+
+def states(texts: list[int], seed: int = 0, dim: int = DIM) -> Vectors:
+    """Unit vectors for texts of so many tokens, in some directions more than in others."""
+    vectors = np.random.default_rng(seed).normal(size=(sum(texts), dim)) * np.linspace(3, 0.1, dim)
+    units: Vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    return units
+
+
+@pytest.fixture(scope="module")
+def packing() -> Packing:
+    return learn(states([200] * 20))
+
+
+def test_each_dimension_takes_the_nearest_of_four_levels(packing: Packing) -> None:
+    vectors = states([60], 1)
+    packed, counts = packing.pack(vectors, np.array([60]))
+    assert (packed.shape, str(packed.dtype), counts.tolist()) == ((60, DIM // 4), "uint8", [60])
+    scaled = (vectors @ packing.rotation - packing.mean) / packing.scale
+    four = np.array([-1.5, -0.5, 0.5, 1.5]) * 0.9957
+    nearest = np.abs(scaled[:, :, None] - four).argmin(axis=2)
+    clear = np.abs(np.abs(scaled[:, :, None]) - np.array([0, 0.9957])).min(axis=2) > 1e-4  # at an edge, a last bit may decide
+    assert clear.mean() > 0.99
+    np.testing.assert_array_equal(levels(packed)[clear], 2 * nearest[clear] - 3)
+    expected = four[((levels(packed) + 3) / 2).astype(int)] * packing.scale + packing.mean
+    np.testing.assert_allclose(packing.lengths(packed), np.linalg.norm(expected, axis=1), rtol=1e-5)
+    np.testing.assert_allclose(packing.unpack(packed), expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=1e-5)
+
+
+def test_what_is_packed_is_near_what_it_was(packing: Packing) -> None:
+    vectors = states([1] * 500, 2)
+    packed, _ = packing.pack(vectors, np.ones(500, np.int64))
+    back = packing.unpack(packed) @ packing.rotation.T
+    assert (back * vectors).sum(axis=1).mean() > 0.93
+
+
+def test_the_quantiser_is_the_best_of_evenly_spaced_levels_for_a_normal_distribution() -> None:
+    grid = np.linspace(-8, 8, 160_001)
+    density = np.exp(-(grid**2) / 2) / np.exp(-(grid**2) / 2).sum()
+
+    def error(step: float) -> float:
+        four = step * np.array([-1.5, -0.5, 0.5, 1.5])
+        return float((density * np.abs(grid[:, None] - four).min(axis=1) ** 2).sum())
+
+    assert error(float(EDGE)) == pytest.approx(0.1188, abs=1e-4)
+    assert error(float(EDGE)) < min(error(0.97), error(1.02))
+
+
+def test_dimensions_that_vary_most_are_kept() -> None:
+    wide = states([50] * 40, 3, 300)
+    packing = learn(wide)
+    assert packing.rotation.shape == (300, 192)
+    np.testing.assert_allclose(packing.rotation.T @ packing.rotation, np.eye(192), atol=1e-5)
+    kept = ((wide @ packing.rotation) ** 2).sum()
+    _, singular_values, _ = np.linalg.svd(wide.astype(np.float64), full_matrices=False)
+    assert kept == pytest.approx((singular_values[:192] ** 2).sum(), rel=1e-4)
+
+
+def test_the_same_is_learnt_of_nearly_the_same() -> None:
+    vectors = states([40] * 30, 4)
+    noise = np.random.default_rng(5).normal(size=vectors.shape).astype(np.float32) * np.float32(1e-6)
+    one, other = learn(vectors), learn(vectors + noise)
+    assert one.is_like(other)
+    assert not one.is_like(learn(states([40] * 30, 6)))
+
+
+def test_dimensions_that_fill_no_byte_are_lost() -> None:
+    assert learn(states([9] * 9, 0, 7)).kept == 4
+
+
+def test_batches_come_back_in_the_order_of_their_texts(packing: Packing) -> None:
+    texts = [3, 0, 5, 2, 8]
+    vectors = states(texts, 7)
+    whole, counts = packing.pack(vectors, np.array(texts))
+    ends = np.cumsum(texts)
+    order = [np.array([4, 2]), np.array([0, 3, 1])]  # the longest first, as batches are
+    parts = []
+    for places in order:
+        rows = np.concatenate([np.arange(ends[place] - texts[place], ends[place]) for place in places])
+        parts.append(packing.pack(vectors[rows], np.array([texts[place] for place in places])))
+    joined, joined_counts = packed_texts(parts, order)
+    np.testing.assert_array_equal(joined, whole)
+    np.testing.assert_array_equal(joined_counts, counts)
+
+
+def test_a_packing_survives_a_file(packing: Packing, tmp_path: Path) -> None:
+    write_packing(tmp_path / "late.npy", packing)
+    back = read_packing(tmp_path / "late.npy", DIM)
+    np.testing.assert_array_equal(back.array(), packing.array())
+    flat = packing.array()
+    flat[-1, 0] = 0
+    for damaged in (
+        flat,
+        packing.array()[:-1],
+        packing.array()[:, :-1].copy(),
+        packing.array().astype(np.int32),
+        np.full((DIM + 2, 4), np.nan),
+    ):
+        write_array(tmp_path / "late.npy", damaged.astype(np.float32) if damaged.dtype == np.float64 else damaged)
+        with pytest.raises(CorruptData, match=r"late\.npy holds"):
+            read_packing(tmp_path / "late.npy", DIM)

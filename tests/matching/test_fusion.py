@@ -1,0 +1,255 @@
+"""Fusion against the papers' formulas, written out candidate by candidate."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sciretrieve.choices import FUSION_METHODS, FusionMethod
+from sciretrieve.errors import InvalidRequest, UnknownName
+from sciretrieve.matching.fusion import NORMALISATIONS, Fusion, convex, lifted, rrf, unit
+
+dense_scores = st.floats(-10, 10).map(lambda value: round(value, 2))
+lexical_scores = st.just(-np.inf) | st.floats(0, 30).map(lambda value: round(value, 2))
+candidates = st.lists(st.tuples(dense_scores, lexical_scores), min_size=1, max_size=20)
+titled = st.lists(st.tuples(dense_scores, lexical_scores, st.floats(0, 1)), min_size=1, max_size=20)
+Pairs = list[tuple[float, float]]
+
+
+def halves(pairs: Sequence[tuple[float, ...]]) -> Any:
+    return np.array(pairs, np.float64).T
+
+
+def slow_rrf(pairs: Sequence[tuple[float, ...]]) -> list[float]:
+    expected = []
+    for position in range(len(pairs)):
+        total = 0.0
+        for half in (0, 1):
+            score = pairs[position][half]
+            if score > -np.inf:
+                total += 1 / (60 + 1 + sum(other[half] > score for other in pairs))
+        expected.append(total)
+    return expected
+
+
+def stretched(values: list[float], low: float) -> list[float]:
+    """`low` to 0 and the greatest to 1; absent ones give 0. With nothing to tell them apart, all that are above 0 give 1."""
+    high = max([low, *(value for value in values if value > -math.inf)])
+    if high <= low:
+        return [float(value > -math.inf and high > 0) for value in values]
+    return [(value - low) / (high - low) if value > -math.inf else 0.0 for value in values]
+
+
+def standard(values: list[float]) -> list[float]:
+    mean, spread = statistics.fmean(values), statistics.pstdev(values)
+    return [(value - mean) / spread for value in values]
+
+
+SLOW: dict[str, Callable[[list[float], list[float]], tuple[list[float], list[float]]]] = {
+    "min-max": lambda dense, lexical: (stretched(dense, min(dense)), stretched(lexical, 0.0)),
+    "theoretical": lambda dense, lexical: (stretched(dense, min(-1.0, *dense)), stretched(lexical, 0.0)),
+    "z-score": lambda dense, lexical: (standard(dense), standard([max(value, 0.0) for value in lexical])),
+}
+
+
+def tell_apart(pairs: Sequence[tuple[float, ...]]) -> bool:
+    """Whether both halves have scores that differ: where one has not, there is no spread to divide by."""
+    return all(len({max(pair[half], 0.0) if half else pair[0] for pair in pairs}) > 1 for half in (0, 1))
+
+
+def slow_convex(pairs: Sequence[tuple[float, ...]], alpha: float, normalisation: str) -> list[float]:
+    dense, lexical = SLOW[normalisation]([pair[0] for pair in pairs], [pair[1] for pair in pairs])
+    return [alpha * d + (1 - alpha) * s for d, s in zip(dense, lexical, strict=True)]
+
+
+@given(candidates)
+def test_reciprocal_rank_fusion(pairs: Pairs) -> None:
+    np.testing.assert_allclose(rrf(*halves(pairs)), slow_rrf(pairs), rtol=1e-12)
+
+
+@given(candidates, st.floats(0, 1), st.sampled_from(sorted(NORMALISATIONS)))
+def test_convex_combination(pairs: Pairs, alpha: float, normalisation: str) -> None:
+    if normalisation != "z-score" or tell_apart(pairs):
+        ours = convex(*halves(pairs), alpha=alpha, normalisation=normalisation)
+        np.testing.assert_allclose(ours, slow_convex(pairs, alpha, normalisation), rtol=1e-7, atol=1e-9)
+
+
+def test_every_normalisation_has_its_slow_form() -> None:
+    assert SLOW.keys() == NORMALISATIONS.keys()
+
+
+@given(candidates)
+def test_min_max_is_the_default(pairs: Pairs) -> None:
+    default = convex(*halves(pairs), alpha=0.3)
+    np.testing.assert_array_equal(default, convex(*halves(pairs), alpha=0.3, normalisation="min-max"))
+
+
+@pytest.mark.parametrize("normalisation", NORMALISATIONS)
+def test_halves_without_a_difference_rank_nothing(normalisation: str) -> None:
+    for lexical in ([-np.inf] * 3, [2.0] * 3):
+        ours = convex(np.full(3, 0.1), np.array(lexical), alpha=0.4, normalisation=normalisation)
+        assert np.isfinite(ours).all()
+        assert len(set(ours.tolist())) == 1
+    assert convex(np.empty(0), np.empty(0), alpha=0.4, normalisation=normalisation).shape == (0,)
+
+
+@given(st.lists(lexical_scores | dense_scores, max_size=15), st.none() | st.floats(-20, 20).map(lambda value: round(value, 2)))
+def test_unit(values: list[float], low: float | None) -> None:
+    finite = [value for value in values if value > -np.inf]
+    ours = unit(np.array(values, np.float64), low)
+    assert ours.shape == (len(values),)
+    assert ((ours >= 0) & (ours <= 1)).all()
+    if finite:
+        least = min(finite) if low is None else low
+        # what lies below the given least value counts as that
+        expected = stretched([value if value == -np.inf else max(value, least) for value in values], least)
+        if max([least, *finite]) > least:
+            np.testing.assert_allclose(ours, expected, rtol=1e-9, atol=1e-12)
+            order = np.argsort(values, kind="stable")
+            assert (np.diff(ours[order]) >= 0).all()
+    else:
+        assert not ours.any()
+
+
+def test_unit_of_scores_that_are_all_one() -> None:
+    assert unit(np.array([2.0, -np.inf, 2.0])).tolist() == [1, 0, 1]
+    assert unit(np.array([0.0, 0.0])).tolist() == [0, 0]
+    assert unit(np.array([-3.0, -3.0])).tolist() == [0, 0]
+    assert unit(np.array([5.0, 0.0, 2.5]), 0.0).tolist() == [1, 0, 0.5]
+
+
+@given(candidates, st.sampled_from([-5.0, 3.0]), st.sampled_from([0.5, 4.0]))
+def test_the_scale_of_the_halves_does_not_matter(pairs: Pairs, shift: float, scale: float) -> None:
+    dense, lexical = halves(pairs)
+    if not tell_apart(pairs):
+        return
+    fuses: list[Callable[[Any, Any], Any]] = [
+        rrf,
+        lambda d, s: convex(d, s, alpha=0.55),
+        lambda d, s: convex(d, s, alpha=0.55, normalisation="z-score"),
+    ]
+    for fuse in fuses:
+        np.testing.assert_allclose(fuse(dense * scale + shift, lexical * scale), fuse(dense, lexical), atol=1e-7)
+
+
+def test_the_theoretical_least_value_is_told_from_the_scores_least() -> None:
+    dense, lexical = np.array([0.5, 0.75]), np.array([-np.inf, -np.inf])
+    assert convex(dense, lexical, alpha=1).tolist() == [0, 1]
+    assert convex(dense, lexical, alpha=1, normalisation="theoretical").tolist() == pytest.approx([1.5 / 1.75, 1])
+
+
+@pytest.mark.parametrize("method", FUSION_METHODS)
+@pytest.mark.parametrize("normalisation", NORMALISATIONS)
+def test_a_paper_that_wins_both_halves_wins(method: FusionMethod, normalisation: str) -> None:
+    dense, lexical = np.array([0.2, 0.9, 0.5]), np.array([-np.inf, 7.0, 3.0])
+    fusion = Fusion(method, normalisation=normalisation)
+    assert np.argmax(fusion.join(dense, lexical, np.zeros(3), np.zeros(3, bool))) == 1
+
+
+@given(titled, st.floats(0, 1), st.floats(0, 2), st.floats(0, 2), st.integers(0, 2**20))
+def test_join_is_what_the_settings_say(
+    rows: list[tuple[float, float, float]], alpha: float, title: float, complete: float, bits: int
+) -> None:
+    dense, lexical, shares = halves(rows)
+    complete_mask = np.array([bool(bits >> position & 1) for position in range(len(rows))])
+    for normalisation in ("min-max", "theoretical"):
+        mixed = np.array(slow_convex(rows, alpha, normalisation))
+        expected = {
+            "rrf": np.array(slow_rrf(rows)),
+            "convex": mixed,
+            "blend": (mixed + title * shares + complete * complete_mask) / (1 + title + complete),
+        }
+        for method in FUSION_METHODS:
+            ours = Fusion(method, alpha, normalisation, title, complete).join(dense, lexical, shares, complete_mask)
+            np.testing.assert_allclose(ours, expected[method], rtol=1e-7, atol=1e-9)
+
+
+@given(titled, st.integers(0, 40), st.integers(0, 2**20))
+def test_shares_follow_the_length_of_the_query(rows: list[tuple[float, float, float]], terms: int, bits: int) -> None:
+    """Without late interaction, dense has 0.2 to 0.5 between two and six terms."""
+    dense, lexical, titles = halves(rows)
+    complete_mask = np.array([bool(bits >> position & 1) for position in range(len(rows))])
+    expected = np.array(slow_convex(rows, 0.2 + 0.3 * min(max(terms - 2, 0), 4) / 4, "min-max"))
+    expected = (expected + 0.15 * titles + 0.1 * complete_mask) / 1.25
+    np.testing.assert_allclose(Fusion().join(dense, lexical, titles, complete_mask, terms), expected, rtol=1e-7, atol=1e-9)
+    assert sum(Fusion().shares(terms, True)) == pytest.approx(1)
+
+
+@given(titled, st.integers(0, 12), st.data())
+def test_late_interaction_is_a_part_of_its_own(rows: list[tuple[float, float, float]], terms: int, data: st.DataObject) -> None:
+    """Between two and eight terms, dense has 0.1 to 0.4, BM25 0.6 to 0.5, and tokens 0.3 to 0.1."""
+    dense, lexical, titles = halves(rows)
+    token_scores = np.array(data.draw(st.lists(st.just(-np.inf) | st.floats(0, 1), min_size=len(rows), max_size=len(rows))))
+    x = min(max(terms - 2, 0), 6) / 6
+    shares = 0.1 + 0.3 * x, 0.6 - 0.1 * x, 0.3 - 0.2 * x
+    parts = slow_convex(rows, 1.0, "min-max"), slow_convex(rows, 0.0, "min-max"), unit(token_scores)
+    expected = sum(share * np.array(part) for share, part in zip(shares, parts, strict=True)) + 0.15 * titles
+    ours = Fusion().join(dense, lexical, titles, np.zeros(len(rows), bool), terms, token_scores)
+    np.testing.assert_allclose(ours, expected / 1.25, rtol=1e-7, atol=1e-9)
+
+
+def test_what_is_scored_anew_stays_above_the_others() -> None:
+    scores, new_scores = np.array([0.5, 0.4, 0.3, 0.2]), np.array([0.0, 1.0, 0.9, 0.5])
+    np.testing.assert_allclose(lifted(scores, np.array([0, 1]), new_scores), [0.3, 1.0, 0.3, 0.2])
+    np.testing.assert_allclose(lifted(scores, np.arange(4), new_scores), new_scores)
+
+
+def test_the_share_of_tokens_is_taken_from_that_of_meaning() -> None:
+    assert Fusion(tokens=0.5, alpha=0.6).shares(2, True) == pytest.approx((0.1, 0.4, 0.5))
+    assert Fusion(alpha=0.2, tokens=0.5).shares(9, True) == pytest.approx((0.0, 0.8, 0.2))  # never more than all of it
+    assert (Fusion(tokens=0).takes_tokens, Fusion("convex").takes_tokens, Fusion().takes_tokens) == (False, False, True)
+
+
+def test_only_blend_looks_at_titles() -> None:
+    dense, lexical = np.array([0.9, 0.8, 0.1]), np.array([3.0, 2.9, -np.inf])
+    shares = np.array([0.0, 1.0, 0.0])
+    cases: list[tuple[FusionMethod, int]] = [("rrf", 0), ("convex", 0), ("blend", 1)]
+    for method, first in cases:
+        assert np.argmax(Fusion(method, title=0.5).join(dense, lexical, shares, np.zeros(3, bool))) == first
+        assert np.argmax(Fusion(method, title=0).join(dense, lexical, shares, np.zeros(3, bool))) == 0
+
+
+def test_a_paper_with_all_the_words_is_lifted_over_one_a_little_better() -> None:
+    dense, lexical, complete_mask = np.array([0.9, 0.88, 0.1]), np.array([3.0, 2.9, -np.inf]), np.array([False, True, False])
+    assert np.argmax(Fusion().join(dense, lexical, np.zeros(3), complete_mask)) == 1
+    assert np.argmax(Fusion(complete=0).join(dense, lexical, np.zeros(3), complete_mask)) == 0
+
+
+def test_alpha_is_the_dense_halfs_share() -> None:
+    dense, lexical = np.array([1.0, 0.0]), np.array([0.0, 9.0])
+    for alpha, expected in ((1.0, [1.0, 0.0]), (0.0, [0.0, 1.0]), (0.25, [0.25, 0.75])):
+        assert Fusion("convex", alpha).join(dense, lexical, np.zeros(2), np.zeros(2, bool)).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "words"),
+    [
+        ({"tokens": 1.5}, InvalidRequest, "tokens between 0 and 1"),
+        ({"token_depth": 0}, InvalidRequest, "token_depth >= 1"),
+        ({"method": "rff"}, UnknownName, "did you mean 'rrf'"),
+        ({"method": ""}, UnknownName, "fusion"),
+        ({"normalisation": "minmax"}, UnknownName, "did you mean 'min-max'"),
+        ({"alpha": -0.01}, InvalidRequest, "between 0 and 1, not -0.01"),
+        ({"alpha": 1.01}, InvalidRequest, "between 0 and 1, not 1.01"),
+        ({"alpha": math.nan}, InvalidRequest, "between 0 and 1"),
+        ({"title": -0.1}, InvalidRequest, "title >= 0"),
+        ({"depth": 0}, InvalidRequest, "depth >= 1"),
+    ],
+)
+def test_bad_settings_are_refused(settings: dict[str, Any], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words) as caught:
+        Fusion(**settings)
+    assert "\n" not in str(caught.value)
+
+
+def test_settings_at_their_ends_are_taken() -> None:
+    for settings in ({"alpha": 0}, {"alpha": 1}, {"title": 0}, {"depth": 1}):
+        Fusion(**settings)  # type: ignore[arg-type]
+    assert Fusion() == Fusion("blend")

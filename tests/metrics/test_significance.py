@@ -1,0 +1,182 @@
+"""Intervals and paired tests against SciPy's own, slower ways of computing them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.metrics import f1_score
+
+from sciretrieve.metrics.significance import (
+    compare,
+    holm,
+    interval,
+    interval_of_f1,
+    interval_of_tau,
+    interval_over_tasks,
+    randomisation,
+    variance,
+)
+
+
+def test_the_interval_is_the_percentile_bootstraps() -> None:
+    values = np.random.default_rng(0).beta(2, 5, 200)
+    their_interval = stats.bootstrap(
+        (values,), np.mean, method="percentile", n_resamples=10_000, rng=np.random.default_rng(1)
+    ).confidence_interval
+    assert interval(values) == pytest.approx((their_interval.low, their_interval.high), abs=2e-3)
+    assert interval(values) == interval(values[::-1])
+    assert interval(np.ones(5)) == (1.0, 1.0)
+    assert interval(np.empty(0)) == (0.0, 0.0)
+
+
+def mean_of_means(*tasks: Any, axis: int) -> Any:
+    return np.mean([task.mean(axis=axis) for task in tasks], axis=0)
+
+
+@pytest.mark.parametrize("sizes", [(40,), (200, 30), (5, 80, 150, 12)])
+def test_the_interval_over_tasks_resamples_each_task_among_its_own(sizes: tuple[int, ...]) -> None:
+    chance = np.random.default_rng(5)
+    tasks = [chance.beta(1 + at, 3, size) for at, size in enumerate(sizes)]
+    their_interval = stats.bootstrap(
+        tasks, mean_of_means, method="percentile", n_resamples=10_000, vectorized=True, rng=np.random.default_rng(1)
+    ).confidence_interval
+    low, high = interval_over_tasks(tasks)
+    assert (low, high) == pytest.approx((their_interval.low, their_interval.high), abs=6e-3)
+    assert low < np.mean([task.mean() for task in tasks]) < high
+    assert interval_over_tasks([task[::-1] for task in tasks]) == (low, high)
+    narrow = interval_over_tasks(tasks, 0.5)
+    assert low < narrow[0] < narrow[1] < high
+
+
+def test_tasks_are_resampled_apart() -> None:
+    # were the same queries drawn in both tasks, the mean of a task and its mirror would never move
+    values = np.random.default_rng(6).uniform(size=50)
+    low, high = interval_over_tasks([values, 1 - values])
+    assert high - low > 0.05
+    assert interval_over_tasks([np.ones(4), np.zeros(7)]) == (0.5, 0.5)
+    assert interval_over_tasks([values]) == interval(values)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.02, 0.1])
+def test_p_values(shift: float) -> None:
+    chance = np.random.default_rng(3)
+    a = chance.uniform(size=80)
+    b = a + shift + chance.normal(0, 0.1, 80)
+    comparison = compare(a, b)
+    test = stats.permutation_test((b - a,), np.mean, permutation_type="samples", n_resamples=20_000, rng=np.random.default_rng(4))
+    assert comparison.p_randomisation == pytest.approx(test.pvalue, abs=0.015)
+    assert comparison.p_t == pytest.approx(stats.ttest_rel(b, a).pvalue)
+    assert comparison.difference == pytest.approx((b - a).mean())
+    assert comparison.wins + comparison.ties + comparison.losses == 80
+    assert comparison.low < comparison.difference < comparison.high
+
+
+def test_equal_runs_do_not_differ() -> None:
+    comparison = compare(np.ones(10), np.ones(10))
+    assert (comparison.difference, comparison.p_randomisation, comparison.p_t, comparison.ties) == (0.0, 1.0, 1.0, 10)
+
+
+def test_few_differences_are_counted_exactly() -> None:
+    # one of 2^3 sign patterns, and its mirror, are as extreme as all three positive
+    assert randomisation(np.array([1.0, 1.0, 1.0, 0.0])) == pytest.approx(0.25, abs=0.01)
+
+
+def test_holm() -> None:
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.5, 0.9]) == pytest.approx([1.0, 1.0])
+    assert holm([]) == []
+
+
+FOUR_SYSTEMS = np.array([[((3 * system + 5 * query**2 + 2 * system * query) % 11) / 10 for query in range(12)] for system in range(4)])
+
+
+def test_an_analysis_of_variance_is_that_of_a_linear_model() -> None:
+    """F and p of statsmodels 0.15, anova_lm(ols("v ~ C(system) + C(query)"))."""
+    found = variance(FOUR_SYSTEMS + np.array([[0.0], [0.15], [0.2], [0.55]]))
+    assert found.degrees == (3, 33)
+    assert [found.f, found.p] == pytest.approx([23.028986, 3.157695e-08], rel=1e-6)
+
+
+def test_tukeys_test_of_two_systems_is_the_paired_t_test() -> None:
+    for b in (1, 2, 3):
+        test = stats.ttest_rel(FOUR_SYSTEMS[0], FOUR_SYSTEMS[b] + 0.2)
+        found = variance(np.stack([FOUR_SYSTEMS[0], FOUR_SYSTEMS[b] + 0.2]))
+        assert [found.f, found.p] == pytest.approx([test.statistic**2, test.pvalue])
+        assert found.p_of_pairs == pytest.approx(np.array([[1, test.pvalue], [test.pvalue, 1]]), rel=1e-4)
+
+
+def test_tukeys_p_values_are_how_often_chance_spreads_systems_so_far() -> None:
+    values = FOUR_SYSTEMS + np.array([[0.0], [0.15], [0.2], [0.35]])
+    found = variance(values)
+    # the largest of all differences under chance, drawn instead of integrated
+    chance = np.random.default_rng(7)
+    draws = chance.normal(size=(300_000, 4))
+    ranges = np.ptp(draws, axis=1) / np.sqrt(chance.chisquare(33, len(draws)) / 33)
+    left = values - values.mean(axis=1, keepdims=True) - values.mean(axis=0) + values.mean()
+    scale = np.sqrt(np.square(left).sum() / 33 / 12)
+    means = values.mean(axis=1)
+    for a in range(4):
+        for b in range(a):
+            assert (
+                found.p_of_pairs[a, b]
+                == found.p_of_pairs[b, a]
+                == pytest.approx((ranges >= abs(means[a] - means[b]) / scale).mean(), abs=4e-3)
+            )
+
+
+def test_variance_where_nothing_is_left_to_chance() -> None:
+    same = variance(np.tile(FOUR_SYSTEMS[0], (3, 1)))
+    assert (same.f, same.p, same.p_of_pairs.min()) == (0.0, 1.0, 1.0)
+    shifted = variance(np.stack([FOUR_SYSTEMS[0], FOUR_SYSTEMS[0], FOUR_SYSTEMS[0] + 0.1]))
+    assert (shifted.p, shifted.p_of_pairs[0, 1], shifted.p_of_pairs[0, 2]) == (0.0, 1.0, 0.0)
+
+
+def f1_of(average: str) -> Any:
+    return lambda truth, predicted: f1_score(truth, predicted, average=average, zero_division=0)
+
+
+def bootstrap_by_hand(figure: Any, truth: Any, predicted: Any, resamples: int) -> Any:
+    chance = np.random.default_rng(11)
+    rows = chance.integers(0, len(truth), (resamples, len(truth)))
+    return np.percentile([figure(truth[part], predicted[part]) for part in rows], [2.5, 97.5])
+
+
+@pytest.mark.parametrize("form", ["binary", "macro", "words", "rare", "several"])
+def test_the_interval_of_f1_is_the_bootstrap_over_papers(form: str) -> None:
+    chance = np.random.default_rng(3)
+    shape: Any = (150, 5) if form == "several" else 150
+    truth = chance.integers(0, 2 if form in ("binary", "several") else 4, shape)
+    predicted = np.where(chance.random(shape) < 0.3, chance.permutation(truth), truth)
+    if form == "rare":  # a class that many resamples lack
+        truth[:], predicted[:] = truth % 2, predicted % 2
+        truth[3], predicted[3] = 7, 0
+    elif form == "words":
+        truth, predicted = (np.array(["a", "b", "c", "d"])[part] for part in (truth, predicted))
+    average: Any = "binary" if form == "binary" else "macro"
+    low, high = interval_of_f1(truth, predicted, average)
+    assert (low, high) == pytest.approx(bootstrap_by_hand(f1_of(average), truth, predicted, 500), abs=0.025)
+    assert low < f1_score(truth, predicted, average=average, zero_division=0) < high
+    assert interval_of_f1(truth, predicted, average) == (low, high)
+    assert interval_of_f1(truth, truth, average) == (1.0, 1.0) or form == "rare"
+
+
+def test_the_interval_of_tau_is_the_bootstrap_over_papers() -> None:
+    chance = np.random.default_rng(4)
+    truth = chance.integers(0, 8, 120).astype(np.float64)
+    predicted = truth + chance.normal(0, 3, 120)
+    their_interval = stats.bootstrap(
+        (truth, predicted),
+        lambda a, b: stats.kendalltau(a, b).statistic,
+        paired=True,
+        vectorized=False,
+        method="percentile",
+        n_resamples=1_000,
+        rng=np.random.default_rng(1),
+    ).confidence_interval
+    low, high = interval_of_tau(truth, predicted)
+    assert (low, high) == pytest.approx((their_interval.low, their_interval.high), abs=0.015)
+    assert interval_of_tau(truth, predicted) == (low, high)
+    assert low < stats.kendalltau(truth, predicted).statistic < high

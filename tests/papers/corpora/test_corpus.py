@@ -1,0 +1,254 @@
+"""Finding the files behind what the user names, and knowing again what was read before."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from sciretrieve.errors import IndexExists, InvalidRequest, NotFound
+from sciretrieve.papers.corpora import ColumnMap, open_corpus
+from sciretrieve.types import Paper
+from tests.made_up import read_corpus, write_jsonl
+from tests.toy_encoder import LetterEncoder
+
+
+def test_several_sources_are_read_in_the_order_given(tmp_path: Path) -> None:
+    for name in "ab":
+        write_jsonl(tmp_path / f"{name}.jsonl", [{"id": name, "title": name}])
+    (tmp_path / "c.csv").write_text("id,title\nc,c\n")
+    sources = [tmp_path / name for name in ("b.jsonl", "c.csv", "a.jsonl")]
+    assert read_corpus(*sources)[0]["id"].to_pylist() == ["b", "c", "a"]
+    assert open_corpus(sources).count() == 3
+
+
+def test_hidden_and_underscored_files_of_a_directory_are_not_papers(tmp_path: Path) -> None:
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    for name in (".hidden.jsonl", "_meta.jsonl", "deep/er/papers.jsonl"):
+        write_jsonl(tmp_path / name, [{"id": name, "title": "t"}])
+    (tmp_path / "README.md").touch()
+    assert read_corpus(tmp_path)[0]["id"].to_pylist() == ["deep/er/papers.jsonl"]
+
+
+def test_a_directory_may_have_compressed_files_without_a_suffix_of_their_own(tmp_path: Path) -> None:
+    """As OpenAlex's snapshot has them, beside a manifest."""
+    part = tmp_path / "updated_date=2026-11-01"
+    part.mkdir()
+    (part / "part_000.gz").write_bytes(gzip.compress(b'{"id": "https://openalex.org/W1", "title": "t"}\n'))
+    (tmp_path / "manifest").write_text('{"entries": []}')
+    assert read_corpus(tmp_path)[0]["id"].to_pylist() == ["https://openalex.org/W1"]
+
+
+def give(monkeypatch: pytest.MonkeyPatch, text: bytes) -> None:
+    """Stand this on standard input."""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
+
+
+def test_standard_input_is_json_lines_that_can_be_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    give(monkeypatch, b"".join(b'{"id": %d, "title": "t"}\n' % number for number in range(3000)))
+    corpus = open_corpus("-")
+    assert (corpus.count(), corpus.fingerprint()) == (3000, corpus.fingerprint())
+    for _ in range(2):
+        assert [batch.papers["id"].to_pylist() for batch in corpus.batches()] == [[str(number) for number in range(3000)]]
+
+
+def test_standard_input_may_be_bibtex(monkeypatch: pytest.MonkeyPatch) -> None:
+    give(monkeypatch, b"\n@misc{a, title = {T}}\n")
+    assert read_corpus("-")[0]["id"].to_pylist() == ["a"]
+
+
+def test_standard_input_may_be_csv(monkeypatch: pytest.MonkeyPatch) -> None:
+    give(monkeypatch, b"Key;Title\na;T\nb;U\n")
+    assert read_corpus("-")[0].select(["id", "title"]).to_pylist() == [{"id": "a", "title": "T"}, {"id": "b", "title": "U"}]
+
+
+def test_a_directory_may_mix_formats_and_hold_files_that_have_another_suffix(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,title\na,A\n")
+    write_jsonl(tmp_path / "b.jsonl", [{"id": "b", "title": "B"}])
+    (tmp_path / "c.bib").write_text("@misc{c, title = {C}}\n")
+    (tmp_path / "d.json").write_text("TY  - JOUR\nID  - d\nTI  - D\nER  - \n")
+    write_jsonl(tmp_path / "e.bib", [{"id": "e", "title": "E"}])
+    (tmp_path / "README.md").touch()
+    papers, rejected = read_corpus(tmp_path)
+    assert (papers["id"].to_pylist(), papers["title"].to_pylist(), rejected) == (list("abcde"), list("ABCDE"), [])
+
+
+def test_another_standard_input_is_another_corpus(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import sciretrieve as sr
+
+    give(monkeypatch, b'{"id": 1, "title": "first"}\n')
+    sr.build("-", tmp_path / "index", encoder=None)
+    give(monkeypatch, b'{"id": 1, "title": "first"}\n')
+    assert len(sr.build("-", tmp_path / "index", encoder=None)) == 1
+    give(monkeypatch, b'{"id": 2, "title": "other"}\n')
+    with pytest.raises(IndexExists):
+        sr.build("-", tmp_path / "index", encoder=None)
+
+
+ROWS = [{"id": 7, "title": "T", "authors": ["Ada Lovelace"], "year": 1843}, {"id": 8, "title": "U", "year": None, "cited": 3}]
+
+
+def polars_frame(rows: list[dict[str, Any]]) -> Any:
+    return pytest.importorskip("polars").DataFrame(rows)
+
+
+def batches(rows: list[dict[str, Any]]) -> list[pa.RecordBatch]:
+    return [pa.RecordBatch.from_pylist([row]) for row in rows]
+
+
+def reader(rows: list[dict[str, Any]]) -> Any:
+    table = pa.Table.from_pylist(rows)
+    return pa.RecordBatchReader.from_batches(table.schema, table.to_batches())
+
+
+def papers(rows: list[dict[str, Any]]) -> list[Paper]:
+    return [
+        Paper(str(row["id"]), row["title"], authors=tuple(row.get("authors", ())), year=row["year"], extra={"cited": row.get("cited")})
+        for row in rows
+    ]
+
+
+KINDS: list[Callable[[list[dict[str, Any]]], Any]] = [list, tuple, iter, pd.DataFrame, polars_frame, pa.Table.from_pylist, batches, reader]
+KINDS += [papers, lambda rows: pa.RecordBatch.from_pylist(rows), lambda rows: pd.DataFrame(rows).to_dict("records")]
+KINDS += [lambda rows: pa.table(pd.DataFrame(rows)), lambda rows: pd.DataFrame(rows).set_index("id")]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tables_in_memory_are_corpora(kind: Callable[[list[dict[str, Any]]], Any]) -> None:
+    corpus = open_corpus(kind(ROWS))
+    (batch,) = corpus.batches()
+    assert batch.papers.select(["id", "title", "year"]).to_pylist() == [
+        {"id": "7", "title": "T", "year": 1843},
+        {"id": "8", "title": "U", "year": None},
+    ]
+    assert batch.papers["authors"].to_pylist()[0] == ["Ada Lovelace"]
+    assert corpus.count() == 2
+    assert corpus.fingerprint() == open_corpus(kind(ROWS)).fingerprint() != open_corpus(kind(ROWS[:1])).fingerprint()
+
+
+def test_texts_as_polars_gives_them_are_stored(tmp_path: Path) -> None:
+    import sciretrieve as sr
+
+    texts = pa.array(["x", "y"], pa.string_view())
+    index = sr.build(pa.table({"id": texts, "title": texts, "topic": texts}), tmp_path / "index", encoder=None)
+    assert [paper.extra["topic"] for paper in index.papers(["y", "x"])] == ["y", "x"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "source"),
+    [
+        (list, "in memory: a list of 2 rows"),
+        (pd.DataFrame, "in memory: pandas.DataFrame of 2 rows"),
+        (polars_frame, "in memory: polars.DataFrame of 2 rows"),
+        (batches, "in memory: pyarrow.RecordBatch of 2 rows"),
+        (papers, "in memory: a list of Paper of 2 rows"),
+    ],
+)
+def test_an_index_of_them_says_what_it_is_of(tmp_path: Path, kind: Callable[[list[dict[str, Any]]], Any], source: str) -> None:
+    import sciretrieve as sr
+
+    index = sr.build(kind(ROWS), tmp_path / "index", encoder=None)
+    assert index.manifest.sources[0].corpus == (source,)
+    assert len(sr.build(kind(ROWS), tmp_path / "index", encoder=None)) == 2
+    more = [*ROWS, {"id": 9, "title": "V", "year": 2000}]
+    with pytest.raises(IndexExists, match=r"`sr\.sync\(papers, '.*index'\)` makes it equal to these papers, `sr\.add"):
+        sr.build(kind(more), tmp_path / "index", encoder=None)
+    assert sr.add(kind(more[2:]), tmp_path / "index").papers == 3
+    update = sr.sync(kind(more[1:]), tmp_path / "index")
+    assert (update.deleted, update.unchanged, update.papers) == (1, 2, 2)
+    assert sr.estimate(kind(more), encoder=None).papers == 3
+
+
+def test_vectors_of_papers_in_memory(tmp_path: Path) -> None:
+    import sciretrieve as sr
+
+    for number, kind in enumerate((list, pd.DataFrame, pa.Table.from_pylist, papers)):
+        target = tmp_path / f"{number}.jsonl"
+        assert sr.encode(kind(ROWS), target, encoder=LetterEncoder()) == 2
+        assert [json.loads(line)["paper_id"] for line in target.read_text().splitlines()] == ["7", "8"]
+    with pytest.raises(InvalidRequest, match="nothing to encode in in memory: a list of 1 rows"):
+        sr.encode([{"id": "x", "title": ""}], tmp_path / "none.jsonl", encoder=LetterEncoder())
+
+
+def test_what_pandas_has_for_a_missing_value_is_no_text() -> None:
+    rows = [{"id": "a", "title": "T", "abstract": float("nan"), "year": pd.NaT}, {"id": "b", "title": pd.NA, "abstract": "x", "year": 1}]
+    (batch,) = open_corpus(rows).batches()
+    found = batch.papers.select(["title", "abstract", "year"]).to_pylist()
+    assert found[0] == {"title": "T", "abstract": "", "year": None}
+    assert found[1]["title"] == ""
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"id": ["a"], "title": ["T"]},
+        {"id": "a", "title": "T"},
+        pd.Series(["a"]),
+        [pd.Series(["a"])],
+        pd.concat([pd.DataFrame(ROWS), pd.DataFrame(ROWS)], axis=1),
+        [{1: "a"}],
+        [Paper("a"), {"id": "b"}, 3],
+    ],
+)
+def test_what_is_no_table_is_refused_in_one_line(value: Any) -> None:
+    with pytest.raises(InvalidRequest, match=r"is not a corpus|cannot be read as a table of papers|neither a title nor") as caught:
+        list(open_corpus(value).batches())
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "value", [None, 123, [{"id": 1}, "papers.jsonl"], [3], [{"id": "1", "title": "\ud800"}], pd.DataFrame({"a": [1, "x"]})]
+)
+def test_what_holds_no_papers_is_refused_in_one_line(value: Any) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        list(open_corpus(value).batches())
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [("papers.jsonl", "papers"), ("old.papers.jsonl.gz", "old"), ("folder", "folder"), ("folder/*.jsonl", "folder"), ("-", "stdin")],
+)
+def test_a_corpus_is_named_after_its_source(tmp_path: Path, source: str, name: str) -> None:
+    (tmp_path / "folder").mkdir()
+    for file in ("papers.jsonl", "old.papers.jsonl.gz", "folder/a.jsonl", "folder/b.jsonl"):
+        (tmp_path / file).touch()
+    assert open_corpus(source).name == name
+
+
+def test_the_fingerprint_changes_with_the_files_and_the_columns(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "p.jsonl", [{"id": 1, "title": "t"}])
+    first = open_corpus(path).fingerprint()
+    assert open_corpus(path).fingerprint() == first
+    assert open_corpus(path, ColumnMap(title="other")).fingerprint() != first
+    os.utime(path, ns=(0, 0))
+    touched = open_corpus(path).fingerprint()
+    assert touched != first
+    write_jsonl(tmp_path / "q.jsonl", [{"id": 2, "title": "t"}])
+    assert open_corpus([path, tmp_path / "q.jsonl"]).fingerprint() != touched
+
+
+@pytest.mark.parametrize(
+    ("source", "error", "words"),
+    [
+        ("absent.jsonl", NotFound, "there is no corpus absent.jsonl"),
+        ("absent/*.parquet", NotFound, "there is no corpus absent"),
+        ("notes.docx", InvalidRequest, r"no supported format \(.*\.parquet"),
+        ("empty", NotFound, "holds no supported file"),
+    ],
+)
+def test_what_is_no_corpus(tmp_path: Path, source: str, error: type[Exception], words: str) -> None:
+    (tmp_path / "notes.docx").touch()
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(error, match=words):
+        open_corpus(source)
+    with pytest.raises(InvalidRequest, match="no corpus given"):
+        open_corpus([])

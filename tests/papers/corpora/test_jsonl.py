@@ -1,0 +1,174 @@
+"""JSON Lines: plain and compressed, every kind of bad line, and values of every kind."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import lzma
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sciretrieve.errors import InvalidRequest
+from sciretrieve.papers.corpora import open_corpus, raw
+from sciretrieve.papers.corpora.raw import BATCH_ROWS
+from tests.made_up import read_corpus, write_jsonl
+
+LINES = b"".join(json.dumps({"id": str(n), "title": f"title {n}"}).encode() + b"\n" for n in range(10_000))
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+def test_plain_and_compressed_read_alike(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"p.jsonl{suffix}"
+    compressed = {"": LINES, ".gz": gzip.compress(LINES), ".zst": pa.compress(LINES, codec="zstd", asbytes=True)}[suffix]
+    path.write_bytes(compressed)
+    papers, rejected = read_corpus(path)
+    assert papers["title"].to_pylist() == [f"title {n}" for n in range(10_000)]
+    assert rejected == []
+
+
+def test_a_last_line_without_an_end_windows_ends_and_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "p.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"id": "a", "title": "x"}\r\n\r\n{"id": "b", "title": "y"}')
+    assert read_corpus(path)[0]["id"].to_pylist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_a_file_cut_short_is_refused(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"p.jsonl{suffix}"
+    whole = gzip.compress(LINES) if suffix == ".gz" else pa.compress(LINES, codec="zstd", asbytes=True)
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InvalidRequest, match="cannot be read to its end"):
+        read_corpus(path)
+
+
+def test_bad_lines_cost_themselves_alone(tmp_path: Path) -> None:
+    path = tmp_path / "p.jsonl"
+    bad = {
+        b'{"id": "x", "title": "cut': "not valid JSON",
+        b'["a", "list"]': "not a JSON object",
+        b'"text"': "not a JSON object",
+        b"{}": "an empty object",
+        b'{"id": "x", "title": "\xff"}': "broken UTF-8 at byte",
+        b'{"id": "x", "title": "\\ud800"}': "broken UTF-8",
+        b'{"id": "x", "title": "t", "deep": {"list": ["\\udfff"]}}': "broken UTF-8",
+        b"[" * 100_000: "not valid JSON",
+        b'{"id": null, "year": 2000}': "no title and no abstract",
+        b'{"id": "y", "title": " ", "abstract": ""}': "no title and no abstract",
+        b'{"id": "good-0", "title": "again"}': "duplicate id",
+    }
+    with path.open("wb") as file:
+        for number, line in enumerate(bad):
+            file.write(b'{"id": "good-%d", "title": "fine"}\n' % number + line + b"\n")
+    papers, rejected = read_corpus(path)
+    assert papers["id"].to_pylist() == [f"good-{n}" for n in range(len(bad))]
+    assert [item.row for item in rejected] == [2 * n + 2 for n in range(len(bad))]
+    for item, reason in zip(rejected, bad.values(), strict=True):
+        assert item.reason.startswith(reason)
+        assert "\n" not in item.reason
+
+
+def test_a_file_of_bad_lines_alone(tmp_path: Path) -> None:
+    (tmp_path / "p.jsonl").write_text("{}\n[]\nnot json\n")
+    papers, rejected = read_corpus(tmp_path / "p.jsonl")
+    assert len(papers) == 0
+    assert [item.row for item in rejected] == [1, 2, 3]
+
+
+def test_a_column_that_changes_its_type_loses_nothing(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [{"id": n, "title": "t", "mixed": n if n < BATCH_ROWS else f"text {n}"} for n in range(BATCH_ROWS + 5)]
+    rows[10]["mixed"] = 1.5
+    rows[11]["mixed"] = None
+    papers, _ = read_corpus(write_jsonl(tmp_path / "p.jsonl", rows))
+    values = papers["mixed"].to_pylist()
+    assert values[10:12] == ["1.5", None]
+    assert [float(value) for value in values[:10]] == list(range(10))
+    assert values[-1] == f"text {BATCH_ROWS + 4}"
+
+
+def test_values_of_every_kind_are_kept(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"id": 1, "title": "t", "flag": True, "big": 2**70, "tags": ["a"], "ids": {"doi": "x"}, "either": 3, "empty": {}},
+        {"id": "two", "title": "t", "flag": None, "big": 5, "tags": [], "ids": {"pmid": 4}, "either": ["list"], "empty": {}},
+    ]
+    papers, _ = read_corpus(write_jsonl(tmp_path / "p.jsonl", rows))
+    assert papers["id"].to_pylist() == ["1", "two"]
+    assert papers["flag"].to_pylist() == [True, None]
+    assert papers["big"].to_pylist() == [str(2**70), "5"]
+    assert papers["tags"].to_pylist() == [["a"], []]
+    assert papers["ids"].to_pylist() == [{"doi": "x", "pmid": None}, {"doi": None, "pmid": 4}]
+    assert papers["either"].to_pylist() == ["3", '["list"]']
+    assert [json.loads(value) if isinstance(value, str) else value for value in papers["empty"].to_pylist()] == [{}, {}]
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**40), 2**40) | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.dictionaries(st.sampled_from(["extra", "other", "üñï"]), json_values, max_size=3), min_size=1, max_size=6))
+def test_whatever_the_values_every_paper_is_built_and_found(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, object]]
+) -> None:
+    import sciretrieve as sr
+
+    folder = tmp_path_factory.mktemp("any")
+    papers = [{"id": str(number), "title": "the same words", **row} for number, row in enumerate(rows)]
+    (folder / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in papers))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(raw, "BATCH_ROWS", 2)  # so that batches of one shard, and shards, differ in their columns' types
+        index = sr.build(folder / "p.jsonl", folder / "index", encoder=None, shard_size=3)
+    assert {hit.id for hit in index.search("words", k=9, mode="bm25").hits} == {paper["id"] for paper in papers}
+
+
+def test_counting_is_by_lines(tmp_path: Path) -> None:
+    (tmp_path / "p.jsonl").write_bytes(LINES)
+    assert open_corpus(tmp_path / "p.jsonl").count() == 10_000
+
+
+def packed(data: bytes, suffix: str) -> bytes:
+    """`data` in a compressed file with that suffix."""
+    if suffix == ".zip":
+        target = io.BytesIO()
+        with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("__MACOSX/._p.jsonl", b"x")
+            archive.writestr("folder/p.jsonl", data)
+        return target.getvalue()
+    if suffix == ".zst":
+        return bytes(pa.compress(data, codec="zstd", asbytes=True))
+    return gzip.compress(data) if suffix == ".gz" else lzma.compress(data)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst", ".xz", ".zip"])
+def test_a_compression_is_known_by_its_first_bytes(tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("p.jsonl", f"p.jsonl{suffix}", f"q{suffix}"):
+        (tmp_path / name).write_bytes(packed(LINES, suffix))
+        assert read_corpus(tmp_path / name)[0]["title"].to_pylist() == [f"title {n}" for n in range(10_000)]
+        assert open_corpus(tmp_path / name).count() is None
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(packed(LINES, suffix))))
+    assert len(read_corpus("-")[0]) == 10_000
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst", ".xz", ".zip"])
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[: len(data) // 2], lambda data: data[:40] + b"\0" * 40 + data[80:], lambda data: b"plain"]
+)
+def test_damaged_compressed_files_are_refused_in_one_line(tmp_path: Path, suffix: str, damage: Any) -> None:
+    (tmp_path / f"p.jsonl{suffix}").write_bytes(damage(packed(LINES, suffix)))
+    with pytest.raises(InvalidRequest, match="cannot be read to its end") as caught:
+        read_corpus(tmp_path / f"p.jsonl{suffix}")
+    assert "\n" not in str(caught.value)
+
+
+def test_xz_after_xz_is_one_file(tmp_path: Path) -> None:
+    (tmp_path / "p.jsonl.xz").write_bytes(lzma.compress(LINES[: len(LINES) // 2]) + b"\0" * 4 + lzma.compress(LINES[len(LINES) // 2 :]))
+    assert len(read_corpus(tmp_path / "p.jsonl.xz")[0]) == 10_000

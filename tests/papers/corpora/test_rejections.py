@@ -1,0 +1,58 @@
+"""Rejected rows, noted as they come."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sciretrieve.errors import BadPaper
+from sciretrieve.papers.corpora import Rejected, Rejections
+
+ROWS = [Rejected(f"papers-{number % 2}.jsonl", number, f"reason {number}", None if number % 3 else f"é{number}") for number in range(7)]
+
+
+def noted(path: Path) -> list[Rejected]:
+    return [Rejected(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_all_are_in_the_file_in_order(tmp_path: Path) -> None:
+    rejections = Rejections(tmp_path / "rejected.jsonl", strict=False)
+    for rejected in ([], ROWS[:3], [], ROWS[3:4], ROWS[4:]):
+        rejections(rejected)
+    assert noted(rejections.path) == ROWS
+    assert (rejections.count, rejections.first) == (7, ROWS[0])
+    assert "é0" in rejections.path.read_text(encoding="utf-8")
+
+
+def test_bytes_that_are_not_utf_8_are_noted_and_come_back(tmp_path: Path) -> None:
+    rows = [Rejected("caf\udce9.bib", 2, "the entry in line 2 is broken: '\udcff' ü", "key\udcb5")]
+    rejections = Rejections(tmp_path / "rejected.jsonl", strict=False)
+    rejections(rows)
+    assert noted(rejections.path) == rows
+
+
+def test_without_any_there_is_no_file(tmp_path: Path) -> None:
+    rejections = Rejections(tmp_path / "rejected.jsonl", strict=True)
+    rejections([])
+    assert not rejections.path.exists()
+    assert (rejections.count, rejections.first) == (0, None)
+
+
+def test_an_earlier_runs_file_is_replaced_at_the_first(tmp_path: Path) -> None:
+    Rejections(tmp_path / "rejected.jsonl", strict=False)(ROWS)
+    rejections = Rejections(tmp_path / "rejected.jsonl", strict=False)
+    assert noted(rejections.path) == ROWS
+    rejections(ROWS[5:6])
+    rejections(ROWS[2:3])
+    assert noted(rejections.path) == [ROWS[5], ROWS[2]]
+    assert rejections.first == ROWS[5]
+
+
+def test_a_strict_run_stops_at_the_first_and_notes_nothing(tmp_path: Path) -> None:
+    rejections = Rejections(tmp_path / "rejected.jsonl", strict=True)
+    with pytest.raises(BadPaper, match=r"papers-0\.jsonl.*row 4: reason 4") as caught:
+        rejections(ROWS[4:])
+    assert "\n" not in str(caught.value)
+    assert not rejections.path.exists()

@@ -1,0 +1,345 @@
+"""The filter language against plain Python over the same rows, and its errors."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sciretrieve.errors import InvalidRequest, UnknownName
+from sciretrieve.query.narrowing import filters
+
+ROWS: list[dict[str, Any]] = [
+    {"id": "a", "year": 1999, "impact": 1.5, "venue": "ACL", "open": True, "authors": ["Ada Lovelace"], "day": "1999-05-01"},
+    {"id": "b", "year": 2018, "impact": 0.5, "venue": "Nature", "open": False, "authors": [], "day": "2018-01-02"},
+    {"id": "c", "year": None, "impact": None, "venue": None, "open": None, "authors": None, "day": None},
+    {
+        "id": "d",
+        "year": 2020,
+        "impact": 2.0,
+        "venue": 'The "Q" Journal',
+        "open": True,
+        "authors": ["Grace Hopper", "ADA X"],
+        "day": "2020-02-29",
+    },
+    {"id": "e", "year": 2018, "impact": -3.0, "venue": "naïve Größe", "open": False, "authors": ["M. Curie"], "day": "2018-12-31"},
+]
+TABLE = pa.Table.from_pylist(ROWS).set_column(
+    6, "day", pa.array([row["day"] and datetime.date.fromisoformat(row["day"]) for row in ROWS], pa.date32())
+)
+COLUMNS = {name: TABLE[name] for name in TABLE.column_names} | {
+    "odd name": pa.array([1, 2, 3, 4, 5]),
+    "nothing": pa.nulls(5),
+    "between": pa.array(["", "x", None, "", ""]),
+    "is": pa.array([None, "x", None, None, ""]),
+}
+
+
+def passing(text: str) -> str:
+    mask = filters.mask(filters.parse(text), COLUMNS, list(COLUMNS))
+    assert mask.dtype == bool
+    return "".join(row["id"] for row, ok in zip(ROWS, mask, strict=True) if ok)
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("year >= 2018", "bde"),
+        ("year = 2018", "be"),
+        ("year != 2018", "ad"),
+        ("not year == 2018", "acd"),
+        ("year > 2018.5", "d"),
+        ("year in (1999, 2020)", "ad"),
+        ("year not in (1999, 2020)", "bce"),
+        ("impact < 1", "be"),
+        ("impact >= 2", "d"),
+        ("impact in (2, 0.5)", "bd"),
+        ("impact > -3e0", "abd"),
+        ('venue == "ACL"', "a"),
+        ("venue == 'ACL' or venue == 'Nature'", "ab"),
+        (r'venue == "The \"Q\" Journal"', "d"),
+        ('venue in ("ACL", "none")', "a"),
+        ('venue contains "NAÏVE"', "e"),
+        ('venue contains "größe"', "e"),
+        ('authors contains "ada"', "ad"),
+        ('authors in ("M. Curie", "ADA X")', "de"),
+        ('not (authors contains "ada") and year >= 2000', "be"),
+        ("open == true", "ad"),
+        ("open = FALSE", "be"),
+        ('day >= "2018-06-01"', "de"),
+        ('day == "2018-01-02"', "b"),
+        ("year between 1999 and 2018", "abe"),
+        ("year between 2018 and 1999", ""),
+        ("year not between 1999 and 2018", "cd"),
+        ("year between 1999 and 2018 and impact < 1 or year is null", "bce"),
+        ("impact BETWEEN -3.5 AND 0.5", "be"),
+        ("day between '2018-01-02' and \"2018-12-31\"", "be"),
+        ('venue between "A" and "O"', "ab"),
+        ("year is null", "c"),
+        ("year IS NOT NULL", "abde"),
+        ("not (year is not null)", "c"),
+        ("venue is null or impact is null", "c"),
+        ("authors is null", "bc"),
+        ("authors is not null and open is not null", "ade"),
+        ("nothing is null", "abcde"),
+        ("between is null", "acde"),
+        ("is == 'x' and is is not null", "b"),
+        ("`odd name` <= 2", "ab"),
+        ("nothing == 3", ""),
+        ("not nothing == 3", "abcde"),
+        ("YEAR >= 2018 AND Open = true".replace("YEAR", "year").replace("Open", "open"), "d"),
+        ("year == 1999 or year == 2018 and impact < 0", "ae"),
+        ("(year == 1999 or year == 2018) and impact < 0", "e"),
+        ('not not year == 1999 and not venue contains "x"', "a"),
+    ],
+)
+def test_filters_say_what_they_mean(text: str, ids: str) -> None:
+    assert passing(text) == ids
+
+
+@pytest.mark.parametrize("filter", ["day between '1999-05-01' and '2018-01-02'", "year is null and not (venue is not null)"])
+def test_a_condition_is_written_as_it_is_read(filter: str) -> None:
+    assert filters.parse(str(filters.parse(filter))) == filters.parse(filter)
+
+
+@pytest.mark.parametrize(
+    ("column", "text", "ids"),
+    [
+        ("year", "1999-2018", "abe"),
+        ("year", "2018-1999", "abe"),
+        ("year", "2018–2019", "be"),
+        ("year", "2018-", "bde"),
+        ("year", "-2018", "abe"),
+        ("year", ">2018", "d"),
+        ("year", "<=1999", "a"),
+        ("year", "=1999", "a"),
+        ("year", "!=2018", "ad"),
+        ("impact", "-3", "e"),
+        ("impact", "-3.0-0.5", "be"),
+        ("day", ">=2018-12-31", "de"),
+        ("venue", "2018-", ""),
+        ("authors", "ada", "ad"),
+        ("open", "True", "ad"),
+    ],
+)
+def test_what_people_write_after_a_field(column: str, text: str, ids: str) -> None:
+    mask = filters.mask(filters.matching(column, text, COLUMNS[column].type), COLUMNS, list(COLUMNS))
+    assert "".join(row["id"] for row, ok in zip(ROWS, mask, strict=True) if ok) == ids
+
+
+OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+Oracle = tuple[str, Callable[[dict[str, Any]], bool]]
+
+
+def comparison(column: str, sign: str, value: Any) -> Oracle:
+    literal = f"'{value}'" if isinstance(value, str) else str(value)
+    return f"{column} {sign} {literal}", lambda row: row[column] is not None and OPERATORS[sign](row[column], value)
+
+
+def spanned(first: float, last: float) -> Oracle:
+    return f"impact between {first} and {last}", lambda row: row["impact"] is not None and first <= row["impact"] <= last
+
+
+def missing(column: str) -> Oracle:
+    return f"{column} is null", lambda row: row[column] in (None, "", [])
+
+
+def joined(left: Oracle, word: str, right: Oracle) -> Oracle:
+    if word == "and":
+        return f"({left[0]} and {right[0]})", lambda row: left[1](row) and right[1](row)
+    return f"({left[0]} or {right[0]})", lambda row: left[1](row) or right[1](row)
+
+
+def negated(inner: Oracle) -> Oracle:
+    return f"not ({inner[0]})", lambda row: not inner[1](row)
+
+
+signs = st.sampled_from(sorted(OPERATORS))
+conditions = (
+    st.builds(comparison, st.just("year"), signs, st.sampled_from([1998, 1999, 2018, 2019, 2018.5]))
+    | st.builds(comparison, st.just("impact"), signs, st.sampled_from([-3.0, 0, 0.5, 2]))
+    | st.builds(spanned, st.sampled_from([-3.0, 0.5, 1]), st.sampled_from([0, 1.5, 9]))
+    | st.builds(missing, st.sampled_from(["year", "venue", "authors", "day"]))
+    | st.builds(comparison, st.just("venue"), signs, st.sampled_from(["ACL", "Nature", "M"]))
+)
+expressions = st.recursive(
+    conditions, lambda inner: st.builds(negated, inner) | st.builds(joined, inner, st.sampled_from(["and", "or"]), inner), max_leaves=8
+)
+
+
+@given(expressions)
+def test_any_combination_is_as_in_python(expression: Oracle) -> None:
+    text, oracle = expression
+    assert passing(text) == "".join(row["id"] for row in ROWS if oracle(row))
+
+
+@given(st.text(max_size=30) | st.text("year=<>()'\"`and or not in contains 0123.\\", max_size=30))
+def test_any_text_is_read_or_refused_with_one_line(text: str) -> None:
+    refusal = ""
+    try:
+        filters.mask(filters.parse(text), COLUMNS, list(COLUMNS))
+    except InvalidRequest as error:
+        refusal = str(error)
+    assert "\n" not in refusal
+
+
+DAY = datetime.datetime(2018, 1, 2, tzinfo=datetime.UTC)
+ODD_COLUMNS: dict[str, Any] = {
+    "nothing": pa.nulls(2),
+    "nothings": pa.array([[None], None]),
+    "structs": pa.array([[{"a": 1}], []]),
+    "struct": pa.array([{"a": 1}, None]),
+    "moment": pa.array([DAY, None], pa.timestamp("us", "UTC")),
+    "price": pa.array([decimal.Decimal("1.50"), None]),
+    "kind": pa.array(["ACL", None]).dictionary_encode(),
+    "kinds": pa.array([["ACL", "x"], None], pa.large_list(pa.string())),
+    "pair": pa.array([[1, 2], None], pa.list_(pa.int8(), 2)),
+    "blob": pa.array([b"ACL", None]),
+    "count": pa.array([2**64 - 1, None], pa.uint64()),
+    "half": pa.array([1.5, None], pa.float32()),
+    "span": pa.array([datetime.timedelta(days=1), None]),
+    "open": pa.array([True, None]),
+    "text": pa.array(["ACL", None]),
+}
+literals = (
+    st.sampled_from(
+        ["1", "-1", "1.5", "true", '"2018-01-02"', '"2018-01-02T00:00:00Z"', '"1.50"', '"ACL"', str(2**63), str(2**64), "1e400"]
+    )
+    | st.text(st.characters(codec=None), max_size=5).map(lambda text: f'"{text}"')
+    | st.integers().map(str)
+)
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(sorted(ODD_COLUMNS)), st.sampled_from([*sorted(OPERATORS), "contains", "in", "between"]), literals)
+def test_every_column_is_compared_or_refused_in_one_line(column: str, sign: str, literal: str) -> None:
+    values = {"in": f"({literal}, {literal})", "between": f"{literal} and {literal}"}
+    filter = f"{column} {sign} {values.get(sign, literal)}"
+    refusal = ""
+    try:
+        mask = filters.mask(filters.parse(filter), ODD_COLUMNS, list(ODD_COLUMNS))
+    except InvalidRequest as error:
+        refusal = str(error)
+    else:
+        assert mask.dtype == bool
+        assert not mask[1]  # a paper without the value fails every condition
+    assert "\n" not in refusal
+
+
+@pytest.mark.parametrize(
+    ("text", "passes"),
+    [
+        ('kind == "ACL"', True),
+        ('kind contains "ac"', True),
+        ('kinds in ("x")', True),
+        ("pair in (2)", True),
+        ("pair in (3)", False),
+        ('price == "1.50"', True),
+        ('moment >= "2018-01-01T00:00:00Z"', True),
+        ("half in (1.5)", True),
+    ],
+)
+def test_columns_of_unusual_types(text: str, passes: bool) -> None:
+    assert filters.mask(filters.parse(text), ODD_COLUMNS, list(ODD_COLUMNS)).tolist() == [passes, False]
+
+
+@pytest.mark.parametrize("column", ODD_COLUMNS)
+def test_every_column_is_asked_for_its_missing_values(column: str) -> None:
+    missing, known = (
+        filters.mask(filters.parse(f"{column} {test}"), ODD_COLUMNS, list(ODD_COLUMNS)).tolist() for test in ("is null", "is not null")
+    )
+    values = ODD_COLUMNS[column].to_pylist()
+    assert missing == [value in (None, []) for value in values]
+    assert known == [not value for value in missing]
+
+
+@given(st.sampled_from(sorted(ODD_COLUMNS)), st.text("0123456789-.<>= ", min_size=1, max_size=8) | st.text(min_size=1, max_size=5))
+def test_any_text_after_a_field_is_compared_or_refused_in_one_line(column: str, text: str) -> None:
+    refusal = ""
+    try:
+        filters.mask(filters.matching(column, text, ODD_COLUMNS[column].type), ODD_COLUMNS, list(ODD_COLUMNS))
+    except InvalidRequest as error:
+        refusal = str(error)
+    assert "\n" not in refusal
+
+
+@pytest.mark.parametrize("deep", ["not " * 3000 + "year == 1999", "not (" * 3000 + "year == 1999" + ")" * 3000])
+def test_what_is_nested_too_deeply_is_refused_in_one_line(deep: str) -> None:
+    with pytest.raises(InvalidRequest, match=r"^the filter nests conditions more than 100 levels deep; write it flatter$"):
+        passing(deep)
+
+
+def test_long_filters_are_no_deep_ones() -> None:
+    assert passing(" or ".join(f"year == {year}" for year in range(2018, 5000))) == "bde"
+    assert passing(" and ".join(f"year != {year}" for year in range(2018, 5000))) == "a"
+    assert passing("(" * 3000 + "year == 1999" + ")" * 3000) == "a"
+    assert passing("not " * 98 + "year == 1999") == "a"
+
+
+def test_filters_read_before_are_not_kept_for_ever() -> None:
+    size = filters.parse.cache_info().maxsize
+    assert size is not None
+    assert size <= 1000
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "cannot be read at its end"),
+        ("year", "cannot be read"),
+        ("year >=", "cannot be read at its end"),
+        ("year >= 2018 and", "cannot be read at its end"),
+        ("year == 2018)", r"cannot be read at '\)'"),
+        ("year == ACL", "cannot be read at 'ACL'; put texts in quotation marks: \"ACL\"$"),
+        ("venue in (ACL)", "cannot be read at 'ACL\\)'; put texts in quotation marks: \"ACL\"$"),
+        ("year == '2018'", "does not compare with '2018'; write 2018 without quotation marks"),
+        ("year == " + "9" * 5000, "a number of 5000 characters"),
+        ("venue == '\ud800'", "not UTF-8"),
+        ("venue contains '\udfff'", "not UTF-8"),
+        ("__import__('os')", "cannot be read"),
+        ('venue == "ACL', "cannot be read"),
+        ("year == 'recent'", "year holds int64, which does not compare with 'recent'"),
+        ("open > 3", "does not compare"),
+        (f"year > {10**30}", "does not compare"),
+        (f"impact > {10**400}", "does not compare"),
+        ("year == null", "cannot be read at 'null'; ask for missing values with: COLUMN is null"),
+        ("year between 2018", "cannot be read at its end"),
+        ("year between 2018 or 2019", "cannot be read at 'or 2019'"),
+        ("year is 2018", "cannot be read at '2018'"),
+        ("year between 'x' and 2019", "year holds int64, which does not compare with 'x', 2019"),
+        ("authors between 'a' and 'b'", "authors is a list"),
+        ("year contains 20", "`contains` searches texts"),
+        ('authors == "Ada"', "authors is a list"),
+        ('day >= "soon"', "does not compare with 'soon'"),
+    ],
+)
+def test_what_cannot_be_asked(text: str, words: str) -> None:
+    with pytest.raises(InvalidRequest, match=words):
+        passing(text)
+
+
+def test_an_unknown_column_names_the_near_ones() -> None:
+    with pytest.raises(UnknownName, match="unknown column in the filter 'yeer'; did you mean 'year'"):
+        passing("yeer >= 2018")
+
+
+def test_lists_that_were_sliced_and_chunked() -> None:
+    array = pa.array([["x"], ["a", "b"], None, [], ["b"]])
+    chunked = pa.chunked_array([array.slice(1, 2), array.slice(3)])
+    mask = filters.mask(filters.parse('tags in ("b")'), {"tags": chunked}, ["tags"])
+    np.testing.assert_array_equal(mask, [True, False, False, True])

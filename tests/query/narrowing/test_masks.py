@@ -1,0 +1,381 @@
+"""Typed queries through `Index.search`, against a slow scan over the papers' texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import sciretrieve as sr
+from sciretrieve.choices import Mode
+from sciretrieve.errors import InvalidRequest
+from sciretrieve.matching.lexical import Analyzer
+from sciretrieve.query.narrowing import operators
+from sciretrieve.query.narrowing.masks import Narrower
+from sciretrieve.types import Query, Rows
+from tests.made_up import TOPICS, made_up_papers, write_jsonl
+
+ODD: list[dict[str, Any]] = [
+    {"id": "il6", "title": "IL-6 receptor antibodies", "abstract": "A trial of the vaccine.", "authors": ["Mary Jackson"], "year": 1999},
+    {"id": "il6-plain", "title": "A receptor of IL6", "abstract": "Antibody response.", "venue": "The Lancet"},
+    {"id": "compound", "title": "Graph-neural networks", "abstract": "nodes"},
+    {"id": "apart", "title": "Graph neural networks", "abstract": "A survey of message passing"},
+    {"id": "across", "title": "A survey of the graph", "abstract": "Neural networks and edges"},
+    {"id": "stop", "title": "State of the art in planet search", "abstract": "price of risk"},
+    {"id": "stop2", "title": "State, art and planets", "abstract": "risk and price"},
+    {"id": "hyphens", "title": "State-of-the-art graph search", "abstract": ""},
+    {"id": "greek", "title": r"$\alpha$-synuclein and stars", "abstract": ""},
+    {"id": "greek2", "title": "", "abstract": "The α-synuclein of a star"},
+    {"id": "minus", "title": "Stars at -5 degrees", "abstract": "", "celsius": -5},
+    {"id": "colon", "title": "note: a market", "abstract": "keyword:graph", "extra:column": "x"},
+]
+PAPERS: list[dict[str, Any]] = [{"year": None, "venue": None, "authors": [], **paper} for paper in [*made_up_papers(90, seed=3), *ODD]]
+MODES: dict[Mode, dict[str, Any]] = {"hybrid": {}, "dense": {"lexical": None}, "bm25": {"encoder": None}}
+"""A way to search, and an index that knows no better one."""
+Test = Callable[[dict[str, Any]], bool]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, sr.Index]:
+    """An index of the papers with both halves, one without each, and the first in one shard."""
+    folder = tmp_path_factory.mktemp("narrowing")
+    corpus = write_jsonl(folder / "papers.jsonl", PAPERS)
+    indexes = {mode: sr.build(corpus, folder / mode, shard_size=40, **settings) for mode, settings in MODES.items()}
+    assert len(indexes["hybrid"].shards) == 3
+    return indexes | {"one": sr.build(corpus, folder / "one", encoder=None)}
+
+
+def spaced(text: str) -> str:
+    return f" {' '.join(Analyzer().terms(text))} "
+
+
+def said(phrase: str, *columns: str) -> Test:
+    """Whether the phrase's terms stand one after the other in one of the columns: by looking for a text in a text."""
+    return lambda paper: any(spaced(phrase) in spaced(paper[column]) for column in columns or ("title", "abstract"))
+
+
+def without(test: Test) -> Test:
+    return lambda paper: not test(paper)
+
+
+def by(name: str) -> Test:
+    return lambda paper: any(name.lower() in author.lower() for author in paper["authors"])
+
+
+def inside(column: str, text: str) -> Test:
+    return lambda paper: paper[column] is not None and text.lower() in paper[column].lower()
+
+
+def having(*words: str) -> Test:
+    """Whether the words all stand in title and abstract, in any order."""
+    return lambda paper: all(said(word)(paper) for word in words)
+
+
+def either(*tests: Test) -> Test:
+    return lambda paper: any(test(paper) for test in tests)
+
+
+def both(*tests: Test) -> Test:
+    return lambda paper: all(test(paper) for test in tests)
+
+
+def between(first: int, last: int) -> Test:
+    return lambda paper: paper["year"] is not None and first <= paper["year"] <= last
+
+
+def is_year(year: float) -> Test:
+    return lambda paper: paper["year"] == year
+
+
+@dataclass(frozen=True)
+class Case:
+    """A typed query, the words that it searches for, and what papers must be."""
+
+    typed: str
+    words: str
+    tests: tuple[Test, ...]
+
+    def passes(self, paper: dict[str, Any]) -> bool:
+        return all(test(paper) for test in self.tests)
+
+
+CASES = [
+    Case('"graph neural networks"', "graph neural networks", (said("graph neural networks"),)),
+    Case('"graph neural" networks', "graph neural networks", (said("graph neural"),)),
+    Case('"neural graph"', "neural graph", (said("neural graph"),)),
+    Case('"survey of message"', "survey of message", (said("survey message"),)),
+    Case('"state art"', "state art", (said("state art"),)),
+    Case('planets "STATE of the ART"', "planets STATE of the ART", (said("state art"),)),
+    Case('"IL-6 receptor"', "IL-6 receptor", (said("IL-6 receptor"),)),
+    Case('"IL6 receptor"', "IL6 receptor", (said("IL6 receptor"),)),
+    Case('"receptor of IL6"', "receptor of IL6", (said("receptor IL6"),)),
+    Case('"α-synuclein" star', "α-synuclein star", (said("alpha-synuclein"),)),
+    Case('stars "the of"', "stars the of", ()),
+    Case('"star"', "star", (said("star"),)),
+    Case("title:star", "star", (said("star", "title"),)),
+    Case("abstract:star", "star", (said("star", "abstract"),)),
+    Case('title:"star galaxy"', "star galaxy", (said("star galaxy", "title"),)),
+    Case('title:"graph neural" abstract:survey', "graph neural survey", (said("graph neural", "title"), said("survey", "abstract"))),
+    Case("graph -survey", "graph", (without(said("survey")),)),
+    Case('graph networks -"graph neural"', "graph networks", (without(said("graph neural")),)),
+    Case("graph -title:networks", "graph", (without(said("networks", "title")),)),
+    Case("graph -nodes -edges", "graph", (without(said("nodes")), without(said("edges")))),
+    Case("graph -state-of-the-art", "graph", (without(said("state-of-the-art")),)),
+    Case("graph -unheardof", "graph", ()),
+    Case("graph -the", "graph", ()),
+    Case("graph -title:the", "graph", ()),
+    Case("star author:lovelace", "star", (by("lovelace"),)),
+    Case('star authors:"lovelace, A."', "star", (by("ada lovelace"),)),
+    Case("star author:lovelace author:turing", "star", (by("lovelace"), by("turing"))),
+    Case("star -author:lovelace", "star", (without(by("lovelace")),)),
+    Case("vaccine journal:nature", "vaccine", (inside("venue", "nature"),)),
+    Case('antibody journal:"the lancet"', "antibody", (inside("venue", "the lancet"),)),
+    Case("vaccine venue:pnas", "vaccine", (inside("venue", "pnas"),)),
+    Case("vaccine -venue:acl", "vaccine", (without(inside("venue", "acl")),)),
+    Case("vaccine year:2019", "vaccine", (is_year(2019),)),
+    Case("vaccine year:2019.0", "vaccine", (is_year(2019),)),
+    Case("vaccine year:2019.5", "vaccine", (is_year(2019.5),)),
+    Case("star celsius:-5", "star", (lambda paper: paper.get("celsius") == -5,)),
+    Case("vaccine -year:1999", "vaccine", (without(is_year(1999)),)),
+    Case("star topic:stars -dust", "star", (lambda paper: "star" in paper.get("topic", ""), without(said("dust")))),
+    Case("star -topic:stars", "star", (lambda paper: "star" not in (paper.get("topic") or ""),)),
+    Case("author:lovelace", "lovelace", (by("lovelace"),)),
+    Case("year:2009 title:star", "star", (is_year(2009), said("star", "title"))),
+    Case("stars at -5 degrees", "stars at -5 degrees", ()),
+    Case("keywords: graph", "keywords: graph", ()),
+    Case("star year:2005-2009", "star", (between(2005, 2009),)),
+    Case("star year:2009-2005", "star", (between(2005, 2009),)),
+    Case("star year:2005–2009", "star", (between(2005, 2009),)),
+    Case("star year:2015-", "star", (between(2015, 9999),)),
+    Case("star year:-2005", "star", (between(0, 2005),)),
+    Case("star year:>=2015", "star", (between(2015, 9999),)),
+    Case("star year:<2005", "star", (between(0, 2004),)),
+    Case("star -year:2005-2009", "star", (without(between(2005, 2009)),)),
+    Case("star celsius:-9--5", "star", (lambda paper: paper.get("celsius") == -5,)),
+    Case("star AND planet", "star planet", (having("star", "planet"),)),
+    Case("graph neural AND survey", "graph neural survey", (having("graph", "neural", "survey"),)),
+    Case("star OR vaccine", "star vaccine", (either(said("star"), said("vaccine")),)),
+    Case("star dust OR vaccine trial", "star dust vaccine trial", (either(having("star", "dust"), having("vaccine", "trial")),)),
+    Case("star NOT dust", "star", (said("star"), without(said("dust")))),
+    Case("star OR graph NOT nodes", "star graph", (either(said("star"), both(said("graph"), without(said("nodes")))),)),
+    Case("(star OR graph) NOT nodes", "star graph", (either(said("star"), said("graph")), without(said("nodes")))),
+    Case("planet (star OR dust) year:2010-", "planet star dust", (either(said("star"), said("dust")), between(2010, 9999))),
+    Case("star -(dust OR orbit)", "star", (without(either(said("dust"), said("orbit"))),)),
+    Case('"graph neural" OR author:lovelace', "graph neural", (either(said("graph neural"), by("lovelace")),)),
+    Case(
+        'title:star OR abstract:"virus dose" OR year:2012',
+        "star virus dose",
+        (either(said("star", "title"), said("virus dose", "abstract"), is_year(2012)),),
+    ),
+    Case("IL-6 AND receptor", "IL-6 receptor", (either(said("IL6"), said("IL-6")), said("receptor"))),
+    Case("graph-neural AND networks", "graph-neural networks", (either(said("graphneural"), having("graph", "neural")), said("networks"))),
+    Case("state-of-the-art OR nothing", "state-of-the-art nothing", (either(said("stateoftheart"), having("state", "art")),)),
+    Case("the AND star", "the star", (said("star"),)),
+    Case("star OR the", "star the", (said("star"),)),
+    Case("star NOT the", "star", (said("star"),)),
+    Case("(the OR of) AND (a)", "the of a", ()),
+    Case("star AND unheardof", "star unheardof", (said("star"), said("unheardof"))),
+    Case("Stars OR", "Stars OR", ()),
+    Case('"graph networks', '"graph networks', ()),
+    Case("graph - networks", "graph - networks", ()),
+]
+FILTERS: dict[str | None, Test] = {
+    None: lambda paper: True,
+    "year >= 2010": lambda paper: (paper["year"] or 0) >= 2010,
+    'not (venue == "ACL")': lambda paper: paper["venue"] != "ACL",
+}
+
+
+def shares_a_term(words: str, paper: dict[str, Any]) -> bool:
+    return bool(set(Analyzer().terms(words)) & set(Analyzer().terms(f"{paper['title']} {paper['abstract']}")))
+
+
+def is_listing(case: Case) -> bool:
+    return operators.parse(case.typed, [*PAPERS[0], "celsius", "extra:column"]).listing
+
+
+def answered(index: sr.Index, query: Any, mode: Mode, filter: str | None = None) -> dict[str, float]:
+    ranking = index.search(query, 1000, mode=mode, filter=filter).rankings[0]
+    assert len(set(ranking.ids)) == len(ranking)
+    return dict(zip(ranking.ids, ranking.scores.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("filter", FILTERS)
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.typed)
+def test_the_papers_that_meet_the_demands_are_answered(made: dict[str, sr.Index], case: Case, mode: Mode, filter: str | None) -> None:
+    expected = {paper["id"] for paper in PAPERS if case.passes(paper) and FILTERS[filter](paper)}
+    if mode == "bm25" and not is_listing(case):
+        expected = {paper["id"] for paper in PAPERS if paper["id"] in expected and shares_a_term(case.words, paper)}
+    assert answered(made[mode], case.typed, mode, filter).keys() == expected
+
+
+def test_the_cases_have_papers_that_meet_them_and_others_that_do_not() -> None:
+    counts = {case.typed: sum(case.passes(paper) for paper in PAPERS) for case in CASES}
+    nobody = {typed for typed, count in counts.items() if not count}
+    assert nobody == {'"neural graph"', "vaccine year:2019.5", "star AND unheardof"}
+    assert sum(count == len(PAPERS) for count in counts.values()) == sum(case.tests == () for case in CASES)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.typed)
+def test_demands_change_no_score(made: dict[str, sr.Index], case: Case) -> None:
+    ranking = answered(made["bm25"], Query("1", case.words), "bm25")
+    narrowed = answered(made["bm25"], case.typed, "bm25")
+    if is_listing(case):
+        assert set(narrowed.values()) <= {1.0}
+        return
+    assert narrowed == {id: score for id, score in ranking.items() if id in narrowed}
+    assert made["bm25"].search(case.typed).rankings[0].query == Query("1", case.words)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.typed)
+def test_the_sharding_changes_nothing(made: dict[str, sr.Index], case: Case) -> None:
+    assert answered(made["one"], case.typed, "bm25") == answered(made["bm25"], case.typed, "bm25")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_batch_answers_as_its_queries_alone(made: dict[str, sr.Index], mode: Mode) -> None:
+    queries: list[str | Query] = [case.typed for case in CASES]
+    queries[3] = Query("mine", "graph -survey")
+    run = made[mode].search(queries, 7, mode=mode)
+    assert [ranking.query.id for ranking in run] == ["1", "2", "3", "mine", *map(str, range(5, len(CASES) + 1))]
+    for query, ranking in zip(queries, run, strict=True):
+        one_query = made[mode].search(query, 7, mode=mode).rankings[0]
+        if mode == "bm25":
+            assert ranking.ids == one_query.ids
+        assert ranking.scores.tolist() == pytest.approx(one_query.scores.tolist(), abs=5e-3)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_query_object_is_taken_as_it_is(made: dict[str, sr.Index], mode: Mode) -> None:
+    for text in ("graph -networks", '"star dust"', "star year:2019 author:lovelace"):
+        query = Query("q", text)
+        ranking = made[mode].search(query, 1000, mode=mode).rankings[0]
+        assert ranking.query is query
+        has_name = by("lovelace") if "lovelace" in text else without(lambda _: True)
+        expected = {paper["id"] for paper in PAPERS if mode != "bm25" or shares_a_term(text, paper) or has_name(paper)}
+        assert set(ranking.ids) == expected
+
+
+words = st.sampled_from(sorted({word for topic in TOPICS.values() for word in topic} | {"survey", "the", "of", "unheardof"}))
+phrases = st.lists(words, min_size=1, max_size=3).map(" ".join)
+demands = st.tuples(st.sampled_from(["", "title:", "abstract:"]), phrases, st.booleans())
+
+
+@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(word=words, asked=st.lists(demands, max_size=3))
+def test_any_demands_on_texts(made: dict[str, sr.Index], word: str, asked: list[tuple[str, str, bool]]) -> None:
+    typed = " ".join([word, *(f'{"-" if absent else ""}{field}"{phrase}"' for field, phrase, absent in asked)])
+    tests = []
+    for field, phrase, absent in asked:
+        if Analyzer().terms(phrase):  # stop words alone demand nothing, and leave nothing out
+            test = said(phrase, *([field[:-1]] if field else []))
+            tests.append(without(test) if absent else test)
+    expected = {paper["id"] for paper in PAPERS if all(test(paper) for test in tests)}
+    assert answered(made["dense"], typed, "dense").keys() == expected
+    words_in_query = " ".join([word, *(phrase for _, phrase, absent in asked if not absent)])
+    ids_found = answered(made["bm25"], typed, "bm25").keys()
+    assert ids_found == {paper["id"] for paper in PAPERS if paper["id"] in expected and shares_a_term(words_in_query, paper)}
+
+
+leaf_tests: list[tuple[str, Test]] = [
+    ("star", said("star")),
+    ("graph networks", having("graph", "networks")),
+    ('"graph networks"', said("graph networks")),
+    ('("star dust" "vaccine dose")', both(said("star dust"), said("vaccine dose"))),
+    ("title:planet", said("planet", "title")),
+    ("abstract:vaccine", said("vaccine", "abstract")),
+    ("-market", without(said("market"))),
+    ("year:2005-2012", between(2005, 2012)),
+    ("-year:2010-", without(between(2010, 9999))),
+    ("author:lovelace", by("lovelace")),
+    ("topic:graphs", lambda paper: "graphs" in (paper.get("topic") or "")),
+]
+leaf_texts = st.sampled_from(range(len(leaf_tests))).map(lambda number: (leaf_tests[number][0], f"test({number})"))
+JOINTS = {"AND": "and", "OR": "or", "NOT": "and not", "AND NOT": "and not", "OR NOT": "or not"}
+
+
+def chained(operands: list[tuple[str, str]], joints: list[str]) -> tuple[str, str]:
+    """Operands joined as typed, and as an expression of Python, whose operators have the same precedence."""
+    typed, python = operands[0]
+    for joint, (operand, meaning) in zip(joints, operands[1:], strict=False):
+        typed, python = f"{typed} {joint} {operand}", f"{python} {JOINTS[joint]} {meaning}"
+    return typed, python
+
+
+def in_parentheses(expression: tuple[str, str]) -> tuple[str, str]:
+    return f"({expression[0]})", f"({expression[1]})"
+
+
+expressions = st.recursive(
+    leaf_texts,
+    lambda inner: st.builds(
+        chained,
+        st.lists(leaf_texts | inner.map(in_parentheses), min_size=2, max_size=4),
+        st.lists(st.sampled_from(sorted(JOINTS)), min_size=3, max_size=3),
+    ),
+    max_leaves=8,
+)
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(expression=expressions, first=st.sampled_from(["", "NOT "]))
+def test_any_expression_is_as_python_evaluates_it(made: dict[str, sr.Index], expression: tuple[str, str], first: str) -> None:
+    typed, python = expression
+    if not any(joint in typed for joint in ("AND", "OR", "NOT")):
+        typed, python = f"({typed}) AND star", f"({python}) and test(0)"
+    typed, python = first + typed, {"": "", "NOT ": "not "}[first] + python
+    code = compile(python, "expression", "eval")
+    expected = {paper["id"] for paper in PAPERS if eval(code, {"test": lambda number, paper=paper: leaf_tests[number][1](paper)})}
+    for name in ("hybrid", "dense", "one"):
+        index = made[name]
+        scope = index.narrower.meeting(operators.parse(typed, index.columns.names).demands, index.scope)
+        assert {paper.id for paper in index.papers_at(scope.places)} == expected, name
+
+
+def test_texts_are_read_only_for_phrases_and_only_where_they_matter(made: dict[str, sr.Index], monkeypatch: pytest.MonkeyPatch) -> None:
+    index = made["hybrid"]
+    read: list[int] = []
+    texts = Narrower._texts
+
+    def counted(self: Narrower, rows: Rows, columns: Sequence[str]) -> Iterable[tuple[int, tuple[str, ...]]]:
+        read.append(len(rows))
+        return texts(self, rows, columns)
+
+    monkeypatch.setattr(Narrower, "_texts", counted)
+
+    def rows_read(typed: str) -> int:
+        read.clear()
+        index.narrower.meeting(operators.parse(typed, index.columns.names).demands, index.scope)
+        return sum(read)
+
+    for typed in ("star AND (dust OR title:planet) NOT abstract:orbit year:2005- author:ada", "graph-neural OR -star -(a b)"):
+        assert rows_read(typed) == 0
+    graphs = len([paper for paper in PAPERS if having("graph", "networks")(paper)])
+    assert rows_read('"graph networks"') == graphs > 5
+    assert rows_read('"graph networks" year:2005') < graphs / 2
+    assert rows_read('"graph networks" OR graph') == 0
+
+
+@pytest.mark.parametrize("typed", ["-survey", "NOT survey", "-(survey)", "-survey NOT (a OR b)", '-"graph networks"', "-year:2019", "  "])
+def test_a_query_that_only_leaves_out_is_empty(made: dict[str, sr.Index], typed: str) -> None:
+    with pytest.raises(InvalidRequest, match="the query is empty"):
+        made["hybrid"].search(typed)
+
+
+def test_a_word_where_numbers_stand_is_refused_in_one_line(made: dict[str, sr.Index]) -> None:
+    with pytest.raises(InvalidRequest, match=r"year holds int.*does not compare with 'soon'") as caught:
+        made["hybrid"].search("graph year:soon")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_column_that_only_some_shards_have(tmp_path: Path) -> None:
+    rows = [{"id": str(number), "title": "stars", **({"late": f"word{number}"} if number >= 5 else {})} for number in range(10)]
+    index = sr.build(write_jsonl(tmp_path / "p.jsonl", rows), tmp_path / "index", encoder=None, shard_size=5)
+    assert index.search("stars late:word", 20).rankings[0].ids == ["5", "6", "7", "8", "9"]
+    assert index.search("stars -late:word8", 20).rankings[0].ids == ["0", "1", "2", "3", "4", "5", "6", "7", "9"]

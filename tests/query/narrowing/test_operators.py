@@ -1,0 +1,294 @@
+"""Typed queries taken apart: what is an operator, what is a word, and that nothing typed is lost or fails."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from sciretrieve.errors import InvalidRequest, UnknownName
+from sciretrieve.query.narrowing.operators import MOST_DEMANDS, Combination, Demand, Expression, TypedQuery, Words, leaves, parse
+
+COLUMNS = ("id", "title", "abstract", "year", "venue", "authors", "doi")
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "demands"),
+    [
+        ("graph networks", "graph networks", []),
+        ('"graph networks"', "graph networks", [Demand(None, "graph networks")]),
+        ('deep "graph networks" now', "deep graph networks now", [Demand(None, "graph networks")]),
+        ("graphs -survey", "graphs", [Demand(None, "survey", absent=True)]),
+        ('graphs -"neural networks"', "graphs", [Demand(None, "neural networks", absent=True)]),
+        ("title:graph nodes", "graph nodes", [Demand("title", "graph")]),
+        ('abstract:"graph nodes" edges', "graph nodes edges", [Demand("abstract", "graph nodes")]),
+        ("graphs -title:survey", "graphs", [Demand("title", "survey", absent=True)]),
+        ("graphs -venue:ACL", "graphs", [Demand("venue", "ACL", absent=True)]),
+        ("graphs year:2019", "graphs", [Demand("year", "2019")]),
+        ("graphs author:kipf", "graphs", [Demand("authors", "kipf")]),
+        ("graphs Author:kipf", "graphs", [Demand("authors", "kipf")]),
+        ('graphs authors:"ada lovelace"', "graphs", [Demand("authors", "ada lovelace")]),
+        ("graphs journal:nature", "graphs", [Demand("venue", "nature")]),
+        ("graphs doi:10.1/2-3:4", "graphs", [Demand("doi", "10.1/2-3:4")]),
+        ('"a b" "c d" -e -f', "a b c d", [Demand(None, "a b"), Demand(None, "c d"), Demand(None, "e", True), Demand(None, "f", True)]),
+        ("  spaces \t between\nwords  ", "spaces between words", []),
+        ("", "", []),
+    ],
+)
+def test_operators(text: str, words: str, demands: list[Demand]) -> None:
+    assert parse(text, COLUMNS) == TypedQuery(words, tuple(demands))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "temperatures of -5 degrees",
+        "from -0.5 to -.5",
+        "BERT-based re-ranking",
+        "alpha - beta",
+        "- beta",
+        "- (beta)",
+        "-(-5)",
+        "--",
+        'the "graph networks',
+        'graph networks"',
+        'a 5" telescope',
+        'say"graph"now',
+        '""',
+        '" "',
+        "signal:noise ratio",
+        "GO:0008150",
+        "std::vector",
+        "hosts:pathogens",
+        "BERT: pre-training",
+        "Deep learning: a review",
+        "keyword: graph",
+        "a (CNN) or (the) rest",
+        "f(x) and g(x",
+        "either or",
+        "neither AND",
+        "OR",
+        "AND gates, OR",
+        "logical AND OR gates",
+        "Portland, OR",
+        "Portland OR",
+        "a NOT",
+        "x AND ()",
+        "( AND )",
+        "ORAND NOTE ANDROID",
+        "TO BE OR NOT TO BE: WHY MODELS FAIL",
+        "OBJECTIVE: x. DESIGN AND METHODS: we asked (in two towns) all who came to see a doctor, (or a nurse",
+        "https://example.org/a",
+        "a title: with a colon",
+        "title:",
+        "title: graph",
+        ":graph",
+        "2019:year",
+    ],
+)
+def test_what_is_no_operator_is_searched_for(text: str) -> None:
+    assert parse(text, COLUMNS) == TypedQuery(text, ())
+
+
+def test_without_columns_a_colon_is_a_word() -> None:
+    assert parse("title:graph author:kipf -year:2019 -survey", ()) == TypedQuery(
+        "title:graph author:kipf -year:2019", (Demand(None, "survey", absent=True),)
+    )
+
+
+def every(*parts: Expression) -> Combination:
+    return Combination("AND", parts)
+
+
+def either(*parts: Expression) -> Combination:
+    return Combination("OR", parts)
+
+
+def none(part: Expression) -> Combination:
+    return Combination("NOT", (part,))
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "demands"),
+    [
+        ("graph AND networks", "graph networks", [Words("graph"), Words("networks")]),
+        ("machine learning AND climate change", "machine learning climate change", [Words("machine learning"), Words("climate change")]),
+        ("a OR b", "a b", [either(Words("a"), Words("b"))]),
+        ("a OR b OR c", "a b c", [either(Words("a"), Words("b"), Words("c"))]),
+        ("a b OR c d year:2019", "a b c d", [either(Words("a b"), Words("c d")), Demand("year", "2019")]),
+        ("a NOT b", "a", [Words("a"), none(Words("b"))]),
+        ("a AND NOT b c", "a", [Words("a"), none(Words("b c"))]),
+        ("a NOT b OR c", "a c", [either(every(Words("a"), none(Words("b"))), Words("c"))]),
+        ("a OR b AND c", "a b c", [either(Words("a"), every(Words("b"), Words("c")))]),
+        ("(a OR b) AND c", "a b c", [either(Words("a"), Words("b")), Words("c")]),
+        ("(a OR b) c d", "a b c d", [either(Words("a"), Words("b"))]),
+        ("x (a OR b) (c d) y", "x a b c d y", [either(Words("a"), Words("b"))]),
+        ("x AND (c d)", "x c d", [Words("x"), Words("c d")]),
+        ("(a OR (b AND (c OR d)))", "a b c d", [either(Words("a"), every(Words("b"), either(Words("c"), Words("d"))))]),
+        ("a AND(b OR c)", "a b c", [Words("a"), either(Words("b"), Words("c"))]),
+        ("NOT (a OR b) c", "c", [none(either(Words("a"), Words("b")))]),
+        ("a NOT NOT b", "a b", [Words("a"), Words("b")]),
+        ("x -(systematic review)", "x", [none(Words("systematic review"))]),
+        ("x -(a OR -b)", "x b", [none(either(Words("a"), Demand(None, "b", absent=True)))]),
+        ('"a b" OR author:kipf', "a b", [either(Demand(None, "a b"), Demand("authors", "kipf"))]),
+        ('x AND ("a b" title:c)', "x a b c", [Words("x"), Demand(None, "a b"), Demand("title", "c")]),
+        ('x NOT "a b"', "x", [Words("x"), Demand(None, "a b", absent=True)]),
+        ("x NOT -b", "x b", [Words("x"), Demand(None, "b")]),
+        ("(S)-ibuprofen AND rats", "(S)-ibuprofen rats", [Words("(S)-ibuprofen"), Words("rats")]),
+        ("(rats AND (S)-ibuprofen)", "rats (S)-ibuprofen", [Words("rats"), Words("(S)-ibuprofen")]),
+        ("f(x) AND C++", "f(x) C++", [Words("f(x)"), Words("C++")]),
+        ("(doi:10.1/s(20)3 OR y)", "y", [either(Demand("doi", "10.1/s(20)3"), Words("y"))]),
+        ("doi:https://doi.org/10.1/x y", "y", [Demand("doi", "10.1/x")]),
+        ("DIABETES AND INSULIN", "DIABETES INSULIN", [Words("DIABETES"), Words("INSULIN")]),
+        ("א OR b c d e f g", "א b c d e f g", [either(Words("א"), Words("b c d e f g"))]),
+        ("א ב 1 2 3 4 OR 5", "א ב 1 2 3 4 5", [either(Words("א ב 1 2 3 4"), Words("5"))]),
+        ('"A" OR B C D E F G H', "A B C D E F G H", [either(Demand(None, "A"), Words("B C D E F G H"))]),
+        ("year:>=2015 star", "star", [Demand("year", ">=2015")]),
+        ("star AND year:2015-", "star", [Words("star"), Demand("year", "2015-")]),
+    ],
+)
+def test_and_or_not(text: str, words: str, demands: list[Expression]) -> None:
+    assert parse(text, COLUMNS) == TypedQuery(words, tuple(demands))
+
+
+def test_demands_are_written_as_they_are_typed() -> None:
+    for text in ('(a OR "b c") AND (d e) NOT year:2019', "a AND NOT (b OR -c)", "NOT (a AND b)"):
+        demands = parse(text, COLUMNS).demands
+        again = parse(" AND ".join(f"({demand})" for demand in demands), COLUMNS).demands
+        assert again == demands
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("author:kipf OR author:bronstein", "kipf bronstein"),
+        ("author:kipf AND year:2015-2019", "kipf 2015-2019"),
+        ("author:kipf NOT author:bronstein", "kipf"),
+    ],
+)
+def test_demands_on_columns_alone_are_a_listing(text: str, words: str) -> None:
+    typed = parse(text, COLUMNS)
+    assert typed.listing
+    assert typed.words == words
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a AND (b OR c", r'has "\(" without "\)"; add the other parenthesis, or write and, or, not in small letters'),
+        ("a AND b) OR c", r'has "\)" without "\("'),
+        ("(" * 200 + "a OR b" + ")" * 200, "nests parentheses more than 100 levels deep"),
+        (" OR ".join(["word"] * (MOST_DEMANDS + 1)), f"has {MOST_DEMANDS + 1} operators"),
+        ("autor:kipf", "unknown field in the query 'autor'; did you mean 'authors'"),
+        ("graphs -titel:x", "unknown field in the query 'titel'; did you mean 'title'"),
+        ('keyword:"graph"', "unknown field in the query 'keyword'; there are: abstract, authors, doi, id, title, venue, year"),
+        ("MeSH:neoplasms OR tumours", "unknown field in the query 'MeSH'; there are: "),
+    ],
+)
+def test_what_cannot_be_meant(text: str, said: str) -> None:
+    with pytest.raises(InvalidRequest, match=said) as caught:
+        parse(text, COLUMNS)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_column_is_a_field_by_its_own_name_first() -> None:
+    assert parse("journal:x", ("venue", "journal")).demands == (Demand("journal", "x"),)
+    assert parse("tags:x", ("tags",)).demands == (Demand("tags", "x"),)
+    assert parse("keyword:x", ("keywords",)).demands == (Demand("keywords", "x"),)
+
+
+def test_an_alias_needs_its_column() -> None:
+    with pytest.raises(UnknownName, match="unknown field in the query 'author'; there are: title"):
+        parse("author:kipf", ("title",))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("author:lovelace", "lovelace"),
+        ("author:lovelace year:2019 -survey", "lovelace 2019"),
+        ('venue:"The Lancet"', "The Lancet"),
+        ('"graph networks" author:kipf', "graph networks"),
+        ("-survey", ""),
+        ("-year:2019 -survey", ""),
+    ],
+)
+def test_a_query_of_demands_searches_for_them(text: str, words: str) -> None:
+    assert parse(text, COLUMNS).words == words
+
+
+typed = st.text('ab5 "-:.é\n', max_size=30) | st.lists(
+    st.sampled_from(["graph", "-graph", "-5", '"', "title:", "author:x", "-year:2", '"a b"', '-"c"', "no:one", " ", "-"]), max_size=8
+).map(" ".join)
+
+
+@given(typed)
+def test_nothing_typed_fails_or_is_lost(text: str) -> None:
+    typed = parse(text, COLUMNS)
+    assert typed.words == " ".join(typed.words.split())
+    for leaf in [leaf for demand in typed.demands for leaf in leaves(demand)]:
+        assert isinstance(leaf, Demand)
+        assert leaf.column is None or leaf.column in COLUMNS
+        assert leaf.text.strip()
+    remaining_text = typed.words + "".join(leaf.text for demand in typed.demands for leaf in leaves(demand))
+    for letter in set(text) - set('":- \ntileauhoryx'):
+        assert letter in remaining_text
+
+
+@example("a AND (b")
+@example(") AND a OR b (")
+@example('-(a) OR "b) AND (c"')
+@example("NOT (NOT (a) NOT) b")
+@given(
+    st.lists(
+        st.sampled_from(["graph", "AND", "OR", "NOT", "(", ")", "-(", '"', '"a b"', "-c", "title:x", "year:2-", " ", ",", "((", "(d)"])
+    ).flatmap(lambda parts: st.sampled_from([" ", ""]).map(lambda joint: joint.join(parts)))
+    | st.text('abANDORNT() -":,', max_size=40)
+    | st.text(max_size=20)
+)
+def test_any_text_is_read_or_refused_in_one_line(text: str) -> None:
+    refusal, typed = "", TypedQuery("", ())
+    try:
+        typed = parse(text, COLUMNS)
+    except InvalidRequest as error:
+        refusal = str(error)
+    assert "\n" not in refusal
+    if refusal:
+        return
+    said = typed.words + "".join(leaf.text for demand in typed.demands for leaf in leaves(demand))
+    for word in ("graph", "d"):
+        assert word not in text or word in said
+    if not typed.demands:
+        assert typed.words == " ".join(text.split())
+    for demand in typed.demands:
+        assert str(demand)
+
+
+@given(st.lists(st.text("abc5é.,", min_size=1, max_size=5), max_size=6))
+def test_plain_words_stay_as_they_are(words: list[str]) -> None:
+    assert parse(" ".join(words), COLUMNS) == TypedQuery(" ".join(words), ())
+
+
+@example('a:"5"5')
+@given(typed)
+def test_the_words_of_a_query_without_demands_are_its_own(text: str) -> None:
+    typed = parse(text, COLUMNS)
+    if not typed.demands:
+        assert typed.words == " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    "text", ['"' + "a" * 1_000_000, '" ' * 500_000, "a:" * 500_000, '"a' * 500_000, "-a:b " * 200_000, "(" * 10**6, "((a " * 250_000]
+)
+def test_a_million_characters_are_read_in_one_go(text: str) -> None:
+    """With steps back, an open quotation mark before so many would take hours."""
+    assert len(parse(text, ("title",)).words) <= len(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["a AND " + "(" * 10**6, "a AND b" + ")" * 10**6, "a AND b " * 20_000, "(a OR b) " * 20_000, "a OR (x)-" * 20_000]
+)
+def test_a_million_characters_with_operators_are_read_or_refused_in_one_go(text: str) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        parse(text, ("title",))
+    assert "\n" not in str(caught.value)

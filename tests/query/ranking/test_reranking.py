@@ -1,0 +1,176 @@
+"""Reranking: a run in, a run out, against sorting in plain Python; and through `Index.search`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sciretrieve as sr
+from sciretrieve.choices import Metric, Mode
+from sciretrieve.encoders import CrossEncoder, load_encoder
+from sciretrieve.protocols import Encoder, Reranker
+from sciretrieve.query.ranking.reranking import EncoderReranker, open_reranker, reranked
+from sciretrieve.runs import Ranking, Run
+from sciretrieve.types import Paper, Query, Rows
+from tests.made_up import made_up_papers
+from tests.toy_encoder import LetterEncoder
+
+PAPERS = [Paper(row["id"], row["title"], row["abstract"]) for row in made_up_papers(300)]
+QUERY = Query("q", "graph networks")
+
+
+class Shelf:
+    """Papers by row."""
+
+    def papers_at(self, rows: Rows) -> list[Paper]:
+        return [Paper(f"row{row}") for row in rows.tolist()]
+
+
+class Told:
+    """A reranker with a given score for each paper, which records its calls."""
+
+    name = "told"
+
+    def __init__(self, scores: Mapping[str, float]) -> None:
+        self._scores = scores
+        self.asked: list[list[str]] = []
+
+    def score(self, query: Query, papers: Sequence[Paper]) -> npt.NDArray[np.float64]:
+        self.asked.append([paper.id for paper in papers])
+        return np.array([self._scores[paper.id] for paper in papers], np.float64)
+
+
+@st.composite
+def rankings(draw: st.DrawFn) -> tuple[Ranking, dict[str, float]]:
+    """A ranking in any order of rows and ids, with ties, and the reranker's score of each row's paper."""
+    count = draw(st.integers(0, 12))
+    rows = draw(st.permutations(range(count)))
+    names = draw(st.permutations([f"id{number:02d}" for number in range(count)]))
+    scores = sorted(draw(st.lists(st.integers(-6, 6).map(lambda value: value / 4), min_size=count, max_size=count)), reverse=True)
+    new_scores = draw(st.lists(st.integers(-3, 3).map(float), min_size=count, max_size=count))
+    values = np.array(scores, np.float64)
+    ranking = Ranking(QUERY, names, values, np.array(rows, np.int64), {"dense": values * 2, "bm25": np.full(count, np.nan)})
+    return ranking, {f"row{row}": score for row, score in zip(rows, new_scores, strict=True)}
+
+
+@given(rankings(), st.integers(1, 15), st.integers(1, 15))
+def test_the_first_papers_are_ordered_anew_and_the_others_follow(made: tuple[Ranking, dict[str, float]], k: int, depth: int) -> None:
+    ranking, scores = made
+    reranker = Told(scores)
+    run = reranked(Run((ranking,), "hybrid", Shelf()), reranker, k, depth)
+    ours = run.rankings[0]
+    old = list(zip(ranking.ids, ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
+    first = sorted(old[:depth], key=lambda item: (-scores[f"row{item[1]}"], item[0]))
+    expected = (first + old[depth:])[:k]
+    assert list(ours.ids) == [id for id, _, _ in expected]
+    assert ours.rows.tolist() == [row for _, row, _ in expected]
+    assert ours.query is QUERY
+    assert (run.mode, len(run)) == ("hybrid", 1)
+    # only the reranked papers are scored, in one call
+    assert reranker.asked == ([[f"row{row}" for _, row, _ in old[:depth]]] if old else [])
+    # the first keep the reranker's scores; the others stand below all that it gave, as far apart as they were
+    cut = min(depth, len(old))
+    new_scores = [scores[f"row{row}"] for _, row, _ in first]
+    assert ours.scores[:cut].tolist() == new_scores[:k]
+    assert (np.diff(ours.scores) <= 0).all()
+    tail = ours.scores[cut:]
+    if len(tail):
+        assert tail[0] < min(new_scores)
+        np.testing.assert_allclose(np.diff(tail), np.diff([score for _, _, score in old[cut:]][: len(tail)]), atol=1e-12)
+    assert set(ours.parts) == {"dense", "bm25", "rerank"}
+    np.testing.assert_array_equal(ours.parts["rerank"], (new_scores + [np.nan] * (len(old) - cut))[:k])
+    np.testing.assert_array_equal(ours.parts["dense"], [2 * score for _, _, score in expected])
+    assert np.isnan(ours.parts["bm25"]).all()
+
+
+@given(st.lists(rankings(), max_size=4))
+def test_each_ranking_is_ordered_by_itself(made: list[tuple[Ranking, dict[str, float]]]) -> None:
+    scores = {f"row{row}": float(row * 7 % 5) for row in range(12)}
+    run = reranked(Run(tuple(ranking for ranking, _ in made), "dense", Shelf()), Told(scores), 5, 4)
+    for (ranking, _), ours in zip(made, run, strict=True):
+        alone = reranked(Run((ranking,), "dense", Shelf()), Told(scores), 5, 4).rankings[0]
+        assert ours.ids == alone.ids
+        assert ours.scores.tolist() == alone.scores.tolist()
+
+
+@pytest.mark.parametrize("metric", ["ip", "l2", "cosine"])
+@pytest.mark.parametrize("query", [QUERY, Query("p", paper=Paper("p", "orbit", "of a planet"))], ids=["text", "paper"])
+def test_an_encoders_score_is_its_similarity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, metric: Metric, query: Query) -> None:
+    monkeypatch.setenv("SCIRETRIEVE_CACHE", str(tmp_path / "cache"))
+    encoder = LetterEncoder(metric=metric)
+    a, b = encoder.encode_queries([query])[0].astype(np.float64), encoder.encode_papers(PAPERS[:40]).astype(np.float64)
+    expected = {"ip": b @ a, "l2": -np.linalg.norm(b - a, axis=1), "cosine": b @ a / np.linalg.norm(b, axis=1) / np.linalg.norm(a)}
+    reranker: Reranker = EncoderReranker(encoder)
+    assert reranker.name == "letters"
+    for _ in range(2):  # the second time, from memory
+        np.testing.assert_allclose(reranker.score(query, PAPERS[:40]), expected[metric], atol=1e-5)
+
+
+def test_papers_are_encoded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCIRETRIEVE_CACHE", str(tmp_path / "cache"))
+    encoder = LetterEncoder()
+    EncoderReranker(encoder).score(QUERY, PAPERS[:40])
+    count_before = len(encoder.asked)
+    EncoderReranker(encoder).score(QUERY, PAPERS[20:45])
+    assert len(encoder.asked) == count_before + 5
+
+
+@pytest.mark.parametrize("mode", ["bm25", "dense", "hybrid"])
+@pytest.mark.parametrize(("k", "depth"), [(5, 30), (30, 5), (10, 10), (7, 1), (1000, 1000)])
+def test_searching_with_a_reranker(index: sr.Index, mode: Mode, k: int, depth: int) -> None:
+    scores = {paper.id: float(number * 37 % 11) for number, paper in enumerate(PAPERS)}
+    plain = index.search(QUERY, 300, mode=mode, group=False).rankings[0]
+    reranker = Told(scores)
+    run = index.search(QUERY, k, mode=mode, reranker=reranker, rerank_depth=depth, group=False)
+    ours = run.rankings[0]
+    first = sorted(plain.ids[:depth], key=lambda id: (-scores[id], id))
+    assert list(ours.ids) == [*first, *plain.ids[depth:]][:k]
+    assert [set(asked) for asked in reranker.asked] == [set(plain.ids[:depth])]
+    cut = min(depth, len(ours))
+    assert ours.scores[:cut].tolist() == [scores[id] for id in ours.ids[:cut]]
+    assert np.isnan(ours.parts["rerank"][cut:]).all()
+    for hit in run.hits:
+        assert hit.scores["rerank"] == (scores[hit.id] if hit.rank <= depth else None)
+        assert hit.paper == next(iter(index.papers([hit.id])))
+    assert "rerank" in run.to_arrow().column_names
+
+
+def test_filters_and_operators_hold(index: sr.Index) -> None:
+    scores = {paper.id: float(number % 7) for number, paper in enumerate(PAPERS)}
+    plain = index.search("graph -networks", 300, filter="year >= 2010", group=False).rankings[0]
+    ours = index.search("graph -networks", 300, filter="year >= 2010", reranker=Told(scores), group=False).rankings[0]
+    assert 0 < len(ours) < 300
+    assert set(ours.ids) == set(plain.ids)
+
+
+def test_an_encoder_over_bm25_orders_as_its_own_search(index: sr.Index) -> None:
+    queries = ["graph networks", "vaccine trial dose"]
+    dense = index.search(queries, 300, mode="dense", group=False)
+    run = index.search(queries, 20, mode="bm25", reranker=open_reranker("minilm", precision="fp32"), rerank_depth=50, group=False)
+    words = index.search(queries, 50, mode="bm25", group=False)
+    for ours, near, by_words in zip(run, dense, words, strict=True):
+        similarity = dict(zip(near.ids, near.scores.tolist(), strict=True))
+        assert set(ours.ids) <= set(by_words.ids)
+        assert len(ours) == 20
+        # the index may be of another precision than the reranker
+        np.testing.assert_allclose(ours.scores, [similarity[id] for id in ours.ids], atol=1e-2)
+        least = min(similarity[id] for id in ours.ids)
+        assert all(similarity[id] < least + 1e-2 for id in set(by_words.ids) - set(ours.ids))
+
+
+def test_names_open_encoders_and_cross_encoders(models: Path) -> None:
+    from tests.encoders.test_cross_encoder import write_bert_classifier
+
+    encoder: Encoder = load_encoder("minilm")
+    assert open_reranker("minilm").name == encoder.name
+    write_bert_classifier(models / "toy" / "cross", 1)
+    crossed: Any = open_reranker("toy/cross", precision="fp32", device="cpu")
+    assert isinstance(crossed, CrossEncoder)
+    assert crossed.name == "toy/cross"

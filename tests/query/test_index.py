@@ -1,0 +1,354 @@
+"""Searching an index: every promise of `Index.search` and `similar` against plain Python over the same papers."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import sciretrieve as sr
+from sciretrieve.choices import Mode
+from sciretrieve.encoders import load_encoder
+from sciretrieve.errors import CorruptData, EncoderMismatch, InvalidRequest, NotFound, UnknownName
+from sciretrieve.matching.lexical import Analyzer
+from sciretrieve.types import Paper, Query
+from tests.edited import edited_manifest
+from tests.made_up import made_up_papers
+
+PAPERS = made_up_papers(300)
+QUERIES = ["graph networks", "vaccine trial", "orbit of a planet", "market and star", "molecules"]
+
+FILTERS: dict[str, Callable[[dict[str, Any]], bool]] = {
+    "year >= 2015": lambda paper: (paper["year"] or 0) >= 2015,
+    'venue == "ACL"': lambda paper: paper["venue"] == "ACL",
+    "citations > 97": lambda paper: (paper["citations"] or 0) > 97,
+    'authors contains "hopper" and not (topic in ("stars", "markets"))': lambda paper: (
+        "Grace Hopper" in paper["authors"] and paper["topic"] not in ("stars", "markets")
+    ),
+    "year > 3000": lambda _: False,
+}
+
+
+def shares_a_term(query: str, paper: dict[str, Any]) -> bool:
+    terms = Analyzer().terms
+    return bool(set(terms(query)) & set(terms(f"{paper['title']} {paper['abstract']}")))
+
+
+@settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    query=st.sampled_from(QUERIES),
+    text=st.sampled_from(sorted(FILTERS)),
+    k=st.integers(1, 320),
+    mode=st.sampled_from(["hybrid", "dense", "bm25"]),
+    dense=st.sampled_from(["flat", "hnsw", "ivf"]),
+)
+def test_the_filter_promise(built: Callable[..., Any], query: str, text: str, k: int, mode: Mode, dense: str) -> None:
+    passing = {paper["id"] for paper in PAPERS if FILTERS[text](paper) and (mode != "bm25" or shares_a_term(query, paper))}
+    ids = built(shard_size=128, dense=dense).search(query, k, mode=mode, filter=text, group=False).rankings[0].ids
+    assert len(ids) == len(set(ids)) == min(k, len(passing))
+    assert set(ids) <= passing
+
+
+@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    query=st.sampled_from(QUERIES), mode=st.sampled_from(["hybrid", "dense", "bm25"]), fusion=st.sampled_from(["blend", "convex", "rrf"])
+)
+def test_the_sharding_changes_nothing(built: Callable[..., Any], query: str, mode: Mode, fusion: str) -> None:
+    one, many = (built(shard_size=size).search(query, 50, mode=mode, fusion=fusion, group=False).rankings[0] for size in (1000, 128))
+    # the encoder's batches differ between the two, and with them the last bits of vectors
+    if mode == "bm25":
+        assert one.ids == many.ids
+        assert one.scores.tolist() == many.scores.tolist()
+    np.testing.assert_allclose(one.scores, many.scores, atol=5e-3)
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "dense", "bm25"])
+@pytest.mark.parametrize("query", QUERIES)
+def test_fewer_are_the_first_of_more(index: sr.Index, mode: Mode, query: str) -> None:
+    long, short = (index.search(query, k, mode=mode, group=False).rankings[0] for k in (200, 7))
+    assert short.ids == long.ids[:7]
+    assert (np.diff(long.scores) <= 0).all()
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "dense", "bm25"])
+def test_equal_scores_stand_in_the_order_of_ids(tmp_path: Path, mode: Mode) -> None:
+    rows = [{"id": f"x{number}", "title": "the same title"} for number in (5, 3, 9, 1, 7, 2)]
+    (tmp_path / "twins.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    ranking = (
+        sr.build(tmp_path / "twins.jsonl", tmp_path / "twins", shard_size=100).search("same title", 4, mode=mode, group=False).rankings[0]
+    )
+    assert ranking.ids == ["x1", "x2", "x3", "x5"]
+
+
+def test_dense_is_the_cosine_of_the_encoders_vectors(index: sr.Index) -> None:
+    query = index.encoder.encode_queries([Query("q", "graph networks")])[0]
+    vectors = np.concatenate([shard.vectors for shard in index.vectors])
+    expected = dict(zip((paper["id"] for paper in PAPERS), (vectors @ query).tolist(), strict=True))
+    ranking = index.search("graph networks", 300, mode="dense", group=False).rankings[0]
+    np.testing.assert_allclose(ranking.scores, [expected[id] for id in ranking.ids], atol=1e-5)
+
+
+def test_hybrid_shows_what_both_halves_gave(index: sr.Index) -> None:
+    halves: dict[str, dict[str, float]] = {}
+    for mode in ("dense", "bm25"):
+        ranking = index.search("vaccine trial", 300, mode=mode, group=False).rankings[0]
+        halves[mode] = dict(zip(ranking.ids, ranking.scores.tolist(), strict=True))
+    for hit in index.search("vaccine trial", 300, group=False).hits:
+        assert hit.scores["dense"] == pytest.approx(halves["dense"][hit.id])
+        assert hit.scores["bm25"] == (pytest.approx(halves["bm25"][hit.id]) if hit.id in halves["bm25"] else None)
+
+
+def test_a_batch_answers_as_its_queries_alone(index: sr.Index) -> None:
+    together = index.search(QUERIES, 20, mode="bm25", group=False)
+    assert [ranking.query.id for ranking in together] == ["1", "2", "3", "4", "5"]
+    for query, ranking in zip(QUERIES, together, strict=True):
+        assert ranking.ids == index.search(query, 20, mode="bm25", group=False).rankings[0].ids
+
+
+def test_texts_and_papers_as_queries_mix(index: sr.Index) -> None:
+    paper = Paper("new", "graph networks nodes", "edges and molecules")
+    run = index.search([Query("a", "vaccine"), Query("b", paper=paper), Query("c", "orbit")], 10, group=False)
+    assert [ranking.query.id for ranking in run] == ["a", "b", "c"]
+    topics = [{hit.paper.extra["topic"] for hit in run.hits_of(ranking)[:5]} for ranking in run]
+    assert topics == [{"vaccines"}, {"graphs"}, {"stars"}]
+
+
+def test_hits_carry_the_whole_paper(index: sr.Index) -> None:
+    by_id = {paper["id"]: paper for paper in PAPERS}
+    for hit in index.search("market price", 30, group=False).hits:
+        given = by_id[hit.id]
+        for name in ("title", "abstract", "year", "venue"):
+            assert getattr(hit.paper, name) == given[name]
+        assert list(hit.paper.authors) == given["authors"]
+        assert hit.paper.extra.get("citations") == given["citations"]
+        assert hit.paper.extra["impact"] == given["impact"]
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "dense", "bm25"])
+def test_similar_never_returns_what_was_given(index: sr.Index, mode: Mode) -> None:
+    given = ["p0000", "p0001", "p0200"]
+    ids = index.similar(given[:2], 300, negatives=given[2:], mode=mode, group=False).rankings[0].ids
+    assert not set(ids) & set(given)
+    if mode != "bm25":
+        assert len(ids) == 297
+
+
+def test_similar_finds_the_papers_own_topic_and_negatives_push_away(index: sr.Index) -> None:
+    first = {topic: next(paper["id"] for paper in PAPERS if paper["topic"] == topic) for topic in ("graphs", "stars")}
+    hits = index.similar([first["graphs"]], 10, group=False).hits
+    assert {hit.paper.extra["topic"] for hit in hits} == {"graphs"}
+    stars = [paper["id"] for paper in PAPERS if paper["topic"] == "stars" and paper["id"] != first["stars"]]
+
+    def mean_rank(negatives: list[str]) -> float:
+        ids = list(index.similar(list(first.values()), 300, negatives=negatives, group=False).rankings[0].ids)
+        return float(np.mean([ids.index(id) for id in stars[5:]]))
+
+    assert mean_rank(stars[:5]) > mean_rank([])
+
+
+def test_similar_to_a_text_that_is_not_in_the_index(index: sr.Index) -> None:
+    hits = index.similar(text="Orbits of planets. A telescope sees dust around a star.", k=5, group=False).hits
+    assert {hit.paper.extra["topic"] for hit in hits} == {"stars"}
+
+
+def test_rocchio_is_the_formula(index: sr.Index) -> None:
+    vectors = np.concatenate([shard.vectors for shard in index.vectors])
+    ids = [paper["id"] for paper in PAPERS]
+    positive, negative = vectors[[0, 1]], vectors[[2]]
+    target = positive.mean(axis=0) - 0.2 * negative.mean(axis=0)
+    expected = (vectors @ target) / np.linalg.norm(target)
+    ranking = index.similar(ids[:2], 300, negatives=ids[2:3], mode="dense", group=False).rankings[0]
+    np.testing.assert_allclose(ranking.scores, [expected[ids.index(id)] for id in ranking.ids], atol=1e-5)
+
+
+def test_what_cannot_be_searched_is_refused(index: sr.Index, built: Callable[..., Any]) -> None:
+    for call, error, words in (
+        (lambda: index.search("  "), InvalidRequest, "empty"),
+        (lambda: index.search([]), InvalidRequest, "there is no query"),
+        (lambda: index.search(None), InvalidRequest, "a query is a text or a Query, not None"),  # type: ignore[arg-type]
+        (lambda: index.similar("10.1145/3341161"), NotFound, "there is no paper '10.1145/3341161'"),
+        (lambda: index.papers("10.1145/3341161"), NotFound, "there is no paper '10.1145/3341161'"),
+        (lambda: index.search(["x", 3]), InvalidRequest, "a query is a text or a Query, not 3"),  # type: ignore[list-item]
+        (lambda: index.corrections(None), InvalidRequest, "the query must be a string, not None"),  # type: ignore[arg-type]
+        (lambda: index.papers(3), InvalidRequest, "ids of papers are a string or a list of strings, not 3"),  # type: ignore[arg-type]
+        (lambda: index.similar(["p1", 3]), InvalidRequest, "the id must be a string, not 3"),  # type: ignore[list-item]
+        (lambda: index.similar(text=3), InvalidRequest, "the text must be a string, not 3"),  # type: ignore[arg-type]
+        (lambda: index.search("x", like=3), InvalidRequest, "ids of papers are"),  # type: ignore[arg-type]
+        (lambda: index.search("x", vectors=[[1.0]]), InvalidRequest, r"have the shape \(1, \d+\)"),  # type: ignore[arg-type]
+        (lambda: index.search("x", 0), InvalidRequest, "at least 1"),
+        (lambda: index.search("x", "5"), InvalidRequest, "k must be a whole number, at least 1, not '5'"),  # type: ignore[arg-type]
+        (lambda: index.search("x", 5.0), InvalidRequest, "k must be a whole number"),  # type: ignore[arg-type]
+        (lambda: index.search("x", 5, "bm25"), InvalidRequest, "as in mode='bm25'"),  # type: ignore[arg-type]
+        (lambda: index.search("x", fusion="rff"), UnknownName, "did you mean 'rrf'"),  # type: ignore[arg-type]
+        (lambda: index.search("x", mode="densse"), UnknownName, "did you mean 'dense'"),  # type: ignore[arg-type]
+        (lambda: index.search("x", filter="yaer > 3"), UnknownName, "did you mean 'year'"),
+        (lambda: index.search("x", filter="year >"), InvalidRequest, "cannot be read"),
+        (lambda: index.similar(["nowhere"]), NotFound, "no paper 'nowhere'"),
+        (lambda: index.similar([]), InvalidRequest, "nothing to be similar to"),
+        (lambda: built(encoder=None).search("x", mode="dense"), InvalidRequest, "no vectors"),
+        (lambda: built(lexical=None).search("x", mode="hybrid"), InvalidRequest, "no BM25"),
+    ):
+        with pytest.raises(error, match=words) as caught:
+            call()
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "modes"), [({"encoder": None}, ("bm25",)), ({"lexical": None}, ("dense",)), ({}, ("hybrid", "dense", "bm25"))]
+)
+def test_modes_are_those_that_were_built(built: Callable[..., Any], settings: dict[str, Any], modes: tuple[str, ...]) -> None:
+    made = built(**settings)
+    assert made.modes == modes
+    assert made.search("graph networks", 3).mode == modes[0]
+    assert made.similar(["p0000"], 3).mode == modes[0]
+
+
+def copied(index: sr.Index, folder: Path) -> Path:
+    return Path(shutil.copytree(index.path, folder / "copy"))
+
+
+def test_an_index_of_another_format_is_refused(index: sr.Index, tmp_path: Path) -> None:
+    path = copied(index, tmp_path)
+    with edited_manifest(path) as manifest:
+        manifest["format"] = 99
+    with pytest.raises(CorruptData, match="format version 99, and this version of sciretrieve reads 2; update sciretrieve"):
+        sr.open(path)
+
+
+def shard(name: str, *files: str, **facts: Any) -> dict[str, Any]:
+    return {"name": name, "papers": 300, "files": {file: {"bytes": 1, "sha256": ""} for file in files}, "sources": [0], **facts}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"papers": 7}, "counts or metric"),
+        ({"metric": "manhattan"}, "counts or metric"),
+        ({"shards": [shard("../../etc")]}, "shard '../../etc'"),
+        ({"shards": [shard("000000", "../x")]}, "shard '000000'"),
+        ({"shards": [shard("000000", "deleted-000001.npy")]}, "deleted papers of shard '000000'"),
+        ({"shards": [shard("000000", deleted=3)]}, "deleted papers of shard '000000'"),
+        ({"shards": [shard("000000", "deleted-000001.npy", deleted=301)]}, "deleted papers of shard '000000'"),
+        ({"shards": [shard("000000")]}, "lexical files"),
+        ({"shards": 3}, "TypeError"),
+        ({"sources": [{}]}, "KeyError"),
+        ({"surprise": 1}, "TypeError"),
+    ],
+    ids=str,
+)
+def test_a_manifest_that_makes_no_sense_is_refused(index: sr.Index, tmp_path: Path, change: dict[str, Any], words: str) -> None:
+    path = copied(index, tmp_path)
+    with edited_manifest(path) as manifest:
+        manifest.update(change)
+    with pytest.raises(CorruptData, match=rf"manifest\.json is damaged \(.*{re.escape(words)}"):
+        sr.open(path)
+
+
+@pytest.mark.parametrize(
+    ("key", "name"), [("lexical", "folder"), ("encoder", "golden")], ids=["the folder of frequencies", "the file of golden vectors"]
+)
+def test_a_manifest_that_names_files_elsewhere_is_refused(index: sr.Index, tmp_path: Path, key: str, name: str) -> None:
+    path = copied(index, tmp_path)
+    with edited_manifest(path) as manifest:
+        manifest[key][name] = {"folder": "../elsewhere", "golden": {"file": "../../etc/passwd", "bytes": 1, "sha256": ""}}[name]
+    with pytest.raises(CorruptData, match=r"manifest\.json is damaged"):
+        sr.open(path)
+
+
+def test_a_damaged_manifest_is_refused(index: sr.Index, tmp_path: Path) -> None:
+    path = copied(index, tmp_path)
+    whole = (path / "manifest.json").read_bytes()
+    for place in range(0, len(whole), 97):
+        (path / "manifest.json").write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        with pytest.raises(CorruptData, match=r"manifest\.json|format version"):
+            sr.open(path)
+    (path / "manifest.json").write_bytes(whole.replace(b'"papers": 300', b'"papers": 299'))
+    with pytest.raises(CorruptData, match="its checksum does not match"):
+        sr.open(path)
+    (path / "manifest.json").write_text("{")
+    with pytest.raises(CorruptData, match="not valid JSON"):
+        sr.open(path)
+
+
+@pytest.mark.parametrize("name", ["papers.parquet", "ids.arrow", "vectors.npy", "postings.arrow", "lengths.arrow"])
+def test_a_file_of_the_wrong_size_is_named(index: sr.Index, tmp_path: Path, name: str) -> None:
+    path = copied(index, tmp_path)
+    file = path / "shards" / "000001" / name
+    file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(CorruptData, match=f"000001/{name} has "):
+        sr.open(path)
+    file.unlink()
+    with pytest.raises(CorruptData, match="is missing"):
+        sr.open(path)
+
+
+def test_an_index_of_another_encoder_is_refused(index: sr.Index, tmp_path: Path) -> None:
+    path = copied(index, tmp_path)
+    with edited_manifest(path) as manifest:
+        manifest["encoder"]["max_length"] = 128
+    with pytest.raises(EncoderMismatch, match="minilm here differs in its max_length"):
+        sr.open(path, encoder=load_encoder("minilm")).search("x")
+    assert sr.open(path).search("graph", mode="bm25").hits
+
+
+def test_no_index_says_how_to_build_one(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="sciretrieve index CORPUS"):
+        sr.open(tmp_path / "nothing")
+
+
+def test_runs_convert(index: sr.Index) -> None:
+    run = index.search(QUERIES[:2], 5)
+    table = run.to_arrow()
+    assert table.column_names == ["query_id", "rank", "paper_id", "score", "dense", "bm25", "tokens", "title", "year"]
+    assert table["rank"].to_pylist() == [1, 2, 3, 4, 5] * 2
+    assert table["paper_id"].to_pylist() == [id for ranking in run for id in ranking.ids]
+    assert len(run.to_pandas()) == 10
+
+
+BROKEN = "sta\udcffr"
+"""A text as Python has it from bytes that are not UTF-8."""
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda index: index.search(BROKEN),
+        lambda index: index.search(["star", f'"{BROKEN}" star']),
+        lambda index: index.search(f"venue:{BROKEN} star"),
+        lambda index: index.search(Query("1", BROKEN)),
+        lambda index: index.search("star", filter=f'venue == "{BROKEN}"'),
+        lambda index: index.similar([BROKEN]),
+        lambda index: index.similar(text=BROKEN),
+        lambda index: index.papers([BROKEN]),
+    ],
+)
+def test_broken_bytes_are_refused_in_one_line(index: sr.Index, ask: Callable[[sr.Index], Any]) -> None:
+    with pytest.raises(InvalidRequest, match="not UTF-8") as caught:
+        ask(index)
+    assert "\n" not in str(caught.value)
+
+
+def test_known_vectors_of_queries_are_not_encoded_again(index: sr.Index) -> None:
+    queries = ["graph networks", "star"]
+    vectors = index.encode([sr.Query(text, text) for text in queries])
+    for mode in ("hybrid", "dense"):
+        expected, run = index.search(queries, 20, mode=mode), index.search(queries, 20, mode=mode, vectors=vectors)
+        assert [list(ranking.ids) for ranking in run] == [list(ranking.ids) for ranking in expected]
+        swapped = index.search(queries, 20, mode=mode, vectors=vectors[::-1])
+        assert [list(ranking.ids) for ranking in swapped] != [list(ranking.ids) for ranking in expected]
+    ids = index.live_ids()[:5]
+    query = sr.Query("q", queries[0])
+    np.testing.assert_array_equal(index.score(query, ids, vector=vectors[0]), index.score(query, ids))
+    for wrong in (vectors[:1], vectors[:, :7]):
+        with pytest.raises(InvalidRequest, match="the shape"):
+            index.search(queries, vectors=wrong)
+    with pytest.raises(InvalidRequest, match="the shape"):
+        index.score(query, ids, vector=vectors[0, :7])

@@ -1,0 +1,233 @@
+"""One shard: how a corpus is cut into shards, its papers by row and by id, and what it holds in memory."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sciretrieve.errors import CorruptData
+from sciretrieve.files.schema import papers_of
+from sciretrieve.files.verified import Verified
+from sciretrieve.files.writing import describe, write_array, write_sealed
+from sciretrieve.matching.lexical import Analyzer
+from sciretrieve.storage.manifest import ShardFacts
+from sciretrieve.storage.shards import Cutter, Shard, cut_shard, fill, finished_facts, read_deleted, reading, write_deleted
+from sciretrieve.storage.shards.cutting import contents
+from tests.made_up import made_up_papers, read_corpus, write_jsonl
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Shard:
+    """A shard of 1,000 papers."""
+    table, _ = read_corpus(write_jsonl(tmp_path / "papers.jsonl", made_up_papers(1000)))
+    cutter = Cutter(lambda number: tmp_path / "shards" / f"{number:06d}.partial", 5000)
+    cutter.add(table)
+    assert cutter.finish() == [1000]
+    return opened(tmp_path, fill(tmp_path / "shards" / "000000.partial", 0, None, Analyzer(), lambda _: None))
+
+
+def opened(directory: Path, facts: ShardFacts) -> Shard:
+    return Shard(Verified(directory), facts, 0)
+
+
+@pytest.mark.parametrize("rows", [[0], [999], [255, 256], [999, 0, 500, 500, 256, 255, 1], list(range(999, -1, -7)), []], ids=len)
+@pytest.mark.parametrize("groups_at_once", [1, 32])
+def test_papers_come_in_the_order_of_their_rows(
+    written: Shard, rows: list[int], groups_at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "GROUPS_AT_ONCE", groups_at_once)
+    everything = papers_of(pq.read_table(written.file("papers.parquet")))
+    assert written.papers_at(np.array(rows, np.int64)) == [everything[row] for row in rows]
+
+
+@pytest.mark.parametrize(
+    "layout", [{"row_group_size": 1024, "compression": "zstd"}, {"row_group_size": 300}, {"row_group_size": 7}], ids=str
+)
+def test_papers_are_read_whatever_the_layout_of_their_file(tmp_path: Path, written: Shard, layout: dict[str, object]) -> None:
+    path = written.file("papers.parquet")
+    table = pq.read_table(path)
+    before = written.papers_at(np.arange(0, 1000, 3))
+    other = tmp_path / "other.parquet"
+    pq.write_table(table, other, **layout)
+    other.replace(path)
+    opened_shard = opened(tmp_path, replace(written.facts, files={**written.facts.files, "papers.parquet": describe(path)}))
+    assert opened_shard.papers_at(np.arange(0, 1000, 3)) == before
+    assert opened_shard.columns(["year", "id"]).equals(table.select(["year", "id"]))
+    parts = list(opened_shard.tables())
+    assert pa.concat_tables([part for _, part in parts]).equals(table)
+    assert [first for first, _ in parts] == list(range(0, 1000, int(str(layout["row_group_size"]))))
+
+
+def test_a_shard_that_was_read_can_be_forgotten(tmp_path: Path, written: Shard) -> None:
+    opened_shard = opened(tmp_path, written.facts)
+    opened_shard.papers_at(np.array([3]))
+    opened_shard.ids_at(np.array([3]))
+    reference = weakref.ref(opened_shard)
+    gc.disable()
+    try:
+        del opened_shard
+        assert reference() is None
+    finally:
+        gc.enable()
+
+
+@settings(max_examples=40)
+@given(batches=st.lists(st.integers(0, 9), max_size=6), shard_size=st.integers(1, 8))
+def test_a_corpus_is_cut_alike_whatever_batches_it_comes_in(
+    tmp_path_factory: pytest.TempPathFactory, batches: list[int], shard_size: int
+) -> None:
+    folder = tmp_path_factory.mktemp("cut")
+    ids = [f"p{number}" for number in range(sum(batches))]
+    cutter = Cutter(lambda number: folder / str(number), shard_size)
+    first = 0
+    for size in batches:
+        part = ids[first : first + size]
+        cutter.add(pa.table({"id": pa.array(part, pa.string()), "title": pa.array(part, pa.string())}))
+        first += size
+    starts = range(0, len(ids), shard_size)
+    assert cutter.finish() == [len(ids[start : start + shard_size]) for start in starts]
+    for number, start in enumerate(starts):
+        expected = ids[start : start + shard_size]
+        assert pq.read_table(folder / str(number) / "papers.parquet")["id"].to_pylist() == expected
+        with pa.ipc.open_file(folder / str(number) / "ids.arrow") as file:
+            assert file.read_all()["id"].to_pylist() == expected
+    assert len(list(folder.iterdir())) == len(starts)
+
+
+def hashes(**columns: Any) -> list[Any]:
+    hashed: list[Any] = contents(pa.table(columns)).to_pylist()
+    return hashed
+
+
+def test_papers_that_say_the_same_have_the_same_hash() -> None:
+    (plain,) = hashes(id=["1"], title=["Stars"], year=pa.array([2001], pa.int32()))
+    alike: list[dict[str, Any]] = [
+        {"year": pa.array([2001], pa.int64()), "title": ["Stars"], "id": ["1"]},  # columns in another order, of another type
+        {
+            "id": ["1"],
+            "title": ["Stars"],
+            "year": [2001.0],
+            "note": [None],
+            "venue": [""],
+            "authors": pa.array([[]], pa.list_(pa.string())),
+        },
+        {"id": ["1"], "title": ["Stars"], "year": ["2001"], "impact": [float("nan")]},
+    ]
+    different: list[dict[str, Any]] = [
+        {"id": ["1"], "title": ["Star"], "year": [2001]},
+        {"id": ["2"], "title": ["Stars"], "year": [2001]},
+        {"id": ["1"], "title": ["Stars"], "year": [2001], "note": ["x"]},
+        {"id": ["1"], "title": ["Stars"], "cited": [2001]},
+        {"id": ["1"], "title": [""], "abstract": ["Stars"], "year": [2001]},
+        {"id": ["1"], "title": ["Stars"], "year": [2001.5]},
+        {"id": ["1"], "title": ["Stars"], "year": [2001], "authors": [["Ada"]]},
+    ]
+    assert {hash for columns in alike for hash in hashes(**columns)} == {plain}
+    assert len({hash for columns in different for hash in hashes(**columns)} | {plain}) == len(different) + 1
+
+
+@given(st.lists(st.lists(st.text(max_size=3), min_size=2, max_size=2), min_size=2, max_size=8))
+def test_papers_that_say_something_else_have_another_hash(rows: list[list[str]]) -> None:
+    columns = {name: pa.array([row[place] for row in rows], pa.string()) for place, name in enumerate(("a", "b"))}
+    by_hash = dict(zip(hashes(**columns), map(tuple, rows), strict=True))
+    assert len(by_hash) == len(set(map(tuple, rows)))
+
+
+def thinned(directory: Path, shard: Shard, rows: list[int], **changes: Any) -> Shard:
+    """The shard, of which these rows are deleted; `changes` are other facts."""
+    path = shard.file("ids.arrow").with_name("deleted-000002.npy")
+    write_deleted(path, np.array(rows, np.int64))
+    facts = replace(shard.facts, files={**shard.facts.files, path.name: describe(path)}, deleted=len(rows))
+    return opened(directory, replace(facts, **changes))
+
+
+def test_deleted_papers_are_not_found_and_keep_their_rows(tmp_path: Path, written: Shard) -> None:
+    shard = thinned(tmp_path, written, [999, 3, 500])
+    assert len(shard.scope) == 997
+    assert np.flatnonzero(~shard.scope.flags).tolist() == [3, 500, 999]
+    few, many = ["p0003", "p0004", "nobody", "p0999"], [f"p{number:04d}" for number in range(1010)]
+    assert shard.find(few) == {"p0004": 4}
+    assert shard.find([*few, *few]) == {"p0004": 4}
+    assert shard.find(many) == {f"p{number:04d}": number for number in range(1000) if number not in (3, 500, 999)}
+    assert shard.papers_at(np.array([3]))[0].id == "p0003"
+    assert (shard.papers, len(shard.ids), written.find(few)) == (1000, 1000, {"p0003": 3, "p0004": 4, "p0999": 999})
+
+
+@pytest.mark.parametrize(("rows", "deleted"), [([3], 2), ([1000], 1)], ids=["not as many as the manifest says", "no row of the shard"])
+def test_deleted_papers_that_do_not_fit_the_shard_are_refused(tmp_path: Path, written: Shard, rows: list[int], deleted: int) -> None:
+    with pytest.raises(CorruptData, match=r"deleted-000002\.npy does not fit its shard"):
+        _ = thinned(tmp_path, written, rows, deleted=deleted).scope
+
+
+@pytest.mark.parametrize(
+    "array",
+    [np.array([2, 1], np.int32), np.array([1, 1], np.int32), np.array([-1], np.int32), np.array([1]), np.zeros((1, 1), np.int32), None],
+    ids=["descending", "twice", "negative", "another type", "two axes", "no array"],
+)
+def test_what_is_no_list_of_rows_is_refused(tmp_path: Path, array: Any) -> None:
+    path = tmp_path / "deleted-000001.npy"
+    if array is None:
+        path.write_bytes(b"\x93NUMPY")
+    else:
+        write_array(path, array)
+    with pytest.raises(CorruptData, match=r"deleted-000001\.npy"):
+        read_deleted(path)
+
+
+DAMAGES: dict[str, tuple[str, Callable[[Path], object], str]] = {
+    "papers of another count": ("papers.parquet", lambda path: pq.write_table(pq.read_table(path).slice(1), path), "has 999 papers"),
+    "papers that are none": ("papers.parquet", lambda path: path.write_bytes(b"PAR1"), "cannot be read"),
+    "ids that are none": ("ids.arrow", lambda path: path.write_bytes(b"ARROW1"), "cannot be read"),
+    "ids of another count": ("ids.arrow", lambda path: cut_shard(path.parent, *one_paper()), "has 1 ids"),
+}
+
+
+def one_paper() -> tuple[pa.Table, Any]:
+    table = pa.table({"id": ["p"], "title": ["t"], "abstract": [""]})
+    return table, contents(table)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_file_that_does_not_fit_its_shard_is_named_whatever_the_checksum_says(tmp_path: Path, written: Shard, damage: str) -> None:
+    name, change, words = DAMAGES[damage]
+    path = written.file(name)
+    change(path)
+    facts = replace(written.facts, files={**written.facts.files, name: describe(path)})
+    shard = opened(tmp_path, facts)
+    with pytest.raises(CorruptData, match=rf"{name} {words}"):
+        shard.find(["p0001"]) if name == "ids.arrow" else shard.papers_at(np.array([1]))
+
+
+@pytest.mark.parametrize(
+    "change", [{"name": "../000000"}, {"files": {"../x": {}}}, {"deleted": 3}, {"surprise": 1}, {"papers": None}], ids=str
+)
+def test_facts_that_no_shard_has_are_refused(tmp_path: Path, change: dict[str, Any]) -> None:
+    facts = {"name": "000000", "papers": 2, "files": {}, "sources": [0]}
+    write_sealed(tmp_path / "shard.json", facts)
+    assert finished_facts(tmp_path) == ShardFacts("000000", 2, {})
+    write_sealed(tmp_path / "shard.json", facts | change)
+    with pytest.raises(CorruptData, match=r"shard\.json is damaged"):
+        finished_facts(tmp_path)
+
+
+def test_no_text_stands_for_several_columns() -> None:
+    row = {"id": "a", "title": "graph", "abstract": "", "note": "x"}
+    others = [
+        {**row, "title": "graph4:note1:x", "note": ""},
+        {**row, "title": "graph\x1fnote\x1ex", "note": ""},
+        {**row, "title": "graph", "note": "x5:title"},
+        {**row, "id": "a5:title5:graph", "title": ""},
+    ]
+    hashes = contents(pa.Table.from_pylist([row, *others])).to_pylist()
+    assert len(set(hashes)) == len(hashes)
