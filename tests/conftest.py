@@ -42,11 +42,11 @@ __all__ = ["models", "models_converted_anew"]
 SLOW = (
     *("encoders/test_bad_weights", "encoders/test_cross_encoder", "encoders/test_ensembles", "encoders/test_golden"),
     *("encoders/test_layouts", "encoders/test_readings"),
-    *("encoders/test_openvino_runtime", "encoders/test_resolving", "encoders/test_runtimes", "encoders/test_sources"),
+    *("encoders/test_openvino_runtime", "encoders/test_resolving", "encoders/test_runtimes", "encoders/test_weights"),
     *("encoders/test_torch_runtime", "answers/test_explaining", "commands/test_evaluating", "evaluation/test_reranked"),
-    *("promises/test_light_imports", "real/", "test_demo", "indexing/", "test_threads", "test_tuning"),
-    *("narrowing/test_masks", "evaluation/test_sides", "ranking/test_reranking", "promises/test_documents", "test_index.py"),
-    *("commands/test_cli", "test_vector_files", "torture/"),
+    *("promises/test_light_imports", "real/", "test_demo", "lifecycle/", "test_threads", "studies/test_tuning"),
+    *("query/narrowing/test_masks", "evaluation/test_sides", "query/ranking/test_reranking", "promises/test_documents"),
+    *("query/test_index.py", "commands/test_cli", "torture/"),
 )
 """Where tests are that `make quick` leaves out: those that convert encoders, start processes or encode much."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from importlib import metadata
 from importlib.metadata import version
 from pathlib import Path
@@ -31,8 +30,3 @@ def test_a_source_tree_that_is_not_installed_knows_its_version(monkeypatch: pyte
     installed = sr.__version__
     monkeypatch.setattr(metadata, "version", missing)
     assert sr.__version__ == installed
-
-
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_every_file_says_what_lives_there(path: Path) -> None:
-    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
