@@ -1,4 +1,5 @@
 # make demo: set up, index the demo corpus, search it.   make test: set up and run all tests.
+# make site: the documents as a site, in build/site.   make coverage: which lines and branches the tests go through.
 # make quick: the tests that take under a minute, for work in progress.   make torture: crashes, faults and hostile input by the thousand.
 # Everything runs in .venv, which any target creates when it is missing or out of date.
 
@@ -9,7 +10,10 @@ READY := $(VENV)/.ready
 # a worker a core; each takes some 2 GB
 PYTEST := $(BIN)/pytest -n logical --maxprocesses 4 --dist worksteal
 
-.PHONY: demo test quick torture lint bench docs clean
+# the least share of lines and branches that the tests go through, in percent
+FLOOR := 85
+
+.PHONY: demo test quick torture lint coverage bench docs site clean
 
 demo: $(READY)
 	$(BIN)/sciretrieve demo
@@ -28,6 +32,9 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+coverage: $(READY)
+	$(PYTEST) --cov=sciretrieve --cov-branch --cov-report=term:skip-covered --cov-fail-under=$(FLOOR)
+
 bench: $(READY)
 	$(BIN)/python bench/encode.py
 	$(BIN)/python bench/cold_search.py
@@ -36,6 +43,9 @@ bench: $(READY)
 docs: $(READY)
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/screenshots.py
+
+site: $(READY)
+	$(BIN)/mkdocs build --quiet
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -16,7 +16,7 @@ from tests.made_up import made_up_papers, write_jsonl
 from tests.promises.test_layers import LAYERS
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "bench" / "README.md"])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "bench" / "README.md"])
 
 
 def test_the_command_reference_is_the_commands_help() -> None:

@@ -79,7 +79,7 @@ def test_a_librarian_with_openalex(home: Path) -> None:
 
 def test_a_developer_with_python(home: Path) -> None:
     """The page's code is one program."""
-    code = "\n".join(re.findall(r"```python\n(.*?)```", (DOCS / "developer.md").read_text(encoding="utf-8"), re.DOTALL))
+    code = "\n".join(re.findall(r"```python\n(.*?)```", (DOCS / "python-tutorial.md").read_text(encoding="utf-8"), re.DOTALL))
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=home)
     assert result.returncode == 0, result.stderr
     assert "did you mean 'year'" in result.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import metadata
 from importlib.metadata import version
 from pathlib import Path
@@ -30,3 +31,8 @@ def test_a_source_tree_that_is_not_installed_knows_its_version(monkeypatch: pyte
     installed = sr.__version__
     monkeypatch.setattr(metadata, "version", missing)
     assert sr.__version__ == installed
+
+
+def test_the_changelog_begins_with_the_version() -> None:
+    text = (PACKAGE.parent / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (\S+)", text, re.MULTILINE)[0] == sr.__version__
