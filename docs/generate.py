@@ -35,7 +35,7 @@ def paths(command: Any, words: list[str]) -> Iterator[list[str]]:
     """What is typed for a command, and for each of those in it; `list` of a group is the group itself."""
     yield words
     for name in getattr(command, "commands", {}):
-        if name != "list":
+        if name != "list" and not command.commands[name].hidden:
             yield from paths(command.commands[name], [*words, name])
 
 

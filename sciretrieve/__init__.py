@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .encoders import load_encoder
     from .errors import SciretrieveError
     from .evaluation import evaluate
-    from .lifecycle import add, build, build_part, delete, estimate, merge, reindex, sync
+    from .lifecycle import add, build, build_part, delete, estimate, join, merge, reindex, sync
     from .lifecycle.distributed import DistributedIndex, RayWorkers
     from .lifecycle.vector_files import encode
     from .matching.fusion import Fusion
@@ -80,6 +80,7 @@ __all__ = [
     "estimate",
     "evaluate",
     "explain",
+    "join",
     "load_encoder",
     "merge",
     "news",
@@ -133,6 +134,7 @@ _HOMES = {
     "estimate": "lifecycle",
     "evaluate": "evaluation",
     "explain": "answers.explaining",
+    "join": "lifecycle",
     "load_encoder": "encoders",
     "merge": "lifecycle",
     "news": "answers.saved",

@@ -24,7 +24,7 @@ from . import (
     showing,
     studying,
 )
-from .command import Command, Group
+from .command import Command, Group, family
 
 app = typer.Typer(
     name="sciretrieve",
@@ -53,13 +53,22 @@ def _root(
     pass
 
 
+INFO = family(
+    managing.info,
+    "-i indexes/arxiv",
+    {
+        "log": (managing.log, "-i indexes/papers"),
+        "indexes": (listing.indexes, ""),
+        "duplicates": (studying.duplicates, "-i indexes/arxiv"),
+    },
+)
+REINDEX = family(changing.reindex, "-i indexes/papers --dense hnsw", {"measure": (benching.bench, "-i indexes/arxiv -o dense-types.svg")})
 COMMANDS = {
     "Start": ((demonstrating.demo, "demo", ""),),
     "Find papers": (
         (searching.search, "search", "'graph neural nets' -k 5 --filter 'year >= 2018'"),
         (searching.similar, "similar", "kipf2017semi --not hamilton2017inductive"),
         (showing.show, "show", "kipf2017semi"),
-        (showing.open_in_browser, "open", "kipf2017semi"),
         (bibliography.cite, "cite", "kipf2017semi hamilton2017inductive --append refs.bib"),
         (searching.batch, "batch", "queries.jsonl -i indexes/scifact -o run.trec"),
         (following.news, "news", ""),
@@ -70,15 +79,13 @@ COMMANDS = {
         (changing.sync, "sync", "papers.bib -i indexes/papers --watch"),
         (changing.delete, "delete", "kipf2017semi -i indexes/papers"),
         (changing.merge, "merge", "-i indexes/papers"),
-        (changing.reindex, "reindex", "-i indexes/papers --dense hnsw"),
-        (listing.indexes, "indexes", ""),
+        (changing.join, "join", "/shared/indexes/papers"),
+        (REINDEX, "reindex", ""),
     ),
     "Look inside": (
-        (managing.info, "info", "-i indexes/arxiv"),
-        (managing.log, "log", "-i indexes/papers"),
+        (INFO, "info", ""),
         (managing.verify, "verify", "-i indexes/papers --repair"),
         (studying.why_not, "why-not", "kipf2017semi 'graph convolutions' -i indexes/arxiv"),
-        (studying.duplicates, "duplicates", "-i indexes/arxiv"),
         (managing.export, "export", "-i indexes/arxiv -o arxiv-with-vectors.parquet"),
     ),
     "Review the literature": ((screening.screen, "screen", "--query 'fairness of recommender systems' -d review.jsonl"),),
@@ -86,8 +93,6 @@ COMMANDS = {
         (evaluating.evaluate, "evaluate", "mdcr --data data/mdcr --encoder specter2"),
         (evaluating.compare, "compare", "bm25.trec hybrid.trec --qrels qrels/test.tsv"),
         (studying.tune, "tune", "-i indexes/arxiv --queries queries.jsonl --qrels qrels.tsv"),
-        (benching.bench, "bench", "-i indexes/arxiv -o dense-types.svg"),
-        (perturbing.robustness, "robustness", "papers.parquet --encoder specter2 -o report"),
         (evaluating.app, "benchmarks", ""),
     ),
     "Encoders and settings": (
@@ -97,6 +102,15 @@ COMMANDS = {
     ),
 }
 """The sections of `--help`; in each a command's function, its name, and the arguments in its example, or the app of a group of commands."""
+FORMER = {
+    "open": showing.open_in_browser,
+    "log": managing.log,
+    "indexes": listing.indexes,
+    "duplicates": studying.duplicates,
+    "bench": benching.bench,
+    "robustness": perturbing.robustness,
+}
+"""Commands under the names that our documents gave them before they were put into families; `--help` does not show them."""
 
 for section, rows in COMMANDS.items():
     for run, name, example in rows:
@@ -105,3 +119,5 @@ for section, rows in COMMANDS.items():
         else:
             epilog = f"Example: sciretrieve {name} {example}".rstrip()
             app.command(name, cls=Command, epilog=epilog, rich_help_panel=section)(run)
+for name, function in FORMER.items():
+    app.command(name, cls=Command, hidden=True)(function)

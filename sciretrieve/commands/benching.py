@@ -1,4 +1,4 @@
-"""`sciretrieve bench`: what each type of dense index would find in an index, and cost."""
+"""`sciretrieve reindex measure`: what each type of dense index would find in an index, and cost."""
 
 from __future__ import annotations
 

@@ -214,27 +214,46 @@ def merge(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Join small shards, and free the space of deleted papers and of older generations; or make one index of the parts of one.
+    """Join small shards, and free the space of deleted papers and of older generations.
 
     Nothing is encoded. Searches go on meanwhile; a generation that somebody has open stays.
     """
-    from ..lifecycle import merge as join
+    from ..lifecycle import merge as rewrite
 
     console = Console(quiet)
     target = index_to_change(index, console)
     with interruptible(console, "the index is as it was, and the same command resumes it"):
-        result = join(target, progress=console)
+        result = rewrite(target, progress=console)
     if format == "json":
         say([json.dumps({"schema": 1, "index": str(target), **asdict(result)}, indent=1)])
-        return
-    if result.parts:
-        console.note(f"{target}: an index of {counted(result.parts, 'part')}, {counted(result.shards_after, 'shard')}")
         return
     shards = f"{counted(result.shards_before, 'shard')} before, {result.shards_after:,} now"
     console.note(f"{target}: {shards}; {in_bytes(max(result.freed, 0))} freed")
 
 
+def join(
+    index: Annotated[Path, typer.Argument(metavar="DIR", help="The folder in which `index --part` has built all parts.")],
+    format: PlainFormatOption = "table",
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Make one index of its parts, which were built on several machines.
+
+    Nothing is encoded or copied. The folders of the parts stand together in one directory; `sciretrieve index --part 1/4` makes such.
+    """
+    from ..lifecycle import join as join_parts
+
+    console = Console(quiet)
+    with interruptible(console, "the parts are as they were, and the same command resumes it"):
+        result = join_parts(index, progress=console)
+    if format == "json":
+        say([json.dumps({"schema": 1, "index": str(index), **asdict(result)}, indent=1)])
+        return
+    console.note(f"{index}: an index of {counted(result.parts, 'part')}, {counted(result.shards, 'shard')}")
+
+
 def reindex(
+    context: typer.Context,
     index: IndexPath = None,
     dense: Annotated[
         str | None,
@@ -267,6 +286,8 @@ def reindex(
     Nothing is encoded, but for --late, which can be interrupted and goes on where it stopped. It also brings an index of an
     earlier version up to date: it converts one of format version 1, and adds the words of authors, venues and keywords where they lack.
     """
+    if context.invoked_subcommand is not None:
+        return
     from ..lifecycle import reindex as rebuild
 
     console = Console(quiet)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from typer import Typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from ..errors import InvalidRequest
@@ -21,9 +22,37 @@ DEFAULTS: Mapping[str, tuple[str, ...]] = {
 
 LONGEST_HELP = 200
 """Characters of a command's first sentence that a list shows, over several lines if need be."""
+ADVANCED = {
+    *("--adapter", "--query-adapter", "--pooling", "--template", "--query-template", "--precision", "--device", "--metric"),
+    *("--id", "--title", "--abstract", "--year", "--venue", "--authors", "--strict", "--resume", "--shard-size", "--part"),
+    *("--memory", "--recall", "--ef", "--nprobe", "--bm25", "--k1", "--b", "--lexical", "--late", "--fusion", "--alpha", "--rerank-depth"),
+    *("--group", "--generation", "--distributed", "--address", "--debug", "--side", "--format-like", "--seed", "--split", "--cache"),
+    *("--embeddings", "--query-embeddings", "--scores", "--replay", "--matrix", "--changed"),
+}
+"""Options that few people need: a command's help shows them after the others."""
 
 
-class Command(TyperCommand):
+class _InSections:
+    """What a command and a group have in common: the options that most people need come first in their help."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments and everyday options, then the others, each in their order."""
+        command: Any = self
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": [], "Advanced": []}
+        for param in command.get_params(ctx):
+            if (record := param.get_help_record(ctx)) is not None:
+                is_option = param.param_type_name == "option"
+                is_advanced = not param.required and not ADVANCED.isdisjoint(param.opts)
+                sections["Advanced" if is_advanced else "Options" if is_option else "Arguments"].append(record)
+        for title, records in sections.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+        if isinstance(command, TyperGroup):
+            command.format_commands(ctx, formatter)
+
+
+class Command(_InSections, TyperCommand):
     """Every command's class. Options that take several values (`--filter`, `--facets`, `--not`) may be repeated."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
@@ -58,8 +87,15 @@ class Command(TyperCommand):
                 raise InvalidRequest(f"there is no option {option}; a query that begins with a minus goes after --, at the end: {query}")
 
 
-class Group(TyperGroup):
-    """A group of commands whose help lists them in sections."""
+class Group(_InSections, TyperGroup):
+    """A group of commands whose help lists them in sections. It may be a command itself, which runs where none of its commands is named."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """As usual. Raises InvalidRequest for options of the group that stand before one of its commands, which would not see them."""
+        given = [param.opts[0] for param in self.params if ctx.get_parameter_source(param.name).name == "COMMANDLINE"]
+        if given and args and args[0] in self.commands:
+            raise InvalidRequest(f"{given[0]} stands before {args[0]}; write: sciretrieve {ctx.info_name} {args[0]} {given[0]} …")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the sections, each with its commands in their order."""
@@ -73,3 +109,19 @@ class Group(TyperGroup):
         for title, rows in sections.items():
             with formatter.section(title):
                 formatter.write_dl([(name.ljust(width), command.get_short_help_str(LONGEST_HELP)) for name, command in rows])
+
+
+def group(**settings: Any) -> Typer:
+    """A group of commands within the command line."""
+    return Typer(cls=Group, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}, **settings)
+
+
+def family(command: Callable[..., None], example: str, members: Mapping[str, tuple[Callable[..., None], str]]) -> Typer:
+    """A command that has commands of its own: the function of the command takes typer's context first, and returns where one of these is
+    named. An example is what stands after the names."""
+    name = command.__name__
+    app = group(epilog=f"Example: sciretrieve {name} {example}")
+    app.callback(cls=Group, invoke_without_command=True)(command)
+    for member, (run, arguments) in members.items():
+        app.command(member, cls=Command, epilog=f"Example: sciretrieve {name} {member} {arguments}".rstrip())(run)
+    return app

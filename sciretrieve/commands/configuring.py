@@ -14,7 +14,7 @@ import typer
 from ..config import SETTINGS, Value, check, config_file, parsed, setting, with_setting
 from ..errors import InvalidRequest, Unavailable, UnknownName
 from . import completing
-from .command import Command
+from .command import Command, group
 from .console import say
 from .parameters import Debug, PlainFormatOption
 
@@ -52,7 +52,7 @@ def change(
 
         path = chosen(values[0]).path
         if not is_index(path):
-            raise InvalidRequest(f"there is no index at {path}; `sciretrieve indexes` lists those that there are")
+            raise InvalidRequest(f"there is no index at {path}; `sciretrieve info indexes` lists those that there are")
         values = [str(path.absolute())]
     value = parsed(key, values)
     if key == "encoder":
@@ -137,11 +137,9 @@ def _as_text(value: Value) -> str:
     return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
-app = typer.Typer(
+app = group(
     help="Your settings: what they are, where each comes from, and changing them.",
     epilog="Example: sciretrieve config set index acm",
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 

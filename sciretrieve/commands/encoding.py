@@ -11,7 +11,7 @@ import typer
 
 from ..wording import in_bytes, in_words
 from . import completing
-from .command import Command
+from .command import Command, group
 from .console import Console, interruptible, say
 from .parameters import (
     BUILDING,
@@ -217,12 +217,10 @@ def _rates(request: EncoderRequest) -> dict[str, float]:
     return dict(encoder.rates()) if isinstance(encoder, TextEncoder) else {}
 
 
-app = typer.Typer(
+app = group(
     help="The encoders: what each is, where its weights come from, and what is here of it.",
     epilog="Example: sciretrieve encoders show specter2",
     no_args_is_help=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 

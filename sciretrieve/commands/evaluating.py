@@ -14,7 +14,7 @@ from ..choices import Metric
 from ..errors import InvalidRequest
 from ..wording import counted, in_bytes
 from . import completing
-from .command import Command
+from .command import Command, group
 from .console import Console, interruptible, say
 from .making import build
 from .parameters import (
@@ -43,6 +43,7 @@ from .parameters import (
     chosen_index,
     chosen_workers,
 )
+from .perturbing import robustness
 
 if TYPE_CHECKING:
     from ..evaluation import Benchmark, Suite
@@ -352,11 +353,9 @@ def _facts(row: Benchmark) -> dict[str, object]:
     }
 
 
-app = typer.Typer(
+app = group(
     help="The benchmarks: their tasks, and how to get them.",
     epilog="Example: sciretrieve benchmarks fetch mdcr --to data/mdcr",
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -371,3 +370,6 @@ app.command("list", cls=Command, epilog="Example: sciretrieve benchmarks list --
 app.command("show", cls=Command, epilog="Example: sciretrieve benchmarks show mdcr")(show)
 app.command("build", cls=Command, epilog="Example: sciretrieve benchmarks build cite --from papers.parquet --to data/mine")(build)
 app.command("fetch", cls=Command, epilog="Example: sciretrieve benchmarks fetch mdcr --to data/mdcr")(fetch)
+app.command("robustness", cls=Command, epilog="Example: sciretrieve benchmarks robustness papers.parquet --encoder specter2 -o report")(
+    robustness
+)

@@ -1,4 +1,4 @@
-"""`sciretrieve indexes`: which indexes there are, and which is taken where none is named."""
+"""`sciretrieve info indexes`: which indexes there are, and which is taken where none is named."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 def info(
+    context: typer.Context,
     index: IndexPath = None,
     generation: Generation = None,
     format: PlainFormatOption = "table",
@@ -28,6 +29,8 @@ def info(
 
     Its papers, columns, encoder, sizes, and the versions that built it.
     """
+    if context.invoked_subcommand is not None:
+        return
     from dataclasses import asdict
 
     from ..lifecycle.merging import space

@@ -225,7 +225,7 @@ PlainFormatOption: TypeAlias = Annotated[PlainFormat, typer.Option("--format", "
 Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="Stop at the first bad row, instead of listing it in rejected.jsonl.")]
 Resume: TypeAlias = Annotated[bool, typer.Option("--resume/--no-resume", help="Continue an interrupted run of the same.")]
 Generation: TypeAlias = Annotated[
-    int | None, typer.Option("--generation", metavar="N", min=1, help="An older generation, of those that `sciretrieve log` shows.")
+    int | None, typer.Option("--generation", metavar="N", min=1, help="An older generation, of those that `sciretrieve info log` shows.")
 ]
 Distributed: TypeAlias = Annotated[
     Literal["ray"] | None,

@@ -1,9 +1,10 @@
-"""`sciretrieve show` and `open`: all of a paper, and where it is on the web."""
+"""`sciretrieve show`: all of a paper, and where it is on the web."""
 
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,12 +12,17 @@ from ..errors import InvalidRequest, NotFound
 from .console import Console, given_ids, say
 from .parameters import Debug, Generation, IndexPath, PaperIds, PlainFormatOption, QueryEncoder, Quiet, open_index
 
+if TYPE_CHECKING:
+    from ..types import Paper
+
 
 def show(
     ids: PaperIds,
     index: IndexPath = None,
     encoder: QueryEncoder = None,
     generation: Generation = None,
+    in_browser: Annotated[bool, typer.Option("--open", help="Open the papers in the browser; without one, print their addresses.")] = False,
+    addresses: Annotated[bool, typer.Option("--addresses", help="Print where the papers are on the web, and nothing else.")] = False,
     format: PlainFormatOption = "table",
     quiet: Quiet = False,
     debug: Debug = False,
@@ -24,12 +30,17 @@ def show(
     """Show all of a paper, and the papers nearest to it.
 
     That is its title, authors, venue, year, abstract, where it is on the web, every further column of its corpus, and its
-    near-duplicates. Answers, `similar` and exported bibliographies have its id.
+    near-duplicates. Answers, `similar` and exported bibliographies have its id. With --open, a paper is opened at its DOI, else at arXiv,
+    PubMed, or the web address that its corpus gives.
     """
     from ..answers.profiles import profile
 
     opened_index = open_index(index, encoder, generation)
-    profiles = [profile(opened_index, name) for name in _names(ids)]
+    names = _names(ids)
+    if in_browser or addresses:
+        _visit(opened_index.papers(names), in_browser, Console(quiet))
+        return
+    profiles = [profile(opened_index, name) for name in names]
     if format == "json":
         from ..answers.outputs import profiled
 
@@ -50,23 +61,22 @@ def open_in_browser(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Open papers in the browser.
+    """Open papers in the browser: `show --open`."""
+    _visit(open_index(index, None, generation).papers(_names(ids)), not only_print, Console(quiet))
 
-    A paper is opened at its DOI, else at arXiv, PubMed, or the web address that its corpus gives. Where there is no browser,
-    as on a server, the address is printed.
-    """
+
+def _visit(papers: Sequence[Paper], in_browser: bool, console: Console) -> None:
+    """Open papers where they are on the web, or print their addresses."""
     import webbrowser
 
     from ..papers.bibliographies.addresses import address_of
 
-    console = Console(quiet)
-    papers = open_index(index, None, generation).papers(_names(ids))
     addresses = [address_of(paper) for paper in papers]
     for paper, address in zip(papers, addresses, strict=True):
         if address is None:
             raise NotFound(f"{paper.id!r} has no DOI, no arXiv number, no PubMed id and no web address to open")
     for address in filter(None, addresses):
-        if not only_print and webbrowser.open(address):
+        if in_browser and webbrowser.open(address):
             console.note(f"opened {address}")
         else:
             say([address])

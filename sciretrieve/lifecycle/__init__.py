@@ -3,8 +3,8 @@
 from .building import build
 from .estimating import Estimate, estimate
 from .merging import merge
-from .parts import build_part, join_parts
+from .parts import build_part, join
 from .reindexing import refit, reindex
 from .updating import Update, add, delete, sync
 
-__all__ = ["Estimate", "Update", "add", "build", "build_part", "delete", "estimate", "join_parts", "merge", "refit", "reindex", "sync"]
+__all__ = ["Estimate", "Update", "add", "build", "build_part", "delete", "estimate", "join", "merge", "refit", "reindex", "sync"]

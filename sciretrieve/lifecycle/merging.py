@@ -7,6 +7,7 @@ new shard at a time. Searches go on meanwhile, over the old shards.
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from ..errors import InvalidRequest
 from ..files.schema import booleans, concat, integers
 from ..files.writing import array_header, created, write_array, write_lock
 from ..matching.dense import VectorShard
@@ -25,14 +27,14 @@ from ..progress import shown
 from ..protocols import Progress
 from ..query.snapshot import Snapshot
 from ..storage.commits import Change, Spanning, commit
-from ..storage.manifest import FORMAT, ShardFacts, read_manifest
+from ..storage.manifest import FORMAT, ShardFacts
 from ..storage.pending import Pending
 from ..storage.shards import Shard, cut_shard, finished_facts
 from ..storage.shards.cutting import SHARD_BYTES
 from ..storage.shards.filling import finish
 from ..storage.sweeping import sweep
 from ..types import Vectors
-from .parts import has_parts, join_parts
+from .parts import has_parts
 
 BLOCK = 16_384
 """Vectors that are copied at a time."""
@@ -40,32 +42,30 @@ BLOCK = 16_384
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """What merging did: how many shards there were and are, how many bytes less all generations take, and of how many parts it
-    made the index, if that was what it did."""
+    """What merging did: how many shards there were and are, and how many bytes less all generations take."""
 
     shards_before: int
     shards_after: int
     freed: int
     generation: int
-    parts: int = 0
 
 
 def merge(index: str | Path, *, progress: Progress | bool = True) -> Merge:
     """Rewrite small shards and shards with deleted papers, and remove generations before the current one that nobody has open.
 
-    Of an index that was built in parts, see `build_part`, it makes one. An interrupted merge goes on with the shards that it has finished.
+    An interrupted merge goes on with the shards that it has finished.
 
     Raises:
         NotFound: there is no such index.
-        InvalidRequest: parts are missing, unfinished, or of different corpora or settings.
+        InvalidRequest: there are parts of an index, which `join` makes one of.
         IndexExists: an add or a build was interrupted, and is to be finished first.
         IndexBusy: another process is writing the index.
     """
     directory = Path(index)
     with shown(progress) as listener:
         if has_parts(directory):
-            parts, manifest = join_parts(directory, progress=listener), read_manifest(directory)
-            return Merge(0, len(manifest.shards), 0, manifest.generation, parts)
+            remedy = f"`sciretrieve join {shlex.quote(str(directory))}`"
+            raise InvalidRequest(f"{directory} holds parts of an index, and is none yet; {remedy} makes one of them")
         Snapshot(directory).close()
         with write_lock(directory):
             before = space(directory)

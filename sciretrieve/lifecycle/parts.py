@@ -19,7 +19,7 @@ from ..options import BuildKeywords, BuildSettings, changed
 from ..papers.corpora import ColumnMap, Corpus, Sources, open_corpus
 from ..progress import shown
 from ..protocols import Progress, Workers
-from ..storage.manifest import MANIFEST, PARTS
+from ..storage.manifest import MANIFEST, PARTS, read_manifest
 from ..storage.pending import Pending
 from .building import PLAN, Build, check_place, publish, shard_differences
 
@@ -47,7 +47,7 @@ def build_part(
     workers: Workers | None = None,
     **changes: Unpack[BuildKeywords],
 ) -> Part:
-    """Build a part of an index, such as "3/8", the third of eight, or resume it; `join_parts` makes an index of all.
+    """Build a part of an index, such as "3/8", the third of eight, or resume it; `join` makes an index of all.
 
     Arguments and errors as in `build`; the part goes into a folder `parts` of the index's directory `into`.
     """
@@ -65,13 +65,22 @@ def build_part(
         return Part(folder, sum(cut["shards"][place] for place in pending.places), len(pending.places))
 
 
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """An index that was made of its parts: how many parts and shards it has."""
+
+    parts: int
+    shards: int
+    generation: int
+
+
 def has_parts(index: str | Path) -> bool:
     """Whether parts of an index wait to be joined."""
     return bool(listed(Path(index) / PARTS))
 
 
-def join_parts(index: str | Path, *, progress: Progress | bool = True) -> int:
-    """Make an index of its parts, which are all in the folder `parts` of its directory; returns how many there were.
+def join(index: str | Path, *, progress: Progress | bool = True) -> Joined:
+    """Make an index of its parts, which are all in the folder `parts` of its directory.
 
     Their shards are moved, not copied. Interrupted, it goes on when it is called again.
 
@@ -88,9 +97,9 @@ def join_parts(index: str | Path, *, progress: Progress | bool = True) -> int:
             pending = Pending.read(directory)
             if (directory / MANIFEST).exists():
                 if any(part.folder(place).exists() for part in parts for place in part.places):
-                    raise InvalidRequest(f"{directory} holds an index already; move its folder {PARTS} to a new directory and merge that")
+                    raise InvalidRequest(f"{directory} holds an index already; move its folder {PARTS} to a new directory and join that")
                 remove(directory / PARTS)  # it was interrupted here
-                return len(parts)
+                return _joined(directory, len(parts))
             if pending is None or pending.plan != plan or pending.cut is None:
                 runtimes = dict.fromkeys(runtime for part in parts for runtime in part.state.get("ran_in", ()))
                 pending = Pending.begin(directory, plan)
@@ -107,7 +116,12 @@ def join_parts(index: str | Path, *, progress: Progress | bool = True) -> int:
             publish(pending, {name: plan[name] for name in PLAN}, first.state.get("metric"), None, listener)
             remove(directory / PARTS)
             sync_file(directory)
-        return len(parts)
+        return _joined(directory, len(parts))
+
+
+def _joined(directory: Path, parts: int) -> Joined:
+    manifest = read_manifest(directory)
+    return Joined(parts, len(manifest.shards), manifest.generation)
 
 
 def _parts(directory: Path) -> list[Pending]:

@@ -68,7 +68,7 @@ class Index(Snapshot):
             path: the index's directory.
             encoder: what encodes queries, where the one that filled the index is not to be found again by itself: its
                 folder has moved, or the queries' vectors were made elsewhere.
-            generation: the generation to open, of those that `sciretrieve log` shows; by default the current one.
+            generation: the generation to open, of those that `sciretrieve info log` shows; by default the current one.
             query_encoder: what encodes queries, of another snapshot of the same index.
 
         Raises:

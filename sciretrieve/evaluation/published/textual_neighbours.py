@@ -1,6 +1,6 @@
 """Textual neighbours: Singh and Singh 2022, The Inefficiency of Language Models in Scholarly Retrieval.
 
-Its figures are of its own corpora. They stand beside those of `evaluate asr` and of `sciretrieve robustness`, which is its study.
+Its figures are of its own corpora. They stand beside those of `evaluate asr` and of `sciretrieve benchmarks robustness`, its study.
 """
 
 from __future__ import annotations
