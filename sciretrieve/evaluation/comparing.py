@@ -16,7 +16,7 @@ from ..metrics.measures import Evaluator, parse_measure
 from ..metrics.significance import Comparison, Variance, compare, holm, interval, variance
 from ..wording import counted
 from .benchmark_catalogue import find_benchmark
-from .requests import read, texts
+from .benchmark_reading import read, texts
 
 TINY = 1e-9
 """Below it, what the studentized range's integral gives is not to be relied on."""

@@ -16,12 +16,13 @@ from ..metrics.judgements import read_scores
 from ..metrics.measures import Evaluator, Measure
 from ..protocols import Progress
 from .benchmark_catalogue import SUITES, find_benchmark
+from .benchmark_reading import read
 from .correlations import correlations
 from .evaluation_options import Request
 from .modes import ALL, in_modes, sensible_modes
 from .page import page
 from .reports import all_measures
-from .requests import measure, read
+from .requests import measure
 from .standings import Cell, Standings
 from .suites import done, evaluate_suite_request
 

@@ -15,10 +15,11 @@ from ..progress import shown
 from ..protocols import Progress
 from ..query.index import Index
 from .benchmark_catalogue import find_benchmark
+from .benchmark_reading import read
 from .evaluation_options import KNOBS, READING, Request, RequestKeywords, make_request
 from .material import Material
 from .reports import Column, Report, merged_notes, table
-from .requests import measure, read
+from .requests import measure
 from .standings import CAPTION, Cell, Marks, marks
 
 ALL = "all"

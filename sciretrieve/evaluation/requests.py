@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -31,15 +31,14 @@ from ..protocols import Progress, Reranker
 from ..query.index import Index
 from ..query.ranking.reranking import EncoderReranker, open_reranker
 from ..storage.manifest import MANIFEST
-from ..types import Paper
 from ..wording import counted
 from . import scoring, sides
 from .benchmark_catalogue import find_benchmark
+from .benchmark_reading import read
 from .benchmark_specs import Benchmark
 from .evaluation_options import Request, RequestKeywords, make_request
 from .material import Clustering, Handover, Material, Prediction
 from .predicting import check_library
-from .recognising import check_owner, whose
 from .reports import Report, all_measures, versions
 from .scoring import Result
 from .spaces import IndexSpace, StoredSpace
@@ -214,48 +213,6 @@ def _measured(
     times.encoding = sum(encoder.seconds for encoder in encoders.values())
     facts = {**system.facts(), "reads": sides_read}
     return Report(spec, split, score_name, is_overridden, system.name, facts, result, notes, times.as_json())
-
-
-def read(spec: Benchmark, data: str | Path | None, split: str, task: str | None = None) -> list[Material]:
-    """Read a benchmark's sets, or those with one task.
-
-    Raises:
-        NotFound: files are missing; the message says so if those of another benchmark are there.
-        InvalidRequest: a file is invalid, or there is no such task.
-    """
-    if data is None and not spec.name.startswith(("beir:", "cite:")):
-        raise InvalidRequest(f"{spec.name} needs its files: name their folder with --data; see `sciretrieve benchmarks show {spec.name}`")
-    folder = Path(spec.name.partition(":")[2] or data or ".")
-    if data is not None and not folder.exists():
-        raise NotFound(f"there is no {folder}; see `sciretrieve benchmarks show {spec.name}`")
-    check_owner(folder, spec)
-    try:
-        return read_sets(spec, folder, split, task)
-    except NotFound as error:
-        raise NotFound(f"{error}{whose(folder, spec)}") from error
-
-
-def read_sets(spec: Benchmark, folder: Path, split: str, task: str | None = None) -> list[Material]:
-    """The same, from a folder that is not looked at as a whole. Raises NotFound, InvalidRequest."""
-    materials = list(spec.load(folder, split))
-    if task is None:
-        return materials
-    names = [item.name for material in materials for item in material.tasks]
-    names += [item.name for material in materials for item in material.predictions]
-    if any(task in material.missing for material in materials):
-        raise NotFound(f"{folder} has no files of {spec.name}'s task {task}; see `sciretrieve benchmarks show {spec.name}`")
-    if task not in names:
-        raise InvalidRequest(f"{spec.name} has no task {task!r}; there are: {', '.join(names)}")
-    with_task = [
-        replace(
-            material,
-            tasks=tuple(item for item in material.tasks if item.name == task),
-            predictions=tuple(item for item in material.predictions if item.name == task),
-            missing=(),
-        )
-        for material in materials
-    ]
-    return [material for material in with_task if material.tasks or material.predictions]
 
 
 def _check_prediction(request: Request, spec: Benchmark) -> None:
@@ -450,12 +407,3 @@ def per_query(result: Result) -> pa.Table:
     rows = [(task.name, query, values) for task in result.tasks for query, values in task.per_query.items()]
     columns: dict[str, list[Any]] = {"task": [task for task, _, _ in rows], "query": [query for _, query, _ in rows]}
     return pa.table(columns | {name: [values.get(name) for _, _, values in rows] for name in result.measures})
-
-
-def texts(materials: Sequence[Material]) -> Iterator[tuple[str, str]]:
-    """Query ids and their texts, for people."""
-    for material in materials:
-        for task in material.tasks:
-            for id, query in task.queries.items():
-                paper: Paper | None = query.paper
-                yield id, paper.title or paper.abstract if paper is not None else query.text

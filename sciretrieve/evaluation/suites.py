@@ -18,12 +18,13 @@ from ..lifecycle.distributed import RayWorkers
 from ..progress import shown
 from ..protocols import Progress
 from .benchmark_catalogue import SUITES, find_benchmark
+from .benchmark_reading import read_sets
 from .benchmark_specs import Figure, Suite
 from .evaluation_options import Request, RequestKeywords, make_request
 from .published import Row, rows
 from .readers.scirepeval import TEXTS, first_matches
 from .reports import aligned, merged_notes, versions
-from .requests import measure, read_sets
+from .requests import measure
 
 ALL = "average"
 """The average of all figures."""

@@ -18,6 +18,7 @@ import sciretrieve as sr
 from sciretrieve.encoders import torch_runtime
 from sciretrieve.errors import InvalidRequest, NotFound
 from sciretrieve.evaluation import CATALOGUE, evaluate, requests
+from sciretrieve.evaluation.benchmark_reading import read
 from sciretrieve.evaluation.material import Protocol
 from sciretrieve.evaluation.readers.label_names import Names
 from sciretrieve.evaluation.readers.mdcr import FIELDS
@@ -748,7 +749,7 @@ def test_maple_looks_for_names_where_no_matches_are_at_hand(tmp_path: Path, name
         write_lines(tmp_path / f"classification_fine/{field}_label.json", rows)
         texts = ({"paper": id, "title": title, "abstract": abstract, "label": ["g"]} for id, (title, abstract, _) in papers.items())
         write_lines(tmp_path / f"classification_fine/{field}_papers_test.json", texts)
-    materials = requests.read(CATALOGUE[name], tmp_path, "test")
+    materials = read(CATALOGUE[name], tmp_path, "test")
     assert [material.tasks[0].name for material in materials] == ["CSConference", "ChemistryMeSH"]
     for material in materials:
         assert material.tasks[0].first == {id: named for id, (_, _, named) in papers.items()}

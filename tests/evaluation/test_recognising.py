@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from sciretrieve.errors import InvalidRequest, NotFound
-from sciretrieve.evaluation import CATALOGUE, evaluate, requests
+from sciretrieve.evaluation import CATALOGUE, evaluate
+from sciretrieve.evaluation.benchmark_reading import read
 from sciretrieve.evaluation.readers.s2and import DATASETS
 from sciretrieve.evaluation.recognising import patterns
 from tests.evaluation.made_up_benchmarks import write_text
@@ -108,7 +109,7 @@ def test_files_of_another_benchmark_are_named(folders: dict[tuple[str, ...], Pat
         if name in owners:
             continue
         with pytest.raises(NotFound) as caught:
-            requests.read(CATALOGUE[name], folder, "test")
+            read(CATALOGUE[name], folder, "test")
         named = str(caught.value).rpartition("; these look like the files of ")[2].split(", ")
         assert named == [owner.replace("DIR", str(folder)) for owner in owners if owner != "trec-covid"], (name, owners)
         assert "\n" not in str(caught.value)
@@ -120,7 +121,7 @@ def test_a_benchmarks_own_files_are_found_by_their_description(folders: dict[tup
     folder = next(folder for owners, folder in folders.items() if name in owners)
     assert patterns(CATALOGUE[name].files)
     with suppress(InvalidRequest):
-        requests.read(CATALOGUE[name], folder, "test")
+        read(CATALOGUE[name], folder, "test")
 
 
 def test_directories_of_ones_own_are_recognised_too(folders: dict[tuple[str, ...], Path]) -> None:
