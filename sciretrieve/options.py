@@ -94,18 +94,18 @@ class BuildSettings:
                 object.__setattr__(self, name, None)
         check_types(self)
         if self.encoder is None and self.lexical is None:
-            raise InvalidRequest("an index needs vectors or BM25; leave out --dense none or --no-lexical")
+            raise InvalidRequest("an index needs vectors or BM25; leave out `dense='none'` or `lexical=None`")
         if not 1 <= self.shard_size <= LARGEST_SHARD:
-            raise InvalidRequest(f"--shard-size must lie between 1 and {LARGEST_SHARD:,}, not {self.shard_size}")
+            raise InvalidRequest(f"`shard_size` must lie between 1 and {LARGEST_SHARD:,}, not {self.shard_size}")
         if self.limit is not None and self.limit < 1:
-            raise InvalidRequest(f"--limit must be at least 1, not {self.limit}")
+            raise InvalidRequest(f"`limit` must be at least 1, not {self.limit}")
         if self.memory is not None and self.dense != "auto":
-            raise InvalidRequest(f"--memory is what --dense auto goes by; leave it out with --dense {self.dense}")
+            raise InvalidRequest(f"`memory` is what `dense='auto'` goes by; leave it out with `dense={self.dense!r}`")
         check_recall(self.recall)
         if self.late and (self.encoder is None or self.lexical is None):
-            raise InvalidRequest("--late adds a part to hybrid search, which needs vectors and BM25; leave out --late")
+            raise InvalidRequest("`late` adds a part to hybrid search, which needs vectors and BM25; leave it out")
         if self.late and self.precision == "int8":
-            raise InvalidRequest("--late takes token vectors as they are, and --precision int8 changes them; leave out one of them")
+            raise InvalidRequest("`late` takes token vectors as they are, and `precision='int8'` changes them; leave out one of them")
 
 
 class BuildKeywords(TypedDict, total=False):
@@ -173,16 +173,16 @@ class SearchOptions:
         if not hasattr(self.reranker, "score") and self.reranker is not None:
             raise InvalidRequest(f"reranker is what `sciretrieve.open_reranker(name)` gives, not {self.reranker!r}")
         if self.alpha is not None and not 0 <= self.alpha <= 1:
-            raise InvalidRequest(f"--alpha, the dense half's share, lies between 0 and 1, not {self.alpha}")
+            raise InvalidRequest(f"`alpha`, the dense half's share, lies between 0 and 1, not {self.alpha}")
         if self.since is not None and self.until is not None and self.since > self.until:
-            raise InvalidRequest(f"no year is {self.since} or later and {self.until} or earlier; swap --since and --until")
+            raise InvalidRequest(f"no year is {self.since} or later and {self.until} or earlier; swap `since` and `until`")
         if self.rerank_depth < 1:
-            raise InvalidRequest(f"--rerank-depth must be at least 1, not {self.rerank_depth}")
+            raise InvalidRequest(f"`rerank_depth` must be at least 1, not {self.rerank_depth}")
         for name, value in (("ef", self.ef), ("nprobe", self.nprobe)):
             if value is not None and not 1 <= value < 1 << 31:
-                raise InvalidRequest(f"--{name} must be at least 1 and below 2^31, not {value}")
+                raise InvalidRequest(f"`{name}` must be at least 1 and below 2^31, not {value}")
             if value is not None and self.recall is not None:
-                raise InvalidRequest(f"--recall chooses --{name}; give one of them")
+                raise InvalidRequest(f"`recall` chooses `{name}`; give one of them")
         if self.recall is not None:
             check_recall(self.recall)
 
@@ -216,7 +216,7 @@ class SearchKeywords(TypedDict, total=False):
 def check_recall(recall: float) -> None:
     """Raise InvalidRequest for what is no share of papers to find."""
     if not 0 < recall <= 1:
-        raise InvalidRequest(f"--recall, the share of the best papers to find, lies above 0 and up to 1, not {recall}")
+        raise InvalidRequest(f"`recall`, the share of the best papers to find, lies above 0 and up to 1, not {recall}")
 
 
 Options = TypeVar("Options", BuildSettings, SearchOptions)

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from ..errors import SciretrieveError, Unavailable
 from .app import app
+from .command import Failure
 from .console import printable
 
 LONGEST_ERROR = 2000
@@ -39,7 +40,10 @@ def run(arguments: Sequence[str]) -> int:
         app(list(arguments), prog_name="sciretrieve")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
-    except SciretrieveError as error:
+    except Failure as failure:
+        _tell(failure.message, arguments)
+        return failure.error.exit_code
+    except SciretrieveError as error:  # of the command line itself, before a command runs
         _tell(str(error), arguments)
         return error.exit_code
     except OSError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Annotated
 
 import typer
@@ -102,7 +103,7 @@ COMMANDS = {
     ),
 }
 """The sections of `--help`; in each a command's function, its name, and the arguments in its example, or the app of a group of commands."""
-FORMER = {
+FORMER: Mapping[str, Callable[..., None]] = {
     "open": showing.open_in_browser,
     "log": managing.log,
     "indexes": listing.indexes,

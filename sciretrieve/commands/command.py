@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from typer import Typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from ..errors import InvalidRequest
+from ..errors import InvalidRequest, SciretrieveError
 
 DEFAULTS: Mapping[str, tuple[str, ...]] = {
     "index": ("encoder",),
@@ -32,8 +33,46 @@ ADVANCED = {
 """Options that few people need: a command's help shows them after the others."""
 
 
-class _InSections:
-    """What a command and a group have in common: the options that most people need come first in their help."""
+ARGUMENT = re.compile(r"`(?P<name>[a-z_]+)(?:=(?P<value>[^`]*))?`")
+"""An argument in a message of the library, as it is written in Python: `alpha`, `dense='none'`."""
+RENAMED = {"diversify": "diverse", "reranker": "rerank", "workers": "distributed", "types": "dense", "into": "output"}
+"""Arguments of the library -> parameters of commands with another name."""
+
+
+def as_typed(message: str, parameters: Sequence[Any]) -> str:
+    """A message of the library with the arguments that a command has as its options: `alpha` is --alpha, `lexical=None` is --no-lexical."""
+    parameter_of = {parameter.name: parameter for parameter in parameters if parameter.param_type_name == "option"}
+
+    def option(match: re.Match[str]) -> str:
+        parameter = parameter_of.get(match["name"]) or parameter_of.get(RENAMED.get(match["name"], ""))
+        if parameter is None:
+            return match[0]
+        name, value = max(parameter.opts, key=len), (match["value"] or "").strip("'\"")
+        if value in ("None", "False") and parameter.secondary_opts:
+            return str(parameter.secondary_opts[0])
+        return name if value in ("", "True") else f"{name} {value}"
+
+    return ARGUMENT.sub(option, message)
+
+
+class Failure(Exception):
+    """An error of the library, in the words of the command line."""
+
+    def __init__(self, error: SciretrieveError, message: str) -> None:
+        super().__init__(error, message)
+        self.error, self.message = error, message
+
+
+class _Common:
+    """What a command and a group have in common: the options that most people need come first in their help, and errors name options."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """As usual. Raises Failure for an error of the library."""
+        command: Any = super()
+        try:
+            return command.invoke(ctx)
+        except SciretrieveError as error:
+            raise Failure(error, as_typed(str(error), ctx.command.params)) from error
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments and everyday options, then the others, each in their order."""
@@ -52,7 +91,7 @@ class _InSections:
             command.format_commands(ctx, formatter)
 
 
-class Command(_InSections, TyperCommand):
+class Command(_Common, TyperCommand):
     """Every command's class. Options that take several values (`--filter`, `--facets`, `--not`) may be repeated."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
@@ -87,7 +126,7 @@ class Command(_InSections, TyperCommand):
                 raise InvalidRequest(f"there is no option {option}; a query that begins with a minus goes after --, at the end: {query}")
 
 
-class Group(_InSections, TyperGroup):
+class Group(_Common, TyperGroup):
     """A group of commands whose help lists them in sections. It may be a command itself, which runs where none of its commands is named."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
