@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -27,9 +27,18 @@ from . import (
 )
 from .command import Command, Group, family
 
+
+class _Root(Group):
+    """All commands, in the order of `COMMANDS`: typer puts those that have commands of their own last."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        """The names of all commands, as `--help` shows them."""
+        return [*(name for rows in COMMANDS.values() for _, name, _ in rows), *FORMER]
+
+
 app = typer.Typer(
     name="sciretrieve",
-    cls=Group,
+    cls=_Root,
     help="Search scholarly papers by meaning and by words, find papers like these ones. Works offline.",
     epilog="Start with: sciretrieve demo. Then: sciretrieve index papers.parquet; sciretrieve search 'graph neural nets'",
     no_args_is_help=True,

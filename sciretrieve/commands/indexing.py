@@ -112,7 +112,7 @@ def index(
     address: Address = None,
     part: Annotated[
         str | None,
-        typer.Option("--part", metavar="I/N", help="Build only part I of N, on one of N machines; `merge` then makes the index."),
+        typer.Option("--part", metavar="I/N", help="Build only part I of N, on one of N machines; `join` then makes the index."),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Build nothing; say what the index would cost, going by a sample: time, disk, memory.")
@@ -187,4 +187,4 @@ def index(
 def _tell_of_part(console: Console, part: str, built_part: Part, target: Path) -> None:
     console.close()
     console.note(f"part {part}: {counted(built_part.papers, 'paper')} in {counted(built_part.shards, 'shard')}, in {built_part.path}")
-    console.note(f"next, when all parts are in {target}: sciretrieve merge -i {shlex.quote(str(target))}")
+    console.note(f"next, when all parts are in {target}: sciretrieve join {shlex.quote(str(target))}")

@@ -9,9 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 import sciretrieve as sr
-from sciretrieve.commands.app import COMMANDS
+from sciretrieve.commands.app import COMMANDS, FORMER, app
+from sciretrieve.commands.command import as_typed
+from sciretrieve.errors import InvalidRequest
 from tests.command_line import answer, sciretrieve
 from tests.made_up import made_up_papers, write_jsonl
 
@@ -228,3 +231,49 @@ def test_help_has_a_section_for_each_thing_that_people_do() -> None:
     assert all(len(line) <= 80 for line in page.splitlines())
     assert "..." not in page.split("Options:")[1], "nothing is cut off"
     assert "\x1b" not in page
+
+
+def test_everyday_options_come_first() -> None:
+    titles = dict(sections(answer("search", "--help", COLUMNS="80")))
+    assert list(titles) == ["Arguments", "Options", "Advanced"]
+    page = answer("search", "--help", COLUMNS="80")
+    assert page.index("--filter") < page.index("Advanced:") < page.index("--nprobe")
+
+
+@pytest.mark.parametrize("name", FORMER)
+def test_former_names_go_on_and_are_not_shown(name: str) -> None:
+    assert f"\n  {name} " not in answer("--help", COLUMNS="80")
+    assert "Usage: sciretrieve " + name in answer(name, "--help")
+
+
+def test_options_before_a_command_of_a_family_are_not_lost(index: sr.Index) -> None:
+    result = sciretrieve("info", "-i", index.path, "log")
+    assert result.returncode == 2
+    assert "write: sciretrieve info log --index …" in result.stderr
+    assert "generation  when" in answer("info", "log", "-i", index.path)
+    assert str(index.path) in answer("info", "-i", index.path)
+
+
+@pytest.mark.parametrize(
+    ("message", "typed"),
+    [
+        ("leave out `alpha`", "leave out --alpha"),
+        ("with `dense='hnsw'`", "with --dense hnsw"),
+        ("leave out `lexical=None`", "leave out --no-lexical"),
+        ("try `late=True`", "try --late"),
+        ("`diversify` needs vectors", "--diverse needs vectors"),
+        ("`sciretrieve verify`, `nothing` and a title", "`sciretrieve verify`, `nothing` and a title"),
+    ],
+)
+def test_errors_name_options_as_they_are_typed(message: str, typed: str) -> None:
+    commands = get_command(app).commands  # type: ignore[attr-defined]
+    assert as_typed(message, [*commands["search"].params, *commands["index"].params]) == typed
+
+
+def test_an_argument_in_python_is_an_option_at_the_terminal(tmp_path: Path) -> None:
+    with pytest.raises(InvalidRequest, match="`since` and `until`"):
+        sr.SearchOptions(since=2020, until=2010)
+    sr.build([{"id": "a", "title": "Graphs"}], tmp_path / "index", encoder=None)
+    assert (
+        "swap --since and --until" in sciretrieve("search", "graphs", "-i", tmp_path / "index", "--since", "2020", "--until", "2010").stderr
+    )

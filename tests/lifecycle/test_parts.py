@@ -36,8 +36,8 @@ def test_parts_make_the_index_of_one_machine(corpus: Path, tmp_path: Path) -> No
     built = [sr.build_part(corpus, tmp_path / "parts", share, SETTINGS) for share in reversed(SHARES)]
     assert sum(part.papers for part in built) == len(whole)
     assert [part.shards for part in built] == [2, 2, 3]
-    merged = sr.merge(tmp_path / "parts")
-    assert (merged.parts, merged.shards_after) == (3, 7)
+    joined = sr.join(tmp_path / "parts")
+    assert (joined.parts, joined.shards) == (3, 7)
     joined = sr.open(tmp_path / "parts")
     assert contents(joined) == contents(whole)
     assert manifest(joined) == manifest(whole)
@@ -51,7 +51,7 @@ def test_vectors_of_parts_are_those_of_one_machine(tmp_path: Path) -> None:
     whole = sr.build(corpus, tmp_path / "whole", settings)
     for share in ("1/2", "2/2"):
         sr.build_part(corpus, tmp_path / "parts", share, settings)
-    sr.merge(tmp_path / "parts")
+    sr.join(tmp_path / "parts")
     joined = sr.open(tmp_path / "parts")
     assert contents(joined) == contents(whole)
     assert manifest(joined) == manifest(whole)
@@ -64,7 +64,7 @@ def test_parts_that_were_built_elsewhere_are_copied_together(corpus: Path, tmp_p
         own_corpus = shutil.copy(corpus, machine / "corpus.jsonl")  # another path, another time
         sr.build_part(own_corpus, machine / "index", share, SETTINGS)
         shutil.copytree(machine / "index" / "parts", tmp_path / "index" / "parts", dirs_exist_ok=True)
-    sr.merge(tmp_path / "index")
+    sr.join(tmp_path / "index")
     joined, whole = contents(sr.open(tmp_path / "index")), contents(sr.build(corpus, tmp_path / "whole", SETTINGS))
     assert {**joined, "rejected.jsonl": b""} == {**whole, "rejected.jsonl": b""}  # it names the corpus's file
 
@@ -73,13 +73,13 @@ def test_an_interrupted_part_resumes(corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(Stop):
         sr.build_part(corpus, tmp_path / "index", "1/3", SETTINGS, progress=StopAfter(40))
     with pytest.raises(InvalidRequest, match=r"2/3.* missing"):
-        sr.merge(tmp_path / "index")
+        sr.join(tmp_path / "index")
     for share in SHARES[1:]:
         sr.build_part(corpus, tmp_path / "index", share, SETTINGS)
     with pytest.raises(InvalidRequest, match=r"1/3.* unfinished"):
-        sr.merge(tmp_path / "index")
+        sr.join(tmp_path / "index")
     sr.build_part(corpus, tmp_path / "index", "1/3", SETTINGS)
-    sr.merge(tmp_path / "index")
+    sr.join(tmp_path / "index")
     assert contents(sr.open(tmp_path / "index")) == contents(sr.build(corpus, tmp_path / "whole", SETTINGS))
 
 
@@ -94,10 +94,10 @@ def test_an_interrupted_join_resumes(corpus: Path, tmp_path: Path, monkeypatch: 
     with monkeypatch.context() as patch:
         patch.setattr(f"sciretrieve.lifecycle.parts.{step}", stop)
         with pytest.raises(Stop):
-            sr.merge(tmp_path / "index")
-    with pytest.raises(InvalidRequest, match="merge"):
+            sr.join(tmp_path / "index")
+    with pytest.raises(InvalidRequest, match="sciretrieve join"):
         sr.build(corpus, tmp_path / "index", SETTINGS)
-    sr.merge(tmp_path / "index")
+    sr.join(tmp_path / "index")
     assert contents(sr.open(tmp_path / "index")) == contents(sr.build(corpus, tmp_path / "whole", SETTINGS))
 
 
@@ -106,13 +106,13 @@ def test_parts_of_other_corpora_or_settings_are_refused(corpus: Path, tmp_path: 
     other = write_jsonl(tmp_path / "other.jsonl", made_up_papers(150))
     sr.build_part(other, tmp_path / "index", "2/2", SETTINGS)
     with pytest.raises(InvalidRequest, match=r"1/2 and 2/2 .* another corpus"):
-        sr.merge(tmp_path / "index")
+        sr.join(tmp_path / "index")
     sr.build_part(corpus, tmp_path / "index", "2/2", SETTINGS, limit=180, overwrite=True)
     with pytest.raises(InvalidRequest, match=r"another corpus, --limit"):
-        sr.merge(tmp_path / "index")
+        sr.join(tmp_path / "index")
     sr.build_part(corpus, tmp_path / "index", "1/3", SETTINGS)
     with pytest.raises(InvalidRequest, match="several divisions"):
-        sr.merge(tmp_path / "index")
+        sr.join(tmp_path / "index")
 
 
 def test_an_index_that_is_there_is_not_touched(corpus: Path, tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_an_index_that_is_there_is_not_touched(corpus: Path, tmp_path: Path) -> 
     sr.build_part(corpus, tmp_path / "other", "1/1", SETTINGS)
     shutil.copytree(tmp_path / "other" / "parts", tmp_path / "index" / "parts")
     with pytest.raises(InvalidRequest, match="new directory"):
-        sr.merge(tmp_path / "index")
+        sr.join(tmp_path / "index")
     assert len(sr.open(index.path)) == len(index)
 
 
@@ -154,15 +154,15 @@ def test_the_commands(corpus: Path, tmp_path: Path) -> None:
     options = ["--dense", "none", "--shard-size", "30", "-o", str(index)]
     first = sciretrieve("index", corpus, *options, "--part", "1/2")
     assert first.returncode == 0
-    assert f"sciretrieve merge -i {index}" in first.stderr
+    assert f"sciretrieve join {index}" in first.stderr
     estimated = sciretrieve("index", corpus, *options, "--part", "1/2", "--dry-run")
     assert (estimated.returncode, "leave out --part" in estimated.stderr) == (2, True)
-    early = sciretrieve("merge", "-i", index)
+    early = sciretrieve("join", index)
     assert early.returncode == 2
     assert "part 2/2" in early.stderr
     assert sciretrieve("index", corpus, *options, "--part", "2/2").returncode == 0
-    merged = sciretrieve("merge", "-i", index)
-    assert merged.returncode == 0
-    assert "2 parts" in merged.stderr
+    joined = sciretrieve("join", index)
+    assert joined.returncode == 0
+    assert "2 parts" in joined.stderr
     assert len(sr.open(index)) == 200
     assert parts.has_parts(index) is False
