@@ -23,7 +23,7 @@ from ..metrics.significance import Comparison, compare
 from ..progress import shown
 from ..protocols import Progress
 from ..query.index import Index
-from ..query.search import Candidates, Searcher
+from ..query.search import Candidates
 from ..types import Query
 
 ALPHAS = tuple(round(0.1 * step, 1) for step in range(1, 10))
@@ -136,8 +136,7 @@ def _values(
     deepest = max(answer_depth, *(setting.fusion.depth for setting in settings))
     progress.start(len(by_bm25) * len(queries))
     for parameters, numbers in by_bm25.items():
-        weighted = index.bm25 and index.bm25.weighted(parameters)
-        searcher = Searcher(index.vectors, weighted, index.ids, index.scope, effort=index.searcher.effort)
+        searcher = replace(index.searcher, bm25=index.bm25 and index.bm25.weighted(parameters))
         depths = {settings[number].fusion.depth for number in numbers}
         for place, candidates in enumerate(searcher.candidates(probes, deepest)):
             candidates_by_depth = {depth: _within(candidates, max(depth, answer_depth)) for depth in depths}

@@ -25,7 +25,7 @@ from sciretrieve.studies import tuning
 from sciretrieve.studies.tuning import TuningResult, tune
 from sciretrieve.types import Query
 from tests.command_line import answer
-from tests.made_up import write_jsonl
+from tests.made_up import made_up_papers, write_jsonl
 
 PAPERS, QUERIES = 90, 25
 
@@ -290,3 +290,18 @@ def test_an_unknown_measure_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match="unknown measure 'ndgc@10'"):
         tune(index, queries, qrels, measure="ndgc@10")
     assert json.loads((index.path / "manifest.json").read_text())["fusion"] is None
+
+
+@pytest.mark.usefixtures("few_settings")
+def test_late_interaction_is_tuned_with(tmp_path: Path) -> None:
+    """What is fitted is what the index runs, with token vectors where it has them."""
+    papers = made_up_papers(60, seed=9)
+    index = sr.build(papers, tmp_path / "index", encoder="minilm", late=True)
+    queries = [Query(f"q{place}", " ".join(paper["title"].split()[:2])) for place, paper in enumerate(papers[:20])]
+    qrels = {query.id: {paper["id"]: 1} for query, paper in zip(queries, papers, strict=False)}
+    run = index.search(queries, 3, group=False)
+    assert "tokens" in run[0].parts
+    expected = [ndcg(ranking.ids, qrels[ranking.query.id], 3) for ranking in run]
+    plain = [ndcg(ranking.ids, qrels[ranking.query.id], 3) for ranking in index.search(queries, 3, group=False, late=False)]
+    assert expected != plain, "the test sees whether token vectors are taken"
+    assert tune(index, queries, qrels, measure="nDCG@3", write=False).before_mean == pytest.approx(sum(expected) / len(expected))
