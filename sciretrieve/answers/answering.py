@@ -74,6 +74,7 @@ class Answer:
         groups: groups of the first 200 papers that match, if these were asked for.
         unmet: what the query demands and no paper of the index has, where there is no hit.
         seconds: how long the search took, without its views.
+        lacks_meaning: whether words alone answered, where the index has vectors, since nothing here encodes a query as they were.
     """
 
     request: Request
@@ -84,6 +85,7 @@ class Answer:
     groups: Sequence[Group] = ()
     unmet: Sequence[str] = ()
     seconds: float = field(default=0.0, compare=False)
+    lacks_meaning: bool = False
 
     def __repr__(self) -> str:
         weak = f" ({WEAK_NOTE})" * self.ranking.weak
@@ -128,7 +130,8 @@ def answer(index: Index, request: Request) -> Answer:
     if request.sort is not None:
         places = sorted(range(len(hits)), key=lambda place: -(hits[place].paper.year or -math.inf))
         hits, explanations = [hits[place] for place in places], [explanations[place] for place in places] if explanations else ()
-    return Answer(request, run, hits, explanations, facets, groups, failed, seconds)
+    lacks_meaning = request.query is not None and request.options.mode != "bm25" and run.mode == "bm25" and "hybrid" in index.modes
+    return Answer(request, run, hits, explanations, facets, groups, failed, seconds, lacks_meaning)
 
 
 def plainly(options: SearchOptions) -> SearchOptions:

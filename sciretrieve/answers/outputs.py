@@ -180,6 +180,8 @@ def notes(answer: Answer) -> Lines:
                 break
     for word, meant in answer.ranking.corrections.items():
         yield f'no paper has "{word}", so "{meant}" was searched for; quote it to search for it unchanged'
+    if answer.lacks_meaning:
+        yield "the vectors of this index were made elsewhere, and nothing here encodes a query: answered by words alone"
     if answer.ranking.weak:
         yield f"{WEAK_NOTE}: the best of them are far from the query and have few of its words"
     if answer.unmet:

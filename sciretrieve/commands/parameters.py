@@ -243,14 +243,13 @@ def open_index(path: Path | None, encoder: str | None, generation: int | None = 
     """Open the named index, or the one built last, with another encoder for its queries if one is named; or an older generation; to be
     searched here or by a cluster."""
     index_path = chosen_index(path)
-    given = given_encoder(encoder, index_path, generation)
     if workers is not None:
         from ..lifecycle.distributed import DistributedIndex
 
-        return DistributedIndex(index_path, workers, encoder=given, generation=generation)
+        return DistributedIndex(index_path, workers, encoder=encoder, generation=generation)
     from ..query.index import Index
 
-    return Index(index_path, encoder=given, generation=generation)
+    return Index(index_path, encoder=encoder, generation=generation)
 
 
 def opened_reranker(name: str | None) -> Reranker | None:
@@ -262,10 +261,10 @@ def opened_reranker(name: str | None) -> Reranker | None:
     return open_reranker(name, device="cpu")
 
 
-def given_encoder(name: str | None, index: Path, generation: int | None = None, device: Device = "cpu") -> Encoder | None:
+def given_encoder(name: str | None, index: Path, device: Device = "cpu") -> Encoder | None:
     """The index's encoder under the name that its model has now, read with the index's adapters, pooling and texts; None without a name.
 
-    Raises: as `load_encoder`; NotFound if there is no such index or generation.
+    Raises: as `load_encoder`; NotFound if there is no such index.
     """
     if name is None:
         return None
@@ -273,7 +272,7 @@ def given_encoder(name: str | None, index: Path, generation: int | None = None, 
     from ..storage.manifest import read_manifest
 
     try:
-        built = read_manifest(index, generation).encoder
+        built = read_manifest(index).encoder
     except CorruptData:  # which those will tell who read it next
         built = None
     return moved_encoder(name, built or {}, device)

@@ -12,7 +12,7 @@ from ..choices import Metric
 from ..errors import InvalidRequest
 from ..matching.dense.given import GivenIndex, read_given
 from ..once import once
-from .stored import IDS, StoredVectors, Table, first_without_numbers, read_ids, rows_of
+from .stored import IDS, StoredVectors, Table, first_unmeasurable, read_ids, rows_of
 
 FAISS_PREFIX = "faiss:"
 LOG = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ class FaissVectors(StoredVectors):
     def _table(self) -> Table:
         given = self._given
         rows = self._rows(given)
-        if (row := first_without_numbers(given.vectors)) is not None:
+        if (row := first_unmeasurable(given.vectors)) is not None:
             raise InvalidRequest(f"{self.path}: the vector of FAISS's number {given.numbers[row]} has values that are not numbers")
         return rows, given.vectors, set()
 

@@ -14,6 +14,7 @@ from ..protocols import Encoder
 from ..types import Query, Vectors
 from . import check_golden, late, reopen_encoder
 from .remembered import RememberingEncoder
+from .stored import StoredVectors
 from .text_encoder import TextEncoder
 
 UNDECIDING = {"name", "asked", "precision", "ran_in", "golden", "receipt", "late"}
@@ -40,6 +41,13 @@ class QueryEncoder:
     def fits(self, built: Mapping[str, Any] | None) -> bool:
         """Whether it encodes the queries of another generation, of which the manifest says this, as well."""
         return _deciding(built) == _deciding(self._built)
+
+    @property
+    def reads_texts(self) -> bool:
+        """Whether it can encode a text; vectors made elsewhere are only looked up, by ids."""
+        if self._given is not None:
+            return not isinstance(self._given, StoredVectors)
+        return (self._built or {}).get("layout") != "vectors"
 
     @once
     def encoder(self) -> Encoder:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ..choices import Metric
 from ..errors import InvalidRequest, NotFound
 from ..files.streams import json_lines
+from ..matching.dense.exact import NOT_MEASURABLE, measurable
 from ..once import once
 from ..protocols import Advance, unheard
 from ..types import Paper, Query, Vectors
@@ -165,8 +166,8 @@ class StoredVectors:
                 f"{self.path} has shape {vectors.shape} of {vectors.dtype}, and {self.ids_file.name} {len(ids):,} ids; they must agree"
             )
         rows = rows_of(ids, self.ids_file)
-        if (row := first_without_numbers(vectors)) is not None:
-            raise InvalidRequest(f"{self.path}, row {row}: the vector of {ids[row]!r} has values that are not numbers")
+        if (row := first_unmeasurable(vectors)) is not None:
+            raise InvalidRequest(f"{self.path}, row {row}: the vector of {ids[row]!r} {NOT_MEASURABLE}")
         return rows, vectors, set()
 
 
@@ -189,10 +190,10 @@ def rows_of(ids: Sequence[str], ids_file: Path) -> dict[str, int]:
     return rows
 
 
-def first_without_numbers(vectors: npt.NDArray[np.floating]) -> int | None:
-    """The first row of (n, dim) vectors that has infinities or values that are no numbers; None if all are well."""
+def first_unmeasurable(vectors: npt.NDArray[np.floating]) -> int | None:
+    """The first row of (n, dim) vectors that cannot be compared, see `measurable`; None if all can."""
     for start in range(0, len(vectors), WINDOW):
-        is_bad = ~_finite(vectors[start : start + WINDOW]).all(axis=1)
+        is_bad = ~measurable(vectors[start : start + WINDOW])
         if is_bad.any():
             return start + int(is_bad.argmax())
     return None
@@ -218,8 +219,10 @@ def _gather(path: Path, lines: Iterator[tuple[int, str, Any]]) -> Table:
                 vector = np.asarray(values, np.float64)
             except (OverflowError, TypeError, ValueError):
                 vector = np.empty((0, 0))
-            if vector.ndim != 1 or not len(vector) or not _finite(vector).all():
+            if vector.ndim != 1 or not len(vector):
                 raise InvalidRequest(f"{path}, line {number}: the vector of {id!r} is not a list of numbers")
+            if not measurable(vector[None])[0]:
+                raise InvalidRequest(f"{path}, line {number}: the vector of {id!r} {NOT_MEASURABLE}")
             dim = dim or len(vector)
             if len(vector) != dim:
                 raise InvalidRequest(f"{path}, line {number}: the vector of {id!r} has {len(vector)} numbers, those before it {dim}")
@@ -229,12 +232,6 @@ def _gather(path: Path, lines: Iterator[tuple[int, str, Any]]) -> Table:
             raise InvalidRequest(f"{path} holds no vectors")
         file.flush()
         return rows, np.memmap(file, np.float64, "r", shape=(len(rows), dim)), empty
-
-
-def _finite(values: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:
-    """Which values are numbers that float32, which indexes hold, has too."""
-    with np.errstate(over="ignore"):
-        return np.isfinite(values.astype(np.float32))
 
 
 def _jsonl(path: Path) -> Iterator[tuple[int, str, Any]]:

@@ -11,13 +11,13 @@ from typing import Unpack
 import numpy as np
 
 from ..choices import MODES, SIMILAR_BY, Filter, FusionMethod, Metric, Mode, SimilarBy, check_choice
-from ..encoders import packing_of
+from ..encoders import moved_encoder, packing_of
 from ..encoders.query_encoder import QueryEncoder
 from ..encoders.remembered import RememberingEncoder
 from ..errors import InvalidRequest
 from ..files.streams import checked_text
 from ..matching.dense import full_corpus
-from ..matching.dense.exact import RowScores
+from ..matching.dense.exact import NOT_MEASURABLE, RowScores, measurable
 from ..matching.dense.vectors import vectors_at
 from ..matching.effort import EXACT, Effort, knob
 from ..matching.fusion import Fusion
@@ -58,7 +58,7 @@ class Index(Snapshot):
         self,
         path: str | Path,
         *,
-        encoder: Encoder | None = None,
+        encoder: Encoder | str | None = None,
         generation: int | None = None,
         query_encoder: QueryEncoder | None = None,
     ) -> None:
@@ -66,7 +66,7 @@ class Index(Snapshot):
 
         Args:
             path: the index's directory.
-            encoder: what encodes queries, where the one that filled the index is not to be found again by itself: its
+            encoder: what encodes queries, or its name, where the one that filled the index is not to be found again by itself: its
                 folder has moved, or the queries' vectors were made elsewhere.
             generation: the generation to open, of those that `sciretrieve info log` shows; by default the current one.
             query_encoder: what encodes queries, of another snapshot of the same index.
@@ -74,9 +74,12 @@ class Index(Snapshot):
         Raises:
             NotFound: there is none, or it is not finished, or it has no such generation.
             CorruptData: it is damaged or of another format version.
+            UnknownName, InvalidRequest: the encoder is none.
         """
         super().__init__(path, generation)
-        self._given = encoder
+        self._given = moved_encoder(encoder, self.manifest.encoder or {}) if isinstance(encoder, str) else encoder
+        if self._given is not None and not hasattr(self._given, "encode_queries"):
+            raise InvalidRequest(f"`encoder` is a name or what `sciretrieve.load_encoder(name)` gives, not {encoder!r}")
         if query_encoder is not None and query_encoder.fits(self.manifest.encoder):
             vars(self)["query_encoder"] = query_encoder
 
@@ -136,8 +139,9 @@ class Index(Snapshot):
                 disliked with several queries, or one both liked and disliked.
         """
         chosen = changed(options, changes)
-        mode, fusion = self._checked(k, chosen.mode), self.fusion(chosen.fusion, chosen.alpha)
-        probes = self.probes(_listed(query), mode, chosen.filters, vectors, chosen.late, like=like, unlike=unlike)
+        queries, fusion = _listed(query), self.fusion(chosen.fusion, chosen.alpha)
+        mode = self._readable(self._checked(k, chosen.mode), queries, vectors)
+        probes = self.probes(queries, mode, chosen.filters, vectors, chosen.late, like=like, unlike=unlike)
         return self._answered(probes, k, mode, fusion, chosen)
 
     def similar(
@@ -338,6 +342,7 @@ class Index(Snapshot):
         """Queries made ready: what is typed is taken apart, and all vectors that are not given are encoded at once. Raises as `search`."""
         if (like or unlike) and len(queries) > 1:
             raise InvalidRequest("papers are liked and disliked as answers to one query; search for one query at a time")
+        mode = self._readable(mode, queries, vectors)
         allowed = self.narrower.passing(filter)
         parsed: list[Query] = []
         scopes: list[Scope] = []
@@ -367,6 +372,19 @@ class Index(Snapshot):
         probes = [self._probe(*parts, mode) for parts in zip(parsed, typed_queries, known, scopes, strict=True)]
         probes = [replace(probe, tokens=states, named=match) for probe, states, match in zip(probes, tokens, matches, strict=True)]
         return [self._moved(probes[0], as_ids(like), as_ids(unlike), mode)] if like or unlike else probes
+
+    def _readable(self, mode: Mode, queries: Sequence[str | Query], vectors: Vectors | None) -> Mode:
+        """The mode in which these queries can be searched for: BM25 in place of hybrid for typed texts that the encoder cannot read. Raises
+        InvalidRequest for dense search with these."""
+        is_typed = any(isinstance(query, str) for query in queries)
+        if mode == "bm25" or vectors is not None or not is_typed or self.query_encoder.reads_texts:
+            return mode
+        if mode == "hybrid":
+            return "bm25"
+        raise InvalidRequest(
+            f"the vectors of {self.path} were made elsewhere, and nothing here encodes a typed query; "
+            "name the model that made them by `encoder`, or search with `mode='bm25'`"
+        )
 
     def _typed(self, text: str, allowed: Scope) -> tuple[TypedQuery, Match, Scope]:
         """A typed text taken apart, the papers that it names, and those that may answer. In place of an identifier, which has no words, its
@@ -433,7 +451,10 @@ class Index(Snapshot):
         """Vectors that were given for so many queries. Raises InvalidRequest for those of another shape."""
         if np.shape(vectors) != (expected := (queries, self.vectors[0].dim)):
             raise InvalidRequest(f"vectors of queries have the shape {expected}, (queries, dimension), not {np.shape(vectors)}")
-        return np.asarray(vectors, np.float32)
+        checked = np.asarray(vectors, np.float32)
+        if len(wrong := np.flatnonzero(~measurable(checked))):
+            raise InvalidRequest(f"the vector of query {wrong[0] + 1} {NOT_MEASURABLE}")
+        return checked
 
     def _probe(self, query: Query, typed: TypedQuery | None, vector: Vectors | None, scope: Scope, mode: Mode) -> Probe:
         """A query, as it was typed or None, with its terms and with what its unknown words are taken for."""

@@ -159,7 +159,7 @@ def test_an_index_of_a_faiss_index(flat: Path, tmp_path: Path) -> None:
     assert sr.open(tmp_path / "index").similar([NAMES[3]], 1, mode="dense").hits
     flat.write_bytes(whole)
     with pytest.raises(InvalidRequest, match="has no vector of '1'; every paper and query needs one"):
-        index.search("graph networks", mode="dense")
+        index.search(sr.Query("1", "graph networks"), mode="dense")
     queries = made("IDMap,Flat")
     queries.add_with_ids(VECTORS[:2] + 1, np.array([11, 12]))
     write_jsonl(tmp_path / "q.jsonl", [{"id": "12", "text": "graph"}])
@@ -279,7 +279,7 @@ def test_changed_bytes_give_vectors_or_an_error(tmp_path: Path, factory: str) ->
 def test_values_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
     index = made("IDMap,Flat")
     index.add_with_ids(np.where(VECTORS[5, 2] == VECTORS, np.nan, VECTORS).astype(np.float32), NUMBERS)
-    with pytest.raises(InvalidRequest, match=f"the vector of FAISS's number {NUMBERS[5]} has values that are not numbers"):
+    with pytest.raises(InvalidRequest, match=f"the vector of FAISS's number {NUMBERS[5]} has values that are no numbers"):
         vectors_of(write(tmp_path / "x.faiss", index), ["1"])
 
 

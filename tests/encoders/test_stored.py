@@ -14,10 +14,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import sciretrieve as sr
+from sciretrieve.choices import Metric
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.stored import StoredVectors
 from sciretrieve.errors import EncoderMismatch, InvalidRequest, NotFound
 from sciretrieve.types import Paper, Query, Vectors
+from tests.command_line import sciretrieve
 from tests.made_up import made_up_papers
 
 IDS = ["b", "a", "é/1 2"]
@@ -66,7 +68,7 @@ def test_vectors_are_found_by_id(tmp_path: Path, name: str) -> None:
             b'{"paper_id": "a", "embedding": [1, 2]}\n{"paper_id": "b", "embedding": [1]}',
             "line 2: .*has 1 numbers, those before it 2",
         ),
-        ("x.jsonl", b'{"paper_id": "a", "embedding": [1, NaN]}', "line 1: .*not a list of numbers"),
+        ("x.jsonl", b'{"paper_id": "a", "embedding": [1, NaN]}', "line 1: .*values that are no numbers"),
         ("x.jsonl", b'{"paper_id": "a", "embedding": ["x"]}', "line 1: .*not a list of numbers"),
         ("x.jsonl", b'{"paper_id": "a", "embedding": [[1, 2]]}', "line 1: .*not a list of numbers"),
         ("x.jsonl", b'{"paper_id": "a", "embedding": []}', "holds no vectors"),
@@ -92,7 +94,7 @@ def test_a_bad_npy_is_named(tmp_path: Path) -> None:
         (None, VECTORS, r"needs its ids beside it: x\.ids\.txt"),
         ("a\nb\n", VECTORS, r"shape \(3, 5\).*2 ids"),
         ("a\nb\na\n", VECTORS, "line 3: the id 'a' is in line 1 already"),
-        ("a\nb\nc\n", np.where(VECTORS[1, 1] == VECTORS, np.nan, VECTORS), "row 1: the vector of 'b' has values that are not numbers"),
+        ("a\nb\nc\n", np.where(VECTORS[1, 1] == VECTORS, np.nan, VECTORS), "row 1: the vector of 'b' has values that are no numbers"),
         ("a\nb\nc\n", VECTORS[0], r"shape \(5,\)"),
         ("a\nb\nc\n", VECTORS.astype(int), "int64"),
     ):
@@ -129,9 +131,25 @@ def test_an_index_of_vectors_made_elsewhere(stored: tuple[sr.Index, Vectors], tm
     assert index.search("graph", 3, mode="bm25").hits
 
 
-def test_a_text_without_a_vector_is_an_error(stored: tuple[sr.Index, Vectors]) -> None:
-    with pytest.raises(InvalidRequest, match="has no vector of '1'; every paper and query needs one"):
-        stored[0].search("graph networks", mode="dense")
+def test_a_query_without_a_vector_is_an_error(stored: tuple[sr.Index, Vectors]) -> None:
+    with pytest.raises(InvalidRequest, match="has no vector of 'elsewhere'; every paper and query needs one"):
+        stored[0].search(Query("elsewhere", "graph networks"), mode="dense")
+
+
+def test_typed_texts_are_answered_by_words_alone(tmp_path: Path) -> None:
+    """A typed query has no id of its own, and must not get the vector of a paper whose id is its number."""
+    papers = [{"id": str(number), "title": title} for number, title in enumerate(["Graphs", "Zebra finches", "Stars"], 1)]
+    path = write_lines(tmp_path / "v.jsonl", rows(["1", "2", "3"], np.eye(3, dtype=np.float32)))
+    index = sr.build(papers, tmp_path / "index", encoder=f"vectors:{path}")
+    run = index.search("zebra")
+    assert (run.mode, [hit.id for hit in run.hits]) == ("bm25", ["2"])
+    assert index.search(Query("1", "zebra")).mode == "hybrid"
+    assert index.search("zebra", vectors=np.eye(3, dtype=np.float32)[:1], mode="dense").hits[0].id == "1"
+    with pytest.raises(InvalidRequest, match="nothing here encodes a typed query; name the model that made them by `encoder`"):
+        index.search("zebra", mode="dense")
+    assert "answered by words alone" in sciretrieve("search", "zebra", "-i", index.path, "--explain").stderr
+    assert "search with --mode bm25" in sciretrieve("search", "zebra", "-i", index.path, "--mode", "dense").stderr
+    assert "by words alone" not in sciretrieve("search", "zebra", "-i", index.path, "--mode", "bm25").stderr
 
 
 def test_vectors_are_read_once_for_their_identity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,7 +176,7 @@ def test_other_ids_make_other_vectors(tmp_path: Path) -> None:
 def test_vectors_of_another_width_are_refused(stored: tuple[sr.Index, Vectors], tmp_path: Path) -> None:
     queries = write_lines(tmp_path / "narrow.jsonl", rows(IDS, VECTORS))
     with pytest.raises(EncoderMismatch, match=r"built with the encoder vectors:.*v\.jsonl.*narrow\.jsonl here differs in its dim"):
-        sr.open(stored[0].path, encoder=load_encoder(f"vectors:{queries}")).search("graph", mode="dense")
+        sr.open(stored[0].path, encoder=load_encoder(f"vectors:{queries}")).search(Query("a", "graph"), mode="dense")
 
 
 def test_a_corpus_with_papers_that_have_no_vector_is_refused(corpus: Path, tmp_path: Path) -> None:
@@ -179,3 +197,26 @@ def test_an_empty_vector_is_known_to_be_none(tmp_path: Path, name: str) -> None:
     assert (set(encoder.rows), encoder.empty) == ({"a"}, {"b"})
     with pytest.raises(InvalidRequest, match="has no vector of 'b'"):
         encoder.encode(["a", "b"])
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 3e38, 1e19])
+def test_vectors_that_cannot_be_compared_are_refused(value: float, tmp_path: Path) -> None:
+    """Distances between such would overflow, and the papers be lost."""
+    vectors = np.eye(3, dtype=np.float32)
+    papers = [{"id": id, "title": "Graphs"} for id in "abc"]
+    index = sr.build(papers, tmp_path / "index", encoder=f"vectors:{write_lines(tmp_path / 'v.jsonl', rows(list('abc'), vectors))}")
+    vectors[1, 1] = value
+    with pytest.raises(InvalidRequest, match="the vector of query 2 has values that are no numbers, or is too long"):
+        index.search(["graphs", "networks", "stars"], vectors=vectors, mode="dense")
+    np.save(tmp_path / "w.npy", vectors)
+    (tmp_path / "w.ids.txt").write_text("a\nb\nc\n")
+    with pytest.raises(InvalidRequest, match="row 1: the vector of 'b' has values that are no numbers, or is too long"):
+        sr.build(papers, tmp_path / "other", encoder=f"vectors:{tmp_path / 'w.npy'}")
+
+
+@pytest.mark.parametrize("metric", ["l2", "ip", "cosine"])
+def test_the_longest_vectors_are_compared_as_any(metric: Metric, tmp_path: Path) -> None:
+    vectors = np.array([[2.0**62, 0], [-(2.0**62), 0], [0, 1]], np.float32)
+    path = write_lines(tmp_path / "v.jsonl", rows(list("abc"), vectors))
+    index = sr.build([{"id": id, "title": "Graphs"} for id in "abc"], tmp_path / "index", encoder=f"vectors:{path}", metric=metric)
+    assert index.search("graphs", vectors=vectors[:1], mode="dense").rankings[0].ids == ["a", "c", "b"]

@@ -15,7 +15,7 @@ import sciretrieve as sr
 from sciretrieve.encoders import Receipt, load_encoder, quantising
 from sciretrieve.errors import InvalidRequest, MissingExtra
 from sciretrieve.lifecycle import building
-from sciretrieve.lifecycle.parts import build_part, join_parts
+from sciretrieve.lifecycle.parts import build_part, join
 from sciretrieve.progress import Silent
 from sciretrieve.protocols import Advance, Result, Task
 from tests.command_line import answer, sciretrieve
@@ -151,7 +151,7 @@ def test_workers_take_the_same_graph(built: sr.Index, tmp_path: Path, corpus: Pa
 def test_parts_are_joined(tmp_path: Path, corpus: Path) -> None:
     for part in ("1/2", "2/2"):
         build_part(corpus, tmp_path / "index", part, encoder="specter", precision="int8", limit=150, shard_size=40)
-    join_parts(tmp_path / "index")
+    join(tmp_path / "index")
     index = sr.open(tmp_path / "index")
     assert len(index) == 150
     assert index.manifest.encoder is not None

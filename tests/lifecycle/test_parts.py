@@ -36,8 +36,8 @@ def test_parts_make_the_index_of_one_machine(corpus: Path, tmp_path: Path) -> No
     built = [sr.build_part(corpus, tmp_path / "parts", share, SETTINGS) for share in reversed(SHARES)]
     assert sum(part.papers for part in built) == len(whole)
     assert [part.shards for part in built] == [2, 2, 3]
-    joined = sr.join(tmp_path / "parts")
-    assert (joined.parts, joined.shards) == (3, 7)
+    made = sr.join(tmp_path / "parts")
+    assert (made.parts, made.shards) == (3, 7)
     joined = sr.open(tmp_path / "parts")
     assert contents(joined) == contents(whole)
     assert manifest(joined) == manifest(whole)

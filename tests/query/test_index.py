@@ -352,3 +352,13 @@ def test_known_vectors_of_queries_are_not_encoded_again(index: sr.Index) -> None
             index.search(queries, vectors=wrong)
     with pytest.raises(InvalidRequest, match="the shape"):
         index.score(query, ids, vector=vectors[0, :7])
+
+
+def test_an_encoder_may_be_given_by_its_name(index: sr.Index) -> None:
+    name = index.manifest.encoder["name"] if index.manifest.encoder else ""
+    assert sr.open(index.path, encoder=name).search("graph networks", 3)[0].ids == index.search("graph networks", 3)[0].ids
+
+
+def test_what_is_no_encoder_is_refused(index: sr.Index) -> None:
+    with pytest.raises(InvalidRequest, match=r"`encoder` is a name or what `sciretrieve.load_encoder\(name\)` gives, not 3"):
+        sr.open(index.path, encoder=3)  # type: ignore[arg-type]

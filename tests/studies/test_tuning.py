@@ -6,7 +6,7 @@ import json
 import math
 import random
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -71,7 +71,7 @@ def few_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tuning, "LENGTHS", ((1.2, 0.0), (2.0, 0.75)))
 
 
-def ndcg(ids: list[str], judged: Mapping[str, int], cutoff: int) -> float:
+def ndcg(ids: Sequence[str], judged: Mapping[str, int], cutoff: int) -> float:
     gained = math.fsum(judged.get(id, 0) / math.log2(rank + 1) for rank, id in enumerate(ids[:cutoff], 1))
     ideal = math.fsum(grade / math.log2(rank + 1) for rank, grade in enumerate(sorted(judged.values(), reverse=True)[:cutoff], 1))
     return gained / ideal

@@ -52,7 +52,7 @@ class DistributedIndex(Index):
         path: str | Path,
         workers: RayWorkers,
         *,
-        encoder: Encoder | None = None,
+        encoder: Encoder | str | None = None,
         generation: int | None = None,
         query_encoder: QueryEncoder | None = None,
     ) -> None:

@@ -7,6 +7,7 @@ little slack and scored again, row by row, in float64: answers are the same for 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from ...choices import Metric
 from ...types import Mask, Rows, Scores, Vectors
@@ -17,8 +18,19 @@ BLOCK_QUERIES = 256
 GATHERED = 0.25
 """The share of rows that pass from which on all are scored."""
 
+LARGEST_NORM = 2.0**62
+"""The longest vector that can be compared: squares of distances between two of them, below 2^126, are still float32 numbers."""
+NOT_MEASURABLE = "has values that are no numbers, or is too long to be compared (its length must not be above 4.6e18)"
+
 RowScores = tuple[Rows, Scores]
 """Rows of a shard and their scores (greater is better), in no particular order."""
+
+
+def measurable(vectors: npt.NDArray[np.floating]) -> Mask:
+    """Which rows of (n, dim) every metric can compare without overflow: finite numbers, and a length of at most `LARGEST_NORM`."""
+    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
+    flags: Mask = lengths <= LARGEST_NORM  # not so for NaN
+    return flags
 
 
 def score(query: Vectors, vectors: Vectors, metric: Metric) -> Scores:

@@ -22,9 +22,10 @@ import pyarrow.parquet as pq
 from ...choices import Device, Precision
 from ...encoders import check_golden, encode_packed, in_int8, late, reopen_encoder
 from ...encoders.ahead import make_ahead
-from ...errors import CorruptData
+from ...errors import CorruptData, InvalidRequest
 from ...files.schema import texts_of
 from ...files.writing import HEADER, array_header, claimed, describe, read_sealed, sync_file, write_sealed
+from ...matching.dense.exact import NOT_MEASURABLE, measurable
 from ...matching.late import Packing
 from ...matching.lexical import Analyzer, FieldsBuilder, PostingsBuilder
 from ...matching.lexical.fields import FIELDS
@@ -212,14 +213,21 @@ class _Encoded:
             self._counts.cut(self.done)
 
     def add(self, tokens: Any, advance: Advance) -> None:
-        """Encode the next window."""
+        """Encode the next window. Raises InvalidRequest for vectors that cannot be compared."""
         if self._packing is None:
-            self._vectors.add(self._encoder.encode(tokens, advance))
+            self._vectors.add(self._comparable(self._encoder.encode(tokens, advance)))
             return
         vectors, packed, counts = encode_packed(self._encoder, tokens, self._packing, advance)
+        vectors = self._comparable(vectors)
         self._tokens.add(packed)
         self._counts.add(counts)
         self._vectors.add(vectors)
+
+    def _comparable(self, vectors: Vectors) -> Vectors:
+        if len(wrong := np.flatnonzero(~measurable(vectors))):
+            paper = self.done + int(wrong[0]) + 1
+            raise InvalidRequest(f"the encoder {self._encoder.name} gave a vector for paper {paper:,} of a shard that {NOT_MEASURABLE}")
+        return vectors
 
     def finish(self) -> None:
         """Write how many rows each file has."""
