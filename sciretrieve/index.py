@@ -173,7 +173,7 @@ class Index(Snapshot):
             raise InvalidRequest("--mode, --fusion and --alpha say how texts are compared; leave them out with --by citations")
         linked = self._linked(ids, negatives, text, by, chosen.filters)
         if linked is not None and linked.alone:
-            probe = Probe(Query(" ".join(self.ids(self.named_rows(ids)))), None, {}, self.scope)
+            probe = Probe(Query(" ".join(self.ids(self.named_rows(ids)))), None, {}, self.narrower.passing(chosen.filters))
         else:
             probe = self.likeness(ids, text=text, negatives=negatives, mode=mode, filter=chosen.filters)
         return self._answered([probe], k, mode, fusion, chosen, linked)
@@ -315,6 +315,7 @@ class Index(Snapshot):
 
     def leading(self, ranking: Ranking, probe: Probe, k: int) -> Ranking:
         """The first k papers of a probe's ranking after those that the query names, and that may answer, are put first."""
+        ranking = replace(ranking, undecided=probe.scope.undecided)
         rows = probe.named.rows[probe.scope.has(probe.named.rows)]
         return led(ranking, Match(probe.named.by, rows), self.ids(rows), k) if len(rows) else ranking
 

@@ -40,7 +40,8 @@ class Ranking:
     each paper's group. `corrections` maps words that no paper has to their corrections. `strength` is how well the
     best of the first papers match the query, from 0 to 1, see `search.Searcher.strength`; None if unknown. A `listing`
     answers only demands on columns, which all its papers meet: their scores are 1. `known` has the ids of the papers that the query
-    names, also of those beyond the ranking's end, and by what: "DOI", "title" and so on, see `types.Match`.
+    names, also of those beyond the ranking's end, and by what: "DOI", "title" and so on, see `types.Match`. `undecided` has the rows of
+    the papers that were left out because a value of theirs does not compare with what a filter asks: "n/a" with a number.
     """
 
     query: Query
@@ -53,6 +54,7 @@ class Ranking:
     strength: float | None = None
     listing: bool = False
     known: Mapping[str, str] = field(default_factory=dict)
+    undecided: Rows = field(default_factory=lambda: np.empty(0, np.int64))
 
     @property
     def weak(self) -> bool:

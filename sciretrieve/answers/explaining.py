@@ -242,7 +242,7 @@ def _failures(index: Index, query: str | Query, row: int, filter: Filter) -> tup
     failures, others = [], index.scope
     conditions = [filter] if isinstance(filter, str) else filter or ()
     for part in [part for condition in conditions for part in filters.conjuncts(filters.parse(condition))]:
-        mask = index.narrower.passing_mask(part)
+        mask, _ = index.narrower.judge(part)
         if mask[row]:
             others = others.passing(mask)
         else:

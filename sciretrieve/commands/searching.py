@@ -260,7 +260,7 @@ def batch(
     """Answer many queries at once, as a TREC run file."""
     from ..corpora import read_queries
     from ..files import write_whole
-    from ..outputs import count_encoded_ids
+    from ..outputs import count_encoded_ids, undecided
 
     query_list = read_queries(queries)
     console = Console(quiet)
@@ -268,6 +268,7 @@ def batch(
     options = replace(options, reranker=opened_reranker(rerank), rerank_depth=rerank_depth, late=_late(rerank))
     lines: list[str] = []
     encoded_ids = 0
+    left_out: list[str] = []
     with chosen_workers(distributed, address) as workers:
         opened_index = open_index(index, encoder, generation, workers)
         console.start(len(query_list), unit="queries")
@@ -277,6 +278,7 @@ def batch(
                 run = opened_index.search(chunk, k, options)
                 lines += run.to_trec(f"sciretrieve-{run.mode}")
                 encoded_ids += count_encoded_ids(run)
+                left_out += undecided(run)
                 console.advance(len(chunk))
     if str(output) == "-":
         say(lines)
@@ -285,6 +287,8 @@ def batch(
             raise InvalidRequest(f"there is no directory {output.parent} to write {output.name} to")
         write_whole(output, "".join(line + "\n" for line in lines).encode())
         console.note(f"{counted(len(query_list), 'query', 'queries')}, {counted(len(lines), 'line')}: {output}")
+    for note in dict.fromkeys(left_out):
+        console.note(note)
     if encoded_ids:
         console.note(f"percent-encoded {counted(encoded_ids, 'id')} with white space, which TREC files cannot hold")
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from ..choices import Filter
+from ..errors import UnknownName
 from ..lexical import Analyzer, Bm25
 from ..lexical.bm25 import NO_ROWS
-from ..schema import conform
+from ..schema import booleans, is_text
 from ..scope import Scope
 from ..sharding import by_shard
 from ..shards import Shard
@@ -34,10 +37,8 @@ class Narrower:
 
     def passing(self, filter: Filter) -> Scope:
         """The papers that pass a filter, or all of several. Raises InvalidRequest if one cannot be parsed."""
-        scope = self.scope()
-        for condition in [filter] if isinstance(filter, str) else filter or ():
-            scope = scope.passing(self.passing_mask(filters.parse(condition)))
-        return scope
+        conditions = [filters.parse(condition) for condition in ([filter] if isinstance(filter, str) else filter or ())]
+        return self.scope().passing(*self.judge(filters.Combination("and", tuple(conditions)))) if conditions else self.scope()
 
     def meeting(self, demands: Iterable[Expression], among: Scope) -> Scope:
         """The papers of a scope that meet all of the demands."""
@@ -59,8 +60,9 @@ class Narrower:
         if demand.column in NAMED and (typed := typed_names(demand.text)) != [[]]:
             met = self._with_name(demand.column, typed, among)
             return _others(among, met) if demand.absent else met
-        condition = filters.matching(demand.column, demand.text, self.columns().field(demand.column).type)
-        return among.passing(self.passing_mask(condition) ^ demand.absent)
+        are_numbers = filters.names_numbers(demand.text) and self._is_of_numbers(demand.column)
+        wanted = filters.Typed(demand.column, demand.text, are_numbers)
+        return among.passing(*self.judge(filters.Combination("not", (wanted,)) if demand.absent else wanted))
 
     def _combined(self, combination: Combination, among: Scope) -> Scope | None:
         """Each part is looked for only where it still matters, and those for which texts are read come last."""
@@ -69,14 +71,19 @@ class Narrower:
             return _others(among, self._meeting(parts[0], among))
         said = False
         remaining = among
+        undecided = among.undecided
         for part in parts:
             met = self._meeting(part, remaining)
             if met is not None:
                 said = True
+                undecided = np.union1d(undecided, met.undecided)
                 remaining = met if combination.operator == "AND" else remaining.passing(~met.flags)
         if not said:
             return None
-        return remaining if combination.operator == "AND" else among.passing(~remaining.flags)
+        if combination.operator == "AND":
+            return remaining
+        passes = ~remaining.flags
+        return among.passing(passes, undecided[~passes[undecided]])
 
     def _reads_texts(self, demand: Expression) -> bool:
         """Whether papers' texts have to be read to see whether they meet a demand."""
@@ -88,13 +95,69 @@ class Narrower:
             return True
         return isinstance(demand, Demand) and len(self.analyzer().terms(demand.text)) > 1
 
-    def passing_mask(self, expression: filters.Expression) -> Mask:
-        """Which rows pass a filter, those of deleted papers among them."""
-        columns = self.columns()
-        schema = pa.schema([columns.field(name) for name in sorted(expression.columns() & set(columns.names))])
-        tables = (conform(shard.columns(schema.names), schema) for shard in self.shards)
-        masks = [filters.mask(expression, dict(zip(schema.names, table.columns, strict=True)), columns.names) for table in tables]
-        return np.concatenate([np.empty(0, bool), *masks])
+    def judge(self, expression: filters.Expression) -> tuple[Mask, Rows]:
+        """Which rows pass a filter, (rows,), and the rows of papers of which that cannot be told. Deleted papers have no say.
+
+        Raises:
+            UnknownName: it names a column that the papers do not have.
+            InvalidRequest: none of a column's values can be compared as it asks.
+        """
+        names = self.columns().names
+        for name in sorted(expression.columns()):
+            if name not in names:
+                raise UnknownName("column in the filter", name, names)
+        expression.check({name: self._kinds(name) for name in expression.columns()})
+        for condition in filters.comparisons(expression):
+            if condition.quotes_numbers and self._is_of_numbers(condition.column):
+                raise condition.incomparable(pa.float64())
+        verdicts = [self._verdicts(expression, shard) for shard in self.shards]
+        passes = np.concatenate([np.empty(0, bool), *(passes for passes, _ in verdicts)])
+        undecided = np.flatnonzero(np.concatenate([np.empty(0, bool), *(undecided for _, undecided in verdicts)]))
+        if len(undecided):
+            for condition in filters.comparisons(expression):
+                self._check_compares(condition)
+        return passes, undecided
+
+    def _verdicts(self, expression: filters.Expression, shard: Shard) -> tuple[Mask, Mask]:
+        """Which of a shard's papers pass, and of which of those that are not deleted that cannot be told."""
+        if not len(shard.scope):
+            return np.zeros(shard.papers, bool), np.zeros(shard.papers, bool)
+        passes, undecided = filters.decide(expression.evaluate(self._values(shard, expression.columns())))
+        return passes, undecided & shard.scope.flags
+
+    def _check_compares(self, condition: filters.Condition) -> None:
+        """Raise InvalidRequest for a condition by which no paper can be compared that has a value."""
+        missing = filters.Condition(condition.column, "is null", ())
+        for shard in self.shards:
+            _, undecided = self._verdicts(condition, shard)
+            is_missing, _ = self._verdicts(missing, shard)
+            if (~undecided & ~is_missing & shard.scope.flags).any():
+                return
+        raise condition.incomparable(self.columns().field(condition.column).type)
+
+    def _values(self, shard: Shard, names: Collection[str]) -> dict[str, Any]:
+        """Columns of all of a shard's papers, in the shard's own types; null where it lacks one."""
+        table = shard.columns(sorted(names))
+        return {name: table[name] if name in table.column_names else pa.nulls(shard.papers) for name in names}
+
+    def _kinds(self, column: str) -> list[pa.DataType]:
+        """The types that a column has in the shards, that of most papers first."""
+        kinds: Counter[pa.DataType] = Counter()
+        for shard in self.shards:
+            if len(shard.scope) and column in shard.schema.names and not pa.types.is_null(kind := shard.schema.field(column).type):
+                kinds[kind] += len(shard.scope)
+        return [kind for kind, _ in kinds.most_common()]
+
+    def _is_of_numbers(self, column: str) -> bool:
+        """Whether some of a column's values are texts, and yet most are numbers, be it as texts."""
+        if not any(map(is_text, self._kinds(column))):
+            return False
+        numbers = values = 0
+        for shard in self.shards:
+            array = self._values(shard, [column])[column].filter(booleans(shard.scope.flags))
+            numbers += filters.numbers_among(array)
+            values += len(array) - array.null_count
+        return 2 * numbers > values
 
     def _with_words(self, text: str, among: Scope) -> Scope | None:
         """Which papers of a scope have all words of a text in title and abstract; None for stop words alone."""
@@ -165,5 +228,5 @@ def _rows_named(bm25: Bm25, column: str, words: Sequence[str]) -> Rows:
 
 
 def _others(among: Scope, met: Scope | None) -> Scope | None:
-    """Those of a scope that do not meet what others of it do."""
-    return None if met is None else among.passing(~met.flags)
+    """Those of a scope that do not meet what others of it do, and of which that can be told."""
+    return None if met is None else among.passing(~met.flags, met.undecided).without(met.undecided)

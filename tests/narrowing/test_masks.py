@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sciretrieve as sr
+from sciretrieve.answers.overview import facets_of
 from sciretrieve.choices import Mode
-from sciretrieve.errors import InvalidRequest
+from sciretrieve.errors import InvalidRequest, UnknownName
 from sciretrieve.lexical import Analyzer
 from sciretrieve.narrowing import operators
 from sciretrieve.narrowing.masks import Narrower
@@ -379,3 +380,131 @@ def test_a_column_that_only_some_shards_have(tmp_path: Path) -> None:
     index = sr.build(write_jsonl(tmp_path / "p.jsonl", rows), tmp_path / "index", encoder=None, shard_size=5)
     assert index.search("stars late:word", 20).rankings[0].ids == ["5", "6", "7", "8", "9"]
     assert index.search("stars -late:word8", 20).rankings[0].ids == ["0", "1", "2", "3", "4", "5", "6", "7", "9"]
+
+
+# columns that have one type in some shards and another in others
+
+
+CITED: list[dict[str, Any]] = [
+    {"id": f"c{count}", "title": "graphs", "citations": count, "tags": ["a", f"t{count}"], "open": True} for count in (5, 50, 500, 1000)
+]
+ODD_ONE: dict[str, Any] = {"id": "odd", "title": "graphs", "citations": "n/a", "tags": "single", "open": "maybe"}
+FEW, MANY = {"c5"}, {"c50", "c500", "c1000"}
+
+
+def added(folder: Path) -> None:
+    sr.build(CITED, folder, encoder=None).close()
+    sr.add([ODD_ONE], folder)
+
+
+def joined(folder: Path) -> None:
+    added(folder)
+    sr.merge(folder)
+
+
+def built_at_once(folder: Path) -> None:
+    sr.build([ODD_ONE, *CITED], folder, encoder=None).close()
+
+
+def with_nothing(folder: Path) -> None:
+    sr.build([{"id": "nothing", "title": "graphs", "citations": None, "tags": []}], folder, encoder=None).close()
+    sr.add(CITED[:2], folder)
+    sr.add([{**CITED[2], "citations": 500.0}, {"id": "half", "title": "graphs", "citations": 2000.5}], folder)
+    sr.add([ODD_ONE, {**CITED[3], "citations": "1000"}], folder)
+    sr.delete(folder, ["nothing", "half"])
+
+
+WAYS = [added, joined, built_at_once, with_nothing]
+
+
+def judged(index: sr.Index, filter: str) -> tuple[set[str], set[str]]:
+    """The papers that pass, and those of which it cannot be told."""
+    ranking = index.search("graphs", 20, filter=filter, group=False)[0]
+    return set(ranking.ids), set(index.ids(ranking.undecided))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_one_text_among_numbers_leaves_them_numbers(way: Callable[[Path], None], tmp_path: Path) -> None:
+    way(tmp_path / "index")
+    with sr.open(tmp_path / "index") as index:
+        for filter, passing in (
+            ("citations < 6", FEW),
+            ("citations <= 5.5", FEW),
+            ("citations >= 50", MANY),
+            ("citations between 6 and 1000", MANY),
+            ("not citations < 6", MANY),
+            ("citations < 6 or tags contains 't50'", FEW | {"c50", "c500"}),
+        ):
+            assert judged(index, filter) == (passing, {"odd"}), filter
+        for filter, passing in (
+            ("citations == 5", FEW),
+            ('citations == "5"', FEW),
+            ("citations != 5", MANY | {"odd"}),
+            ("citations in (5, 50)", {"c5", "c50"}),
+            ('citations in (5, "n/a")', {"c5", "odd"}),
+            ('citations == "n/a"', {"odd"}),
+            ("citations is null", set()),
+            ('citations < 6 and not citations in ("n/a")', FEW),
+            ('citations < 6 and open != "maybe"', FEW),
+            ("citations < 6 or open == 'maybe'", FEW | {"odd"}),
+            ("open == true", FEW | MANY),
+        ):
+            assert judged(index, filter) == (passing, set()), filter
+        with pytest.raises(InvalidRequest, match=r"does not compare with '6'; write 6 without quotation marks"):
+            index.search("graphs", filter='citations < "6"')
+        for typed, passing in (
+            ("graphs citations:5", FEW),
+            ("graphs citations:6-1000", MANY),
+            ("graphs citations:>=50", MANY),
+            ("graphs -citations:<6", MANY),
+            ("graphs AND NOT citations:<6", MANY),
+            ("citations:<6 OR citations:1000", FEW | {"c1000"}),
+            ("graphs tags:t50", {"c50", "c500"}),
+        ):
+            ranking = index.search(typed, 20, group=False)[0]
+            assert set(ranking.ids) == passing, typed
+            assert set(index.ids(ranking.undecided)) <= {"odd"}, typed
+        assert facets_of(index, index.search("graphs", 20, group=False), ["citations", "tags", "open"])[0].papers == 5
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_lists_stay_lists(way: Callable[[Path], None], tmp_path: Path) -> None:
+    way(tmp_path / "index")
+    sr.merge(tmp_path / "index")
+    with sr.open(tmp_path / "index") as index:
+        assert index.columns.field("tags").type.value_type == "string"
+        assert [paper.extra["tags"] for paper in index.papers(["c5", "odd"])] == [["a", "t5"], ["single"]]
+        assert judged(index, 'tags in ("a")') == (FEW | MANY, set())
+        assert judged(index, 'tags in ("single")') == ({"odd"}, set())
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_deleted_papers_have_no_say(way: Callable[[Path], None], tmp_path: Path) -> None:
+    way(tmp_path / "index")
+    sr.delete(tmp_path / "index", "odd")
+    for _ in range(2):
+        with sr.open(tmp_path / "index") as index:
+            assert judged(index, "citations < 6") == (FEW, set())
+            assert judged(index, "not citations < 6") == (MANY, set())
+            if way is added:
+                assert index.columns.field("citations").type == "int64"
+                with pytest.raises(InvalidRequest, match="citations holds int64, which does not compare with 'n/a'"):
+                    index.search("graphs", filter='citations == "n/a"')
+        sr.merge(tmp_path / "index")
+
+
+def test_texts_that_are_no_numbers_are_not_compared_with_any(tmp_path: Path) -> None:
+    codes = ["007", "1,000", "12345678901234567890", "12345678901234567891", "1e3", "-2.50", ""]
+    rows = [{"id": f"i{place}", "title": "graphs", "code": code} for place, code in enumerate(codes)]
+    with sr.build(rows, tmp_path / "index", encoder=None) as index:
+        assert judged(index, "code > 7") == ({"i2", "i3", "i4"}, {"i0", "i1"})
+        assert judged(index, "code == 12345678901234567890") == ({"i2"}, set())
+        assert judged(index, "code in (1000, -2.5)") == ({"i4", "i5"}, set())
+        assert judged(index, "code == 7") == (set(), set())
+        with pytest.raises(InvalidRequest, match=r'title holds string, .* write "2018" in quotation marks to compare texts'):
+            index.search("graphs", filter="title >= 2018")
+
+
+def test_an_unknown_column_names_the_near_ones(made: dict[str, sr.Index]) -> None:
+    with pytest.raises(UnknownName, match="unknown column in the filter 'yeer'; did you mean 'year'"):
+        made["one"].search("star", filter="yeer >= 2018")
