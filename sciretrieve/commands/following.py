@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InvalidRequest, SciretrieveError
-from ..wording import counted
+from ..wording import as_json, counted
 from . import completing
 from .console import Console, printable, say
 from .options import Debug, PlainFormat, PlainFormatOption, Quiet, open_index, opened_reranker
@@ -76,7 +75,7 @@ def news(
                 _print(index, search, new)
             told.append(new)
     if format == "json" and not only_list:
-        say([json.dumps({"schema": 1, "searches": rows}, ensure_ascii=False, indent=2)])
+        say([as_json({"schema": 1, "searches": rows}, indent=2)])
     for new in told if not peek else ():
         with noted(new.search.name):
             new.remember()
@@ -87,7 +86,7 @@ def news(
 def _list(searches: Sequence[SavedSearch], format: PlainFormat) -> None:
     if format == "json":
         rows = [{"name": search.name, "index": str(search.index), "search": str(search), "looked": search.looked} for search in searches]
-        say([json.dumps({"schema": 1, "searches": rows}, ensure_ascii=False, indent=2)])
+        say([as_json({"schema": 1, "searches": rows}, indent=2)])
         return
     width = max((len(search.name) for search in searches), default=0)
     for search in searches:

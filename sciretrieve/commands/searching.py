@@ -286,7 +286,7 @@ def batch(
         write_whole(output, "".join(line + "\n" for line in lines).encode())
         console.note(f"{counted(len(query_list), 'query', 'queries')}, {counted(len(lines), 'line')}: {output}")
     if encoded_ids:
-        console.note(f"percent-encoded {counted(encoded_ids, 'id')} with white space, which TREC files cannot hold")
+        console.note(f"percent-encoded {counted(encoded_ids, 'id')} with white space or control characters, which TREC files cannot hold")
 
 
 def _late(rerank: str | None) -> bool | None:
