@@ -17,6 +17,7 @@ from .files import replaced, write_lines, write_vectors, write_whole
 from .index import Index
 from .schema import booleans, conform, papers_of
 from .types import Paper
+from .wording import without_controls
 
 BLOCK = 65_536
 SUFFIXES = (".parquet", ".npy", ".faiss")
@@ -50,7 +51,7 @@ def export(index: Index, target: Path, dense: str = "flat") -> list[Path]:
         return [_parquet(index, target)]
     if target.suffix in BIBLIOGRAPHIES:
         papers = [paper for table in index.tables(index.columns.names) for paper in papers_of(table)]
-        write_whole(target, BIBLIOGRAPHIES[target.suffix](papers).encode())
+        write_whole(target, without_controls(BIBLIOGRAPHIES[target.suffix](papers)).encode())
         return [target]
     if not index.vectors:
         raise InvalidRequest(f"{index.path} has no vectors to export (it was built with --dense none); export to .parquet")

@@ -22,7 +22,7 @@ from .bibliographies.ris import records
 from .runs import WEAK_NOTE, Run, trec_id
 from .schema import plain
 from .types import Hit, Paper, Rows
-from .wording import counted
+from .wording import as_json, counted, guarded
 
 if TYPE_CHECKING:
     from .answers.answering import Answer
@@ -170,7 +170,7 @@ def answer(answer: Answer, fields: Sequence[str] = ()) -> str:
             {"label": list(group.label), "papers": [{"id": paper.id, "title": paper.title} for paper in group.papers]}
             for group in answer.groups
         ]
-    return json.dumps(value, ensure_ascii=False, indent=2)
+    return as_json(value, indent=2)
 
 
 def notes(answer: Answer) -> Lines:
@@ -237,14 +237,19 @@ def cluster_lines(clusters: Sequence[Group], width: int) -> Lines:
 
 def jsonl(hits: Sequence[Hit], fields: Sequence[str] = ()) -> Lines:
     """One JSON object per hit and line, of the given fields or of all."""
-    return (json.dumps(_chosen(hit, fields), ensure_ascii=False) for hit in hits)
+    return (as_json(_chosen(hit, fields)) for hit in hits)
 
 
 def csv_lines(hits: Sequence[Hit], fields: Sequence[str] = ()) -> Lines:
     """Comma-separated, with a header; lists joined by "; ". The given fields, or the usual ones."""
-    yield _row(fields or TABLE_FIELDS, ",")
+    yield csv_row(fields or TABLE_FIELDS)
     for hit in hits:
-        yield _row(_cells(hit, fields or TABLE_FIELDS), ",")
+        yield csv_row(_cells(hit, fields or TABLE_FIELDS))
+
+
+def csv_row(values: Sequence[Any]) -> str:
+    """A line of CSV, of which a spreadsheet computes nothing: see `wording.guarded`."""
+    return _row([guarded(value) if isinstance(value, str) else value for value in values], ",")
 
 
 def tsv_lines(hits: Sequence[Hit], fields: Sequence[str] = ()) -> Lines:

@@ -290,7 +290,7 @@ def batch(
     for note in dict.fromkeys(left_out):
         console.note(note)
     if encoded_ids:
-        console.note(f"percent-encoded {counted(encoded_ids, 'id')} with white space, which TREC files cannot hold")
+        console.note(f"percent-encoded {counted(encoded_ids, 'id')} with white space or control characters, which TREC files cannot hold")
 
 
 def _late(rerank: str | None) -> bool | None:
