@@ -21,6 +21,10 @@ Layout = Literal["transformers", "adapters", "fusion", "pals", "scimult", "instr
 Join = Literal["mean", "concat"]
 """How an ensemble makes one vector of its members': their mean, or all of them, one after the other, each scaled to unit length."""
 
+FIELD_SEPARATOR = "\x1e"
+"""Stands in a text where one of its fields ends and the next begins; the encoder reads its tokenizer's separator there. It is Unicode's
+own record separator, which no words have in them."""
+
 Kind = Literal["search", "proximity", "labels", "classification", "regression"]
 """What a benchmark asks for: papers for a query, papers related to a paper, labels that are ranked by their vectors as papers are; or a
 class or a number, predicted from a paper's vector."""

@@ -20,7 +20,7 @@ from .quickest import rates
 from .resolving import resolve
 from .runtimes import Runtimes, for_many, on_cpu, on_gpu
 from .sources import Hashes, hashes_of, obtain
-from .specs import EncoderRequest, EncoderSpec, Part, Side, sides_from
+from .specs import FIELD_SEPARATOR, EncoderRequest, EncoderSpec, Part, Side, sides_from
 from .tokens import BUDGET, Ids, TokenReader, Tokens, ignored
 from .torch_runtime import GPU_BUDGET, WINDOW, Weights, check_device, cuda_devices, has_cuda
 
@@ -179,7 +179,8 @@ class TextEncoder:
     def encode_pairs(self, pairs: Sequence[tuple[str, str]]) -> Vectors:
         """Encode pairs of texts read together, with a cross-encoder: scores, shape (n, 1) float32."""
         model = self._model(self.spec.sides.paper.task)
-        return model.run(model.artifact.tokenise(pairs, self._budget))
+        texts = [(_separated(first, model.artifact), _separated(second, model.artifact)) for first, second in pairs]
+        return model.run(model.artifact.tokenise(texts, self._budget))
 
     @property
     def runs_in_openvino(self) -> bool:
@@ -319,7 +320,13 @@ def from_identity(identity: Mapping[str, Any], precision: Precision, device: Dev
 
 def _text(side: Side, value: Mapping[str, str], artifact: Artifact) -> str:
     """The text by which a side reads a paper or a query."""
-    return side.template(value["title"], value["abstract"]).format(sep=artifact.separator, **value).strip()
+    text = side.template(value["title"], value["abstract"]).format(sep=artifact.separator, **value)
+    return _separated(text, artifact).strip()
+
+
+def _separated(text: str, artifact: Artifact) -> str:
+    """A text with the tokenizer's separator between its fields."""
+    return text.replace(FIELD_SEPARATOR, artifact.separator)
 
 
 def _of_texts(tokens: Tokens, readings: Sequence[Sequence[Vectors]]) -> list[Vectors]:

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from ..corpora import PaperCorpus
 from ..distributed import DistributedIndex, RayWorkers
 from ..encoders import load_encoder
+from ..encoders.specs import FIELD_SEPARATOR
 from ..encoders.stored import StoredVectors
 from ..encoders.torch_runtime import check_device, has_cuda
 from ..errors import IndexExists, InvalidRequest, NotFound
@@ -458,4 +459,4 @@ def texts(materials: Sequence[Material]) -> Iterator[tuple[str, str]]:
         for task in material.tasks:
             for id, query in task.queries.items():
                 paper: Paper | None = query.paper
-                yield id, paper.title or paper.abstract if paper is not None else query.text
+                yield id, paper.title or paper.abstract if paper is not None else query.text.replace(FIELD_SEPARATOR, "[SEP]")
