@@ -17,7 +17,7 @@ from ..protocols import Advance, unheard
 from ..types import Paper, Query, Vectors
 from .artifact import Artifact, folder_for
 from .quickest import rates
-from .resolving import resolve
+from .resolving import positions, resolve, settings_in
 from .runtimes import Runtimes, for_many, on_cpu, on_gpu
 from .sources import Hashes, hashes_of, obtain
 from .specs import FIELD_SEPARATOR, EncoderRequest, EncoderSpec, Part, Side, sides_from
@@ -108,7 +108,7 @@ class TextEncoder:
             "tasks": list(spec.tasks),
             "pooling": spec.pooling,
             "normalise": spec.normalise,
-            "max_length": spec.max_length,
+            "max_length": self.max_length,
             "metric": spec.metric,
             "dim": self.dim,
         }
@@ -222,6 +222,14 @@ class TextEncoder:
             return self._known_hashes
         return {role: hashes_of(self.spec.parts[role], folder, self.name) for role, folder in self.folders.items()}
 
+    @once
+    def max_length(self) -> int:
+        """How many tokens of a text it reads, special ones included: those of its spec that the model has positions for."""
+        if self._known_hashes is not None:  # the spec is of an index, and this length too
+            return self.spec.max_length
+        config = settings_in(self.folders["base"] / "config.json")
+        return min(self.spec.max_length, positions(config) or self.spec.max_length)
+
     @property
     def _paper_model(self) -> Runtimes:
         return self._for_many if self._many or self._int8 is not None else self._model(self.spec.sides.paper.task)
@@ -261,7 +269,7 @@ class TextEncoder:
     def _folder(self, task: str) -> Path:
         spec = self.spec
         hashes = {role: self.hashes[role] for role in spec.roles(task)}
-        return folder_for(spec.name, spec.layout, hashes, task, spec.pooling, spec.normalise, spec.max_length, self.late)
+        return folder_for(spec.name, spec.layout, hashes, task, spec.pooling, spec.normalise, self.max_length, self.late)
 
     def _open_model(self, task: str) -> Runtimes:
         folder = self._folder(task)
