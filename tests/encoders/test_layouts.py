@@ -158,12 +158,22 @@ def test_adapters_of_ones_own_by_path(specter2: Path, tmp_path: Path) -> None:
     check(fp32(str(specter2 / "specter2_base"), query_adapter=str(tmp_path / "own.adapter.v1")), plain, own_adapter)
 
 
-@pytest.mark.parametrize("name", ["specter2-base", "specter", "scincl", "scibert", "linkbert", "biolinkbert"])
+@pytest.mark.parametrize("name", ["specter2-base", "specter", "scincl", "scibert", "scibert-cased", "linkbert", "biolinkbert"])
 def test_models_of_specters_family_and_others_read_like_them(models: Path, name: str) -> None:
     folder = models / CATALOGUE[name].parts["base"].source
     write_bert(folder, 3, safe=name in ("scincl", "linkbert"))
     oracle = transformers_oracle(folder)
     check(fp32(name), oracle, oracle)
+
+
+def test_cased_scibert_reads_small_letters_as_its_files_on_the_hub_have_it(models: Path) -> None:
+    """They are config.json, vocab.txt and weights: nothing says that the vocabulary is cased, for us or for its readers' transformers."""
+    folder = models / "allenai/scibert_scivocab_cased"
+    write_bert(folder, 3)
+    for file in [path for path in folder.iterdir() if "token" in path.name]:
+        file.unlink()
+    vectors = fp32("scibert-cased").encode_papers([Paper("1", "GRAPH Networks", "Vaccine"), Paper("2", "graph networks", "vaccine")])
+    compare(vectors, [transformers_oracle(folder)("GRAPH Networks[SEP]Vaccine")] * 2)
 
 
 def test_pubmedbert_is_read_from_a_masked_language_model(models: Path) -> None:
@@ -483,7 +493,17 @@ def test_multi2spe(models: Path, facets: int, settings: dict[str, Any]) -> None:
 
 def test_every_row_was_tested_here() -> None:
     tested = {
-        *("specter2", "specter2-base", "specter", "scincl", "scibert", "e5-base-v2", "all-mpnet-base-v2", "all-MiniLM-L6-v2"),
+        *(
+            "specter2",
+            "specter2-base",
+            "specter",
+            "scincl",
+            "scibert",
+            "scibert-cased",
+            "e5-base-v2",
+            "all-mpnet-base-v2",
+            "all-MiniLM-L6-v2",
+        ),
         *("scirepeval-ctrl", "scirepeval-adapters", "scirepeval-fusion", "scirepeval-pals", "scirepeval-ensemble"),
         *("scimult", "scimult-mhaexpert", "scimult-ffnexpert", "scimult-prefix", "scimult-instruction", "multi2spe"),
         *("pubmedbert", "linkbert", "biolinkbert", "sentbert", "contriever", "scimult-pmc-par", "scimult-pmc-ppr"),
