@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..lexical.analysis import fold
+from ..lexical.analysis import BEYOND_ASCII, fold
 from ..once import once
 from ..types import Mask
 from .demands import Demand, Near
@@ -107,16 +107,22 @@ class Phrase:
         return len(self.pieces) > KERNEL_PIECES
 
     @once
+    def _literals(self) -> set[str]:
+        """What is in every text that has it, and found at once."""
+        return {piece["word"] or piece["sign"] for piece in self.pieces if not piece["gap"]}
+
+    @once
     def _compiled(self) -> re.Pattern[str]:
         return re.compile(f"(?=({_expression(self.pieces, LOOKING)}))")  # ahead, since two places may overlap
 
     def is_in(self, text: str) -> bool:
         """See `Sought`."""
-        return self._compiled.search(text) is not None
+        return all(map(text.__contains__, self._literals)) and self._compiled.search(text) is not None
 
     def spans(self, text: str) -> list[Span]:
         """Where a folded text has it, rising."""
-        return [match.span(1) for match in self._compiled.finditer(text)]
+        has_literals = all(map(text.__contains__, self._literals))
+        return [match.span(1) for match in self._compiled.finditer(text)] if has_literals else []
 
     @property
     def size(self) -> int:
@@ -251,7 +257,8 @@ def exactly(word: str) -> Sought | None:
 
 def folded(text: str) -> str:
     """A text as phrases are compared with it."""
-    return fold(text).translate(SIGNS)
+    text = fold(text)
+    return text if text.isascii() else BEYOND_ASCII.sub(lambda match: match[0].translate(SIGNS), text)
 
 
 def having(sought: Sought, texts: pa.ChunkedArray) -> Mask:

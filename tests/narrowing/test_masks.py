@@ -432,6 +432,13 @@ def test_a_query_that_only_leaves_out_is_empty(made: dict[str, sr.Index], typed:
         made["hybrid"].search(typed)
 
 
+def test_what_cannot_be_read_names_no_author(made: dict[str, sr.Index]) -> None:
+    assert made["bm25"].search("lovelace").rankings[0].known
+    for typed in ("foo AND (lovelace", "love*lace", "lovelace NEAR/x"):
+        with pytest.raises(InvalidRequest, match=", at character "):
+            made["bm25"].search(typed)
+
+
 def test_a_word_where_numbers_stand_is_refused_in_one_line(made: dict[str, sr.Index]) -> None:
     with pytest.raises(InvalidRequest, match=r"year holds int.*does not compare with 'soon'") as caught:
         made["hybrid"].search("graph year:soon")
