@@ -13,6 +13,7 @@ import pyarrow as pa
 from ..choices import Filter
 from ..errors import UnknownName
 from ..lexical import Analyzer, Bm25
+from ..lexical.analysis import STOPWORDS
 from ..lexical.bm25 import NO_ROWS
 from ..schema import booleans, is_text
 from ..scope import Scope
@@ -20,8 +21,10 @@ from ..sharding import by_shard
 from ..shards import Shard
 from ..types import Mask, Rows
 from . import filters
+from .demands import Combination, Demand, Expression, Leaf, Near, Words, whole_words
 from .names import NAMED, is_initial, named, typed_names
-from .operators import TEXT_COLUMNS, Combination, Demand, Expression, Words
+from .operators import TEXT_COLUMNS
+from .phrases import Sought, exactly, having, sought
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,8 @@ class Narrower:
             return self._combined(demand, among)
         if isinstance(demand, Words):
             return self._with_words(demand.text, among)
-        if demand.column is None or demand.column in TEXT_COLUMNS:
-            met = self._with_phrase(demand.text, TEXT_COLUMNS if demand.column is None else (demand.column,), among)
+        if isinstance(demand, Near) or demand.column in (None, *TEXT_COLUMNS):
+            met = self._with_text(demand, among)
             return _others(among, met) if demand.absent else met
         if demand.column in NAMED and (typed := typed_names(demand.text)) != [[]]:
             met = self._with_name(demand.column, typed, among)
@@ -91,9 +94,18 @@ class Narrower:
             return any(map(self._reads_texts, demand.parts))
         if isinstance(demand, Demand) and demand.column not in (None, *TEXT_COLUMNS):
             return False
-        if self.bm25() is None:
+        if self.bm25() is None or isinstance(demand, Near):
             return True
-        return isinstance(demand, Demand) and len(self.analyzer().terms(demand.text)) > 1
+        if isinstance(demand, Words):
+            return bool(self._without_terms(demand.text))
+        return sought(demand) is not None
+
+    def is_without_terms(self, leaf: Leaf) -> bool:
+        """Whether BM25 cannot score all that a demand looks for in title and abstract: C++, the beginning child*."""
+        if isinstance(leaf, Words):
+            return bool(self._without_terms(leaf.text))
+        is_text = isinstance(leaf, Near) or leaf.column in (None, *TEXT_COLUMNS)
+        return is_text and sought(leaf) is not None and not self.analyzer().terms(whole_words(leaf.text))
 
     def judge(self, expression: filters.Expression) -> tuple[Mask, Rows]:
         """Which rows pass a filter, (rows,), and the rows of papers of which that cannot be told. Deleted papers have no say.
@@ -161,18 +173,32 @@ class Narrower:
 
     def _with_words(self, text: str, among: Scope) -> Scope | None:
         """Which papers of a scope have all words of a text in title and abstract; None for stop words alone."""
-        words = self.analyzer().spellings(text)
-        bm25 = self.bm25()
-        if not words:
+        words, others = self.analyzer().spellings(text), self._without_terms(text)
+        if not words and not others:
             return None
-        if bm25 is None:
-            analyzer = self.analyzer()
-            texts = ((row, set(analyzer.terms("\n".join(columns)))) for row, columns in self._texts(among.places, TEXT_COLUMNS))
-            rows_with_all = [row for row, terms in texts if all(any(map(terms.issuperset, ways)) for ways in words)]
-            return among.among(np.array(rows_with_all, np.int64))
         for ways in words:
-            among = among.among(np.concatenate([bm25.rows_with(terms) for terms in ways]))
+            among = self._with_any_way(ways, among)
+        for word in others:
+            among = self._with_sought(word, TEXT_COLUMNS, among)
         return among
+
+    def _without_terms(self, text: str) -> list[Sought]:
+        """The words of a text that are neither terms nor stop words, to be looked for as they are: C++, 7."""
+        analyzer = self.analyzer()
+        found = (exactly(word) for word in text.split() if not analyzer.spellings(word) and not STOPWORDS.issuperset(analyzer.words(word)))
+        return [one for one in found if one is not None]
+
+    def _with_any_way(self, ways: Sequence[set[str]], among: Scope, column: str | None = None) -> Scope:
+        """Which papers of a scope have all terms of one of the ways to spell a word, in a column, or for None in title and abstract."""
+        if (bm25 := self.bm25()) is not None:
+            return among.among(np.concatenate([bm25.rows_with(terms, column) for terms in ways]))
+        analyzer, columns = self.analyzer(), TEXT_COLUMNS if column is None else (column,)
+        rows: list[int] = []
+        for table_rows, table in self._texts(among.places, columns):
+            texts = zip(*(table[name].to_pylist() for name in columns), strict=True)
+            terms_of = (set(analyzer.terms("\n".join(parts))) for parts in texts)
+            rows += [row for row, terms in zip(table_rows.tolist(), terms_of, strict=True) if any(map(terms.issuperset, ways))]
+        return among.among(np.array(rows, np.int64))
 
     def _with_name(self, column: str, typed: Sequence[Sequence[str]], among: Scope) -> Scope:
         """Which papers of a scope have an author or a venue of a name, in any of the ways to read it."""
@@ -190,28 +216,32 @@ class Narrower:
                 parts.append(paper_rows[named(column, table[column], typed)] + shard.first)
         return among.among(np.concatenate(parts))
 
-    def _with_phrase(self, text: str, columns: Sequence[str], among: Scope) -> Scope | None:
-        """Which papers have the terms of a text in sequence in one of the columns; None for stop words alone."""
-        terms = self.analyzer().terms(text)
-        if not terms:
-            return None
-        bm25, (column, *others) = self.bm25(), columns
-        rows = among.places if bm25 is None else bm25.rows_with(terms, None if others else column)
-        if bm25 is not None and len(terms) == 1:
-            return among.among(rows)
-        texts = self._texts(rows[among.has(rows)], columns)
-        phrase_rows = [row for row, parts in texts if any(self._has(part, terms) for part in parts)]
-        return among.among(np.array(phrase_rows, np.int64))
+    def _with_text(self, demand: Demand | Near, among: Scope) -> Scope | None:
+        """Which papers of a scope have the text of a demand; None for a stop word, and where there is nothing to look for."""
+        looked_for = sought(demand)
+        if looked_for is not None:
+            return self._with_sought(looked_for, TEXT_COLUMNS if demand.column is None else (demand.column,), among)
+        terms = set(self.analyzer().terms(demand.text))
+        return self._with_any_way([terms], among, demand.column) if terms else None
 
-    def _has(self, text: str, terms: Sequence[str]) -> bool:
-        text_terms = self.analyzer().terms(text)
-        return any(text_terms[start : start + len(terms)] == terms for start in range(len(text_terms) - len(terms) + 1))
+    def _with_sought(self, looked_for: Sought, columns: Sequence[str], among: Scope) -> Scope:
+        """Which papers of a scope have what is sought in one of the columns. Texts are read of those that have all of its terms."""
+        analyzer, bm25 = self.analyzer(), self.bm25()
+        terms = {term for word in looked_for.words if (term := analyzer.term(word)) is not None}
+        rows = among.places
+        if bm25 is not None and terms:
+            rows = bm25.rows_with(terms, None if len(columns) > 1 else columns[0])
+            rows = rows[among.has(rows)]
+        parts = [NO_ROWS]
+        for table_rows, table in self._texts(rows, columns):
+            parts.append(table_rows[np.any([having(looked_for, table[name]) for name in columns], axis=0)])
+        return among.among(np.concatenate(parts))
 
-    def _texts(self, rows: Rows, columns: Sequence[str]) -> Iterable[tuple[int, tuple[str, ...]]]:
+    def _texts(self, rows: Rows, columns: Sequence[str]) -> Iterable[tuple[Rows, pa.Table]]:
+        """Columns of the papers at some rows, ascending, part after part, with the rows of each."""
         for shard, _, shard_rows in by_shard(rows, self.shards):
             for paper_rows, table in shard.read_at(shard_rows, columns):
-                texts = zip(*(table[name].to_pylist() for name in columns), strict=True)
-                yield from zip((paper_rows + shard.first).tolist(), texts, strict=True)
+                yield paper_rows + shard.first, table
 
 
 def _rows_named(bm25: Bm25, column: str, words: Sequence[str]) -> Rows:
