@@ -94,7 +94,7 @@ def _common_field(name: str, weights: Mapping[pa.Field, int]) -> pa.Field:
     others = {field.type: weight for field, weight in weights.items() if not (is_list(field.type) or pa.types.is_null(field.type))}
     if not lists or not others:
         kind = reduce(_common_type, (field.type for field in weights))
-    elif sum(lists.values()) >= sum(others.values()):
+    elif sum(lists.values()) > sum(others.values()):
         kind = pa.list_(reduce(_common_type, [*(kind.value_type for kind in lists), *others]))
     else:
         kind = pa.string()
@@ -136,7 +136,7 @@ def column_from(values: Sequence[Any]) -> pa.Array:
     """
     if (column := _typed(values)) is not None:
         return column
-    if 2 * sum(isinstance(value, list) for value in values) >= sum(value is not None for value in values):
+    if 2 * sum(isinstance(value, list) for value in values) > sum(value is not None for value in values):
         lists = [_listed(value) for value in values]
         if (column := _typed(lists)) is not None:
             return column

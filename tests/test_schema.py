@@ -64,17 +64,40 @@ def test_no_value_is_lost(columns: list[list[Any]]) -> None:
         (pa.int64(), pa.string(), pa.string()),
         (pa.bool_(), pa.int64(), pa.string()),
         (pa.timestamp("ms"), pa.date32(), pa.string()),
-        (pa.list_(pa.int64()), pa.string(), pa.list_(pa.string())),
-        (pa.list_(pa.int64()), pa.int32(), pa.list_(pa.int64())),
+        (pa.list_(pa.int64()), pa.string(), pa.string()),
         (pa.list_(pa.int64()), pa.list_(pa.string()), pa.list_(pa.string())),
         (pa.list_(pa.int64()), pa.list_(pa.float64()), pa.list_(pa.float64())),
-        (pa.list_(pa.struct([("a", pa.int64())])), pa.string(), pa.list_(pa.string())),
         (pa.struct([("a", pa.int64())]), pa.string(), pa.string()),
     ],
 )
 def test_the_common_type(one: pa.DataType, other: pa.DataType, common: pa.DataType) -> None:
     for pair in ([one, other], [other, one]):
         assert common_schema([(pa.schema([("x", kind)]), 1) for kind in pair]).field("x").type == common
+
+
+@pytest.mark.parametrize(
+    ("lists", "single", "common", "values"),
+    [
+        ([["a"], ["b", "c"]], "n/a", pa.string(), [["a"], ["b", "c"], ["n/a"]]),
+        ([[1], [2, 3]], 4, pa.int64(), [[1], [2, 3], [4]]),
+        ([[1], []], "n/a", pa.string(), [["1"], [], ["n/a"]]),
+        ([[{"a": 1}], [{"a": 2}]], "n/a", pa.string(), [['{"a": 1}'], ['{"a": 2}'], ["n/a"]]),
+    ],
+)
+def test_what_most_papers_have_decides_between_lists_and_single_values(lists: Any, single: Any, common: pa.DataType, values: Any) -> None:
+    for column in (
+        column_from([*lists, single]),
+        concat([pa.table({"x": lists}), pa.table({"x": [single]})])["x"],
+        concat([pa.table({"x": column_from([*lists, single])}), pa.table({"x": pa.nulls(3)})])["x"].slice(0, 3),
+        concat([pa.table({"x": lists}), pa.table({"x": column_from([None, single])})])["x"].filter([True, True, False, True]),
+    ):
+        assert column.type.value_type == common
+        assert column.to_pylist() == values
+    text = concat([pa.table({"x": lists[:1]}), pa.table({"x": [single, single]})])["x"]
+    assert text.type == pa.string()
+    assert text.to_pylist() == [json.dumps(lists[0]), str(single), str(single)]
+    back = concat([pa.table({"x": text}).slice(0, 1), pa.table({"x": lists})])["x"]
+    assert same(back.to_pylist()[0], lists[0])
 
 
 def test_numbers_too_great_for_a_common_type() -> None:
