@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..encoders import load_encoder
+from ..encoders.specs import FIELD_SEPARATOR
 from ..encoders.stored import StoredVectors
 from ..encoders.torch_runtime import check_device, has_cuda
 from ..errors import IndexExists, InvalidRequest, NotFound
@@ -356,11 +357,9 @@ def _cut(system: System, material: Material) -> list[str]:
     index = _index_behind(system)
     if index is None or index.manifest.encoder is None or not index.manifest.truncated:
         return []
-    longest = index.manifest.encoder.get("max_length")
-    limit = f"{longest} tokens" if longest else "what"
-    return [
-        f"{index.manifest.truncated:,} of the {len(index):,} papers of {material.name} are longer than the {limit} that the encoder reads"
-    ]
+    lengths = sides.lengths(index.manifest.encoder)
+    limit = f"the {min(lengths)} tokens that the encoder reads" if lengths else "the encoder reads"
+    return [f"{index.manifest.truncated:,} of the {len(index):,} papers of {material.name} are longer than {limit}"]
 
 
 def _index(request: Request, spec: Benchmark, material: Material, progress: Progress) -> Index:
@@ -458,4 +457,4 @@ def texts(materials: Sequence[Material]) -> Iterator[tuple[str, str]]:
         for task in material.tasks:
             for id, query in task.queries.items():
                 paper: Paper | None = query.paper
-                yield id, paper.title or paper.abstract if paper is not None else query.text
+                yield id, paper.title or paper.abstract if paper is not None else query.text.replace(FIELD_SEPARATOR, "[SEP]")
