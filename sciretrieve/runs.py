@@ -16,7 +16,7 @@ from .errors import InvalidRequest, MissingExtra, SciretrieveError
 from .papers.bibliographies.addresses import address_of
 from .protocols import PaperSource
 from .types import Hit, Query, Rows, Scores
-from .wording import counted
+from .wording import CONTROLS, counted
 
 NOTEBOOK_QUERIES, NOTEBOOK_HITS = 5, 10
 """How much of a run a notebook shows."""
@@ -40,7 +40,8 @@ class Ranking:
     each paper's group. `corrections` maps words that no paper has to their corrections. `strength` is how well the
     best of the first papers match the query, from 0 to 1, see `query.search.Searcher.strength`; None if unknown. A `listing`
     answers only demands on columns, which all its papers meet: their scores are 1. `known` has the ids of the papers that the query
-    names, also of those beyond the ranking's end, and by what: "DOI", "title" and so on, see `types.Match`.
+    names, also of those beyond the ranking's end, and by what: "DOI", "title" and so on, see `types.Match`. `undecided` has the rows of
+    the papers that were left out because a value of theirs does not compare with what a filter asks: "n/a" with a number.
     """
 
     query: Query
@@ -53,6 +54,7 @@ class Ranking:
     strength: float | None = None
     listing: bool = False
     known: Mapping[str, str] = field(default_factory=dict)
+    undecided: Rows = field(default_factory=lambda: np.empty(0, np.int64))
 
     @property
     def weak(self) -> bool:
@@ -192,7 +194,7 @@ class Run(Sequence[Ranking]):
         """The lines of a TREC run file: query, Q0, paper, rank, score, tag.
 
         trec_eval reads scores as float32, ignores ranks and breaks ties by falling id; so scores are written strictly
-        falling in float32, which keeps our order. Ids with white space are percent-encoded.
+        falling in float32, which keeps our order. Ids with white space or control characters are percent-encoded.
         """
         for ranking in self.rankings:
             last = np.float32(np.inf)
@@ -202,10 +204,14 @@ class Run(Sequence[Ranking]):
 
 
 def trec_id(id: str) -> str:
-    """An id for TREC files: white space, and percent signs in such an id, are percent-encoded."""
-    if not any(char.isspace() for char in id):
+    """An id for TREC files: white space and control characters, and percent signs in such an id, are percent-encoded."""
+    if not any(map(_is_encoded, id)):
         return id
-    return "".join(quote(char, safe="") if char.isspace() or char == "%" else char for char in id)
+    return "".join(quote(char, safe="") if char == "%" or _is_encoded(char) else char for char in id)
+
+
+def _is_encoded(char: str) -> bool:
+    return char.isspace() or CONTROLS.match(char) is not None
 
 
 def _number(value: float) -> float | None:

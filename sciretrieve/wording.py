@@ -1,6 +1,16 @@
-"""Numbers as people read them: counts with their nouns, durations, sizes."""
+"""Numbers as people read them: counts with their nouns, durations, sizes; and texts of others that do nothing where they are shown."""
 
 from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+CONTROLS = re.compile(r"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+"""Control characters, which a terminal obeys instead of showing them: all but the tab and the ends of lines."""
+FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
+"""How a cell begins that spreadsheets compute, or that was kept from it."""
+NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
@@ -26,3 +36,26 @@ def in_bytes(size: int) -> str:
             return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
         value /= 1000
     return f"{value:.1f} GB"
+
+
+def without_controls(text: str) -> str:
+    """A text in which every control character is a blank, if it parts words, or a replacement character."""
+    return CONTROLS.sub(lambda found: " " if found[0].isspace() else "\ufffd", text)
+
+
+def as_json(value: Any, indent: int | None = None) -> str:
+    """A value as JSON that has every text as it is, with control characters as their numbers."""
+    return CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False, indent=indent))
+
+
+def guarded(text: str) -> str:
+    """A text as a cell of a table that spreadsheets open: an apostrophe is before what they would take for a formula. Numbers stay.
+
+    Source: OWASP, "CSV Injection", https://owasp.org/www-community/attacks/CSV_Injection.
+    """
+    return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text
+
+
+def unguarded(cell: str) -> str:
+    """The text of which `guarded` made a cell."""
+    return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell

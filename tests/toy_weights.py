@@ -198,8 +198,10 @@ def write_scimult(base: Path, path: Path, seed: int, *, experts: str = "", instr
     return state
 
 
-def write_multi2spe(base: Path, path: Path, seed: int, *, facets: int = 3, after: tuple[int, ...] = (1, 2)) -> dict[str, Any]:
-    """A Lightning checkpoint of Multi2SPE's training code, the paper's settings."""
+def write_multi2spe(
+    base: Path, path: Path, seed: int, *, facets: int = 3, after: tuple[int, ...] = (1, 2), **settings: Any
+) -> dict[str, Any]:
+    """A Lightning checkpoint of Multi2SPE's training code, with the settings of its README, or others."""
     import torch
 
     state = {f"model.{name}": tensor for name, tensor in random_bert(seed).state_dict().items()}
@@ -213,7 +215,11 @@ def write_multi2spe(base: Path, path: Path, seed: int, *, facets: int = 3, after
         "add_extra_facet_layers_alternate": True,
         "add_extra_facet_layers_after": list(after),
         "add_bert_layer_facet_layers_alternate": True,
+        "add_extra_facet_nonlinearity": True,
         "sum_into_single_embeddings": "training_and_inference",
+        "sum_into_single_embeddings_behavior": "sum",
+        "model_behavior": "quartermaster",
+        **settings,
     }
     path.parent.mkdir(parents=True, exist_ok=True)
     torch.save({"state_dict": state, "hyper_parameters": parameters, "epoch": 1, "pytorch-lightning_version": "1.4.9"}, path)

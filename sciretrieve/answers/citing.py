@@ -26,6 +26,7 @@ from ..papers.corpora.papers import papers as papers_in
 from ..papers.corpora.raw import RawBatch
 from ..query.ranking import grouping
 from ..types import Paper
+from ..wording import as_json, without_controls
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,7 @@ def _append(papers: Sequence[Paper], path: Path, target: Path, format: _Format) 
         names.append((new, key))
     place, addition, added_keys = format.added(text, list(new_papers.values()), there.keys)
     if new_papers:
+        addition = without_controls(addition)
         addition = addition.replace("\n", "\r\n") if "\r\n" in text else addition
         with replaced(target) as file:
             os.fchmod(file.fileno(), stat.S_IMODE(target.stat().st_mode))
@@ -193,7 +195,7 @@ def _gap(text: str) -> str:
 
 def _added_csl(text: str, papers: Sequence[Paper], taken: Collection[str]) -> tuple[int, str, list[str]]:
     items = list(csl_items.items(papers, taken))
-    lines = ",\n".join(json.dumps(item, ensure_ascii=False, indent=2) for item in items)
+    lines = ",\n".join(as_json(item, indent=2) for item in items)
     addition = re.sub("^", "  ", lines, flags=re.MULTILINE)
     keys = [str(item["id"]) for item in items]
     if not text.strip():

@@ -21,6 +21,7 @@ from ..matching.scope import Scope
 from ..query.citations import Link
 from ..query.index import Index
 from ..query.narrowing import filters, operators
+from ..query.narrowing.demands import Combination, Expression, Words
 from ..query.search import Probe
 from ..types import Paper, Query, Rows, Vectors
 
@@ -127,9 +128,9 @@ def unmet(index: Index, query: str) -> list[str]:
     return [str(part) for part in parts if not len(index.narrower.meeting([part], index.scope))]
 
 
-def _words_of(demand: operators.Expression) -> Sequence[operators.Expression]:
+def _words_of(demand: Expression) -> Sequence[Expression]:
     """A demand of several words as one for each."""
-    return [operators.Words(word) for word in demand.text.split()] if isinstance(demand, operators.Words) else [demand]
+    return [Words(word) for word in demand.text.split()] if isinstance(demand, Words) else [demand]
 
 
 def _explanations(index: Index, probe: Probe, rows: Rows, sentence: bool = True) -> list[Explanation]:
@@ -242,7 +243,7 @@ def _failures(index: Index, query: str | Query, row: int, filter: Filter) -> tup
     failures, others = [], index.scope
     conditions = [filter] if isinstance(filter, str) else filter or ()
     for part in [part for condition in conditions for part in filters.conjuncts(filters.parse(condition))]:
-        mask = index.narrower.passing_mask(part)
+        mask, _ = index.narrower.judge(part)
         if mask[row]:
             others = others.passing(mask)
         else:
@@ -258,18 +259,18 @@ def _failures(index: Index, query: str | Query, row: int, filter: Filter) -> tup
     return failures, others
 
 
-def _failure(index: Index, demand: operators.Expression, row: int) -> str:
+def _failure(index: Index, demand: Expression, row: int) -> str:
     """How a paper fails a demand of the query, as a sentence."""
-    if isinstance(demand, operators.Words):
+    if isinstance(demand, Words):
         words = [str(word) for word in _words_of(demand) if not _meets(index, word, row)]
         return f"it lacks what the query demands: {', '.join(words)}"
-    if isinstance(demand, operators.Combination):
+    if isinstance(demand, Combination):
         says = {"OR": "it has none of what the query demands one of", "NOT": "it has what the query leaves out"}
         return f"{says.get(demand.operator, 'it lacks what the query demands')}: {demand}"
     return f"it does not meet the query's {demand}"
 
 
-def _meets(index: Index, demand: operators.Expression, row: int) -> bool:
+def _meets(index: Index, demand: Expression, row: int) -> bool:
     return len(index.narrower.meeting([demand], index.scope.among(np.array([row])))) == 1
 
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..files.schema import plain
 from ..papers import identifiers
 from ..papers.bibliographies import csl_items
@@ -19,8 +21,8 @@ from ..papers.bibliographies.bibtex_entries import entries
 from ..papers.bibliographies.reference_lists import markdown, webpage
 from ..papers.bibliographies.ris_records import records
 from ..runs import WEAK_NOTE, Run, trec_id
-from ..types import Hit, Paper
-from ..wording import counted
+from ..types import Hit, Paper, Rows
+from ..wording import as_json, counted, guarded
 
 if TYPE_CHECKING:
     from ..query.citations import Link, Reference
@@ -46,6 +48,8 @@ WHICH: Mapping[str, str] = {
 """Which papers a query names, by what it is of them, where "with this DOI" would not do."""
 NEAR_WORD = 0.5
 """The cosine from which on a word of a paper is shown as an answer to one of the query; those of unrelated words are 0.3 to 0.4."""
+NAMED = 5
+"""Papers that are named in a note."""
 SHOWN = 3
 """Papers that are shown of each group."""
 
@@ -154,6 +158,7 @@ def answer(answer: Answer, fields: Sequence[str] = ()) -> str:
     value["corrections"] = [{"word": word, "meant": meant} for word, meant in ranking.corrections.items()]
     value["known"] = [{"id": id, "by": by} for id, by in ranking.known.items()]
     value |= {"strength": ranking.strength, "weak": ranking.weak, "unmet": list(answer.unmet)}
+    value["undecided"] = {"papers": len(ranking.undecided), "ids": _ids(answer.run, ranking.undecided)}
     rows = [_chosen(hit, fields) for hit in answer.hits]
     for row, why in zip(rows, answer.explanations, strict=False):
         row["explanation"] = asdict(why)
@@ -165,7 +170,7 @@ def answer(answer: Answer, fields: Sequence[str] = ()) -> str:
             {"label": list(group.label), "papers": [{"id": paper.id, "title": paper.title} for paper in group.papers]}
             for group in answer.groups
         ]
-    return json.dumps(value, ensure_ascii=False, indent=2)
+    return as_json(value, indent=2)
 
 
 def notes(answer: Answer) -> Lines:
@@ -184,12 +189,27 @@ def notes(answer: Answer) -> Lines:
         yield "the vectors of this index were made elsewhere, and nothing here encodes a query: answered by words alone"
     if answer.ranking.weak:
         yield f"{WEAK_NOTE}: the best of them are far from the query and have few of its words"
+    yield from undecided(answer.run)
     if answer.unmet:
         yield f"the query demands what no paper of the index has: {', '.join(answer.unmet)}"
     if not answer.hits and answer.run.mode == "citations":
         yield "no reference links another paper with the given ones; --by text compares what they say"
     elif not answer.hits:
         yield "no paper matches"
+
+
+def undecided(run: Run) -> Lines:
+    """What a person should know of papers that could not be compared, if there are any."""
+    rows = np.unique(np.concatenate([np.empty(0, np.int64), *(ranking.undecided for ranking in run)]))
+    if len(rows):
+        more = f" and {len(rows) - NAMED:,} more" * (len(rows) > NAMED)
+        ids = ", ".join(_ids(run, rows)) + more
+        yield f"{counted(len(rows), 'paper')} left out, whose values do not compare with what is asked (`sciretrieve show` has them): {ids}"
+
+
+def _ids(run: Run, rows: Rows) -> list[str]:
+    """The ids of the first few of some papers."""
+    return [paper.id for paper in run.source.papers_at(rows[:NAMED])]
 
 
 def facet_lines(facets: Sequence[Facet]) -> Lines:
@@ -219,14 +239,19 @@ def cluster_lines(clusters: Sequence[Group], width: int) -> Lines:
 
 def jsonl(hits: Sequence[Hit], fields: Sequence[str] = ()) -> Lines:
     """One JSON object per hit and line, of the given fields or of all."""
-    return (json.dumps(_chosen(hit, fields), ensure_ascii=False) for hit in hits)
+    return (as_json(_chosen(hit, fields)) for hit in hits)
 
 
 def csv_lines(hits: Sequence[Hit], fields: Sequence[str] = ()) -> Lines:
     """Comma-separated, with a header; lists joined by "; ". The given fields, or the usual ones."""
-    yield _row(fields or TABLE_FIELDS, ",")
+    yield csv_row(fields or TABLE_FIELDS)
     for hit in hits:
-        yield _row(_cells(hit, fields or TABLE_FIELDS), ",")
+        yield csv_row(_cells(hit, fields or TABLE_FIELDS))
+
+
+def csv_row(values: Sequence[Any]) -> str:
+    """A line of CSV, of which a spreadsheet computes nothing: see `wording.guarded`."""
+    return _row([guarded(value) if isinstance(value, str) else value for value in values], ",")
 
 
 def tsv_lines(hits: Sequence[Hit], fields: Sequence[str] = ()) -> Lines:

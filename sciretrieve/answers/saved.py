@@ -7,16 +7,19 @@ their own.
 from __future__ import annotations
 
 import json
+import logging
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ..errors import CorruptData, InvalidRequest, NotFound
+from ..choices import check_types
+from ..errors import CorruptData, InvalidRequest, NotFound, SciretrieveError, Unavailable
 from ..files.user_folders import data_directory
-from ..files.writing import make_folder, read_json, write_json
+from ..files.writing import claimed, make_folder, read_json, write_json
 from ..options import SearchOptions
 from ..protocols import Reranker
 from ..query.index import Index
@@ -26,10 +29,13 @@ from ..types import Hit
 from . import overview
 from .answering import Answer, Request, plainly, searched
 
+LOG = logging.getLogger(__name__)
 LEAST_SEEN = 1000
 """How many of an answer's first papers are remembered at least. These are not new if they rise to the top later, when papers above them
 are deleted or the statistics of words change."""
 NAME = re.compile(r"\w[\w.-]{0,63}")
+TURN = ".lock"
+"""The file that is held by whoever changes saved searches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +57,11 @@ class SavedSearch:
     request: Request
     reranker: str | None
     encoder: str | None
-    seen: Collection[str]
+    seen: Sequence[str]
     looked: str
+
+    def __post_init__(self) -> None:
+        check_types(self)
 
     def __str__(self) -> str:
         """What it asks, in a few words."""
@@ -79,8 +88,13 @@ class News:
         return self.answer.hits
 
     def remember(self) -> None:
-        """Keep that these papers are known, so that they are not new again."""
-        _write(self.search)
+        """Keep that these papers are known, so that they are not new again; also what was seen elsewhere meanwhile.
+
+        If the search is removed, or is another now, nothing is kept.
+        """
+        with _turn():
+            if _path(self.search.name).exists() and _asked(known := saved_search(self.search.name)) == _asked(self.search):
+                _write(_both(known, self.search))
 
 
 def save_search(index: Index, request: Request, name: str, *, reranker: str | None = None, encoder: str | None = None) -> SavedSearch:
@@ -90,15 +104,12 @@ def save_search(index: Index, request: Request, name: str, *, reranker: str | No
         InvalidRequest: the name cannot be a file's, or is that of another search.
         as `Index.search` and `Index.similar`.
     """
-    path = _path(name)
     kept = replace(request, facets=(), cluster=False, explain=False, options=replace(request.options, reranker=None))
     search = SavedSearch(name, index.path.resolve(), kept, reranker, encoder, (), "")
-    if path.exists() and _asked(known := saved_search(name)) != _asked(search):
-        raise InvalidRequest(
-            f"{name} is the name of another saved search, ‘{known}’; choose another, or remove that one with "
-            f"`sciretrieve news --forget {name}`"
-        )
-    return _write(_after(search, index, request))
+    _before(search)
+    asked = _after(search, index, request)
+    with _turn():
+        return _write(_both(_before(search), asked))
 
 
 def news(index: Index, search: SavedSearch, reranker: Reranker | None = None) -> News:
@@ -126,19 +137,25 @@ def news(index: Index, search: SavedSearch, reranker: Reranker | None = None) ->
     return News(Answer(request, new, hits), _after(search, index, request))
 
 
+def names() -> list[str]:
+    """The names of all saved searches, also of those that cannot be read."""
+    return [path.stem for path in sorted(_folder().glob("*.json")) if NAME.fullmatch(path.stem)]
+
+
 def saved_searches() -> list[SavedSearch]:
-    """All saved searches, by name. Raises CorruptData."""
-    return [saved_search(path.stem) for path in sorted(_folder().glob("*.json"))]
+    """All saved searches that can be read, by name. Of each other one a warning says why, and what to do."""
+    searches = []
+    for name in names():
+        try:
+            searches.append(saved_search(name))
+        except SciretrieveError as error:
+            LOG.warning("%s", error)
+    return searches
 
 
 def saved_search(name: str) -> SavedSearch:
-    """One saved search. Raises NotFound, CorruptData."""
+    """One saved search. Raises NotFound, CorruptData, and Unavailable if the system does not let its file be read."""
     path = _path(name)
-    if not path.exists():
-        names = ", ".join(file.stem for file in sorted(_folder().glob("*.json")))
-        raise NotFound(
-            f"there is no saved search {name}; {f'there are {names}' if names else 'save one with `sciretrieve search … --save NAME`'}"
-        )
     try:
         values = read_json(path)
         request = dict(values["request"])
@@ -152,16 +169,41 @@ def saved_search(name: str) -> SavedSearch:
             values["seen"],
             values["looked"],
         )
-    except (KeyError, TypeError, AttributeError, InvalidRequest, CorruptData) as error:
+    except FileNotFoundError as error:
+        others = ", ".join(names())
+        raise NotFound(
+            f"there is no saved search {name}; {f'there are {others}' if others else 'save one with `sciretrieve search … --save NAME`'}"
+        ) from error
+    except OSError as error:
+        raise Unavailable(f"{path} cannot be read ({error.strerror}); give yourself the right to read it, or remove it") from error
+    except (KeyError, TypeError, ValueError, AttributeError, InvalidRequest, CorruptData) as error:
         raise CorruptData(f"{path} holds no saved search; remove it with `sciretrieve news --forget {name}`") from error
 
 
 def forget(name: str) -> None:
     """Remove a saved search. Raises NotFound."""
     path = _path(name)
-    if not path.exists():
-        saved_search(name)
-    path.unlink()
+    with _turn():
+        if not path.exists():
+            saved_search(name)
+        path.unlink()
+
+
+def _before(search: SavedSearch) -> SavedSearch:
+    """The search as it was saved earlier, or itself. Raises InvalidRequest if its name is that of another one."""
+    if not _path(search.name).exists():
+        return search
+    if _asked(known := saved_search(search.name)) == _asked(search):
+        return known
+    raise InvalidRequest(
+        f"{search.name} is the name of another saved search, ‘{known}’; choose another, or remove that one with "
+        f"`sciretrieve news --forget {search.name}`"
+    )
+
+
+def _both(one: SavedSearch, other: SavedSearch) -> SavedSearch:
+    """The same search, having seen what it saw in either."""
+    return replace(other, seen=tuple(dict.fromkeys([*one.seen, *other.seen])), looked=max(one.looked, other.looked))
 
 
 def _after(search: SavedSearch, index: Index, request: Request) -> SavedSearch:
@@ -182,8 +224,17 @@ def _asked(search: SavedSearch) -> Any:
     return search.index, json.dumps(_as_json(search.request)), search.reranker, search.encoder
 
 
-def _write(search: SavedSearch) -> SavedSearch:
+@contextmanager
+def _turn() -> Iterator[None]:
+    """Be the only process that changes saved searches, so that none undoes what another one keeps."""
     make_folder(_folder())
+    file = _folder() / TURN
+    file.touch()
+    with claimed(file):
+        yield
+
+
+def _write(search: SavedSearch) -> SavedSearch:
     values = {
         "schema": 1,
         "index": str(search.index),

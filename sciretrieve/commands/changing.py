@@ -21,7 +21,6 @@ from .parameters import (
     Corpus,
     Debug,
     DeviceOption,
-    Filters,
     IdColumn,
     IndexPath,
     Memory,
@@ -187,7 +186,18 @@ def delete(
         typer.Argument(metavar="ID", help="Ids of papers; - reads them from stdin, one per line.", autocompletion=completing.ids),
     ] = None,
     index: IndexPath = None,
-    filter: Filters = None,
+    filter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--filter",
+            metavar="EXPR",
+            help="Delete the papers that pass, e.g. 'year < 1990 and venue is null'; if repeated, all must hold.",
+            autocompletion=completing.columns,
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say how many papers would be deleted, and which the first are; change nothing.")
+    ] = False,
     format: PlainFormatOption = "table",
     quiet: Quiet = False,
     debug: Debug = False,
@@ -201,11 +211,17 @@ def delete(
     named_ids = given_ids(ids)
     console = Console(quiet)
     target = index_to_change(index, console)
-    update = remove(target, named_ids, filter=filter, progress=console)
+    deletion = remove(target, named_ids, filter=filter, dry_run=dry_run, progress=console)
     if format == "json":
-        say([json.dumps({"schema": 1, "index": str(target), **asdict(update)}, indent=1)])
+        say([json.dumps({"schema": 1, "index": str(target), **asdict(deletion)}, indent=1)])
         return
-    console.note(f"{target}: {update.deleted:,} deleted; {counted(update.papers, 'paper')} now, generation {update.generation}")
+    if not dry_run:
+        console.note(f"{target}: {deletion.deleted:,} deleted; {counted(deletion.papers, 'paper')} now, generation {deletion.generation}")
+        return
+    console.note(f"{target}: would delete {counted(deletion.deleted, 'paper')} and leave {deletion.papers:,}; nothing is changed")
+    say(f"{id}  {' '.join(title.split())}" for id, title in deletion.first.items())
+    if deletion.deleted > len(deletion.first):
+        console.note(f"and {deletion.deleted - len(deletion.first):,} more")
 
 
 def merge(

@@ -144,6 +144,6 @@ def values(ctx: typer.Context, incomplete: str) -> Iterable[str]:
 @_completer
 def saved(ctx: typer.Context, incomplete: str) -> Iterable[str]:
     """Saved searches."""
-    from ..answers.saved import saved_searches
+    from ..answers.saved import names
 
-    return [search.name for search in saved_searches()]
+    return names()

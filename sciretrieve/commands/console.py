@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import typer
 
 from ..progress import Bar
-from ..wording import in_words
+from ..wording import in_words, without_controls
 
 BETWEEN_LINES = 30.0
 """Seconds between two lines of progress where there is no terminal for a bar: in a log."""
@@ -30,14 +30,15 @@ def printable(text: str) -> str:
 
 
 def say(lines: Iterable[str], *, styled: bool = False) -> None:
-    """Print result lines to stdout; those that are `styled` for a terminal as they are, others to a terminal without what it would obey.
+    """Print result lines to stdout; those that are `styled` for a terminal as they are, others without control characters, for what is
+    in a file is shown on a terminal later, and to a terminal without all that it would obey.
 
     A reader that stops early, as in `| head`, ends the printing without an error.
     """
-    is_risky = not styled and sys.stdout.isatty()
+    shown = str if styled else printable if sys.stdout.isatty() else without_controls
     try:
         for line in lines:
-            print(printable(line) if is_risky else line)  # noqa: T201
+            print(shown(line))  # noqa: T201
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

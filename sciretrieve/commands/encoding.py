@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -34,6 +35,7 @@ from .parameters import (
 
 if TYPE_CHECKING:
     from ..encoders import EncoderRequest, EncoderSpec
+    from ..encoders.text_encoder import TextEncoder
 
 
 def encode(
@@ -134,7 +136,10 @@ def show(
 
     request = EncoderRequest(name, adapter, query_adapter, pooling=pooling, template=template, query_template=query_template)
     spec = resolve(request)
-    rates = _rates(request) if status(spec) == "ready" else {}
+    encoder = _opened(request) if status(spec) == "ready" else None
+    if encoder is not None:
+        spec = replace(spec, max_length=encoder.max_length)
+    rates = dict(encoder.rates()) if encoder is not None else {}
     if format == "json":
         say([json.dumps(spec.facts() | {"here": status(spec), "tokens_per_second": rates}, ensure_ascii=False, indent=2)])
         return
@@ -208,13 +213,13 @@ def _sides(spec: EncoderSpec) -> list[tuple[str, str]]:
     return [] if spec.members else [(label, side.text + (f"  through {side.task}" if side.task else "")) for label, side in sides]
 
 
-def _rates(request: EncoderRequest) -> dict[str, float]:
-    """Tokens a second in which papers were encoded on this machine, in each way that was measured."""
+def _opened(request: EncoderRequest) -> TextEncoder | None:
+    """The encoder, if it is a single one that reads texts."""
     from ..encoders import open_encoder
     from ..encoders.text_encoder import TextEncoder
 
     encoder = open_encoder(request, device="cpu")
-    return dict(encoder.rates()) if isinstance(encoder, TextEncoder) else {}
+    return encoder if isinstance(encoder, TextEncoder) else None
 
 
 app = group(

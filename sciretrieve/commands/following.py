@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..errors import InvalidRequest, SciretrieveError
-from ..wording import counted
+from ..wording import as_json, counted
 from . import completing
 from .console import Console, printable, say
 from .parameters import Debug, PlainFormat, PlainFormatOption, Quiet, open_index, opened_reranker
@@ -45,32 +45,40 @@ def news(
             saved.forget(name)
             console.note(f"removed the saved search {name}")
         return
-    searches = [saved.saved_search(name) for name in names] if names else saved.saved_searches()
-    if not searches:
-        console.note("there is no saved search; save one with `sciretrieve search … --save NAME`")
-    if only_list:
-        _list(searches, format)
-        return
+    searches: list[SavedSearch] = []
     told: list[News] = []
     rows: list[dict[str, Any]] = []
     errors: list[SciretrieveError] = []
-    for search in searches:
+
+    @contextmanager
+    def noted(name: str) -> Iterator[None]:
+        """One search, whose error is noted; the others are asked all the same."""
         try:
-            with open_index(search.index, search.encoder) as index:
-                new = saved.news(index, search, opened_reranker(search.reranker))
-                if format == "json":
-                    rows.append(_as_json(search, new))
-                else:
-                    _print(index, search, new)
-        except SciretrieveError as error:  # the others are asked all the same
-            console.note(f"{search.name}: {error}")
+            yield
+        except SciretrieveError as error:
+            console.note(f"{name}: {error}")
             errors.append(error)
-        else:
+
+    for name in names or saved.names():
+        with noted(name):
+            searches.append(saved.saved_search(name))
+    if not searches and not errors:
+        console.note("there is no saved search; save one with `sciretrieve search … --save NAME`")
+    if only_list:
+        _list(searches, format)
+    for search in searches if not only_list else ():
+        with noted(search.name), open_index(search.index, search.encoder) as index:
+            new = saved.news(index, search, opened_reranker(search.reranker))
+            if format == "json":
+                rows.append(_as_json(search, new))
+            else:
+                _print(index, search, new)
             told.append(new)
-    if format == "json":
-        say([json.dumps({"schema": 1, "searches": rows}, ensure_ascii=False, indent=2)])
+    if format == "json" and not only_list:
+        say([as_json({"schema": 1, "searches": rows}, indent=2)])
     for new in told if not peek else ():
-        new.remember()
+        with noted(new.search.name):
+            new.remember()
     if errors:
         raise typer.Exit(errors[0].exit_code)
 
@@ -78,7 +86,7 @@ def news(
 def _list(searches: Sequence[SavedSearch], format: PlainFormat) -> None:
     if format == "json":
         rows = [{"name": search.name, "index": str(search.index), "search": str(search), "looked": search.looked} for search in searches]
-        say([json.dumps({"schema": 1, "searches": rows}, ensure_ascii=False, indent=2)])
+        say([as_json({"schema": 1, "searches": rows}, indent=2)])
         return
     width = max((len(search.name) for search in searches), default=0)
     for search in searches:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 import sys
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ..errors import NotFound
-from ..wording import counted
+from ..wording import as_json, counted
 from . import completing
 from .console import Console, given_ids, say
 from .parameters import Debug, Filters, Generation, IndexPath, QueryEncoder, Quiet, open_index
@@ -118,7 +117,7 @@ def screen(
 
 def _print(papers: Sequence[Paper], labels: Mapping[str, bool], format: str) -> None:
     """Papers for people, for programs, or as a table to be filled in and taken over with --import."""
-    from ..answers.outputs import FORMATS, record
+    from ..answers.outputs import FORMATS, csv_row, record
     from ..types import Hit
 
     hits = [Hit(rank, 0.0, paper, {}) for rank, paper in enumerate(papers, start=1)]
@@ -129,14 +128,13 @@ def _print(papers: Sequence[Paper], labels: Mapping[str, bool], format: str) -> 
     elif format == "jsonl":
         for hit in hits:
             row = {"rank": hit.rank, "relevant": labels.get(hit.id)} | record(hit)
-            say([json.dumps({name: value for name, value in row.items() if name not in NO_HITS}, ensure_ascii=False)])
+            say([as_json({name: value for name, value in row.items() if name not in NO_HITS})])
     elif format == "csv":
-        rows = csv.writer(sys.stdout)
-        rows.writerow(("id", "relevant", "title", "year", "venue", "authors", "abstract", "doi", "url"))
+        say([csv_row(("id", "relevant", "title", "year", "venue", "authors", "abstract", "doi", "url"))])
         for paper in papers:
             label = {True: "1", False: "0", None: ""}[labels.get(paper.id)]
             about = (paper.title, paper.year, paper.venue, "; ".join(paper.authors), paper.abstract, paper.doi, paper.url)
-            rows.writerow((paper.id, label, *about))
+            say([csv_row((paper.id, label, *about))])
     else:
         say(FORMATS[format](hits))
 

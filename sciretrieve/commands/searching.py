@@ -107,9 +107,10 @@ def search(
 ) -> None:
     """Find papers by meaning and by words.
 
-    Words may have operators: "graph networks" must occur as a phrase, -survey must not occur, title:attention and
-    author:kipf must occur in that field, year:2015-2019 is a range. AND, OR and NOT in capitals, with parentheses, demand what
-    stands on both sides: '(bert OR "language model") AND protein'. Put the query in quotes, and -- before one that begins with a minus.
+    Words may have operators: "graph networks" must occur as a phrase, child* is the beginning of a word, a NEAR/3 b stand near each
+    other, -survey must not occur, title:attention and author:kipf must occur in that field, year:2015-2019 is a range. AND, OR and
+    NOT in capitals, with parentheses, demand what stands on both sides: '(bert OR "language model") AND protein'. Put the query in
+    quotes, and -- before one that begins with a minus.
 
     In a second search, --like and --unlike name papers of the first answer that are what you look for, or are not: the query is moved
     towards the former and away from the latter, and both are left out.
@@ -258,7 +259,7 @@ def batch(
     debug: Debug = False,
 ) -> None:
     """Answer many queries at once, as a TREC run file."""
-    from ..answers.outputs import count_encoded_ids
+    from ..answers.outputs import count_encoded_ids, undecided
     from ..files.writing import write_whole
     from ..papers.corpora import read_queries
 
@@ -268,6 +269,7 @@ def batch(
     options = replace(options, reranker=opened_reranker(rerank), rerank_depth=rerank_depth, late=_late(rerank))
     lines: list[str] = []
     encoded_ids = 0
+    left_out: list[str] = []
     with chosen_workers(distributed, address) as workers:
         opened_index = open_index(index, encoder, generation, workers)
         console.start(len(query_list), unit="queries")
@@ -277,6 +279,7 @@ def batch(
                 run = opened_index.search(chunk, k, options)
                 lines += run.to_trec(f"sciretrieve-{run.mode}")
                 encoded_ids += count_encoded_ids(run)
+                left_out += undecided(run)
                 console.advance(len(chunk))
     if str(output) == "-":
         say(lines)
@@ -285,8 +288,10 @@ def batch(
             raise InvalidRequest(f"there is no directory {output.parent} to write {output.name} to")
         write_whole(output, "".join(line + "\n" for line in lines).encode())
         console.note(f"{counted(len(query_list), 'query', 'queries')}, {counted(len(lines), 'line')}: {output}")
+    for note in dict.fromkeys(left_out):
+        console.note(note)
     if encoded_ids:
-        console.note(f"percent-encoded {counted(encoded_ids, 'id')} with white space, which TREC files cannot hold")
+        console.note(f"percent-encoded {counted(encoded_ids, 'id')} with white space or control characters, which TREC files cannot hold")
 
 
 def _late(rerank: str | None) -> bool | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..errors import InvalidRequest, NotFound
+from ..wording import as_json
 from .console import Console, given_ids, say
 from .parameters import Debug, Generation, IndexPath, PaperIds, PlainFormatOption, QueryEncoder, Quiet, open_index
 
@@ -44,7 +44,7 @@ def show(
     if format == "json":
         from ..answers.outputs import profiled
 
-        say([json.dumps({"schema": 1, "papers": [*map(profiled, profiles)]}, ensure_ascii=False, indent=2)])
+        say([as_json({"schema": 1, "papers": [*map(profiled, profiles)]}, indent=2)])
         return
     from .terminal import portrait
 

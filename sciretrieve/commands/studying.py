@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import NotFound
-from ..wording import counted
+from ..wording import as_json, counted
 from . import completing
 from .console import Console, interruptible, say
 from .parameters import (
@@ -53,7 +53,7 @@ def why_not(
     opened_index = open_index(index, encoder, generation)
     diagnosis = tell(opened_index, id, text, k=k, mode=mode, filter=filter, fusion=fusion)
     if format == "json":
-        say([json.dumps({"schema": 1, "query": text, "k": k, **asdict(diagnosis)}, ensure_ascii=False, indent=2)])
+        say([as_json({"schema": 1, "query": text, "k": k, **asdict(diagnosis)}, indent=2)])
         return
     paper = opened_index.papers(diagnosis.explanation.id)[0]
     lines = [f"{paper.title or '(no title)'} ({paper.id})"]

@@ -21,7 +21,7 @@ from .tokens import Text, Tokens, open_tokenizer, tokenise
 
 Arithmetic = Literal["bf16", "fp32", "int8"]
 """The number format that a runtime computes in."""
-FORM = 3
+FORM = 4
 """Version of what `conversion` writes; it changes with the format, so that older folders are not used."""
 PROBES = (
     "graph neural networks",

@@ -169,6 +169,12 @@ ROWS = (
     _specter_like(
         "scibert", "SciBERT: the language model under most of these, untrained for retrieval", "allenai/scibert_scivocab_uncased", BELTAGY
     ),
+    _specter_like(
+        "scibert-cased",
+        "SciBERT with its cased vocabulary, read in small letters, as Singh and Singh (2022) did",
+        "allenai/scibert_scivocab_cased",
+        BELTAGY,
+    ),
     _baseline("pubmedbert", "PubMedBERT: the language model under SciMult, untrained for retrieval", PUBMEDBERT, GU),
     _baseline(
         "linkbert",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from string import Formatter
@@ -233,6 +233,18 @@ def _modules(folder: Path) -> tuple[Pooling, bool]:
     if pooling is None:
         raise InvalidRequest(f"{folder}/modules.json has no Pooling, so it gives no vectors of whole texts")
     return pooling, normalise
+
+
+def positions(config: Mapping[str, Any]) -> int | None:
+    """Tokens that a model has positions for, by its config.json; None where that does not say.
+
+    RoBERTa's and MPNet's families number them from after the padding token.
+    """
+    count, padding = config.get("max_position_embeddings"), config.get("pad_token_id")
+    if not isinstance(count, int) or count < 1:
+        return None
+    numbered_after = config.get("model_type") in ("roberta", "xlm-roberta", "camembert", "mpnet")
+    return count - (padding + 1 if isinstance(padding, int) else 2) if numbered_after else count
 
 
 def settings_in(path: Path, default: Any = None) -> Any:

@@ -21,6 +21,10 @@ Layout = Literal["transformers", "adapters", "fusion", "pals", "scimult", "instr
 Join = Literal["mean", "concat"]
 """How an ensemble makes one vector of its members': their mean, or all of them, one after the other, each scaled to unit length."""
 
+FIELD_SEPARATOR = "\x1e"
+"""Stands in a text where one of its fields ends and the next begins; the encoder reads its tokenizer's separator there. It is Unicode's
+own record separator, which no words have in them."""
+
 Kind = Literal["search", "proximity", "labels", "classification", "regression"]
 """What a benchmark asks for: papers for a query, papers related to a paper, labels that are ranked by their vectors as papers are; or a
 class or a number, predicted from a paper's vector."""
@@ -104,7 +108,7 @@ class EncoderSpec:
         pooling: how token states become one vector.
         normalise: whether vectors are scaled to unit length.
         metric: the similarity that the model was trained for.
-        max_length: tokens read, special ones included; what follows is cut off.
+        max_length: tokens read, special ones included; what follows is cut off, and before, where the model has fewer positions.
         citation: the paper, or the model's home.
         tasks: the tasks that the model knows, in the order of its files.
         members: for an ensemble, the encoders whose vectors are joined; what it says of files and texts is then the first one's.
@@ -170,7 +174,8 @@ class EncoderRequest:
     def __str__(self) -> str:
         pooling = self.pooling and f"{self.pooling} pooling"
         templates = [template and repr(template) for template in (self.template, self.query_template)]
-        return " with ".join(part for part in (self.encoder, self.adapter, self.query_adapter, pooling, *templates) if part)
+        adapters = dict.fromkeys((self.adapter, self.query_adapter))  # one that reads both sides is named once
+        return " with ".join(part for part in (self.encoder, *adapters, pooling, *templates) if part)
 
 
 def joint_metric(join: Join, metrics: Sequence[Metric]) -> Metric:

@@ -17,9 +17,9 @@ from ..protocols import Advance, unheard
 from ..types import Paper, Query, Vectors
 from .artifact import Artifact, folder_for
 from .quickest import rates
-from .resolving import resolve
+from .resolving import positions, resolve, settings_in
 from .runtimes import Runtimes, for_many, on_cpu, on_gpu
-from .specs import EncoderRequest, EncoderSpec, Part, Side, sides_from
+from .specs import FIELD_SEPARATOR, EncoderRequest, EncoderSpec, Part, Side, sides_from
 from .tokens import BUDGET, Ids, TokenReader, Tokens, ignored
 from .torch_runtime import GPU_BUDGET, WINDOW, Weights, check_device, cuda_devices, has_cuda
 from .weights import Hashes, hashes_of, obtain
@@ -108,7 +108,7 @@ class TextEncoder:
             "tasks": list(spec.tasks),
             "pooling": spec.pooling,
             "normalise": spec.normalise,
-            "max_length": spec.max_length,
+            "max_length": self.max_length,
             "metric": spec.metric,
             "dim": self.dim,
         }
@@ -179,7 +179,8 @@ class TextEncoder:
     def encode_pairs(self, pairs: Sequence[tuple[str, str]]) -> Vectors:
         """Encode pairs of texts read together, with a cross-encoder: scores, shape (n, 1) float32."""
         model = self._model(self.spec.sides.paper.task)
-        return model.run(model.artifact.tokenise(pairs, self._budget))
+        texts = [(_separated(first, model.artifact), _separated(second, model.artifact)) for first, second in pairs]
+        return model.run(model.artifact.tokenise(texts, self._budget))
 
     @property
     def runs_in_openvino(self) -> bool:
@@ -221,6 +222,14 @@ class TextEncoder:
             return self._known_hashes
         return {role: hashes_of(self.spec.parts[role], folder, self.name) for role, folder in self.folders.items()}
 
+    @once
+    def max_length(self) -> int:
+        """How many tokens of a text it reads, special ones included: those of its spec that the model has positions for."""
+        if self._known_hashes is not None:  # the spec is of an index, and this length too
+            return self.spec.max_length
+        config = settings_in(self.folders["base"] / "config.json")
+        return min(self.spec.max_length, positions(config) or self.spec.max_length)
+
     @property
     def _paper_model(self) -> Runtimes:
         return self._for_many if self._many or self._int8 is not None else self._model(self.spec.sides.paper.task)
@@ -260,7 +269,7 @@ class TextEncoder:
     def _folder(self, task: str) -> Path:
         spec = self.spec
         hashes = {role: self.hashes[role] for role in spec.roles(task)}
-        return folder_for(spec.name, spec.layout, hashes, task, spec.pooling, spec.normalise, spec.max_length, self.late)
+        return folder_for(spec.name, spec.layout, hashes, task, spec.pooling, spec.normalise, self.max_length, self.late)
 
     def _open_model(self, task: str) -> Runtimes:
         folder = self._folder(task)
@@ -319,7 +328,13 @@ def from_identity(identity: Mapping[str, Any], precision: Precision, device: Dev
 
 def _text(side: Side, value: Mapping[str, str], artifact: Artifact) -> str:
     """The text by which a side reads a paper or a query."""
-    return side.template(value["title"], value["abstract"]).format(sep=artifact.separator, **value).strip()
+    text = side.template(value["title"], value["abstract"]).format(sep=artifact.separator, **value)
+    return _separated(text, artifact).strip()
+
+
+def _separated(text: str, artifact: Artifact) -> str:
+    """A text with the tokenizer's separator between its fields."""
+    return text.replace(FIELD_SEPARATOR, artifact.separator)
 
 
 def _of_texts(tokens: Tokens, readings: Sequence[Sequence[Vectors]]) -> list[Vectors]:

@@ -52,7 +52,8 @@ def _pmc(name: str, task: str, sizes: str) -> Benchmark:
         sizes=sizes,
         protocol=Protocol(("MRR", "P@10", "nDCG@10", "R@1000"), rounding="beir", skips=True, drop_self=True, depth=10_000, beir_mrr=True),
         files=f"queries/SPLIT_queries.jsonl, {task}/*corpus.jsonl, {task}/*qrels*.tsv ({task}_corpus.jsonl and {task}_SPLIT_qrels.tsv, "
-        "or corpus.jsonl and qrels_SPLIT.tsv)",
+        f"or corpus.jsonl and qrels_SPLIT.tsv; PMCPatients{task}_queries_test.json and PMCPatients{task}_"
+        f"{pmc_patients.CANDIDATES[task]}s_test.json of SciMult's archive come first)",
         source="Zhao et al. 2023 (PMC-Patients), ReCDS; https://huggingface.co/datasets/zhengyun21/PMC-Patients-ReCDS",
         licence="CC BY-NC-SA 4.0",
         load=lambda folder, split: [pmc_patients.load(folder, task, split, name)],
@@ -141,7 +142,7 @@ ROWS = (
         task="papers that a paper cites, among 60 hard candidates, in 19 fields",
         kind="proximity",
         sizes="19 fields, about 200 queries each, about 60 candidates each",
-        protocol=Protocol(("MAP", "nDCG", "R@5"), metric="l2", decimals=4, rounding="numpy", average="rounded tasks"),
+        protocol=Protocol(("MAP", "nDCG", "R@5"), metric="l2", decimals=4, rounding="numpy", average="rounded tasks", bare_titles=True),
         files="mdcr_SPLIT.json (and mdcr_SPLIT_data.jsonl, not needed with --scores and --embeddings)",
         source="Medić and Šnajder 2022; https://github.com/zoranmedic/mdcr",
         licence="see the source",
@@ -155,7 +156,7 @@ ROWS = (
         task="papers that a paper cites, among all papers of MDCR's data file: our own variant, not the authors'",
         kind="proximity",
         sizes="as mdcr; candidates are all papers of the file",
-        protocol=Protocol((*RECALLS, "nDCG@10"), depth=100, average="tasks"),
+        protocol=Protocol((*RECALLS, "nDCG@10"), depth=100, average="tasks", bare_titles=True),
         files="mdcr_SPLIT.json, mdcr_SPLIT_data.jsonl",
         source="Medić and Šnajder 2022, in our own variant",
         licence="see the source",

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ..encoders.specs import FIELD_SEPARATOR
 from ..errors import InvalidRequest, NotFound
 from ..types import Paper
 from .benchmark_specs import Benchmark
@@ -61,4 +62,4 @@ def texts(materials: Sequence[Material]) -> Iterator[tuple[str, str]]:
         for task in material.tasks:
             for id, query in task.queries.items():
                 paper: Paper | None = query.paper
-                yield id, paper.title or paper.abstract if paper is not None else query.text
+                yield id, paper.title or paper.abstract if paper is not None else query.text.replace(FIELD_SEPARATOR, "[SEP]")

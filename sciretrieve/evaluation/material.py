@@ -41,7 +41,7 @@ class Protocol:
         drop_self: whether a document with the query's own id is removed from the answer (as by BEIR).
         depth: how many documents of a whole corpus are ranked, the query's own not counted.
         average: see `Average`.
-        bare_titles: whether a paper without an abstract is read as its title alone, without the separator (as by SciRepEval).
+        bare_titles: whether a paper without an abstract is read as its title alone, without the separator (as by SciRepEval, also of MDCR).
         beir_mrr: whether the reciprocal rank is BEIR's, see `measures.BEIR`.
     """
 

@@ -313,11 +313,9 @@ def _cut(system: System, material: Material) -> list[str]:
     index = _index_behind(system)
     if index is None or index.manifest.encoder is None or not index.manifest.truncated:
         return []
-    longest = index.manifest.encoder.get("max_length")
-    limit = f"{longest} tokens" if longest else "what"
-    return [
-        f"{index.manifest.truncated:,} of the {len(index):,} papers of {material.name} are longer than the {limit} that the encoder reads"
-    ]
+    lengths = sides.lengths(index.manifest.encoder)
+    limit = f"the {min(lengths)} tokens that the encoder reads" if lengths else "the encoder reads"
+    return [f"{index.manifest.truncated:,} of the {len(index):,} papers of {material.name} are longer than {limit}"]
 
 
 def _index(request: Request, spec: Benchmark, material: Material, progress: Progress) -> Index:

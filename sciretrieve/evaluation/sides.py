@@ -46,6 +46,11 @@ def sides_read(encoder: Mapping[str, Any], materials: Sequence[Material]) -> lis
     ]
 
 
+def lengths(encoder: Mapping[str, Any]) -> list[int]:
+    """How many tokens of a text the encoder in an index's manifest reads, or each member of an ensemble, as far as that is known."""
+    return [int(member["max_length"]) for member, _ in _members(encoder) if member.get("max_length")]
+
+
 def departures(encoder: Mapping[str, Any], kind: Kind, sides_read: Sequence[Mapping[str, str]]) -> list[str]:
     """Notes on encoders, of an ensemble its members, that read something for another task than their authors do for this kind."""
     notes = []

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..encoders import EncoderRequest
 from ..errors import InvalidRequest, NotFound, ResultAwaited
 from ..files.writing import read_json, write_json
 from ..lifecycle.distributed import RayWorkers
@@ -205,9 +206,8 @@ def evaluate_suite_request(request: Request, output: Path | None, progress: Prog
     values = {figure: _value(reports[figure.benchmark], figure) for figure in suite.figures if figure.benchmark in reports}
     figures = [(figure, value) for figure, value in values.items() if value is not None]
     missing = [(figure, _reason(figure, reasons)) for figure in suite.figures if values.get(figure) is None]
-    system = next(iter(reports.values()))["system"]["name"]
     notes = list(merged_notes({name: report["notes"] for name, report in reports.items()}))
-    suite_report = SuiteReport(suite, system, figures, missing, notes, _times(reports))
+    suite_report = SuiteReport(suite, _system_name(request), figures, missing, notes, _times(reports))
     if output is not None:
         _keep(output, suite_report)
     return suite_report
@@ -239,6 +239,15 @@ def _checked_data(request: Request, suite: Suite) -> Path:
     if request.mode != "dense":
         raise InvalidRequest(f"{suite.name} predicts labels from vectors, so it goes with --mode dense only; its rankings go one by one")
     return folder
+
+
+def _system_name(request: Request) -> str:
+    """The system as it was asked for: what reads papers may differ between the benchmarks."""
+    if request.embeddings is not None:
+        return Path(request.embeddings).name
+    adapters = request.adapter, request.query_adapter
+    templates = request.template, request.query_template
+    return str(EncoderRequest(request.encoder or "minilm", *adapters, False, request.pooling, *templates))
 
 
 def done(folder: Path, request: Request) -> dict[str, Any] | None:

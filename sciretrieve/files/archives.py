@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import io
+import os
 import re
+import threading
 import zlib
+from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from ..errors import InvalidRequest
 
@@ -20,31 +24,65 @@ LARGEST, MOST_TIMES = 1 << 30, 250
 thousand."""
 
 
-def names(path: Path, stream: BinaryIO | None = None) -> dict[str, zipfile.ZipInfo]:
+def names(path: Path) -> Mapping[str, zipfile.ZipInfo]:
     """The files within a .zip: names without what could lead out of a folder or would not print, and where they are.
-
-    `stream` has the contents, where these are not a file's.
 
     Raises:
         OSError: it is no .zip, or a damaged one.
         InvalidRequest: it has too many files, two of one name, or unpacks to far more than such a file can hold.
     """
-    import zipfile
+    return _opened(path).files
 
-    try:
-        with zipfile.ZipFile(stream or path) as archive:
-            infos = [info for info in archive.infolist() if not info.is_dir() and not info.filename.startswith("__MACOSX/")]
-    except _errors() as error:
-        raise OSError(str(error)) from error
-    if len(infos) > MOST_MEMBERS:
-        raise InvalidRequest(f"{path} holds {len(infos):,} files, and at most {MOST_MEMBERS:,} are read of one .zip; unpack it")
-    size, packed_size = sum(info.file_size for info in infos), sum(info.compress_size for info in infos)
-    if size > LARGEST and size > MOST_TIMES * min(packed_size, path.stat().st_size if stream is None else packed_size):
-        raise InvalidRequest(f"{path} would unpack to {size >> 20:,} MB, far more than its size lets expect; if it is sound, unpack it")
-    found = {_shown(info.filename): info for info in infos}
-    if len(found) < len(infos):
-        raise InvalidRequest(f"{path} holds several files of one name; unpack it, and rename them")
-    return found
+
+class _Archive:
+    """An open .zip, whose directory was read and found sound. Several threads may open its files.
+
+    Attributes:
+        files: where they are, by name.
+
+    Raises: as `names`.
+    """
+
+    def __init__(self, path: Path, stream: BinaryIO | None = None) -> None:
+        import zipfile
+
+        try:
+            self._archive = zipfile.ZipFile(stream or path)
+        except _errors() as error:
+            raise OSError(str(error)) from error
+        infos = [info for info in self._archive.infolist() if not info.is_dir() and not info.filename.startswith("__MACOSX/")]
+        if len(infos) > MOST_MEMBERS:
+            raise InvalidRequest(f"{path} holds {len(infos):,} files, and at most {MOST_MEMBERS:,} are read of one .zip; unpack it")
+        size, packed_size = sum(info.file_size for info in infos), sum(info.compress_size for info in infos)
+        if size > LARGEST and size > MOST_TIMES * min(packed_size, path.stat().st_size if stream is None else packed_size):
+            raise InvalidRequest(f"{path} would unpack to {size >> 20:,} MB, far more than its size lets expect; if it is sound, unpack it")
+        self.files = {_shown(info.filename): info for info in infos}
+        if len(self.files) < len(infos):
+            raise InvalidRequest(f"{path} holds several files of one name; unpack it, and rename them")
+        self._lock = threading.RLock()  # an archive counts its open files without one
+
+    def open(self, name: str) -> IO[bytes]:
+        """One of the files, decompressed."""
+        with self._lock:
+            return self._archive.open(self.files[name])
+
+    def close(self, file: IO[bytes]) -> None:
+        """Close what `open` gave."""
+        with self._lock:
+            file.close()
+
+
+def _opened(path: Path) -> _Archive:
+    """A .zip, which stays open as long as it is unchanged and few others are read: each of its thousands of files is opened several
+    times, and reading their directory takes longer than reading most of them."""
+    status = path.stat()
+    # processes that share an open file also share their place in it
+    return _opened_as_it_is(path, os.getpid(), status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=4)
+def _opened_as_it_is(path: Path, *_: int) -> _Archive:
+    return _Archive(path)
 
 
 def _errors() -> tuple[type[Exception], ...]:
@@ -79,17 +117,15 @@ class Member(io.RawIOBase):
     """
 
     def __init__(self, path: Path, name: str | None = None, stream: BinaryIO | None = None) -> None:
-        import zipfile
-
-        found = names(path, stream)
-        if name is None and len(found) != 1:
-            raise InvalidRequest(f"{path} holds {len(found)} files, and such a .zip is read only as a corpus, from a file; unpack it")
-        self.name = next(iter(found)) if name is None else name
-        if self.name not in found:
+        self._archive = _opened(path) if stream is None else _Archive(path, stream)
+        files = self._archive.files
+        if name is None and len(files) != 1:
+            raise InvalidRequest(f"{path} holds {len(files)} files, and such a .zip is read only as a corpus, from a file; unpack it")
+        self.name = next(iter(files)) if name is None else name
+        if self.name not in files:
             raise FileNotFoundError(f"{path} holds no {name}")
         try:
-            self._archive = zipfile.ZipFile(stream or path)
-            self._member = self._archive.open(found[self.name])
+            self._member = self._archive.open(self.name)
         except _errors() as error:
             raise OSError(str(error)) from error
 
@@ -107,9 +143,7 @@ class Member(io.RawIOBase):
         return len(block)
 
     def close(self) -> None:
-        """Close the archive, too."""
+        """Close the file."""
         if hasattr(self, "_member"):
-            self._member.close()
-        if hasattr(self, "_archive"):
-            self._archive.close()
+            self._archive.close(self._member)
         super().close()

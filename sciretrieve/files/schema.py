@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..errors import CorruptData
 from ..types import Mask, Paper, Rows
@@ -51,8 +55,8 @@ def texts_of(table: pa.Table | pa.RecordBatch) -> list[Paper]:
 
 
 def concat(tables: Sequence[pa.Table]) -> pa.Table:
-    """Join tables of papers, in the schema that `common_schema` finds for them; a column that one lacks is null there."""
-    schema = common_schema(table.schema for table in tables)
+    """Join tables of papers, in a schema as `common_schema` finds it; a column that one lacks is null there."""
+    schema = _common_schema((field, len(table) - table[field.name].null_count) for table in tables for field in table.schema)
     return pa.concat_tables([conform(table, schema) for table in tables])
 
 
@@ -68,33 +72,80 @@ def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return pa.table(columns, schema=schema)
 
 
-def common_schema(schemas: Iterable[pa.Schema]) -> pa.Schema:
-    """All columns of `schemas`, in order of appearance, each with a type that holds all its values.
+def common_schema(schemas: Iterable[tuple[pa.Schema, int]]) -> pa.Schema:
+    """All columns of tables with these schemas and so many papers, in order of appearance, each with a type that holds all its values.
 
-    If there is no such type (numbers in one table, texts in another) the column becomes text, so that nothing is lost.
+    Where a column has lists in some tables and single values in others, what most papers have decides: the single values become lists of
+    one, or the lists JSON text. If there is no other such type (numbers in one table, texts in another) the column becomes text, so that
+    nothing is lost.
     """
-    fields: dict[str, pa.Field] = {}
-    for field in (field for schema in dict.fromkeys(schemas) for field in schema):
-        earlier_field = fields.get(field.name)
-        fields[field.name] = field if earlier_field is None or earlier_field == field else _common_field(earlier_field, field)
-    return pa.schema(fields.values())
+    return _common_schema((field, papers) for schema, papers in schemas for field in schema)
 
 
-def _common_field(first: pa.Field, second: pa.Field) -> pa.Field:
+def _common_schema(weighed_fields: Iterable[tuple[pa.Field, int]]) -> pa.Schema:
+    fields: dict[str, Counter[pa.Field]] = {}
+    for field, weight in weighed_fields:
+        fields.setdefault(field.name, Counter())[field] += weight
+    return pa.schema(next(iter(same)) if len(same) == 1 else _common_field(name, same) for name, same in fields.items())
+
+
+def _common_field(name: str, weights: Mapping[pa.Field, int]) -> pa.Field:
+    lists = {field.type: weight for field, weight in weights.items() if is_list(field.type)}
+    others = {field.type: weight for field, weight in weights.items() if not (is_list(field.type) or pa.types.is_null(field.type))}
+    if not lists or not others:
+        kind = reduce(_common_type, (field.type for field in weights))
+    elif sum(lists.values()) > sum(others.values()):
+        kind = pa.list_(reduce(_common_type, [*(kind.value_type for kind in lists), *others]))
+    else:
+        kind = pa.string()
+    return pa.field(name, kind)
+
+
+def _common_type(first: pa.DataType, second: pa.DataType) -> pa.DataType:
+    """A type that holds the values of both; text if there is no other."""
     try:
-        merged_field = pa.unify_schemas([pa.schema([first]), pa.schema([second])], promote_options="permissive").field(0)
+        pair = [pa.schema([("", kind)]) for kind in (first, second)]
+        unified = pa.unify_schemas(pair, promote_options="permissive").field(0).type
     except (pa.ArrowTypeError, pa.ArrowInvalid):
-        return pa.field(first.name, pa.string())
-    if pa.types.is_integer(merged_field.type) and pa.uint64() in (first.type, second.type) and first.type != second.type:
-        return pa.field(first.name, pa.string())  # Arrow says int64, which does not hold the greatest
-    return merged_field
+        return pa.list_(_common_type(first.value_type, second.value_type)) if is_list(first) and is_list(second) else pa.string()
+    if pa.types.is_integer(unified) and pa.uint64() in (first, second) and first != second:
+        return pa.string()  # Arrow says int64, which does not hold the greatest
+    return unified
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Whether values of a type are lists."""
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether values of a type are texts."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether values of a type are integers or floats."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def column_from(values: Sequence[Any]) -> pa.Array:
-    """Python values as an Arrow column of the narrowest type that Parquet can store; JSON text if there is none.
+    """Python values as an Arrow column of the narrowest type that Parquet can store. If there is none, and most values are lists, all
+    become lists, else all become JSON text.
 
     Raises UnicodeEncodeError for a lone surrogate.
     """
+    if (column := _typed(values)) is not None:
+        return column
+    if 2 * sum(isinstance(value, list) for value in values) > sum(value is not None for value in values):
+        lists = [_listed(value) for value in values]
+        if (column := _typed(lists)) is not None:
+            return column
+        return pa.array([None if items is None else [_text(item) for item in items] for items in lists], pa.list_(pa.string()))
+    return pa.array([_text(value) for value in values], pa.string())
+
+
+def _typed(values: Sequence[Any]) -> pa.Array | None:
+    """Python values as a column, if they have one type that Parquet can store. Raises UnicodeEncodeError for a lone surrogate."""
     try:
         column = None if _has_many_fields(values) else pa.array(values)
         if column is not None:
@@ -102,10 +153,8 @@ def column_from(values: Sequence[Any]) -> pa.Array:
     except UnicodeEncodeError:
         raise
     except (pa.ArrowException, ArithmeticError, TypeError, ValueError):
-        column = None
-    if column is None or _has_empty_struct(column.type):
-        return pa.array([_text(value) for value in values], pa.string())
-    return column
+        return None
+    return None if column is None or _has_empty_struct(column.type) else column
 
 
 def _has_many_fields(values: Iterable[Any]) -> bool:
@@ -139,15 +188,38 @@ def cast_column(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> pa.Arr
         return column
     if pa.types.is_null(column.type):
         return pa.nulls(len(column), kind)
-    if pa.types.is_nested(column.type):  # Arrow's own cast of structs does not fill in missing fields in every case
-        values = column.to_pylist()
-        return pa.array(map(_text, values) if pa.types.is_string(kind) else values, kind)
+    if pa.types.is_nested(column.type) or is_list(kind):  # Arrow's own cast of structs does not fill in missing fields in every case
+        return pa.array([_as(value, kind) for value in column.to_pylist()], kind)
+    if pa.types.is_floating(column.type) and pa.types.is_string(kind):
+        column = pc.if_else(pc.is_nan(column), None, column)  # a number that is missing is no text
     return column.cast(kind, safe=pa.types.is_string(kind))  # integers above 2^53 lose digits as floats
+
+
+def _as(value: Any, kind: pa.DataType) -> Any:
+    """A value as `kind`, with a single value in place of a list as a list of it."""
+    if is_list(kind):
+        items = _listed(value)
+        return None if items is None else [_as(item, kind.value_type) for item in items]
+    return _text(value) if pa.types.is_string(kind) else value
+
+
+def _listed(value: Any) -> list[Any] | None:
+    """A value in a column of lists: itself, the list that it is as JSON text, or a list of it alone; None for none and an empty text."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, str) and value.startswith("["):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(value)
+    return value if isinstance(value, list) else [value]
 
 
 def _text(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
+    if isinstance(value, float) and value != value:
+        return None
+    if not isinstance(value, list | tuple | dict | bool | int | float):
+        return str(value)
     try:
         return json.dumps(value, ensure_ascii=False, default=str)
     except RecursionError:

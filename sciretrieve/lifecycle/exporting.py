@@ -17,6 +17,7 @@ from ..matching.dense.vectors import Gathered
 from ..papers.bibliographies import bibtex_entries, csl_items, ris_records
 from ..query.index import Index
 from ..types import Paper
+from ..wording import without_controls
 
 BLOCK = 65_536
 SUFFIXES = (".parquet", ".npy", ".faiss")
@@ -54,7 +55,7 @@ def export(index: Index, target: Path, dense: str = "flat") -> list[Path]:
         return [_parquet(index, target)]
     if target.suffix in BIBLIOGRAPHIES:
         papers = [paper for table in index.tables(index.columns.names) for paper in papers_of(table)]
-        write_whole(target, BIBLIOGRAPHIES[target.suffix](papers).encode())
+        write_whole(target, without_controls(BIBLIOGRAPHIES[target.suffix](papers)).encode())
         return [target]
     if not index.vectors:
         raise InvalidRequest(f"{index.path} has no vectors to export (it was built with --dense none); export to .parquet")

@@ -6,9 +6,9 @@ place. Papers, vectors and postings change in one commit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,6 +28,7 @@ from ..once import once
 from ..papers.corpora import ColumnMap, Corpus, Sources, open_corpus
 from ..progress import shown
 from ..protocols import Encoder, Progress
+from ..query.narrowing.filters import comparisons, parse, value_of
 from ..query.snapshot import Snapshot, as_ids
 from ..storage.commits import Change, Spanning, commit, next_generation, with_deleted
 from ..storage.manifest import FORMAT, ShardFacts, Source, library_versions
@@ -40,6 +41,8 @@ from ..wording import counted
 from .building import LIBRARIES
 from .intake import Intake, probed, publish_rejections, ran_in, shards_of
 
+NAMED = 5
+"""Papers that are named of those that are deleted, or that stand in the way."""
 MANY_SHARDS = 10
 """Small shards from which on a merge is proposed."""
 
@@ -63,6 +66,19 @@ class Update:
     deleted: int = 0
     rejected: int = 0
     generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion(Update):
+    """What deleting papers did, or would do.
+
+    Attributes:
+        dry_run: whether nothing was changed: `papers` and `deleted` are what they would be.
+        first: the ids and titles of the first of the papers that are deleted, by id.
+    """
+
+    dry_run: bool = False
+    first: Mapping[str, str] = field(default_factory=dict)
 
 
 def add(
@@ -116,32 +132,70 @@ def sync(
     return _update("sync", corpus, index, columns, encoder, device, strict, resume, progress)
 
 
-def delete(index: str | Path, ids: str | Sequence[str] = (), *, filter: Filter = None, progress: Progress | bool = True) -> Update:
+def delete(
+    index: str | Path, ids: str | Sequence[str] = (), *, filter: Filter = None, dry_run: bool = False, progress: Progress | bool = True
+) -> Deletion:
     """Delete the papers with the given ids, or that pass a filter. Their space is used until `merge`.
+
+    With `dry_run` nothing is changed, and what is returned says what would be.
 
     Raises:
         NotFound: there is no such index, or an id is not in it.
-        InvalidRequest: nothing to delete was named, or no paper would be left.
+        InvalidRequest: nothing to delete was named, or no paper would be left, or of some papers it cannot be told whether they pass.
         IndexBusy: another process is writing the index.
     """
     directory = Path(index)
     ids = as_ids(ids)
     if bool(ids) == (filter is not None):
         raise InvalidRequest("name the papers to delete by their ids, or by --filter, and not by both")
-    Snapshot(directory).close()  # before there is a lock file in a directory that is no index
+    with Snapshot(directory) as snapshot:  # before there is a lock file in a directory that is no index
+        if dry_run:
+            return _deletion(snapshot, _to_delete(snapshot, ids, filter), dry_run)
     with shown(progress) as listener, write_lock(directory):
         with Snapshot(directory) as snapshot:
-            rows = np.unique(snapshot.named_rows(ids)) if ids else snapshot.narrower.passing(filter).places
-            old = snapshot.manifest
+            rows = _to_delete(snapshot, ids, filter)
+            deletion = _deletion(snapshot, rows, dry_run)
             if not len(rows):
-                return Update(old.papers, generation=old.generation)
-            if len(rows) == len(snapshot):
-                raise InvalidRequest("that would leave no paper; to be rid of the whole index, remove its directory")
+                return deletion
+            old = snapshot.manifest
             shards = _thinned(snapshot, rows, next_generation(directory))
             change = Change("delete", deleted=len(rows))
             new = commit(directory, old, replace(old, shards=shards, whole=None), Spanning.of(old), change, listener)
         sweep(directory)
-    return Update(new.papers, deleted=len(rows), generation=new.generation)
+    return replace(deletion, generation=new.generation)
+
+
+def _to_delete(snapshot: Snapshot, ids: Sequence[str], filter: Filter) -> Rows:
+    """The rows of the papers that are named, or that pass a filter. Raises as `delete`."""
+    if ids:
+        rows = np.unique(snapshot.named_rows(ids))
+    else:
+        scope = snapshot.narrower.passing(filter)
+        if len(scope.undecided):
+            raise InvalidRequest(_undecided(snapshot, scope.undecided, filter))
+        rows = scope.places
+    if len(rows) == len(snapshot):
+        raise InvalidRequest("that would leave no paper; to be rid of the whole index, remove its directory")
+    return rows
+
+
+def _undecided(snapshot: Snapshot, rows: Rows, filter: Filter) -> str:
+    """Why papers are not deleted while it cannot be told of those at some rows whether they pass, and what to do."""
+    expressions = [parse(condition) for condition in ([filter] if isinstance(filter, str) else filter or ())]
+    columns = sorted({condition.column for expression in expressions for condition in comparisons(expression)})
+    papers = snapshot.papers_at(rows[:NAMED])
+    listed = [f"{paper.id} ({', '.join(f'{column}: {value_of(paper, column)}' for column in columns)})" for paper in papers]
+    more = f" and {len(rows) - NAMED:,} more" * (len(rows) > NAMED)
+    return (
+        f"{counted(len(rows), 'paper')} cannot be compared as the filter asks, so nothing is deleted: {', '.join(listed)}{more}; "
+        f"leave such values out, as in: (…) and not {columns[0]} in (VALUE, …), or delete these papers by their ids first"
+    )
+
+
+def _deletion(snapshot: Snapshot, rows: Rows, dry_run: bool) -> Deletion:
+    first = {paper.id: paper.title for paper in snapshot.papers_at(rows[:NAMED])}
+    old = snapshot.manifest
+    return Deletion(old.papers - len(rows), deleted=len(rows), generation=old.generation, dry_run=dry_run, first=first)
 
 
 def _thinned(snapshot: Snapshot, rows: Rows, generation: int) -> tuple[ShardFacts, ...]:

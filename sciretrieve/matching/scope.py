@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -17,16 +17,18 @@ class Scope:
     Attributes:
         rows: how many rows there are, those of deleted papers among them.
         mask: one truth value per row, (rows,); None if all may answer.
+        undecided: the rows of papers of which a filter or a demand could not tell whether they pass, ascending. They may not answer.
     """
 
     rows: int
     mask: Mask | None = None
+    undecided: Rows = field(default_factory=lambda: np.empty(0, np.int64))
 
     def __len__(self) -> int:
         return self._count
 
     def __reduce__(self) -> tuple[type[Scope], tuple[int, Mask | None]]:
-        return Scope, (self.rows, self.mask)  # to another process without what was computed once, whose locks stay here
+        return Scope, (self.rows, self.mask)  # to another process with what searching needs: without locks, and what was computed once
 
     @once
     def _count(self) -> int:
@@ -50,9 +52,12 @@ class Scope:
         """The same for `count` rows from the row `first`: those of one shard."""
         return Scope(count, None if self.mask is None else self.mask[first : first + count])
 
-    def passing(self, mask: Mask | None) -> Scope:
-        """Those that are also in `mask`, (rows,)."""
-        return self if mask is None else Scope(self.rows, mask if self.mask is None else self.mask & mask)
+    def passing(self, mask: Mask | None, undecided: Rows | None = None) -> Scope:
+        """Those that are also in `mask`, (rows,); of the papers at the rows `undecided` that could not be told."""
+        if mask is None:
+            return self
+        rows = self.undecided if undecided is None else np.union1d(self.undecided, undecided)
+        return Scope(self.rows, mask if self.mask is None else self.mask & mask, rows)
 
     def among(self, rows: Rows) -> Scope:
         """Those that are also among the given rows."""

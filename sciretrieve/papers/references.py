@@ -156,7 +156,7 @@ def references_in(value: Any) -> Iterator[Reference]:
     elif isinstance(value, list | tuple):
         for item in value:
             if isinstance(item, str):
-                yield from _in_line(item)
+                yield from _in_text(item) if item.startswith('{"') else _in_line(item)
             elif _is_text(item):
                 yield Reference((_text(item),))
             else:

@@ -32,7 +32,9 @@ from ..protocols import Encoder
 from ..runs import Ranking, Run
 from ..storage.manifest import read_manifest
 from ..types import NO_MATCH, Match, Paper, Query, Rows, Scores, Vectors
+from .lookup import NAMES
 from .narrowing import operators
+from .narrowing.demands import Demand, leaves, wanted
 from .narrowing.operators import TypedQuery
 from .ranking.diversity import diverse
 from .ranking.grouping import grouped
@@ -177,7 +179,7 @@ class Index(Snapshot):
             raise InvalidRequest("--mode, --fusion and --alpha say how texts are compared; leave them out with --by citations")
         linked = self._linked(ids, negatives, text, by, chosen.filters)
         if linked is not None and linked.alone:
-            probe = Probe(Query(" ".join(self.ids(self.named_rows(ids)))), None, {}, self.scope)
+            probe = Probe(Query(" ".join(self.ids(self.named_rows(ids)))), None, {}, self.narrower.passing(chosen.filters))
         else:
             probe = self.likeness(ids, text=text, negatives=negatives, mode=mode, filter=chosen.filters)
         return self._answered([probe], k, mode, fusion, chosen, linked)
@@ -319,6 +321,7 @@ class Index(Snapshot):
 
     def leading(self, ranking: Ranking, probe: Probe, k: int) -> Ranking:
         """The first k papers of a probe's ranking after those that the query names, and that may answer, are put first."""
+        ranking = replace(ranking, undecided=probe.scope.undecided)
         rows = probe.named.rows[probe.scope.has(probe.named.rows)]
         return led(ranking, Match(probe.named.by, rows), self.ids(rows), k) if len(rows) else ranking
 
@@ -396,12 +399,13 @@ class Index(Snapshot):
             # the columns' names are read from every shard, which a cold search can do without
             typed = operators.parse(text, self.columns.names if ":" in text else ())
         except InvalidRequest:
-            if len(match := self.lookup.meant(text, allowed)):  # what was pasted may have anything in it
+            # what was pasted may have anything in it, but names are typed
+            if len(match := self.lookup.meant(text, allowed)) and match.by != NAMES:
                 return TypedQuery(text, ()), match, allowed
             raise
         scope = self.narrower.meeting(typed.demands, allowed)
         # what AND, OR and NOT join are subjects
-        is_joined = any(not isinstance(demand, operators.Demand) for demand in typed.demands)
+        is_joined = any(not isinstance(demand, Demand) for demand in typed.demands)
         return typed, NO_MATCH if is_joined else self.lookup.meant(typed.words, scope), scope
 
     def _read(
@@ -463,14 +467,16 @@ class Index(Snapshot):
             return Probe(query, vector, {}, scope, listing=listing)
         if query.paper is not None:  # what was published is not misspelt
             return Probe(query, vector, self._terms(query.words, mode), scope)
-        demanded = [leaf.text for demand in typed.demands for leaf in operators.leaves(demand)] if typed else []
-        insisted = {word for text in demanded for word in self.analyzer.words(text)}
+        demands = typed.demands if typed else ()
+        insisted = {word for demand in demands for leaf in leaves(demand) for word in self.analyzer.words(leaf.text)}
         corrections = self.speller.corrections(query.words, insisted)
         if vector is not None:
             corrections = [correction for correction in corrections if self.searcher.believes(correction, vector)]
         terms = self.speller.terms(query.words, corrections)
         fields = {} if listing or self.bm25 is None else field_terms(self.bm25, self.analyzer, query.words)
-        return Probe(query, vector, terms, scope, corrections, listing, fields=fields)
+        without_terms = any(self.narrower.is_without_terms(leaf) for demand in demands for leaf in wanted(demand))
+        listing = listing or (without_terms and not terms)
+        return Probe(query, vector, terms, scope, corrections, listing, fields=fields, without_terms=without_terms)
 
     def fusion(self, method: FusionMethod | None, alpha: float | None) -> Fusion:
         """How to join both halves: as the index was tuned, but for what the caller asks."""

@@ -43,7 +43,8 @@ class Probe:
     values of columns, which all papers that may answer have alike. `tokens` are its token vectors for late interaction. `typed` has the
     query's own terms where feedback has changed `terms`; None where these are the query's own. `named` has the papers that the query
     names, which come first. `fields` has for those of its terms that may be names the words in fields that they stand for, see
-    `matching.lexical.name_terms`."""
+    `matching.lexical.name_terms`. What it demands may be `without_terms` (C++, child*): then papers may answer that have none of its
+    terms."""
 
     query: Query
     vector: Vectors | None
@@ -55,6 +56,7 @@ class Probe:
     typed: Mapping[str, float] | None = None
     named: Match = NO_MATCH
     fields: FieldTerms = field(default_factory=dict)
+    without_terms: bool = False
 
     @property
     def all_terms(self) -> Mapping[str, float]:
@@ -127,10 +129,11 @@ class Searcher:
 
     def _bm25(self, probe: Probe, k: int, rows: Rows, row_scores: Weights) -> Ranking:
         scores = row_scores.astype(np.float64)
-        if probe.listing and len(rows) < k:  # whose papers need none of the words: an author's name is seldom in the text
+        if (probe.listing or probe.without_terms) and len(rows) < k:
+            # whose papers need none of the words: an author's name is seldom in the text
             others = np.setdiff1d(probe.scope.places, rows)
             rows, scores = np.concatenate([rows, others]), np.concatenate([scores, np.full(len(others), -np.inf)])
-        return self._ranked(probe, k, rows, scores, {"bm25": scores})
+        return self._ranked(probe, k, rows, np.where(np.isfinite(scores), scores, 0.0), {"bm25": scores})
 
     def candidates(self, probes: Sequence[Probe], depth: int) -> Iterator[Candidates]:
         """What both halves propose for each probe, the first `depth` of each, scored by both."""

@@ -97,8 +97,8 @@ class Snapshot:
 
     @once
     def columns(self) -> pa.Schema:
-        """The papers' columns, which filters may name and exports have."""
-        return common_schema(shard.schema for shard in self.shards)
+        """The columns of the papers that are not deleted, which filters may name and exports have."""
+        return common_schema((shard.schema, len(shard.scope)) for shard in self.shards if len(shard.scope))
 
     def tables(self, names: Sequence[str]) -> Iterator[pa.Table]:
         """Columns of all papers that are not deleted, a shard at a time; names that a shard lacks are left out there."""

@@ -22,6 +22,7 @@ from typing import Any
 from ..errors import IndexBusy, InvalidRequest, NotFound
 from ..files.writing import make_folder, sync_file
 from ..papers.corpora import delimited
+from ..wording import unguarded
 
 FORMAT = 1
 
@@ -189,7 +190,7 @@ def labels_of(path: Path) -> list[tuple[str, bool]]:
             if word and word not in WORDS:
                 raise InvalidRequest(f"{path}, row {row}: {word!r} is no decision; write 1 or 0, yes or no, or leave it empty")
             if word:  # else it is not decided yet
-                labels.append((str(id or "").strip(), WORDS[word]))
+                labels.append((unguarded(str(id or "").strip()), WORDS[word]))
     if not batches:
         raise InvalidRequest(f"{path} has no rows; give a .csv or .tsv file with a header and decisions")
     return labels

@@ -1,4 +1,7 @@
-"""Which index is meant, and which there are: by folder, by name, in `indexes` here and above, and where the user's settings say."""
+"""Which index is meant, and which there are: by folder, by name, in `indexes` here and above, and where the user's settings say.
+
+What others have put in the way, such as an index in /tmp/indexes, answers only if it is named by its folder.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import shlex
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +20,8 @@ from ..config import home, setting
 from ..errors import CorruptData, InvalidRequest, NotFound
 from .manifest import GENERATIONS, MANIFEST, PARTS, PENDING, check_sizes, read_manifest
 
+ROOT = 0
+"""The user id of root, who may change everything in any case."""
 FOLDER = "indexes"
 """The folder that indexes are built in, and looked for in, here and above."""
 LISTED = 12
@@ -52,7 +58,8 @@ class Listed:
 
 def chosen(named: str | Path | None = None) -> Chosen:
     """The index that is meant by a folder or a name; by nothing, the one that the setting `index` names, else the one built last in
-    `indexes` here, else in that of the nearest folder above that has one, up to the home directory.
+    `indexes` here, else in that of the nearest folder above that has one, up to the home directory or a folder of another user.
+    An index in another user's `indexes` has to be the user's own, or root's.
 
     A name is that of an index in `indexes` here or above, the nearest first, or in the folders of the setting `indexes`.
 
@@ -65,9 +72,13 @@ def chosen(named: str | Path | None = None) -> Chosen:
     default = setting("index")
     if default.value is not None:
         return Chosen(_named(str(default.value), f"{default.place}: "), default.place)
-    for folder in _above():
-        if ages := {path: age for path in _inside(folder) if (age := _age(path)) is not None}:
+    for folder, paths in _near():
+        if ages := {path: age for path in paths if (age := _age(path)) is not None}:
             return Chosen(max(ages, key=lambda path: (ages[path], path.name)), f"the one built last in {folder}")
+    if strange := _of_others():
+        raise NotFound(
+            f"the indexes in {strange[0].parent} belong to another user; name one by its folder, as in -i {shlex.quote(str(strange[0]))}"
+        )
     if others := found():
         raise NotFound(f"there is no finished index in ./{FOLDER}, or in that of a folder above; name one with -i: {_names(others)}")
     raise NotFound(
@@ -77,7 +88,7 @@ def chosen(named: str | Path | None = None) -> Chosen:
 
 def found() -> list[Path]:
     """All indexes that have names here, unfinished and damaged ones too: the nearest first, then those of the user's settings."""
-    paths = [path for folder in _above() for path in _inside(folder)] + list(_own())
+    paths = [path for _, paths in _near() for path in paths] + list(_own())
     default = setting("index").value
     if default is not None and is_index(path := Path(str(default))):
         paths.append(path)
@@ -113,12 +124,16 @@ def _named(text: str, place: str) -> Path:
     path = Path(text)
     if path.name != text or is_index(path):
         return path
-    nearest = [folder / text for folder in _above() if is_index(folder / text)][:1]
+    nearest = [path for _, paths in _near() for path in paths if path.name == text][:1]
     places = nearest or list(dict.fromkeys(own for own in _own() if own.name == text))
     if len(places) > 1:
         raise InvalidRequest(f"{place}there are several indexes named {text}: {_paths(places)}; give the folder")
     if places:
         return places[0]
+    if strange := [path for path in _of_others() if path.name == text]:
+        raise NotFound(
+            f"{place}the index {strange[0]} belongs to another user; name it by its folder, as in -i {shlex.quote(str(strange[0]))}"
+        )
     others = found()
     names = list(dict.fromkeys(path.resolve().name for path in others))
     if near := difflib.get_close_matches(text, names, n=3, cutoff=0.5):
@@ -138,16 +153,37 @@ def _paths(paths: list[Path]) -> str:
     return ", ".join(str(path) for path in paths[:LISTED])
 
 
+def _near() -> Iterator[tuple[Path, list[Path]]]:
+    """`indexes` here and above, each with the indexes in it that may answer without being named by their folder."""
+    for folder in _above():
+        paths = _inside(folder)
+        yield folder, paths if _is_trusted(folder) else [path for path in paths if _is_trusted(path)]
+
+
 def _above() -> Iterator[Path]:
-    """`indexes` here, and in each folder above, up to the home directory or the root."""
+    """`indexes` here, and in each folder above that is the user's own, up to the home directory or the root."""
     yield Path(FOLDER)
     here, top = Path.cwd(), home()
-    if here == top:
-        return
-    for folder in here.parents:
-        yield folder / FOLDER
-        if folder == top:
+    for below, folder in pairwise([here, *here.parents]):
+        if below == top or owner(folder) != os.geteuid():
             return
+        yield folder / FOLDER
+
+
+def _of_others() -> list[Path]:
+    """The indexes here and above that answer only by their folder."""
+    return [path for folder in _above() if not _is_trusted(folder) for path in _inside(folder) if not _is_trusted(path)]
+
+
+def _is_trusted(path: Path) -> bool:
+    return owner(path) in (os.geteuid(), ROOT)
+
+
+def owner(path: Path) -> int | None:
+    """The id of the user who owns a file or folder, of a link that of the link; None if there is none, or it may not be looked at."""
+    with suppress(OSError):
+        return path.lstat().st_uid
+    return None
 
 
 def _own() -> Iterator[Path]:

@@ -22,6 +22,7 @@ from sciretrieve.answers.faceting import Facet
 from sciretrieve.answers.overview import Group
 from sciretrieve.runs import Ranking, Run
 from sciretrieve.types import Hit, Paper, Query, Rows
+from sciretrieve.wording import guarded, unguarded
 
 HITS = [
     Hit(
@@ -109,6 +110,26 @@ def test_csv_as_the_csv_module_reads_it() -> None:
     assert rows[0]["abstract"] == "An abstract\nof two lines."
     assert rows[1]["authors"] == "Müller, Jörg; Marie Curie; The LIGO Collaboration"
     assert (rows[1]["dense"], rows[1]["bm25"]) == ("", "3.25")
+
+
+FORMULAS = ['=HYPERLINK("https://evil.example","x")', "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(1)", "\t=1", "\r=1", "\n=1", "--5", "-x"]
+
+
+def test_a_spreadsheet_computes_nothing_of_csv_and_numbers_stay() -> None:
+    extra = {"change": -4, "share": -0.5, "text": "-4", "exponent": "+1.5e-3", "list": ["=1", "b"], "=A1": "x"}
+    hits = [Hit(1, -1.5, Paper(formula, formula, "", extra=extra), {"bm25": -2.25}) for formula in FORMULAS]
+    rows = list(csv.reader(io.StringIO(text(outputs.csv_lines(hits, ("id", "title", "score", "bm25", *extra))), newline="")))
+    assert rows[0] == ["id", "title", "score", "bm25", "change", "share", "text", "exponent", "list", "'=A1"]
+    for formula, row in zip(FORMULAS, rows[1:], strict=True):
+        assert row == [f"'{formula}", f"'{formula}", "-1.5", "-2.25", "-4", "-0.5", "-4", "+1.5e-3", "'=1; b", "x"]
+    plain_rows = list(csv.reader(outputs.tsv_lines(hits[:1], ("id",)), delimiter="\t"))
+    assert plain_rows[1] == FORMULAS[:1], "tables for programs have texts as they are"
+
+
+@given(st.text() | st.text("'=+-@\t\r\n1.e"))
+def test_what_is_kept_from_spreadsheets_comes_back(value: str) -> None:
+    assert unguarded(guarded(value)) == value
+    assert guarded(value)[:1] not in tuple("=@\t\r\n")
 
 
 def test_tsv_has_a_line_a_paper_whatever_its_texts() -> None:

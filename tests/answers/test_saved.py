@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -131,3 +133,72 @@ def test_errors_are_a_line_each_and_the_other_searches_are_asked(index: Path, da
     with pytest.raises(CorruptData, match="news --forget b"):
         sr.saved_search("b")
     answer("news", "--forget", "b")
+
+
+def test_two_looks_at_once_both_keep_what_they_saw(index: Path) -> None:
+    answer("search", "dust of stars", "-i", index, "--save", "stars")
+    search = sr.saved_search("stars")
+    added(index, [{"id": "one", "title": "Dust of stars"}])
+    with sr.open(index) as opened_index:
+        early = sr.news(opened_index, search)
+    added(index, [{"id": "two", "title": "Dust of stars"}])
+    with sr.open(index) as opened_index:
+        late = sr.news(opened_index, search)
+    late.remember()
+    early.remember()
+    assert {"one", "two"} <= set(sr.saved_search("stars").seen)
+    assert new_ids() == {"stars": []}
+    # saving it again is one more look
+    answer("search", "dust of stars", "-i", index, "--save", "stars")
+    assert {"one", "two"} <= set(sr.saved_search("stars").seen)
+
+
+def test_many_that_keep_something_at_once_take_turns(index: Path) -> None:
+    answer("search", "dust", "-i", index, "--save", "dust")
+    with sr.open(index) as opened_index:
+        new = sr.news(opened_index, sr.saved_search("dust"))
+    looks = [replace(new, search=replace(new.search, seen=[f"x{number}"])) for number in range(40)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(sr.News.remember, looks))
+    assert {f"x{number}" for number in range(40)} | {"p1"} <= set(sr.saved_search("dust").seen)
+
+
+def test_a_look_does_not_bring_back_what_was_removed_or_replaced_meanwhile(index: Path) -> None:
+    answer("search", "dust", "-i", index, "--save", "mine")
+    with sr.open(index) as opened_index:
+        new = sr.news(opened_index, sr.saved_search("mine"))
+    answer("news", "--forget", "mine")
+    new.remember()
+    assert sr.saved_searches() == []
+    answer("search", "stars", "-i", index, "--save", "mine")
+    new.remember()
+    assert str(sr.saved_search("mine")) == "stars"
+
+
+@pytest.mark.parametrize("contents", ["", "{", "[]", '{"request": 1}', '{"request": "ab"}', None])
+def test_one_that_cannot_be_read_does_not_stop_the_others(
+    index: Path, data_folder: Path, caplog: pytest.LogCaptureFixture, contents: str | None
+) -> None:
+    answer("search", "dust", "-i", index, "--save", "a")
+    answer("search", "dust", "-i", index, "--save", "b")
+    file = data_folder / "searches" / "a.json"
+    file.write_text(file.read_text().replace('"seen": [', '"seen": [7, ') if contents is None else contents)
+    assert [search.name for search in sr.saved_searches()] == ["b"]
+    assert "a.json holds no saved search; remove it with `sciretrieve news --forget a`" in caplog.text
+    for arguments in (["news"], ["news", "--list"], ["news", "a", "b"]):
+        told = sciretrieve(*arguments)
+        assert told.returncode == CorruptData.exit_code
+        assert "news --forget a" in told.stderr
+        assert "b" in told.stdout
+    assert answer("news", "--forget", "a") == ""
+    assert new_ids() == {"b": []}
+
+
+def test_one_that_the_system_does_not_give_is_named(index: Path, data_folder: Path) -> None:
+    answer("search", "dust", "-i", index, "--save", "b")
+    file = data_folder / "searches" / "a.json"
+    file.symlink_to(file)
+    told = sciretrieve("news")
+    assert told.returncode == 4
+    assert f"a: {file} cannot be read (" in told.stderr
+    assert "b: dust" in told.stdout

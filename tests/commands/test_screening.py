@@ -69,6 +69,19 @@ def test_a_table_goes_out_and_comes_back(index: sr.Index) -> None:
     assert (status["read"], status["relevant"]) == (5, 2)
 
 
+def test_ids_that_look_like_formulas_come_back(tmp_path: Path) -> None:
+    wanted = ["=A1", "@smith2020", "-x", "'=A1", "-5"]
+    sr.build([{"id": id, "title": f"=Stars and {place}"} for place, id in enumerate(wanted)], tmp_path / "index", encoder=None)
+    sheet = list(csv.DictReader(io.StringIO(answer(*BEGUN, "-i", tmp_path / "index", "--next", "9", "-f", "csv"))))
+    assert {row["title"][:2] for row in sheet} == {"'="}
+    with Path("sheet.csv").open("w", newline="") as file:
+        table = csv.DictWriter(file, sheet[0])
+        table.writeheader()
+        table.writerows(row | {"relevant": "1"} for row in sheet)
+    answer("screen", "-d", "review.jsonl", "-i", tmp_path / "index", "--import", "sheet.csv", "--next", "0")
+    assert set(ids(answer("screen", "-d", "review.jsonl", "-i", tmp_path / "index", "--included", "-f", "jsonl"))) == set(wanted)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

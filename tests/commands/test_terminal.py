@@ -187,6 +187,39 @@ def test_nor_does_the_table_that_goes_through_a_pipe(evil: Path) -> None:
     assert json.loads(answer("search", "graph", "-i", evil, "-f", "json"))["hits"][0]["title"] == EVIL["title"]
 
 
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+@pytest.fixture(scope="module")
+def evil_sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index of papers whose ids and texts would command a terminal, also where a bibliography's own entry is what is written."""
+    folder = tmp_path_factory.mktemp("sources")
+    (folder / "library.bib").write_text("@article{key, title = {Graph\x1b[2J \x9b31m and\x0ctree}, note = {\x07}}\n")
+    item = {"id": "item", "type": "article", "title": "Graph \x1b[2J\x7f", "author": [{"literal": "\x9b"}]}
+    (folder / "library.json").write_text(json.dumps([item]))
+    write_jsonl(folder / "papers.jsonl", [EVIL | {"id": "evil\x1b[2J", "authors": ["A\x1b B"], "doi": "10.1/\x9b"}])
+    return sr.build(folder, folder / "index", encoder=None).path
+
+
+@pytest.mark.parametrize("format", ["json", "jsonl", "csv", "tsv", "bibtex", "ris", "csl-json", "markdown", "html", "trec"])
+def test_nor_does_any_format_that_is_shown_later(evil_sources: Path, format: str) -> None:
+    out = answer("search", "graph", "-i", evil_sources, "-f", format)
+    assert out.count("\n") >= 3
+    assert not CONTROL.search(out)
+
+
+@pytest.mark.parametrize("suffix", [".bib", ".ris", ".json"])
+def test_nor_does_a_bibliography_that_is_written(evil_sources: Path, tmp_path: Path, suffix: str) -> None:
+    whole, added = tmp_path / f"whole{suffix}", tmp_path / f"added{suffix}"
+    answer("export", "-i", evil_sources, "-o", whole)
+    answer("search", "graph", "-i", evil_sources, "--append", added)
+    for text in (whole.read_text(), added.read_text()):
+        assert "Graph" in text
+        assert not CONTROL.search(text)
+        if suffix == ".json":
+            assert "Graph \x1b[2J\x7f" in [item["title"] for item in json.loads(text)], "in JSON they are numbers"
+
+
 def seen(*arguments: str | Path) -> str:
     """What a command prints to a terminal."""
     leader, follower = pty.openpty()

@@ -136,8 +136,21 @@ def test_multi2spe_checkpoints(models: Path) -> None:
     base, path = models / "allenai/scibert_scivocab_uncased", models / "multi2spe" / "multi2spe.ckpt"
     write_multi2spe(base, path, 4)
     whole = torch.load(path, weights_only=True)
-    torch.save(whole | {"hyper_parameters": whole["hyper_parameters"] | {"add_perturb_embeddings": True}}, path)
-    refused(load_encoder("multi2spe"), InvalidRequest, "add_perturb_embeddings, which the paper's model is not")
+    for setting, value in (
+        ("add_perturb_embeddings", True),
+        ("remove_position_embeddings_for_facets", True),
+        ("adjust_attention_mask_for_facets", -2),
+        ("debug_use_cls_for_all_facets", True),
+        ("model_behavior", "specter"),
+        ("sum_into_single_embeddings", "training_only"),
+        ("sum_into_single_embeddings", None),
+        ("sum_into_single_embeddings_behavior", "max"),
+    ):
+        torch.save(whole | {"hyper_parameters": whole["hyper_parameters"] | {setting: value}}, path)
+        refused(load_encoder("multi2spe"), InvalidRequest, f"was trained with {setting}={value!r}, which is not read here")
+    for settings in ({"loss_predict_facet_magnitudes": True}, {"loss_config": [{"name": "original", "predict_facet_magnitudes": True}]}):
+        torch.save(whole | {"hyper_parameters": whole["hyper_parameters"] | settings}, path)
+        refused(load_encoder("multi2spe"), InvalidRequest, "was trained with predict_facet_magnitudes=True, which is not read here")
     torch.save(whole | {"hyper_parameters": whole["hyper_parameters"] | {"add_extra_facet_layers_after": [0]}}, path)
     refused(load_encoder("multi2spe"), InvalidRequest, "lacks the facets' linear layers after BERT layer 0")
     torch.save(whole | {"hyper_parameters": whole["hyper_parameters"] | {"num_facets": 30}}, path)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -157,12 +158,22 @@ def test_adapters_of_ones_own_by_path(specter2: Path, tmp_path: Path) -> None:
     check(fp32(str(specter2 / "specter2_base"), query_adapter=str(tmp_path / "own.adapter.v1")), plain, own_adapter)
 
 
-@pytest.mark.parametrize("name", ["specter2-base", "specter", "scincl", "scibert", "linkbert", "biolinkbert"])
+@pytest.mark.parametrize("name", ["specter2-base", "specter", "scincl", "scibert", "scibert-cased", "linkbert", "biolinkbert"])
 def test_models_of_specters_family_and_others_read_like_them(models: Path, name: str) -> None:
     folder = models / CATALOGUE[name].parts["base"].source
     write_bert(folder, 3, safe=name in ("scincl", "linkbert"))
     oracle = transformers_oracle(folder)
     check(fp32(name), oracle, oracle)
+
+
+def test_cased_scibert_reads_small_letters_as_its_files_on_the_hub_have_it(models: Path) -> None:
+    """They are config.json, vocab.txt and weights: nothing says that the vocabulary is cased, for us or for its readers' transformers."""
+    folder = models / "allenai/scibert_scivocab_cased"
+    write_bert(folder, 3)
+    for file in [path for path in folder.iterdir() if "token" in path.name]:
+        file.unlink()
+    vectors = fp32("scibert-cased").encode_papers([Paper("1", "GRAPH Networks", "Vaccine"), Paper("2", "graph networks", "vaccine")])
+    compare(vectors, [transformers_oracle(folder)("GRAPH Networks[SEP]Vaccine")] * 2)
 
 
 def test_pubmedbert_is_read_from_a_masked_language_model(models: Path) -> None:
@@ -318,6 +329,7 @@ def test_projected_attention_layers(models: Path, low_rank: bool, prefix: str) -
     check(fp32("scirepeval-pals", adapter="[CLF]", query_adapter="[RGN]"), oracle("[CLF]"), oracle("[RGN]"))
 
 
+SUMMED_LOSS = {"name": "original", "sum_into_single_embeddings": True}
 SCIMULT_TEXTS = [f"{item.title} [SEP] {item.abstract}" for item in PAPERS]
 
 
@@ -413,18 +425,45 @@ def test_scimults_instructions(models: Path, name: str) -> None:
     assert set(INSTRUCTIONS) == set(SCIMULT_TASKS)
 
 
-@pytest.mark.parametrize("facets", [1, 3, 5])
-def test_multi2spe(models: Path, facets: int) -> None:
+@pytest.mark.parametrize(
+    ("facets", "settings"),
+    [
+        (1, {"sum_into_single_embeddings": None}),
+        (3, {}),
+        (5, {"add_extra_facet_layers_alternate_2": True}),
+        (3, {"add_extra_facet_nonlinearity": False, "use_facet_embs_normalize": True, "sum_into_single_embeddings": "inference_only"}),
+        (
+            3,
+            {
+                "add_extra_facet_layers_alternate": False,
+                "add_extra_facet_layers_alternate_2": True,
+                "sum_into_single_embeddings_behavior": "mean",
+            },
+        ),
+        (
+            3,
+            {
+                "add_extra_facet_layers": False,
+                "add_extra_facet_layers_alternate_2": True,
+                "add_bert_layer_facet_layers_alternate": False,
+                "sum_into_single_embeddings": None,
+                "loss_config": [SUMMED_LOSS],
+            },
+        ),
+    ],
+)
+def test_multi2spe(models: Path, facets: int, settings: dict[str, Any]) -> None:
+    """Against `forward` of the authors' train.py and the layers of custom_bert.py, step by step in float64."""
     base, after = models / "allenai" / "scibert_scivocab_uncased", (1, 2)
-    state = write_multi2spe(base, models / "multi2spe" / "multi2spe.ckpt", 17, facets=facets, after=after)
+    state = write_multi2spe(base, models / "multi2spe" / "multi2spe.ckpt", 17, facets=facets, after=after, **settings)
     tokenizer = write_tokenizer(base, [f"[unused{number}]" for number in range(1, facets)], bare=True)
     bert = NumpyBert({name.removeprefix("model."): tensor for name, tensor in state.items() if name.startswith("model.")}, HEADS)
     everything = {name: tensor.double().numpy() for name, tensor in state.items()}
 
-    def transformed(states: Any, where: str) -> Any:
+    def transformed(states: Any, where: str, less_mean: bool) -> Any:
         """Equation 1: each token's own weights, less their mean over the tokens."""
         names = [f"{where}extra_facet_layers.{facet}" for facet in range(facets)]
-        mean = np.mean([everything[f"{name}.weight"] for name in names], axis=0)
+        mean = np.mean([everything[f"{name}.weight"] for name in names], axis=0) * less_mean
         new = states.copy()
         for facet, name in enumerate(names):
             new[facet] = (everything[f"{name}.weight"] - mean) @ states[facet] + everything[f"{name}.bias"]
@@ -436,15 +475,35 @@ def test_multi2spe(models: Path, facets: int) -> None:
         for number in range(LAYERS):
             states = bert.layer(number, states)
             if number in after:
-                states = transformed(states, f"model.encoder.layer.{number}.")
-        return transformed(states, "")[:facets].sum(axis=0)
+                states = transformed(states, f"model.encoder.layer.{number}.", settings.get("add_bert_layer_facet_layers_alternate", True))
+        if settings.get("add_extra_facet_layers", True):
+            states = transformed(states, "", facets > 1 and settings.get("add_extra_facet_layers_alternate", True))
+            if settings.get("add_extra_facet_layers_alternate_2"):
+                weights = [everything[f"extra_facet_layers.{facet}.weight"] for facet in range(facets)]
+                for first, second in combinations(range(facets), 2):
+                    states = states @ (weights[first] - weights[second]).T
+        firsts = states[:facets]
+        if settings.get("add_extra_facet_nonlinearity", True):
+            firsts = np.tanh(firsts)
+        vector = firsts.mean(axis=0) if settings.get("sum_into_single_embeddings_behavior") == "mean" else firsts.sum(axis=0)
+        return vector / np.linalg.norm(vector) if settings.get("use_facet_embs_normalize") else vector
 
     check(fp32("multi2spe"), oracle, oracle, text=[f"{item.title} {item.abstract}" for item in PAPERS])
 
 
 def test_every_row_was_tested_here() -> None:
     tested = {
-        *("specter2", "specter2-base", "specter", "scincl", "scibert", "e5-base-v2", "all-mpnet-base-v2", "all-MiniLM-L6-v2"),
+        *(
+            "specter2",
+            "specter2-base",
+            "specter",
+            "scincl",
+            "scibert",
+            "scibert-cased",
+            "e5-base-v2",
+            "all-mpnet-base-v2",
+            "all-MiniLM-L6-v2",
+        ),
         *("scirepeval-ctrl", "scirepeval-adapters", "scirepeval-fusion", "scirepeval-pals", "scirepeval-ensemble"),
         *("scimult", "scimult-mhaexpert", "scimult-ffnexpert", "scimult-prefix", "scimult-instruction", "multi2spe"),
         *("pubmedbert", "linkbert", "biolinkbert", "sentbert", "contriever", "scimult-pmc-par", "scimult-pmc-ppr"),

@@ -25,7 +25,9 @@ from sciretrieve.evaluation.readers.mdcr import FIELDS
 from sciretrieve.evaluation.scirepeval_benchmarks import ROWS
 from sciretrieve.evaluation.scoring import TaskResult, summarise
 from sciretrieve.metrics.measures import parse_measure
+from tests.encoders.test_layouts import mean_oracle, write_mpnet
 from tests.evaluation.made_up_benchmarks import made_vectors, paper, write_lines, write_text, write_vectors
+from tests.toy_weights import write_bert
 
 IDS = [f"p{number:03d}" for number in range(60)]
 VECTORS = made_vectors(IDS)
@@ -256,6 +258,35 @@ def test_zero_shot_patients_are_numbered_by_line(tmp_path: Path) -> None:
     orders = [ranked({other: ip(query_vectors[str(at)], VECTORS[other]) for other in IDS}) for at in range(1, 11)]
     expected = mean([recall(order, dict.fromkeys(row, 1), 20) for order, row in zip(orders, positives, strict=True)])
     assert figures(report)["R@20"] == round(100 * expected, 2)
+
+
+@pytest.mark.parametrize(("task", "kind"), [("PAR", "article"), ("PPR", "patient")])
+def test_scimults_own_files_of_pmc_patients_come_first_and_are_named(tmp_path: Path, task: str, kind: str) -> None:
+    """Its eval_pmc_patients.py reads title and abstract on both sides; the benchmark's own queries find another paper here."""
+    benchmark, scimults = tmp_path / "pmc_patients/PMCPatients", tmp_path / "pmc_patients"
+    write_lines(benchmark / task / f"{task}_corpus.jsonl", ({"_id": id, "title": "", "text": f"fever{id}"} for id in IDS))
+    write_lines(benchmark / "queries/test_queries.jsonl", ({"_id": f"q{id}", "text": f"fever{IDS[-1]}"} for id in IDS[:5]))
+    write_text(benchmark / task / f"{task}_test_qrels.tsv", "query-id\tcorpus-id\tscore\n" + "".join(f"q{id}\t{id}\t1\n" for id in IDS[:5]))
+    words = {id: {"title": f"fever{id}", "abstract": f"cough{id}"} for id in IDS}
+    queries, candidates = f"PMCPatients{task}_queries_test.json", f"PMCPatients{task}_{kind}s_test.json"
+    write_lines(scimults / candidates, ({kind: id, **words[id]} for id in IDS))
+    # the zero-shot files of the same archive have the same names
+    for name in (queries, candidates):
+        write_text(tmp_path / "link_prediction_retrieval" / name, "{}\n")
+
+    def measured(folder: Path, split: str = "test") -> tuple[float, str]:
+        report = evaluate(f"pmc-patients-{task.lower()}", folder, mode="bm25", split=split, cache=tmp_path / "cache")
+        return figures(report)["MRR"], next(note for note in report.notes if note.startswith("queries and candidates are read from"))
+
+    theirs = f"queries and candidates are read from test_queries.jsonl and {task}_corpus.jsonl; SciMult's own rows are of {queries} and "
+    assert measured(tmp_path) == (0.0, f"{theirs}{candidates} instead")  # half of SciMult's files are no pair
+    write_lines(scimults / queries, ({"query": f"q{id}", **words[id]} for id in IDS[:5]))
+    for folder in (tmp_path, scimults):
+        assert measured(folder) == (100.0, f"queries and candidates are read from SciMult's own files, {queries} and {candidates}")
+    assert measured(benchmark) == (0.0, f"{theirs}{candidates} instead")
+    for name in ("queries/test_queries.jsonl", f"{task}/{task}_test_qrels.tsv"):
+        write_text(benchmark / name.replace("test", "dev"), (benchmark / name).read_text())
+    assert measured(tmp_path, "dev") == (0.0, f"queries and candidates are read from dev_queries.jsonl and {task}_corpus.jsonl")
 
 
 def mdcr(folder: Path) -> dict[str, dict[str, dict[str, list[str]]]]:
@@ -635,6 +666,29 @@ def test_scimults_search_sets(tmp_path: Path) -> None:
     assert report["measures"]["nDCG@10"] == pytest.approx(mean(expected))
 
 
+def test_fields_are_joined_by_the_separator_of_the_encoders_own_tokenizer(models: Path, tmp_path: Path) -> None:
+    """As in SciMult's eval_search.py and SciRepEval's eval_datasets.py; MPNet's tokenizer has </s>, and reads [SEP] as a word."""
+    model, tokenizer = write_mpnet(models / "sentence-transformers" / "all-mpnet-base-v2")
+    oracle = mean_oracle(model, tokenizer, "")
+    words = {"title": "graph", "abstract": "networks", "venue": "a vaccine", "year": 1964.0}
+    write_lines(tmp_path / "scimult/search/SciFact_papers_test.json", [{"paper": "p", **words}, {**paper("other", "paper")}])
+    write_lines(
+        tmp_path / "scimult/search/SciFact_queries_test.json", [{"query_id": "q", "query": "graph [SEP] vaccine", "score": {"p": 1}}]
+    )
+    candidates = [{"doc_id": "p", **words, "score": 1}, {**paper("other", "doc_id"), "score": 0}]
+    write_lines(tmp_path / "search/evaluation.jsonl", [{"doc_id": "q", "query": "graph", "candidates": candidates}])
+
+    def score(name: str, data: Path, task: str | None = None) -> float:
+        options = {"encoder": "all-mpnet-base-v2", "precision": "fp32", "cache": tmp_path / "cache", "task": task}
+        evaluate(name, data, output=tmp_path / name, **options)  # type: ignore[arg-type]
+        return float(json.loads((tmp_path / name / "run.json").read_text())["q"]["p"])
+
+    product = ip(oracle("graph </s> vaccine"), oracle("graph networks"))
+    assert score("scimult-search", tmp_path / "scimult", "SciFact") == pytest.approx(product, abs=1e-5)
+    distance = l2(oracle("graph"), oracle("graph networks </s> a vaccine </s> 1964.0"))
+    assert score("scirepeval-search", tmp_path) == pytest.approx(distance, abs=1e-4)
+
+
 def test_a_positive_that_is_listed_twice_counts_twice(tmp_path: Path) -> None:
     rows = [{**paper(id, "paper"), "cite": [], "co-cite": []} for id in IDS]
     rows[0]["cite"] = ["p001", "p001", "p002"]
@@ -869,8 +923,8 @@ def test_papers_without_text_are_candidates_as_any(tmp_path: Path, mode: Any) ->
 
 
 def test_scirepevals_papers_are_read_as_its_code_joins_them(tmp_path: Path) -> None:
-    """Their encoder gets titles alone where there is no abstract; that of other benchmarks does not."""
-    assert {name for name, row in CATALOGUE.items() if row.protocol.bare_titles} == {row.name for row in ROWS}
+    """Their encoder gets titles alone where there is no abstract, of MDCR too (their mdcr.py); that of other benchmarks does not."""
+    assert {name for name, row in CATALOGUE.items() if row.protocol.bare_titles} == {*(row.name for row in ROWS), "mdcr", "mdcr-full"}
     assert {*SETS, "reviewer-matching"} < {row.name for row in ROWS}
     folder = tmp_path / "data" / "relish"
     folder.mkdir(parents=True)
@@ -880,3 +934,11 @@ def test_scirepevals_papers_are_read_as_its_code_joins_them(tmp_path: Path) -> N
     report = evaluate("relish", tmp_path / "data", encoder="minilm", cache=str(tmp_path / "cache"))
     assert report.facts["encoder"]["asked"]["bare_titles"] is True
     assert report.facts["encoder"]["sides"]["paper"]["alone"] == "{title}{abstract}"
+
+
+def test_mdcrs_papers_are_read_as_scirepevals_code_joins_them(models: Path, tmp_path: Path) -> None:
+    write_bert(models / "allenai" / "specter", 3)
+    mdcr(tmp_path / "data")
+    report = evaluate("mdcr", tmp_path / "data", encoder="specter", precision="fp32", cache=tmp_path / "cache", task="Art")
+    sides = report.facts["encoder"]["sides"]
+    assert {sides[side]["alone"] for side in ("paper", "paper_as_query")} == {"{title}{abstract}"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -9,8 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import sciretrieve as sr
+from sciretrieve.commands.app import app
 from sciretrieve.encoders import CODES
 from sciretrieve.encoders.catalogue import CATALOGUE as ENCODERS
 from sciretrieve.encoders.members import member_requests, members_of
@@ -170,6 +173,24 @@ def test_the_ensemble_is_evaluated_off_the_diagonal(weights: Path, tmp_path: Pat
     np.testing.assert_allclose(np.concatenate([shard.vectors for shard in index.vectors]), expected, atol=1e-5)
     assert len([note for note in report.notes if "read proximity benchmarks for [PRX]; here it read papers for [CLF]" in note]) == 2
     assert {side["encoder"] for side in report.facts["reads"]} == {"scirepeval-adapters with [CLF]", "scirepeval-ctrl with [CLF]"}
+
+
+def test_how_many_tokens_are_read_is_what_the_model_has_positions_for(models: Path, tmp_path: Path) -> None:
+    """The catalogue says 512 for these; the small models have 64."""
+    for repository in ("allenai/specter", "malteos/scincl"):
+        write_bert(models / repository, 3)
+    data = tmp_path / "data"
+    rows = [{"paper": id, "title": "title", "abstract": "word " * (40 if id == "p0" else 3), "cite": ["p1"]} for id in IDS]
+    write_lines(data / "link_prediction_retrieval/SciDocs_papers_test.json", rows)
+    for encoder in ("specter", "mean:specter+scincl"):
+        report = evaluate("scidocs-cite", data, encoder=encoder, precision="fp32", cache=str(tmp_path / "cache"))
+        words = f"1 of the {len(IDS)} papers of scidocs-cite are longer than the 64 tokens that the encoder reads"
+        assert [note for note in report.notes if "longer than" in note] == [words]
+        models.rename(tmp_path / "away")  # an index finds the model in the cache by what its manifest says
+        assert sr.open(report.facts["index"]).search("title", mode="dense").hits
+        (tmp_path / "away").rename(models)
+    shown = CliRunner().invoke(app, ["encoders", "show", "specter", "--format", "json"])
+    assert json.loads(shown.stdout)["max_length"] == 64
 
 
 def test_every_kind_has_a_task_where_a_model_has_one_for_each() -> None:

@@ -18,6 +18,7 @@ from sciretrieve.errors import InvalidRequest, NotFound
 from sciretrieve.evaluation import CATALOGUE, SUITES, evaluate, evaluate_suite
 from sciretrieve.evaluation.published import PUBLISHED
 from tests.evaluation.made_up_benchmarks import made_vectors, paper, write_lines, write_text, write_vectors
+from tests.toy_weights import write_bert
 
 IDS = [f"p{number:03d}" for number in range(120)]
 CLASSES = ("mesh_descriptors", "biomimicry", "drsm", "scidocs_mag", "scidocs_mesh")
@@ -135,6 +136,22 @@ COMPLETE = [
     ("in-train", "SRCH"),
     *(("out-of-train", format) for format in ("CLF", "RGN", "SRCH")),
 ]
+
+
+def test_the_system_of_a_suite_is_named_as_it_was_asked_for(models: Path, tmp_path: Path) -> None:
+    """Each benchmark has its own control code before papers, the first one that of classification."""
+    write_bert(models / "allenai/scirepeval_ctrl", 6, extra=["[CLF]", "[PRX]", "[QRY]", "[RGN]"])
+    data, out = tmp_path / "data", tmp_path / "out"
+    labelled(data, "mesh_descriptors")
+    ranked(data, "relish")
+    report = evaluate_suite("scirepeval", data, encoder="scirepeval-ctrl", precision="fp32", cache=tmp_path / "cache", output=out)
+    names = [json.loads((out / name / "report.json").read_text())["system"]["name"] for name in ("mesh-descriptors", "relish")]
+    assert names == ["scirepeval-ctrl with [CLF]", "scirepeval-ctrl"]
+    assert report.system == report.as_json()["system"]["name"] == "scirepeval-ctrl"
+    assert re.search(r"^> scirepeval-ctrl +\(", "\n".join(report.lines()), re.MULTILINE)
+    (data / "mesh_descriptors/train.csv").unlink()
+    chosen = evaluate_suite("scirepeval", data, encoder="scirepeval-ctrl", adapter="[RGN]", precision="fp32", cache=tmp_path / "cache")
+    assert chosen.system == "scirepeval-ctrl with [RGN]"
 
 
 def test_the_first_version_has_feeds_and_a_group_for_scidocs(data: Path, tmp_path: Path) -> None:

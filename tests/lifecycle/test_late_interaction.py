@@ -12,7 +12,8 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.errors import IndexExists, InvalidRequest
-from sciretrieve.lifecycle import building
+from sciretrieve.lifecycle import building, merging
+from sciretrieve.matching.dense.vectors import vectors_at
 from sciretrieve.matching.late import matches
 from sciretrieve.progress import Silent
 from sciretrieve.types import Vectors
@@ -172,6 +173,22 @@ def test_added_deleted_and_merged_papers_keep_theirs(papers: list[dict[str, Any]
     expected = {id: tokens for id, tokens in by_id(built).items() if id not in gone}
     assert same(by_id(merged), expected)
     assert not sr.verify(merged.path).faults
+
+
+def test_each_block_that_is_merged_has_its_own_deleted_papers(
+    papers: list[dict[str, Any]], built: sr.Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path(shutil.copytree(built.path, tmp_path / "index"))
+    gone = [paper["id"] for place, paper in enumerate(papers) if place % 16 < place // 16]
+    sr.delete(path, gone)
+    monkeypatch.setattr(merging, "BLOCK", 16)
+    sr.merge(path)
+    merged = sr.open(path)
+    left = [id for id in built.live_ids() if id not in gone]
+    assert sorted(merged.live_ids()) == sorted(left)
+    assert same(by_id(merged), {id: tokens for id, tokens in by_id(built).items() if id in left})
+    rows_before, rows = built.rows(left), merged.rows(left)
+    assert (vectors_at(merged.vectors, rows) == vectors_at(built.vectors, rows_before)).all()
 
 
 @pytest.mark.parametrize("name", ["shards/000001/tokens.npy", "shards/000000/token-counts.npy", "encoder/late-000001.npy"])

@@ -24,7 +24,7 @@ from sciretrieve.errors import BadPaper, EncoderMismatch, IndexBusy, InvalidRequ
 from sciretrieve.files.writing import write_lock
 from sciretrieve.lifecycle import Update, building, updating
 from sciretrieve.matching.dense import vectors as dense_vectors
-from sciretrieve.papers.corpora import Corpus, jsonl
+from sciretrieve.papers.corpora import Corpus, jsonl, raw
 from sciretrieve.papers.corpora import corpus as corpora
 from sciretrieve.papers.corpora.formats import JSON_LINES
 from sciretrieve.progress import Silent
@@ -291,6 +291,57 @@ def test_a_deletion_that_is_refused_changes_nothing(folder: Path) -> None:
     assert "would leave no paper" in result.stderr
     assert json.loads(answer("delete", "--filter", "year > 3000", "-i", folder, "--format", "json"))["deleted"] == 0
     assert files(folder) == before
+
+
+def test_what_would_be_deleted_is_told_and_nothing_changes(folder: Path) -> None:
+    before = files(folder)
+    old = sorted(paper["id"] for paper in OLD if paper["year"] is not None and paper["year"] < 2010)
+    told = json.loads(answer("delete", "--filter", "year < 2010", "--dry-run", "-i", folder, "--format", "json"))
+    assert (told["dry_run"], told["deleted"], told["papers"]) == (True, len(old), 80 - len(old))
+    titles = {paper["id"]: paper["title"] for paper in OLD}
+    assert told["first"] == {id: titles[id] for id in old[:5]}
+    said = sciretrieve("delete", "p0003", "--dry-run", "-i", folder)
+    assert said.stdout == f"p0003  {titles['p0003']}\n"
+    assert "would delete 1 paper and leave 79; nothing is changed" in said.stderr
+    assert sr.delete(folder, "p0003", dry_run=True).dry_run
+    assert sciretrieve("delete", *ids(OLD), "--dry-run", "-i", folder).returncode == 2
+    assert files(folder) == before
+    assert sr.delete(folder, filter="year < 2010").deleted == len(old)
+    assert not set(opened(folder).live_ids()) & set(old)
+
+
+def test_nothing_is_deleted_while_some_papers_cannot_be_compared(tmp_path: Path) -> None:
+    rows = [{"id": f"c{count}", "title": "graphs", "citations": count} for count in (5, 50, 500)]
+    folder = sr.build(rows, tmp_path / "index", encoder=None).path
+    sr.add([{"id": f"x{place}", "title": "graphs", "citations": "n/a", "year": 2000} for place in range(7)], folder)
+    for _ in range(2):
+        before = files(folder)
+        result = sciretrieve("delete", "--filter", "citations < 6", "-i", folder)
+        assert result.returncode == 2
+        assert '7 papers cannot be compared as the filter asks, so nothing is deleted: x0 (citations: "n/a"), x1' in result.stderr
+        assert " and 2 more; leave such values out, as in: (…) and not citations in (VALUE, …)" in result.stderr
+        assert len(result.stderr.splitlines()) == 1
+        assert files(folder) == before
+        searched = sciretrieve("search", "graphs", "--filter", "citations < 6", "-i", folder, "--no-group")
+        assert "7 papers left out, whose values do not compare with what is asked" in searched.stderr
+        assert "x0, x1, x2, x3, x4 and 2 more" in searched.stderr
+        sr.merge(folder)
+    assert sr.delete(folder, filter="citations < 6 and year is null").deleted == 1
+    assert sr.delete(folder, filter='citations < 51 and not citations in ("n/a")').deleted == 1
+    assert opened(folder).live_ids()[0] == "c500"
+
+
+def test_papers_are_the_same_whatever_types_others_give_their_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows: Rows = [{"id": f"i{place}", "title": "graphs", "tags": ["a", "b"], "open": True, "share": 1.0} for place in range(6)]
+    rows += [{"id": f"j{place}", "title": "graphs", "tags": "a", "open": "maybe", "share": "n/a"} for place in range(4)]
+    monkeypatch.setattr(raw, "BATCH_ROWS", 2)
+    corpus = write_jsonl(tmp_path / "papers.jsonl", rows)
+    folder = sr.build(corpus, tmp_path / "index", encoder=None).path
+    with sr.open(folder) as index:
+        assert [paper.extra["tags"] for paper in index.papers(["i0", "j0"])] == [["a", "b"], ["a"]]
+    write_jsonl(corpus, [*rows, {"id": "new", "title": "graphs"}])
+    update = sr.sync(corpus, folder)
+    assert (update.added, update.replaced, update.unchanged) == (1, 0, 10)
 
 
 def test_a_deleted_paper_can_come_back(folder: Path, letters: LetterEncoder, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ HASH = "0123456789abcdef0123456789abcdef01234567"
         ("", []),
         (["https://openalex.org/W12", "W13", " ", None], [("openalex:W12",), ("openalex:W13",)]),
         ([12, 13.0], [("12",), ("13",)]),
+        (['{"doi": "10.1000/a"}', "{W13}"], [("doi:10.1000/a",), ("{W13}",)]),
         ("https://openalex.org/W1|https://openalex.org/W2", [("openalex:W1",), ("openalex:W2",)]),
         ("kipf2017semi, vaswani2017attention", [("kipf2017semi",), ("vaswani2017attention",)]),
         ("kipf2017semi vaswani2017attention", [("kipf2017semi",), ("vaswani2017attention",)]),

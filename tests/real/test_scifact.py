@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,37 @@ def folder() -> Path:
 
 
 @pytest.fixture(scope="module")
+def words(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
+    """An index for keyword search."""
+    return sr.build(folder / "corpus.parquet", tmp_path_factory.mktemp("scifact") / "index", encoder=None, shard_size=2000)
+
+
+@pytest.fixture(scope="module")
 def qrels(folder: Path) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = {}
     for line in (folder / "qrels" / "test.tsv").read_text().splitlines()[1:]:
         query, paper, grade = line.split("\t")
         found.setdefault(query, {})[paper] = int(grade)
     return found
+
+
+@pytest.mark.parametrize(
+    ("typed", "pattern", "count"),
+    [
+        ('"type 2 diabetes"', r"\btype[\s-]2[\s-]diabetes\b", 82),
+        ('"type 1 diabetes"', r"\btype[\s-]1[\s-]diabetes\b", 32),
+        ('"hepatitis B"', r"\bhepatitis[\s-]b\b", 15),
+        ('"factor X"', r"\bfactor[\s-]x\b", 0),
+        ('"C++"', r"c\+\+", 3),
+        ('"N=4"', r"\bn=4\b", 2),
+        ("child*", r"\bchild", 205),
+    ],
+)
+def test_exact_words_are_those_that_a_scan_finds(words: sr.Index, folder: Path, typed: str, pattern: str, count: int) -> None:
+    papers = pq.read_table(folder / "corpus.parquet", columns=["id", "title", "abstract"]).to_pylist()
+    expected = {str(row["id"]) for row in papers if any(re.search(pattern, row[name].lower()) for name in ("title", "abstract"))}
+    assert len(expected) == count
+    assert set(words.search(typed, 10_000).rankings[0].ids) == expected
 
 
 def ndcg(index: sr.Index, folder: Path, qrels: dict[str, dict[str, int]], **options: Any) -> float:

@@ -131,6 +131,16 @@ def test_the_sample_is_random(index: sr.Index, file: Path) -> None:
     assert abs(np.corrcoef(places[:-1], places[1:])[0, 1]) < 0.2
 
 
+def test_the_sample_has_no_paper_that_was_read_before_it_began(index: sr.Index, file: Path) -> None:
+    with sr.Screening(index, file, QUERY) as session:
+        session.decide(irrelevant=[paper.id for paper in session.next(DRY)])
+        drawn = [paper.id for paper in session.next(len(session))]
+        session.decide(irrelevant=drawn[:-1])
+        assert session.status.sampled == len(session) - DRY - 1
+    with sr.Screening(index, file) as again:
+        assert again.status.sampled == len(again) - DRY - 1
+
+
 def test_everything_read_is_everything_found(index: sr.Index, file: Path) -> None:
     with sr.Screening(index, file, QUERY, filter="year == 2010") as session:
         while session.status.unread:

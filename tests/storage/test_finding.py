@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import sciretrieve as sr
 from sciretrieve.errors import InvalidRequest, NotFound
+from sciretrieve.storage import finding
 from sciretrieve.storage.finding import chosen, found, listing
 
 
@@ -77,6 +79,67 @@ def test_a_home_is_the_same_by_a_link_and_the_root_where_there_is_none(put, deep
 
     monkeypatch.setattr(Path, "home", nobody)
     assert chosen().path == far
+
+
+@pytest.fixture
+def given_to(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, int], None]:
+    """Gives a file or folder to another user, as root might."""
+    owners: dict[Path, int] = {}
+    actual = finding.owner
+    monkeypatch.setattr(finding, "owner", lambda path: owners.get(path.absolute()) if path.absolute() in owners else actual(path))
+    return owners.__setitem__
+
+
+STRANGER = 4_000_000
+
+
+def test_above_a_folder_of_another_user_nothing_is_looked_for(put, deep, tmp_path, given_to) -> None:  # type: ignore[no-untyped-def]
+    far, near = put(tmp_path / "indexes" / "far"), put(tmp_path / "thesis" / "indexes" / "near")
+    given_to(tmp_path, STRANGER)
+    assert found() == [near]
+    with pytest.raises(NotFound):
+        chosen("far")
+    given_to(tmp_path / "thesis", STRANGER)
+    with pytest.raises(NotFound, match=r"name one with -i$"):
+        chosen()
+    assert chosen(far).path == far, "by its folder"
+
+
+def test_an_index_of_another_user_answers_only_by_its_folder(put, deep, tmp_path, given_to) -> None:  # type: ignore[no-untyped-def]
+    mine, theirs = put("indexes/mine", 1), put("indexes/theirs", 2)
+    assert chosen().path == theirs
+    given_to(deep / "indexes", STRANGER)
+    given_to(deep / "indexes" / "theirs", STRANGER)
+    assert found() == [mine]
+    assert chosen().path == mine
+    with pytest.raises(
+        NotFound, match=r"^the index indexes/theirs belongs to another user; name it by its folder, as in -i indexes/theirs$"
+    ):
+        chosen("theirs")
+    shutil.rmtree(mine)
+    with pytest.raises(NotFound, match=r"^the indexes in indexes belong to another user; name one by its folder, as in -i indexes/theirs$"):
+        chosen()
+    assert chosen("indexes/theirs").path == theirs
+    given_to(deep / "indexes", 0)  # root may do everything in any case
+    assert chosen().path == theirs
+
+
+def test_a_link_of_the_users_own_to_a_folder_of_others_is_followed(put, deep, tmp_path, given_to) -> None:  # type: ignore[no-untyped-def]
+    put(tmp_path / "shared" / "acm")
+    given_to(tmp_path / "shared", STRANGER)
+    given_to(tmp_path / "shared" / "acm", STRANGER)
+    Path("indexes").symlink_to(tmp_path / "shared")
+    assert chosen().path == Path("indexes/acm")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+def test_the_owner_is_the_systems(put, deep) -> None:  # type: ignore[no-untyped-def]
+    put("indexes/acm")
+    os.chown("indexes/acm", STRANGER, -1)
+    assert chosen().path == Path("indexes/acm"), "in a folder of the user's own"
+    os.chown("indexes", STRANGER, -1)
+    with pytest.raises(NotFound, match="belong to another user"):
+        chosen()
 
 
 def test_a_name_is_found_here_above_and_in_the_settings(put, deep, tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]

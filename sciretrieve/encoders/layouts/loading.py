@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import CorruptData, InvalidRequest, SciretrieveError
+from ..resolving import USUAL_LENGTH, positions
 
 PROBE = "A probe text: do the weights that were loaded change what comes out?"
 
@@ -78,10 +79,8 @@ def open_tokenizer(folder: Path, config: Any) -> tuple[Any, str]:
 
 
 def positions_of(config: Any) -> int:
-    """Tokens that a model has positions for: RoBERTa's and MPNet's families number them from after the padding token."""
-    positions = int(getattr(config, "max_position_embeddings", 0) or 512)
-    offset = config.pad_token_id + 1 if config.model_type in ("roberta", "xlm-roberta", "camembert", "mpnet") else 0
-    return positions - offset
+    """Tokens that a model has positions for."""
+    return positions(config.to_dict()) or USUAL_LENGTH
 
 
 def read_checkpoint(path: Path) -> Any:

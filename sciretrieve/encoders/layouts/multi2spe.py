@@ -1,12 +1,14 @@
 """Multi2SPE (paper 004, §2.1): K tokens in place of one [CLS], each with its own linear layers, summed.
 
 A checkpoint is what the authors' training code saves: PyTorch Lightning's `state_dict` and `hyper_parameters`. The
-tokens are [CLS] and [unused1] … [unused K-1]; linear layers come after chosen BERT layers and after the last.
+tokens are [CLS] and [unused1] … [unused K-1]; linear layers come after chosen BERT layers and after the last. What
+`hyper_parameters` change of the vector is done as in `forward` of https://github.com/ronaldseoh/multi2spe, train.py, or refused by name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,15 @@ from .loading import LoadedModel, additive_mask, fill, open_config, open_tokeniz
 from .plain import check_vocabulary
 from .scimult import new_bert
 
-OTHER_FORMS = ("add_perturb_embeddings", "remove_position_embeddings_for_facets", "use_cls_for_all_facets")
+UNSUPPORTED = (
+    "add_perturb_embeddings",
+    "remove_position_embeddings_for_facets",
+    "adjust_attention_mask_for_facets",
+    "debug_use_cls_for_all_facets",
+)
+"""Settings of the authors' code that make another model than the paper's, unless they are false, 0 or absent."""
+SUMMED = ("training_and_inference", "inference_only")
+"""The values of `sum_into_single_embeddings` by which a paper has one vector."""
 
 
 def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
@@ -36,8 +46,8 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
     if not isinstance(checkpoint, Mapping) or not {"state_dict", "hyper_parameters"} <= set(checkpoint):
         raise InvalidRequest(f"{path} is not a checkpoint in Multi2SPE's layout: it has no state_dict with hyper_parameters")
     parameters = checkpoint["hyper_parameters"]
-    if other_forms := [form for form in OTHER_FORMS if parameters.get(form)]:
-        raise InvalidRequest(f"{path} was trained with {other_forms[0]}, which the paper's model is not; that form is not read here")
+    if unsupported := _unsupported(parameters):
+        raise InvalidRequest(f"{path} was trained with {unsupported}, which is not read here; train it as the authors' README does")
     facets = int(parameters.get("num_facets", 1))
     layer_numbers = [int(number) for number in parameters.get("add_extra_facet_layers_after") or []]
     state = checkpoint["state_dict"]
@@ -46,14 +56,22 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
     less_mean = bool(parameters.get("add_bert_layer_facet_layers_alternate"))
     pairs = {number: _linears(bert, f"encoder.layer.{number}.extra_facet_layers.", facets, less_mean) for number in layer_numbers}
     last_number = config.num_hidden_layers
-    if parameters.get("add_extra_facet_layers", True):
-        pairs[last_number] = _linears(state, "extra_facet_layers.", facets, bool(parameters.get("add_extra_facet_layers_alternate")))
+    if parameters.get("add_extra_facet_layers"):
+        # the authors' code takes the mean away here only from several tokens' weights, but after chosen layers always
+        less_mean = facets > 1 and bool(parameters.get("add_extra_facet_layers_alternate"))
+        pairs[last_number] = _linears(state, "extra_facet_layers.", facets, less_mean)
     if missing := [number for number, pair in pairs.items() if pair is None]:
         raise InvalidRequest(f"{path} lacks the facets' linear layers after BERT layer {missing[0]}, which its own settings name")
+    if pairs.get(last_number) is not None and parameters.get("add_extra_facet_layers_alternate_2"):
+        pairs[last_number] = _with_differences(pairs[last_number], state, facets)
     model = new_bert(config)
     fill(model, {name: tensor for name, tensor in bert.items() if "extra_facet_layers" not in name}, path)
     _add_facet_tokens(tokenizer, facets, folder)
     check_vocabulary(tokenizer, config, folder)
+
+    nonlinear = bool(parameters.get("add_extra_facet_nonlinearity"))
+    by_mean = parameters.get("sum_into_single_embeddings_behavior") == "mean"
+    normalised = bool(parameters.get("use_facet_embs_normalize"))
 
     class States(torch.nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -76,9 +94,32 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
                 if number in pairs:
                     states = torch.cat([self.linear(states[:, :facets], number), states[:, facets:]], dim=1)
             firsts = states[:, :facets]
-            return (self.linear(firsts, last_number) if last_number in pairs else firsts).sum(dim=1, keepdim=True)
+            firsts = self.linear(firsts, last_number) if last_number in pairs else firsts
+            firsts = torch.tanh(firsts) if nonlinear else firsts
+            vectors = firsts.mean(dim=1, keepdim=True) if by_mean else firsts.sum(dim=1, keepdim=True)
+            return torch.nn.functional.normalize(vectors, dim=-1) if normalised else vectors
 
     return LoadedModel(States().eval(), tokenizer, separator, positions_of(config))
+
+
+def _unsupported(parameters: Mapping[str, Any]) -> str:
+    """The first setting by which a checkpoint is another model than is read here, as `name=value`; "" if none is."""
+    losses = parameters.get("loss_config") or []
+    summed = parameters.get("sum_into_single_embeddings")
+    if "sum_into_single_embeddings" in parameters and any(loss.get("sum_into_single_embeddings") for loss in losses):
+        summed = summed or SUMMED[0]  # what the authors' code makes of a setting that was left out where a loss sums
+    single = summed in SUMMED or int(parameters.get("num_facets", 1)) == 1
+    refused = {
+        **{name: bool(parameters.get(name)) for name in UNSUPPORTED},
+        "model_behavior": parameters.get("model_behavior", "quartermaster") != "quartermaster",
+        "sum_into_single_embeddings": not single,
+        "sum_into_single_embeddings_behavior": parameters.get("sum_into_single_embeddings_behavior", "sum") not in ("sum", "mean"),
+    }
+    if unsupported := next((name for name, is_refused in refused.items() if is_refused), None):
+        return f"{unsupported}={parameters.get(unsupported)!r}"
+    weighted = [loss for loss in losses if loss.get("name") == "original"] if losses else [parameters]
+    is_weighted = any(loss.get("predict_facet_magnitudes") or loss.get("loss_predict_facet_magnitudes") for loss in weighted)
+    return "predict_facet_magnitudes=True" if is_weighted and not parameters.get("disable_multiply_facet_magnitudes") else ""
 
 
 def _linears(state: Mapping[str, Any], prefix: str, facets: int, less_mean: bool) -> Any:
@@ -92,6 +133,15 @@ def _linears(state: Mapping[str, Any], prefix: str, facets: int, less_mean: bool
     if less_mean:
         weights = weights - weights.mean(dim=0)
     return weights, torch.stack([state[bias].float() for _, bias in names])
+
+
+def _with_differences(pair: tuple[Any, Any], state: Mapping[str, Any], facets: int) -> tuple[Any, Any]:
+    """Each token's layer, followed by those of `add_extra_facet_layers_alternate_2`: the differences of each two tokens' weights."""
+    weights, biases = (tensor.double() for tensor in pair)
+    for first, second in combinations(range(facets), 2):
+        difference = state[f"extra_facet_layers.{first}.weight"].double() - state[f"extra_facet_layers.{second}.weight"].double()
+        weights, biases = difference @ weights, biases @ difference.T
+    return weights.float(), biases.float()
 
 
 def _add_facet_tokens(tokenizer: Any, facets: int, folder: Path) -> None:

@@ -1,6 +1,7 @@
 """Textual neighbours: Singh and Singh 2022, The Inefficiency of Language Models in Scholarly Retrieval.
 
-Its figures are of its own corpora. They stand beside those of `evaluate asr` and of `sciretrieve benchmarks robustness`, its study.
+Its figures are of its own corpora. They stand beside those of `evaluate asr` and of `sciretrieve benchmarks robustness`, its study. Its
+SciBERT is the cased one, by its code (https://github.com/shruti-singh/scilm_exp, scripts/corrupt_and_encode.py).
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from .tables import Column, Columns, Table
 
 PAPER = "Singh and Singh 2022"
-MODELS = ("SciBERT", "SPECTER", "OAG-BERT")
+MODELS = ("SciBERT (cased)", "SPECTER", "OAG-BERT")
 
 
 def _found(*tasks: str) -> Columns:
@@ -63,7 +64,7 @@ Arxiv-HEP | 53.1 66.2 5.9 22.9 61.0 5.9 13.5 34.2 3.6 71.0 80.0 6.8 25.4 73.4 7.
         "5",
         [Column("robustness", category, "AOP-20") for category in ("LL-HS", "LO-HS", "LL-PS", "LO-PS", "LO-DS")],
         """
-SciBERT | 75.04 59.62 22.6 26.28 14.35
+SciBERT as SciBERT (cased) | 75.04 59.62 22.6 26.28 14.35
 SPECTER | 86.77 77.55 80.93 69.03 41.32
 OAG-BERT | 6.84 6.24 7.31 5.95 3.17
 """,

@@ -1,4 +1,8 @@
-"""PMC-Patients' ReCDS benchmark, articles (PAR) and patients (PPR) for a patient, in both naming schemes of its files."""
+"""PMC-Patients' ReCDS benchmark, articles (PAR) and patients (PPR) for a patient.
+
+Its files are read in both naming schemes. SciMult's archive has files of its own beside them, from which its authors read the queries and
+the candidates of its Table 6 (src/eval_pmc_patients.py): papers with title and abstract. They are read where they are there.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +13,63 @@ from ...metrics.judgements import read_qrels
 from ...types import Paper, Query
 from ..material import Material, Task
 from .beir import judged_queries
-from .benchmark_files import find, fingerprint, paper_of, rows, text_of
+from .benchmark_files import COMPRESSED, find, fingerprint, paper_of, rows, text_of
+
+CANDIDATES = {"PAR": "article", "PPR": "patient"}
+"""A task -> what its candidates are, as SciMult's files call them."""
 
 
 def load(folder: Path, task: str, split: str, benchmark: str) -> Material:
-    """`task` is PAR or PPR. Queries are texts for PAR; for PPR they are read like the corpus's patients."""
-    corpus = find(folder, f"{task}/{task}_corpus.jsonl", f"{task}/corpus.jsonl", f"{task}_corpus.jsonl", benchmark=benchmark)
-    queries_file = find(folder, f"queries/{split}_queries.jsonl", f"{split}_queries.jsonl", benchmark=benchmark)
+    """The queries that are judged, and all candidates; notes say which files were read.
+
+    `task` is PAR or PPR. In the benchmark's own files queries are texts for PAR, and read like the corpus's patients for PPR; in SciMult's,
+    which are of the split test alone, they are papers.
+
+    Raises:
+        NotFound: neither are there.
+        InvalidRequest: a row has another form, or a judged query has no text.
+    """
     names = (f"{task}/{task}_{split}_qrels.tsv", f"{task}/qrels_{split}.tsv", f"{task}_{split}_qrels.tsv")
     qrels_file = find(folder, *names, benchmark=benchmark)
-    queries = {}
-    for number, row in rows(queries_file):
-        id = text_of(queries_file, number, row, "_id")
-        text = text_of(queries_file, number, row, "text")
-        queries[id] = Query(id, paper=Paper(id, "", text)) if task == "PPR" else Query(id, text)
     qrels = read_qrels(qrels_file)
+    kind = CANDIDATES[task]
+    queries_name, corpus_name = (f"PMCPatients{task}_{part}_test.json" for part in ("queries", f"{kind}s"))
+    theirs = [_scimults(folder, name) for name in (queries_name, corpus_name)] if split == "test" else [None, None]
+    if theirs[0] is not None and theirs[1] is not None:
+        queries_file, corpus, id_name, abstract = theirs[0], theirs[1], kind, "abstract"
+        queries = {query.id: query for query in _papers(queries_file)}
+        name, notes = (
+            f"{benchmark}-scimult",
+            [f"queries and candidates are read from SciMult's own files, {queries_name} and {corpus_name}"],
+        )
+    else:
+        corpus = find(folder, f"{task}/{task}_corpus.jsonl", f"{task}/corpus.jsonl", f"{task}_corpus.jsonl", benchmark=benchmark)
+        queries_file = find(folder, f"queries/{split}_queries.jsonl", f"{split}_queries.jsonl", benchmark=benchmark)
+        queries, id_name, abstract = {query.id: query for query in _texts(queries_file, task)}, "_id", "text"
+        name, notes = benchmark, [f"queries and candidates are read from {queries_file.name} and {corpus.name}"]
+        notes[0] += f"; SciMult's own rows are of {queries_name} and {corpus_name} instead" if split == "test" else ""
 
     def pool() -> Iterator[Paper]:
         for number, row in rows(corpus):
-            yield paper_of(row, text_of(corpus, number, row, "_id"), abstract="text")
+            yield paper_of(row, text_of(corpus, number, row, id_name), abstract=abstract)
 
-    return Material(pool, (Task(task, judged_queries(qrels, queries, qrels_file, queries_file), qrels),), benchmark, fingerprint([corpus]))
+    judged = judged_queries(qrels, queries, qrels_file, queries_file)
+    return Material(pool, (Task(task, judged, qrels),), name, fingerprint([corpus]), notes)
+
+
+def _scimults(folder: Path, name: str) -> Path | None:
+    """A file of SciMult's archive, if `folder` is `pmc_patients` in it, or the one above; elsewhere in it are others of that name."""
+    paths = [place / (name + ending) for place in (folder, folder / "pmc_patients") for ending in COMPRESSED]
+    return next((path for path in paths if path.is_file()), None)
+
+
+def _papers(queries_file: Path) -> Iterator[Query]:
+    for number, row in rows(queries_file):
+        id = text_of(queries_file, number, row, "query")
+        yield Query(id, paper=paper_of(row, id))
+
+
+def _texts(queries_file: Path, task: str) -> Iterator[Query]:
+    for number, row in rows(queries_file):
+        id, text = (text_of(queries_file, number, row, name) for name in ("_id", "text"))
+        yield Query(id, paper=Paper(id, "", text)) if task == "PPR" else Query(id, text)

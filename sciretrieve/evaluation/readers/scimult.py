@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ...encoders.specs import FIELD_SEPARATOR
 from ...errors import InvalidRequest, NotFound
 from ...metrics.judgements import Qrels, grade_of
 from ...types import Paper, Query
@@ -83,7 +84,8 @@ def load_search(folder: Path, name: str, benchmark: str) -> Material:
         grades = row.get("score")
         if not isinstance(grades, dict):
             raise InvalidRequest(f"{queries_file}, line {number}: query {id!r} has no object 'score' of grades; found {found(row)}")
-        queries[id] = Query(id, text_of(queries_file, number, row, "query"))
+        # the authors put their tokenizer's separator where a query says [SEP] (src/eval_search.py)
+        queries[id] = Query(id, text_of(queries_file, number, row, "query").replace("[SEP]", FIELD_SEPARATOR))
         qrels[id] = {str(paper): grade_of(queries_file, number, grade) for paper, grade in grades.items()}
     candidates = {id: tuple(row) for id, row in qrels.items()} if name in RERANKED else None
     return Material(_pool(papers, "paper"), (Task(name, queries, qrels, candidates),), f"{benchmark}-{name}", fingerprint([papers]))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ...encoders.specs import FIELD_SEPARATOR
 from ...errors import InvalidRequest, NotFound
 from ...metrics.judgements import Qrels, grade_of
 from ...types import Paper, Query
@@ -52,7 +54,7 @@ def load(folder: Path, configuration: str, benchmark: str, *, extra: tuple[str, 
     def pool() -> Iterator[Paper]:
         yield from papers.values()
 
-    return Material(pool, (task,), benchmark, fingerprint([*texts, *qrels_files]), notes)
+    return Material(pool, (task,), benchmark, fingerprint([*texts, *qrels_files], *((extra, FIELD_SEPARATOR) if extra else ())), notes)
 
 
 def load_reviewers(folder: Path, benchmark: str) -> Material:
@@ -180,9 +182,9 @@ def _add_row(
 
 def _paper(row: Mapping[str, Any], id: str, extra: tuple[str, ...]) -> Paper:
     paper = paper_of(row, id)
-    # empty, null and 0 fields are skipped, the others joined as by the authors
+    # empty, null and 0 fields are skipped, the others joined as by the authors, by the separator of the encoder's own tokenizer
     further_fields = [str(row[name]) for name in extra if row.get(name)]
-    return Paper(id, paper.title, " [SEP] ".join([part for part in (paper.abstract, *further_fields) if part])) if further_fields else paper
+    return replace(paper, abstract=f" {FIELD_SEPARATOR} ".join(filter(None, (paper.abstract, *further_fields))))
 
 
 def _judgements(paths: list[Path]) -> Qrels:

@@ -40,6 +40,7 @@ LATEX_ACCENT = re.compile(r"\\(?:[\"'`^~=.]\s*\{?|[uvHcdbkr](?:\s*\{|\s+))\\?([A
 LATEX_MARKS = str.maketrans({"$": None, "{": None, "}": None})
 LATEX_JOINED, LATEX_COMMAND = re.compile(r"(?<=[-/_^])\\"), re.compile(r"\\")
 """The backslash of a command after a joint, which keeps the joint (TNF-\\alpha), and of any other command."""
+BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 DASHES = dict.fromkeys([0x2010, 0x2011, 0x2012, 0x2013, 0x2212], "-")
 
 
@@ -86,7 +87,7 @@ def fold(text: str) -> str:
         text = LATEX_STYLE.sub(" ", text).translate(LATEX_MARKS)
         text = LATEX_COMMAND.sub(" ", LATEX_JOINED.sub("", text))
     if not text.isascii():
-        text = text.translate(FOLDED)
+        text = BEYOND_ASCII.sub(lambda match: match[0].translate(FOLDED), text)  # of most texts, a few characters
     return text.lower()
 
 

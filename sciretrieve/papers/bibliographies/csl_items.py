@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from ...types import Paper
+from ...wording import as_json
 from .author_names import in_parts, is_group, people
 from .keys import keys_of
 from .works import ARTICLE, MASTERS_THESIS, PAPER, PREPRINT, arxiv_of, details_of, doi_of, kind_of, url_of
@@ -46,7 +47,7 @@ def items(papers: Sequence[Paper], taken: Collection[str] = ()) -> Iterator[dict
 
 def text(papers: Sequence[Paper]) -> str:
     """The same items as the text of a file."""
-    return json.dumps(list(items(papers)), ensure_ascii=False, indent=2) + "\n"
+    return as_json(list(items(papers)), indent=2) + "\n"
 
 
 def _original(paper: Paper) -> dict[str, Any] | None:

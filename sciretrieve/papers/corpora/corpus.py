@@ -312,12 +312,13 @@ def _is_of_several(path: Path) -> bool:
 
 def _archive(path: Path) -> Sequence[Path]:
     """The files of supported formats within a .zip, or the corpus alone of a BEIR data set. What is left out is named in a warning."""
-    names = sorted(archives.names(path))
-    corpora = [name for name in names if Path(name).name in beir_corpus.NAMES and str(Path(name).with_name("queries.jsonl")) in names]
+    files = archives.names(path)
+    names = sorted(files)
+    corpora = [name for name in names if Path(name).name in beir_corpus.NAMES and str(Path(name).with_name("queries.jsonl")) in files]
     read = corpora or [name for name in names if suffix_of(path / name) in SUFFIXES and not Path(name).name.startswith((".", "_"))]
     if not read:
         raise NotFound(f"{path} holds no supported file ({', '.join(SUFFIXES)})")
-    others = [name for name in names if name not in set(read)]
+    others = sorted(files.keys() - set(read))
     if others:
         more = f" and {len(others) - 3:,} more" if len(others) > 3 else ""
         LOG.warning("of %s these files are not read: %s%s", path, ", ".join(others[:3]), more)

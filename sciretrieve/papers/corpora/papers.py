@@ -352,7 +352,12 @@ def author_names(value: Any) -> list[str]:
         return [str(name)] if name else []
     if not isinstance(value, list | tuple):
         return [str(value)]
-    return [name for item in value for name in ([item] if isinstance(item, str) else author_names(item)) if name]
+    return [name for item in value for name in ([item] if _is_name(item) else author_names(item)) if name]
+
+
+def _is_name(item: Any) -> bool:
+    """Whether an item of a list of authors is a name: not an object, nor one as JSON, which it is where others of the list are names."""
+    return isinstance(item, str) and not item.startswith('{"')
 
 
 CONVERTERS = {

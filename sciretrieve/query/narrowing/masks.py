@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from ...choices import Filter
-from ...files.schema import conform
+from ...errors import UnknownName
+from ...files.schema import booleans, is_text
 from ...matching.lexical import Analyzer, Bm25
+from ...matching.lexical.analysis import STOPWORDS
 from ...matching.lexical.bm25 import NO_ROWS
 from ...matching.scope import Scope
 from ...matching.sharding import by_shard
 from ...storage.shards import Shard
 from ...types import Mask, Rows
 from . import filters
-from .operators import TEXT_COLUMNS, Combination, Demand, Expression, Words
+from .demands import Combination, Demand, Expression, Leaf, Near, Words, whole_words
+from .operators import TEXT_COLUMNS
+from .phrases import Sought, exactly, having, sought
 from .typed_names import NAMED, is_initial, named, typed_names
 
 
@@ -34,10 +40,8 @@ class Narrower:
 
     def passing(self, filter: Filter) -> Scope:
         """The papers that pass a filter, or all of several. Raises InvalidRequest if one cannot be parsed."""
-        scope = self.scope()
-        for condition in [filter] if isinstance(filter, str) else filter or ():
-            scope = scope.passing(self.passing_mask(filters.parse(condition)))
-        return scope
+        conditions = [filters.parse(condition) for condition in ([filter] if isinstance(filter, str) else filter or ())]
+        return self.scope().passing(*self.judge(filters.Combination("and", tuple(conditions)))) if conditions else self.scope()
 
     def meeting(self, demands: Iterable[Expression], among: Scope) -> Scope:
         """The papers of a scope that meet all of the demands."""
@@ -53,14 +57,15 @@ class Narrower:
             return self._combined(demand, among)
         if isinstance(demand, Words):
             return self._with_words(demand.text, among)
-        if demand.column is None or demand.column in TEXT_COLUMNS:
-            met = self._with_phrase(demand.text, TEXT_COLUMNS if demand.column is None else (demand.column,), among)
+        if isinstance(demand, Near) or demand.column in (None, *TEXT_COLUMNS):
+            met = self._with_text(demand, among)
             return _others(among, met) if demand.absent else met
         if demand.column in NAMED and (typed := typed_names(demand.text)) != [[]]:
             met = self._with_name(demand.column, typed, among)
             return _others(among, met) if demand.absent else met
-        condition = filters.matching(demand.column, demand.text, self.columns().field(demand.column).type)
-        return among.passing(self.passing_mask(condition) ^ demand.absent)
+        are_numbers = filters.names_numbers(demand.text) and self._is_of_numbers(demand.column)
+        wanted = filters.Typed(demand.column, demand.text, are_numbers)
+        return among.passing(*self.judge(filters.Combination("not", (wanted,)) if demand.absent else wanted))
 
     def _combined(self, combination: Combination, among: Scope) -> Scope | None:
         """Each part is looked for only where it still matters, and those for which texts are read come last."""
@@ -69,14 +74,19 @@ class Narrower:
             return _others(among, self._meeting(parts[0], among))
         said = False
         remaining = among
+        undecided = among.undecided
         for part in parts:
             met = self._meeting(part, remaining)
             if met is not None:
                 said = True
+                undecided = np.union1d(undecided, met.undecided)
                 remaining = met if combination.operator == "AND" else remaining.passing(~met.flags)
         if not said:
             return None
-        return remaining if combination.operator == "AND" else among.passing(~remaining.flags)
+        if combination.operator == "AND":
+            return remaining
+        passes = ~remaining.flags
+        return among.passing(passes, undecided[~passes[undecided]])
 
     def _reads_texts(self, demand: Expression) -> bool:
         """Whether papers' texts have to be read to see whether they meet a demand."""
@@ -84,32 +94,111 @@ class Narrower:
             return any(map(self._reads_texts, demand.parts))
         if isinstance(demand, Demand) and demand.column not in (None, *TEXT_COLUMNS):
             return False
-        if self.bm25() is None:
+        if self.bm25() is None or isinstance(demand, Near):
             return True
-        return isinstance(demand, Demand) and len(self.analyzer().terms(demand.text)) > 1
+        if isinstance(demand, Words):
+            return bool(self._without_terms(demand.text))
+        return sought(demand) is not None
 
-    def passing_mask(self, expression: filters.Expression) -> Mask:
-        """Which rows pass a filter, those of deleted papers among them."""
-        columns = self.columns()
-        schema = pa.schema([columns.field(name) for name in sorted(expression.columns() & set(columns.names))])
-        tables = (conform(shard.columns(schema.names), schema) for shard in self.shards)
-        masks = [filters.mask(expression, dict(zip(schema.names, table.columns, strict=True)), columns.names) for table in tables]
-        return np.concatenate([np.empty(0, bool), *masks])
+    def is_without_terms(self, leaf: Leaf) -> bool:
+        """Whether BM25 cannot score all that a demand looks for in title and abstract: C++, the beginning child*."""
+        if isinstance(leaf, Words):
+            return bool(self._without_terms(leaf.text))
+        is_text = isinstance(leaf, Near) or leaf.column in (None, *TEXT_COLUMNS)
+        return is_text and sought(leaf) is not None and not self.analyzer().terms(whole_words(leaf.text))
+
+    def judge(self, expression: filters.Expression) -> tuple[Mask, Rows]:
+        """Which rows pass a filter, (rows,), and the rows of papers of which that cannot be told. Deleted papers have no say.
+
+        Raises:
+            UnknownName: it names a column that the papers do not have.
+            InvalidRequest: none of a column's values can be compared as it asks.
+        """
+        names = self.columns().names
+        for name in sorted(expression.columns()):
+            if name not in names:
+                raise UnknownName("column in the filter", name, names)
+        expression.check({name: self._kinds(name) for name in expression.columns()})
+        for condition in filters.comparisons(expression):
+            if condition.quotes_numbers and self._is_of_numbers(condition.column):
+                raise condition.incomparable(pa.float64())
+        verdicts = [self._verdicts(expression, shard) for shard in self.shards]
+        passes = np.concatenate([np.empty(0, bool), *(passes for passes, _ in verdicts)])
+        undecided = np.flatnonzero(np.concatenate([np.empty(0, bool), *(undecided for _, undecided in verdicts)]))
+        if len(undecided):
+            for condition in filters.comparisons(expression):
+                self._check_compares(condition)
+        return passes, undecided
+
+    def _verdicts(self, expression: filters.Expression, shard: Shard) -> tuple[Mask, Mask]:
+        """Which of a shard's papers pass, and of which of those that are not deleted that cannot be told."""
+        if not len(shard.scope):
+            return np.zeros(shard.papers, bool), np.zeros(shard.papers, bool)
+        passes, undecided = filters.decide(expression.evaluate(self._values(shard, expression.columns())))
+        return passes, undecided & shard.scope.flags
+
+    def _check_compares(self, condition: filters.Condition) -> None:
+        """Raise InvalidRequest for a condition by which no paper can be compared that has a value."""
+        missing = filters.Condition(condition.column, "is null", ())
+        for shard in self.shards:
+            _, undecided = self._verdicts(condition, shard)
+            is_missing, _ = self._verdicts(missing, shard)
+            if (~undecided & ~is_missing & shard.scope.flags).any():
+                return
+        raise condition.incomparable(self.columns().field(condition.column).type)
+
+    def _values(self, shard: Shard, names: Collection[str]) -> dict[str, Any]:
+        """Columns of all of a shard's papers, in the shard's own types; null where it lacks one."""
+        table = shard.columns(sorted(names))
+        return {name: table[name] if name in table.column_names else pa.nulls(shard.papers) for name in names}
+
+    def _kinds(self, column: str) -> list[pa.DataType]:
+        """The types that a column has in the shards, that of most papers first."""
+        kinds: Counter[pa.DataType] = Counter()
+        for shard in self.shards:
+            if len(shard.scope) and column in shard.schema.names and not pa.types.is_null(kind := shard.schema.field(column).type):
+                kinds[kind] += len(shard.scope)
+        return [kind for kind, _ in kinds.most_common()]
+
+    def _is_of_numbers(self, column: str) -> bool:
+        """Whether some of a column's values are texts, and yet most are numbers, be it as texts."""
+        if not any(map(is_text, self._kinds(column))):
+            return False
+        numbers = values = 0
+        for shard in self.shards:
+            array = self._values(shard, [column])[column].filter(booleans(shard.scope.flags))
+            numbers += filters.numbers_among(array)
+            values += len(array) - array.null_count
+        return 2 * numbers > values
 
     def _with_words(self, text: str, among: Scope) -> Scope | None:
         """Which papers of a scope have all words of a text in title and abstract; None for stop words alone."""
-        words = self.analyzer().spellings(text)
-        bm25 = self.bm25()
-        if not words:
+        words, others = self.analyzer().spellings(text), self._without_terms(text)
+        if not words and not others:
             return None
-        if bm25 is None:
-            analyzer = self.analyzer()
-            texts = ((row, set(analyzer.terms("\n".join(columns)))) for row, columns in self._texts(among.places, TEXT_COLUMNS))
-            rows_with_all = [row for row, terms in texts if all(any(map(terms.issuperset, ways)) for ways in words)]
-            return among.among(np.array(rows_with_all, np.int64))
         for ways in words:
-            among = among.among(np.concatenate([bm25.rows_with(terms) for terms in ways]))
+            among = self._with_any_way(ways, among)
+        for word in others:
+            among = self._with_sought(word, TEXT_COLUMNS, among)
         return among
+
+    def _without_terms(self, text: str) -> list[Sought]:
+        """The words of a text that are neither terms nor stop words, to be looked for as they are: C++, 7."""
+        analyzer = self.analyzer()
+        found = (exactly(word) for word in text.split() if not analyzer.spellings(word) and not STOPWORDS.issuperset(analyzer.words(word)))
+        return [one for one in found if one is not None]
+
+    def _with_any_way(self, ways: Sequence[set[str]], among: Scope, column: str | None = None) -> Scope:
+        """Which papers of a scope have all terms of one of the ways to spell a word, in a column, or for None in title and abstract."""
+        if (bm25 := self.bm25()) is not None:
+            return among.among(np.concatenate([bm25.rows_with(terms, column) for terms in ways]))
+        analyzer, columns = self.analyzer(), TEXT_COLUMNS if column is None else (column,)
+        rows: list[int] = []
+        for table_rows, table in self._texts(among.places, columns):
+            texts = zip(*(table[name].to_pylist() for name in columns), strict=True)
+            terms_of = (set(analyzer.terms("\n".join(parts))) for parts in texts)
+            rows += [row for row, terms in zip(table_rows.tolist(), terms_of, strict=True) if any(map(terms.issuperset, ways))]
+        return among.among(np.array(rows, np.int64))
 
     def _with_name(self, column: str, typed: Sequence[Sequence[str]], among: Scope) -> Scope:
         """Which papers of a scope have an author or a venue of a name, in any of the ways to read it."""
@@ -127,28 +216,32 @@ class Narrower:
                 parts.append(paper_rows[named(column, table[column], typed)] + shard.first)
         return among.among(np.concatenate(parts))
 
-    def _with_phrase(self, text: str, columns: Sequence[str], among: Scope) -> Scope | None:
-        """Which papers have the terms of a text in sequence in one of the columns; None for stop words alone."""
-        terms = self.analyzer().terms(text)
-        if not terms:
-            return None
-        bm25, (column, *others) = self.bm25(), columns
-        rows = among.places if bm25 is None else bm25.rows_with(terms, None if others else column)
-        if bm25 is not None and len(terms) == 1:
-            return among.among(rows)
-        texts = self._texts(rows[among.has(rows)], columns)
-        phrase_rows = [row for row, parts in texts if any(self._has(part, terms) for part in parts)]
-        return among.among(np.array(phrase_rows, np.int64))
+    def _with_text(self, demand: Demand | Near, among: Scope) -> Scope | None:
+        """Which papers of a scope have the text of a demand; None for a stop word, and where there is nothing to look for."""
+        looked_for = sought(demand)
+        if looked_for is not None:
+            return self._with_sought(looked_for, TEXT_COLUMNS if demand.column is None else (demand.column,), among)
+        terms = set(self.analyzer().terms(demand.text))
+        return self._with_any_way([terms], among, demand.column) if terms else None
 
-    def _has(self, text: str, terms: Sequence[str]) -> bool:
-        text_terms = self.analyzer().terms(text)
-        return any(text_terms[start : start + len(terms)] == terms for start in range(len(text_terms) - len(terms) + 1))
+    def _with_sought(self, looked_for: Sought, columns: Sequence[str], among: Scope) -> Scope:
+        """Which papers of a scope have what is sought in one of the columns. Texts are read of those that have all of its terms."""
+        analyzer, bm25 = self.analyzer(), self.bm25()
+        terms = {term for word in looked_for.words if (term := analyzer.term(word)) is not None}
+        rows = among.places
+        if bm25 is not None and terms:
+            rows = bm25.rows_with(terms, None if len(columns) > 1 else columns[0])
+            rows = rows[among.has(rows)]
+        parts = [NO_ROWS]
+        for table_rows, table in self._texts(rows, columns):
+            parts.append(table_rows[np.any([having(looked_for, table[name]) for name in columns], axis=0)])
+        return among.among(np.concatenate(parts))
 
-    def _texts(self, rows: Rows, columns: Sequence[str]) -> Iterable[tuple[int, tuple[str, ...]]]:
+    def _texts(self, rows: Rows, columns: Sequence[str]) -> Iterable[tuple[Rows, pa.Table]]:
+        """Columns of the papers at some rows, ascending, part after part, with the rows of each."""
         for shard, _, shard_rows in by_shard(rows, self.shards):
             for paper_rows, table in shard.read_at(shard_rows, columns):
-                texts = zip(*(table[name].to_pylist() for name in columns), strict=True)
-                yield from zip((paper_rows + shard.first).tolist(), texts, strict=True)
+                yield paper_rows + shard.first, table
 
 
 def _rows_named(bm25: Bm25, column: str, words: Sequence[str]) -> Rows:
@@ -165,5 +258,5 @@ def _rows_named(bm25: Bm25, column: str, words: Sequence[str]) -> Rows:
 
 
 def _others(among: Scope, met: Scope | None) -> Scope | None:
-    """Those of a scope that do not meet what others of it do."""
-    return None if met is None else among.passing(~met.flags)
+    """Those of a scope that do not meet what others of it do, and of which that can be told."""
+    return None if met is None else among.passing(~met.flags, met.undecided).without(met.undecided)

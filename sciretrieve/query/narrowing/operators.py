@@ -4,7 +4,9 @@
     (transformer OR "attention network") AND protein NOT survey
 
 A quoted phrase must occur in title or abstract; a word or phrase after a minus must not; `title:word`, `abstract:"some words"`
-and any other column's name require it there. Words without operators are only searched for.
+and any other column's name require it there, and `title:(…)` all of what is in parentheses. `child*` is the beginning of a word,
+`"some words"~3` a phrase whose words may be apart, and `a NEAR/3 b` demands two texts near each other; see `phrases`. Words without
+operators are only searched for.
 
 AND, OR and NOT in capitals demand what stands on both sides: a phrase, a field, something in parentheses, or all of the words up to
 the next of these. NOT is read before AND, and AND before OR; what stands side by side without them must all hold. An operator
@@ -18,10 +20,11 @@ import difflib
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
-from typing import Literal, TypeAlias
 
 from ...errors import InvalidRequest, UnknownName
+from .demands import STAR, Combination, Demand, Expression, Near, OperatorName, Words, combined, leaves, wanted, whole_words
+from .joining import ENDINGS, Field, Joined, Level, Nearness, Node, Plain, Sign, Span, joined
+from .refusals import refusal, refused
 
 ALIASES = {"author": "authors", "journal": "venue", "source": "venue", "intitle": "title", "inauthor": "authors", "keyword": "keywords"}
 """Names of fields in other search engines, and the columns that they mean here, where the papers have no column of that name."""
@@ -37,6 +40,10 @@ SHORTEST_NAME = 4
 TEXT_COLUMNS = ("title", "abstract")
 MOST_DEMANDS = 500
 """Phrases, fields and runs of words that a query may demand: each takes a look at the papers."""
+LONGEST_PHRASE = 5_000
+"""Characters of a phrase, which is compared with texts as a whole."""
+LONGEST_LOOSE = 50
+"""Words of a phrase that may stand apart."""
 DEEPEST = 100
 """The most levels of parentheses."""
 LONGEST_IN_CAPITALS = 6
@@ -44,56 +51,17 @@ LONGEST_IN_CAPITALS = 6
 LONGEST_SIDE = 12
 """Words without AND, OR and NOT between them beyond which a text was pasted, not typed: "DESIGN AND METHODS: we asked …"."""
 CHUNK = re.compile(r"\S+")
-TOKEN = re.compile(r'(?P<minus>-)?(?:(?P<field>[^\W\d][\w.-]*):)?(?:"(?P<phrase>\s*[^"\s][^"]*)"|(?P<word>[^\s"]\S*))')
+TOKEN = re.compile(
+    r'(?P<minus>-)?(?:(?P<field>[^\W\d][\w.-]*):)?(?:"(?P<phrase>\s*[^"\s][^"]*)"(?:~(?P<slop>\d{1,3})(?!\w))?|(?P<word>[^\s"]\S*))'
+)
+FIELD_GROUP = re.compile(r"(?P<minus>-)?(?P<field>[^\W\d][\w.-]*):\(")
+BEGINNING = re.compile(r"[(\[]*+(?P<beginning>[^\s*\"]*+(?<=[^\W_]{2})\*)[\]),;.:!?]*$")
+NEARNESS = re.compile(r'NEAR/(?P<distance>\d{1,3})(?=[\s()"]|$)')
 OPERATOR = re.compile(r'(?P<operator>AND|OR|NOT)(?=[\s()"]|$)')
-GROUPING = re.compile(r'(?:^|(?<=[\s()"]))(?:(?:AND|OR|NOT)(?=[\s()"]|$)|-\()')
+GROUPING = re.compile(r'(?:^|(?<=[\s()"]))(?:(?:AND|OR|NOT)(?=[\s()"]|$)|-\(|NEAR/|-?[^\W\d][\w.-]*:\()')
 """What there must be in a text for its parentheses to group."""
 UNTIL_QUOTE = re.compile(r'[^\s"]+')
-ENDINGS = "),;.:!?"
-"""What may stand at the end of a word that is not of it."""
 DOI_ADDRESS = re.compile(r"^(?:https?://)?(?:dx\.)?doi\.org/", re.IGNORECASE)
-
-OperatorName: TypeAlias = Literal["AND", "OR", "NOT"]
-Span: TypeAlias = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Demand:
-    """A text that must, or must not, occur in a paper: in a column, or for None in title or abstract."""
-
-    column: str | None
-    text: str
-    absent: bool = False
-
-    def __str__(self) -> str:
-        text = f'"{self.text}"' if " " in self.text or (self.column is None and not self.absent) else self.text
-        return "-" * self.absent + (f"{self.column}:" if self.column else "") + text
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """Words that must all occur in title and abstract, in any order."""
-
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-
-@dataclass(frozen=True, slots=True)
-class Combination:
-    """AND, OR or NOT (which has one part) over other demands."""
-
-    operator: OperatorName
-    parts: tuple[Expression, ...]
-
-    def __str__(self) -> str:
-        if self.operator == "NOT":
-            return f"NOT {self.parts[0]}" if _is_simple(self.parts[0]) else f"NOT ({self.parts[0]})"
-        return f" {self.operator} ".join(str(part) if _is_simple(part) else f"({part})" for part in self.parts)
-
-
-Expression: TypeAlias = Demand | Words | Combination
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,16 +80,18 @@ def parse(text: str, columns: Collection[str]) -> TypedQuery:
 
     Raises:
         UnknownName: it asks for a field that is not among the columns.
-        InvalidRequest: it has too many demands, or AND, OR, NOT and a parenthesis without its other.
+        InvalidRequest: it has too many demands, AND, OR, NOT and a parenthesis without its other, or what looks like an operator and
+            is none.
     """
     reading = _Reading(text, columns, groups=bool(GROUPING.search(text)) and not _is_title_in_capitals(text))
     if reading.groups and (not reading.combines or reading.is_prose):
         reading = _Reading(text, columns, groups=False)
-    if reading.combines and reading.unbalanced:
-        missing = '"(" without ")"' if reading.unbalanced == "(" else '")" without "("'
-        raise InvalidRequest(
-            f"the query has {missing}; add the other parenthesis, or write and, or, not in small letters if they are only words"
-        )
+    if reading.refusal is not None and not reading.is_prose:
+        raise reading.refusal
+    if reading.combines and reading.unbalanced is not None:
+        missing = '"(" without ")"' if text[reading.unbalanced] == "(" else '")" without "("'
+        advice = "add the other parenthesis, or write and, or, not in small letters if they are only words"
+        raise refused(text, reading.unbalanced, f"the query has {missing}", advice)
     demands = reading.demands
     count = sum(1 for demand in demands for _ in leaves(demand))
     if count > MOST_DEMANDS:
@@ -130,7 +100,7 @@ def parse(text: str, columns: Collection[str]) -> TypedQuery:
         )
     query_words = reading.words
     if not query_words:
-        return TypedQuery(" ".join(text for demand in demands for text in _wanted(demand)), demands, bool(demands))
+        return TypedQuery(STAR.sub("", " ".join(leaf.text for demand in demands for leaf in wanted(demand))), demands, bool(demands))
     return TypedQuery(query_words, demands)
 
 
@@ -140,77 +110,9 @@ def _is_title_in_capitals(text: str) -> bool:
     return is_in_capitals and not set(text) & set('"()') and len(words) > LONGEST_IN_CAPITALS
 
 
-def leaves(demand: Expression) -> Iterator[Demand | Words]:
-    """The texts that a demand is about."""
-    if isinstance(demand, Combination):
-        for part in demand.parts:
-            yield from leaves(part)
-    else:
-        yield demand
-
-
-def _wanted(demand: Expression) -> Iterator[str]:
-    """The texts that a paper should have."""
-    if isinstance(demand, Combination):
-        for part in () if demand.operator == "NOT" else demand.parts:
-            yield from _wanted(part)
-    elif isinstance(demand, Words) or not demand.absent:
-        yield demand.text
-
-
-def _is_simple(demand: Expression) -> bool:
-    """Whether a demand needs no parentheses within others."""
-    if isinstance(demand, Combination):
-        return demand.operator == "NOT"
-    return isinstance(demand, Demand) or " " not in demand.text
-
-
 def _is_left_out(token: re.Match[str]) -> bool:
     """Whether a minus means "without": before a letter it does, before a digit it is a negative number."""
     return bool(token["minus"]) and token["word"][0].isalpha()
-
-
-@dataclass(frozen=True, slots=True)
-class _Plain:
-    """Words side by side, which demand nothing by themselves."""
-
-    places: list[Span]
-
-
-@dataclass(frozen=True, slots=True)
-class _Field:
-    """A phrase, a word with a minus or one with a field, and where it stands."""
-
-    demand: Demand
-    place: Span
-
-
-@dataclass(frozen=True, slots=True)
-class _Sign:
-    """AND, OR or NOT as typed."""
-
-    operator: OperatorName
-    place: Span
-
-
-@dataclass(frozen=True, slots=True)
-class _Joined:
-    """AND, OR or NOT with what stands on its sides."""
-
-    operator: OperatorName
-    parts: list[_Node]
-    places: list[Span]
-
-
-@dataclass(frozen=True, slots=True)
-class _Level:
-    """What stands side by side in parentheses, or in all of the query."""
-
-    parts: list[_Node]
-    places: list[Span]
-
-
-_Node: TypeAlias = _Plain | _Field | _Joined | _Level
 
 
 @dataclass(slots=True)
@@ -219,7 +121,8 @@ class _Open:
 
     place: Span
     is_left_out: bool = False
-    parts: list[_Node | _Sign] = field(default_factory=list)
+    column: str | None = None
+    parts: list[Node | Sign | Nearness] = field(default_factory=list)
 
 
 class _Reading:
@@ -228,10 +131,12 @@ class _Reading:
     def __init__(self, text: str, columns: Collection[str], *, groups: bool) -> None:
         self.groups = groups
         self.combines = False
-        """Whether AND, OR, NOT or a minus before parentheses was read as such."""
-        self.unbalanced = ""
-        """A parenthesis whose other is missing."""
-        self._text, self._columns = text, columns
+        """Whether AND, OR, NOT, NEAR, or a minus or a field before parentheses was read as such."""
+        self.unbalanced: int | None = None
+        """Where a parenthesis is whose other is missing."""
+        self.refusal: InvalidRequest | None = None
+        """Why a word is refused that looks like an operator."""
+        self._text, self._columns, self._is_in_capitals = text, columns, text.isupper()
         self._changes: list[tuple[int, int, str]] = []
         self._parentheses: set[int] = set()
         self._parentheses_known_until = 0
@@ -244,7 +149,7 @@ class _Reading:
         self.words = self._searched()
         """The words to search for."""
 
-    def _all_demanded(self, parts: Sequence[_Node]) -> Iterator[Expression]:
+    def _all_demanded(self, parts: Sequence[Node]) -> Iterator[Expression]:
         for part in parts:
             expression = self._demanded(part, False, False)
             if isinstance(expression, Combination) and expression.operator == "AND":
@@ -260,7 +165,7 @@ class _Reading:
             end = stop
         return " ".join(" ".join([*pieces, self._text[end:]]).split())
 
-    def _read(self) -> list[_Node]:
+    def _read(self) -> list[Node]:
         text, levels = self._text, [_Open((0, 0))]
         place, is_start = 0, True
         while place < len(text):
@@ -270,20 +175,27 @@ class _Reading:
                 place, is_start = place + 1, True
                 self._close(levels, place)
             elif not is_start:
-                place = self._chunk_end(place)
+                start, place = place, self._chunk_end(place)
+                self._refuse(start, place)
             elif self.groups and text[place] == "(" and self._is_group(place):
                 self._open(levels, _Open((place, place + 1)))
                 place += 1
             elif self.groups and text.startswith("-(", place) and self._is_left_out_group(place):
                 self._open(levels, _Open((place, place + 2), is_left_out=True))
                 place += 2
+            elif self.groups and (level := self._field_group(place)):
+                self._open(levels, level)
+                place = level.place[1]
+            elif nearness := NEARNESS.match(text, place):
+                levels[-1].parts.append(Nearness(int(nearness["distance"]), nearness.span()))
+                place, self._words_in_a_row = nearness.end(), 0
             elif self.groups and (sign := OPERATOR.match(text, place)):
-                levels[-1].parts.append(_Sign(sign["operator"], sign.span()))  # type: ignore[arg-type]
+                levels[-1].parts.append(Sign(sign["operator"], sign.span()))  # type: ignore[arg-type]
                 place, self._words_in_a_row = sign.end(), 0
             else:
                 place, is_start = self._token(levels[-1], place), False
         while len(levels) > 1:
-            self.unbalanced = "("
+            self.unbalanced = levels[-1].place[1] - 1
             self._close(levels, len(text))
         return self._joined(levels[0].parts)
 
@@ -293,25 +205,49 @@ class _Reading:
         end = self._word_end(token) if token else self._chunk_end(place)
         demand = self._demand(token, end) if token else None
         if demand is not None:
-            level.parts.append(_Field(demand, (place, end)))
+            level.parts.append(Field(demand, (place, end)))
             return end
+        self._refuse(place, end)
         self._words_in_a_row += 1
         self.is_prose = self.is_prose or self._words_in_a_row > LONGEST_SIDE
-        if level.parts and isinstance(level.parts[-1], _Plain):
+        if level.parts and isinstance(level.parts[-1], Plain):
             level.parts[-1].places.append((place, end))
         else:
-            level.parts.append(_Plain([(place, end)]))
+            level.parts.append(Plain([(place, end)]))
         return end
 
-    def _demand(self, token: re.Match[str], end: int) -> Demand | None:
+    def _demand(self, token: re.Match[str], end: int) -> Demand | Near | None:
         name, absent = token["field"], bool(token["minus"])
         value = token["phrase"] or self._text[token.start("word") : end]
-        if not name:
-            return Demand(None, value, absent) if token["phrase"] is not None or _is_left_out(token) else None
-        column = self._column(name, value)
-        if column is None or not value:
+        column = self._column(name, value) if name else None
+        if not value or (column is None and (name or (token["phrase"] is None and not _is_left_out(token)))):
             return None
-        return Demand(column, (DOI_ADDRESS.sub("", value) or value) if column == "doi" else value, absent)
+        if token["phrase"] is None:
+            self._refuse(token.start("word"), end)
+        slop = None if token["slop"] is None else int(token["slop"])
+        return self._on(column, Demand(None, value, absent, token["phrase"] is not None, slop), token.start())
+
+    def _on(self, column: str | None, demand: Demand | Near, place: int) -> Demand | Near:
+        """A demand on a text as one on a column, as typed at a place. What is not exact may still be the beginning of a word.
+
+        Raises InvalidRequest for what is only understood in title and abstract.
+        """
+        demand = replace(demand, column=column)
+        is_far = isinstance(demand, Near) or demand.slop is not None
+        beginning = None if is_far else BEGINNING.match(demand.text)
+        if column not in (None, *TEXT_COLUMNS):
+            if is_far or beginning:
+                what = f"the query has {demand}, which is not understood"
+                raise refused(self._text, place, what, "NEAR, ~ and the star of child* are for words of title and abstract")
+            text = DOI_ADDRESS.sub("", demand.text) or demand.text if column == "doi" else demand.text
+            return Demand(column, text, demand.absent)
+        self._check_length(demand.text, place, None if isinstance(demand, Near) else demand.slop)
+        if isinstance(demand, Demand) and beginning and not demand.exact:
+            return replace(demand, text=beginning["beginning"], exact=True)
+        return demand
+
+    def _refuse(self, start: int, end: int) -> None:
+        self.refusal = self.refusal or refusal(self._text, start, end, self._is_in_capitals)
 
     def _column(self, name: str, value: str) -> str | None:
         """The column that a name before a colon means; None where it is only a word. Raises UnknownName."""
@@ -347,6 +283,17 @@ class _Reading:
         first = self._text[place + 2 : place + 3]
         return (first.isalpha() or first in ('"', "(")) and self._is_group(place + 1)
 
+    def _field_group(self, place: int) -> _Open | None:
+        """The level that opens where a field stands before a parenthesis."""
+        token = FIELD_GROUP.match(self._text, place)
+        if token is None or not self._columns or not self._is_group(token.end() - 1):
+            return None
+        column = self._column(token["field"], "(")
+        if column is None:
+            self.refusal = self.refusal or UnknownName("field in the query", token["field"], self._columns)
+            return None
+        return _Open((place, token.end()), bool(token["minus"]), column)
+
     def _is_group(self, place: int) -> bool:
         """Whether a parenthesis where a word might begin opens a level: not that of (S)-ibuprofen, which ends within the word."""
         if place >= self._parentheses_known_until:
@@ -363,99 +310,73 @@ class _Reading:
 
     def _close(self, levels: list[_Open], end: int) -> None:
         if len(levels) == 1:
-            self.unbalanced = self.unbalanced or ")"
+            self.unbalanced = end - 1 if self.unbalanced is None else self.unbalanced
             return
         level = levels.pop()
         places = [level.place, (end - 1, end)] if self._text[end - 1] == ")" else [level.place]
         parts = self._joined(level.parts)
         if not parts:
             return
-        inner: _Node = _Level(parts, places)
+        inner: Node = Level(parts, places, level.column)
+        self.combines = self.combines or level.column is not None
         if level.is_left_out:
             self.combines = True
-            inner = _Joined("NOT", [inner], [])
+            inner = Joined("NOT", [inner], [])
         levels[-1].parts.append(inner)
 
-    def _joined(self, parts: Sequence[_Node | _Sign]) -> list[_Node]:
-        """A level's parts, where what AND, OR and NOT join is one. An operator that lacks a side stays a word."""
-        joined = _joined_by("OR", _joined_by("AND", _negated(parts)))
-        nodes = [node for node in joined if not isinstance(node, _Sign)]
-        self.combines = self.combines or _signs(joined) < _signs(parts)
+    def _joined(self, parts: Sequence[Node | Sign | Nearness]) -> list[Node]:
+        nodes, combines = joined(self._text, parts)
+        self.combines = self.combines or combines
         return nodes
 
-    def _demanded(self, node: _Node, required: bool, unwanted: bool) -> Expression | None:
-        """What a part demands, and what becomes of its words: those that are unwanted are not searched for."""
-        if isinstance(node, _Plain):
-            if unwanted:
-                self._changes += [(start, end, "") for start, end in node.places]
-            return Words(" ".join(self._text[start:end] for start, end in node.places)) if required else None
-        if isinstance(node, _Field):
-            is_searched = node.demand.absent == unwanted and node.demand.column in (None, *TEXT_COLUMNS)
-            self._changes.append((*node.place, node.demand.text if is_searched else ""))
-            return node.demand
+    def _demanded(self, node: Node, required: bool, unwanted: bool, column: str | None = None) -> Expression | None:
+        """What a part demands, in a column, and what becomes of its words: those that are unwanted are not searched for."""
+        if isinstance(node, Plain):
+            return self._words_demanded(node, required, unwanted, column)
+        if isinstance(node, Field):
+            demand = self._on(column, node.demand, node.place[0]) if node.demand.column is None else node.demand
+            is_searched = demand.absent == unwanted and demand.column in (None, *TEXT_COLUMNS)
+            self._changes.append((*node.place, whole_words(demand.text) if is_searched else ""))
+            return demand
         self._changes += [(start, end, "") for start, end in node.places]
         operator: OperatorName = "AND"
-        if isinstance(node, _Joined):
+        if isinstance(node, Joined):
             operator, required, unwanted = node.operator, True, unwanted != (node.operator == "NOT")
-        expressions = [self._demanded(part, required, unwanted) for part in node.parts]
-        return _combined(operator, [expression for expression in expressions if expression is not None])
-
-
-def _signs(parts: Sequence[_Node | _Sign]) -> int:
-    return sum(isinstance(part, _Sign) for part in parts)
-
-
-def _negated(parts: Sequence[_Node | _Sign]) -> list[_Node | _Sign]:
-    """Parts of a level, where each NOT is one with what follows it."""
-    negated: list[_Node | _Sign] = []
-    for part in reversed(parts):
-        following = negated[-1] if negated else None
-        if isinstance(part, _Sign) and part.operator == "NOT" and following is not None and not isinstance(following, _Sign):
-            negated[-1] = _Joined("NOT", [following], [part.place])
         else:
-            negated.append(part)
-    return negated[::-1]
+            column = node.column or column
+        expressions = [self._demanded(part, required, unwanted, column) for part in node.parts]
+        return combined(operator, [expression for expression in expressions if expression is not None])
 
+    def _words_demanded(self, node: Plain, required: bool, unwanted: bool, column: str | None) -> Expression | None:
+        """What words side by side demand: those in a column each by itself, or as one value; others together, and their beginnings."""
+        is_value = column not in (None, *TEXT_COLUMNS)
+        if is_value:
+            value = self._text[node.places[0][0] : node.places[-1][1]]
+            self._changes += [(start, end, "") for start, end in node.places]
+            return self._on(column, Demand(None, " ".join(value.split())), node.places[0][0])
+        words: list[str] = []
+        demands: list[Expression] = []
+        for start, end in node.places:
+            word = self._text[start:end]
+            if column is not None or BEGINNING.match(word):
+                demands.append(self._on(column, Demand(None, word), start))
+            elif required:
+                self._check_length(word, start)
+                words.append(word)
+            if unwanted or BEGINNING.match(word):
+                self._changes.append((start, end, ""))
+        if words:
+            demands.insert(0, Words(" ".join(words)))
+        return combined("AND", demands)
 
-def _joined_by(operator: OperatorName, parts: Sequence[_Node | _Sign]) -> list[_Node | _Sign]:
-    """Parts of a level, where what this operator stands between is one. NOT between two is AND NOT."""
-    joined: list[_Node | _Sign] = []
-    places: list[Span] | None = None  # of the operator that waits for what follows it
-    for part, following in zip_longest(parts, parts[1:]):
-        left = joined[-1] if joined and not isinstance(joined[-1], _Sign) else None
-        if isinstance(part, _Sign):
-            if part.operator == operator and left is not None and following is not None and not isinstance(following, _Sign):
-                places = [part.place]
-            else:
-                joined.append(part)
-            continue
-        if operator == "AND" and left is not None and isinstance(part, _Joined) and part.places and places is None:
-            places = []
-        if places is None or left is None:
-            joined.append(part)
-        elif isinstance(left, _Joined) and left.operator == operator:
-            left.parts.append(part)
-            left.places.extend(places)
-        else:
-            joined[-1] = _Joined(operator, [left, part], places)
-        places = None
-    return joined
-
-
-def _combined(operator: OperatorName, expressions: Sequence[Expression]) -> Expression | None:
-    """Demands as one, written as flat as it can be."""
-    if operator == "NOT" or not expressions:
-        (part,) = expressions or (None,)
-        if isinstance(part, Demand):
-            return replace(part, absent=not part.absent)
-        if isinstance(part, Combination) and part.operator == "NOT":
-            return part.parts[0]
-        return None if part is None else Combination("NOT", (part,))
-    parts: list[Expression] = []
-    for expression in expressions:
-        is_alike = isinstance(expression, Combination) and expression.operator == operator
-        parts += expression.parts if isinstance(expression, Combination) and is_alike else (expression,)
-    return parts[0] if len(parts) == 1 else Combination(operator, tuple(parts))
+    def _check_length(self, text: str, place: int, slop: int | None = None) -> None:
+        """Raises InvalidRequest for a text that is too long to be compared with others."""
+        count, most, what = len(text), LONGEST_PHRASE, "characters"
+        if slop is not None and count <= most:
+            count, most, what = len(text.split()), LONGEST_LOOSE, "words, which may stand apart"
+        if count > most:
+            problem = f"the query has a phrase of {count:,} {what}, and at most {most:,} are compared"
+            raise refused(self._text, place, problem, "quote a part of it, or leave out the quotation marks")
 
 
 def _unclosed(chunk: str) -> int:

@@ -55,8 +55,9 @@ class Cutter:
 
     def _write(self) -> None:
         if self._share.has(len(self.shards)):
-            table = concat(self._tables)
-            cut_shard(self._folder_of(len(self.shards)), table, contents(table))
+            # of each table before the others give its columns another type: so a later `sync` sees the same papers
+            hashes = pa.concat_arrays([contents(table) for table in self._tables])
+            cut_shard(self._folder_of(len(self.shards)), concat(self._tables), hashes)
         self.shards.append(self._papers)
         self._tables, self._papers, self._bytes = [], 0, 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
 import io
 import json
@@ -66,6 +67,33 @@ def test_each_file_is_read_as_its_own_format(tmp_path: Path, caplog: pytest.LogC
     assert read_corpus(path / "papers.csv")[0]["id"].to_pylist() == ["c"]
 
 
+def test_its_directory_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = packed_as(tmp_path / "export.zip", {f"{number}.csv": f"id,title\nc{number},Of CSV {number}\n" for number in range(20)})
+    opened: list[Path] = []
+
+    class Counted(zipfile.ZipFile):
+        def __init__(self, file: Any) -> None:
+            opened.append(file)
+            super().__init__(file)
+
+    monkeypatch.setattr(zipfile, "ZipFile", Counted)
+    assert len(sr.build(path, tmp_path / "index", encoder=None)) == 20
+    assert sr.sync(path, tmp_path / "index").added == 0
+    assert opened == [path]
+
+
+def test_a_file_in_it_is_read_on_while_others_are_opened_and_the_archive_is_replaced(tmp_path: Path) -> None:
+    path = packed(tmp_path / "export.zip", a__bib="a" * 100_000, b__bib=BIB)
+    with archives.Member(path, "a.bib") as first, archives.Member(path, "b.bib") as second:
+        assert first.read(10) == b"a" * 10
+        assert second.read() == BIB.encode()
+        packed(tmp_path / "new.zip", b__bib="new").replace(path)
+        assert list(archives.names(path)) == ["b.bib"]
+        for number in range(9):  # more than are kept open
+            archives.names(packed(tmp_path / f"{number}.zip", a__bib=BIB))
+        assert len(first.read()) == 100_000 - 10
+
+
 def test_an_index_of_it_knows_its_files_and_sees_a_change(tmp_path: Path) -> None:
     path = packed(tmp_path / "export.zip", a__bib=BIB, b__csv="id,title\nc,Of CSV\n")
     index = sr.build(path, tmp_path / "index", encoder=None)
@@ -115,6 +143,19 @@ def bomb(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return packed(path, a__csv=b"a" * (4 << 20), b__csv="id,title\n")
 
 
+def overlapping(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Fifty names of the same compressed bytes: by its own directory it holds fifty times as many."""
+    monkeypatch.setattr(archives, "LARGEST", 1 << 20)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("0.csv", b"".join(b"id,title,%d\n" % (number // 10) for number in range(10_000)))
+        for number in range(1, 50):
+            other = copy.copy(archive.filelist[0])
+            other.filename = f"{number}.csv"
+            archive.filelist.append(other)
+        assert 50 * other.file_size < archives.MOST_TIMES * 50 * other.compress_size
+    return path
+
+
 def encrypted(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     data = bytearray(packed(path, a__bib=BIB, b__bib=BIB).read_bytes())
     for place in (data.find(b"PK\x03\x04") + 6, data.find(b"PK\x01\x02") + 8):
@@ -141,6 +182,7 @@ def many(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("made", "error", "words"),
     [
         (bomb, InvalidRequest, "would unpack to 4 MB, far more than its size lets expect"),
+        (overlapping, InvalidRequest, "would unpack to 6 MB, far more than its size lets expect"),
         (encrypted, InvalidRequest, r"a\.bib cannot be read to its end .*encrypted"),
         (of_one_name, InvalidRequest, "holds several files of one name; unpack it"),
         (nested, NotFound, "holds no supported file"),
@@ -156,6 +198,14 @@ def test_what_is_wrong_with_it_is_said_in_one_line(
     assert "\n" not in str(caught.value)
 
 
+def test_one_that_is_only_large_or_only_well_compressed_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    well_compressed = packed(tmp_path / "a.zip", a__csv=b"id,title\n" + b"\n" * (4 << 20), b__csv="id,title\nb,Paper\n")
+    assert archives.MOST_TIMES * well_compressed.stat().st_size < 4 << 20
+    assert len(read_corpus(well_compressed)[0]) == 1
+    monkeypatch.setattr(archives, "LARGEST", 1)
+    assert len(read_corpus(packed(tmp_path / "b.zip", a__csv="id,title\na,Paper\n", b__csv="id,title\nb,Paper\n"))[0]) == 2
+
+
 def test_a_zip_within_one_is_refused(tmp_path: Path) -> None:
     inner = packed(tmp_path / "inner.zip", a__bib=BIB).read_bytes()
     path = packed_as(tmp_path / "p.zip", {"inner.zip": inner, "b.bib": BIB})
@@ -167,6 +217,9 @@ def test_on_standard_input_it_holds_one_file(tmp_path: Path, monkeypatch: pytest
     data = packed(tmp_path / "p.zip", a__bib=BIB, b__bib=BIB).read_bytes()
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
     with pytest.raises(InvalidRequest, match=r"- holds 2 files, and such a \.zip is read only as a corpus, from a file; unpack it"):
+        read_corpus("-")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(bomb(tmp_path / "p.zip", monkeypatch).read_bytes())))
+    with pytest.raises(InvalidRequest, match="- would unpack to 4 MB, far more than its size lets expect"):
         read_corpus("-")
 
 

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sciretrieve.errors import InvalidRequest, UnknownName
-from sciretrieve.query.narrowing.operators import MOST_DEMANDS, Combination, Demand, Expression, TypedQuery, Words, leaves, parse
+from sciretrieve.query.narrowing.demands import Combination, Demand, Expression, Near, Words, leaves
+from sciretrieve.query.narrowing.operators import MOST_DEMANDS, TypedQuery, parse
 
 COLUMNS = ("id", "title", "abstract", "year", "venue", "authors", "doi")
+
+
+def exact(text: str, column: str | None = None, *, absent: bool = False, slop: int | None = None) -> Demand:
+    """A phrase, or the beginning of a word."""
+    return Demand(column, text, absent, exact=True, slop=slop)
 
 
 @pytest.mark.parametrize(
     ("text", "words", "demands"),
     [
         ("graph networks", "graph networks", []),
-        ('"graph networks"', "graph networks", [Demand(None, "graph networks")]),
-        ('deep "graph networks" now', "deep graph networks now", [Demand(None, "graph networks")]),
+        ('"graph networks"', "graph networks", [exact("graph networks")]),
+        ('deep "graph networks" now', "deep graph networks now", [exact("graph networks")]),
         ("graphs -survey", "graphs", [Demand(None, "survey", absent=True)]),
-        ('graphs -"neural networks"', "graphs", [Demand(None, "neural networks", absent=True)]),
+        ('graphs -"neural networks"', "graphs", [exact("neural networks", absent=True)]),
         ("title:graph nodes", "graph nodes", [Demand("title", "graph")]),
-        ('abstract:"graph nodes" edges', "graph nodes edges", [Demand("abstract", "graph nodes")]),
+        ('abstract:"graph nodes" edges', "graph nodes edges", [exact("graph nodes", "abstract")]),
         ("graphs -title:survey", "graphs", [Demand("title", "survey", absent=True)]),
         ("graphs -venue:ACL", "graphs", [Demand("venue", "ACL", absent=True)]),
         ("graphs year:2019", "graphs", [Demand("year", "2019")]),
@@ -30,7 +38,7 @@ COLUMNS = ("id", "title", "abstract", "year", "venue", "authors", "doi")
         ('graphs authors:"ada lovelace"', "graphs", [Demand("authors", "ada lovelace")]),
         ("graphs journal:nature", "graphs", [Demand("venue", "nature")]),
         ("graphs doi:10.1/2-3:4", "graphs", [Demand("doi", "10.1/2-3:4")]),
-        ('"a b" "c d" -e -f', "a b c d", [Demand(None, "a b"), Demand(None, "c d"), Demand(None, "e", True), Demand(None, "f", True)]),
+        ('"a b" "c d" -e -f', "a b c d", [exact("a b"), exact("c d"), Demand(None, "e", True), Demand(None, "f", True)]),
         ("  spaces \t between\nwords  ", "spaces between words", []),
         ("", "", []),
     ],
@@ -130,9 +138,9 @@ def none(part: Expression) -> Combination:
         ("a NOT NOT b", "a b", [Words("a"), Words("b")]),
         ("x -(systematic review)", "x", [none(Words("systematic review"))]),
         ("x -(a OR -b)", "x b", [none(either(Words("a"), Demand(None, "b", absent=True)))]),
-        ('"a b" OR author:kipf', "a b", [either(Demand(None, "a b"), Demand("authors", "kipf"))]),
-        ('x AND ("a b" title:c)', "x a b c", [Words("x"), Demand(None, "a b"), Demand("title", "c")]),
-        ('x NOT "a b"', "x", [Words("x"), Demand(None, "a b", absent=True)]),
+        ('"a b" OR author:kipf', "a b", [either(exact("a b"), Demand("authors", "kipf"))]),
+        ('x AND ("a b" title:c)', "x a b c", [Words("x"), exact("a b"), Demand("title", "c")]),
+        ('x NOT "a b"', "x", [Words("x"), exact("a b", absent=True)]),
         ("x NOT -b", "x b", [Words("x"), Demand(None, "b")]),
         ("(S)-ibuprofen AND rats", "(S)-ibuprofen rats", [Words("(S)-ibuprofen"), Words("rats")]),
         ("(rats AND (S)-ibuprofen)", "rats (S)-ibuprofen", [Words("rats"), Words("(S)-ibuprofen")]),
@@ -142,7 +150,7 @@ def none(part: Expression) -> Combination:
         ("DIABETES AND INSULIN", "DIABETES INSULIN", [Words("DIABETES"), Words("INSULIN")]),
         ("א OR b c d e f g", "א b c d e f g", [either(Words("א"), Words("b c d e f g"))]),
         ("א ב 1 2 3 4 OR 5", "א ב 1 2 3 4 5", [either(Words("א ב 1 2 3 4"), Words("5"))]),
-        ('"A" OR B C D E F G H', "A B C D E F G H", [either(Demand(None, "A"), Words("B C D E F G H"))]),
+        ('"A" OR B C D E F G H', "A B C D E F G H", [either(exact("A"), Words("B C D E F G H"))]),
         ("year:>=2015 star", "star", [Demand("year", ">=2015")]),
         ("star AND year:2015-", "star", [Words("star"), Demand("year", "2015-")]),
     ],
@@ -151,8 +159,85 @@ def test_and_or_not(text: str, words: str, demands: list[Expression]) -> None:
     assert parse(text, COLUMNS) == TypedQuery(words, tuple(demands))
 
 
+NO_E = Demand("title", "e", absent=True)
+CHILDREN, A_NEAR_B = exact("child*"), Near(None, ("a",), ("b",), 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "demands"),
+    [
+        ("asthma child*", "asthma", [CHILDREN]),
+        ("asthma child*,", "asthma", [CHILDREN]),
+        ("asthma -child*", "asthma", [exact("child*", absent=True)]),
+        ("asthma title:child*", "asthma", [exact("child*", "title")]),
+        ("young child* AND asthma", "young asthma", [Words("young"), CHILDREN, Words("asthma")]),
+        ('"young child*" asthma', "young asthma", [exact("young child*")]),
+        ("A* search in C*-algebras", "A* search in C*-algebras", []),
+        ('"a b"~3', "a b", [exact("a b", slop=3)]),
+        ('title:"a b"~0 x', "a b x", [exact("a b", "title", slop=0)]),
+        ("x a NEAR/3 b y", "x a b y", [A_NEAR_B]),
+        ("-(a NEAR/3 b) y", "y", [replace(A_NEAR_B, absent=True)]),
+        ("title:(a NEAR/3 b)", "a b", [replace(A_NEAR_B, column="title")]),
+        ("a NEAR/3 b OR c", "a b c", [either(A_NEAR_B, Words("c"))]),
+        ('(a OR "b c" OR d*) NEAR/0 ef*', "a b c d*", [Near(None, ("a", "b c", "d*"), ("ef*",), 0)]),
+        ("title:(a OR b)", "a b", [either(Demand("title", "a"), Demand("title", "b"))]),
+        ("-title:(a OR b) c", "c", [none(either(Demand("title", "a"), Demand("title", "b")))]),
+        ('title:(a b NOT "c d" -e)', "a b", [Demand("title", "a"), Demand("title", "b"), exact("c d", "title", absent=True), NO_E]),
+        ("title:((a OR year:2019) AND b)", "a b", [either(Demand("title", "a"), Demand("year", "2019")), Demand("title", "b")]),
+        ("x author:(Ada Lovelace OR kipf)", "x", [either(Demand("authors", "Ada Lovelace"), Demand("authors", "kipf"))]),
+    ],
+)
+def test_beginnings_distances_and_fields_over_groups(text: str, words: str, demands: list[Expression]) -> None:
+    assert parse(text, COLUMNS) == TypedQuery(words, tuple(demands))
+
+
+def test_beginnings_alone_are_a_listing() -> None:
+    assert parse("child* OR teen*", COLUMNS) == TypedQuery("child teen", (either(CHILDREN, exact("teen*")),), listing=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("asthma ch*ld", r"has ch\*ld, which is not understood, at character 8 of 'asthma ch\*ld'; a star ends the beginning of a word"),
+        ("*itis", r"has \*itis, which is not understood, at character 1 "),
+        ("title:ch*ld", r"has ch\*ld, .* at character 7 "),
+        ("wom?n", r"has wom\?n, .* write \(woman OR women\)"),
+        ("a NEAR/x b", "has NEAR/x, which is not understood, at character 3 of 'a NEAR/x b'; write a NEAR/3 b"),
+        ("a NEAR b", "has NEAR, which is not understood, at character 3 "),
+        ("a ADJ3 b", "has ADJ3, .* write a NEAR/3 b"),
+        ("a W/3 b", "has W/3, .* write a NEAR/3 b"),
+        ("NEAR/3 b", "has NEAR/3 without a word or a phrase on each side, at character 1 "),
+        ("(a AND b) NEAR/3 c", "has NEAR/3 without a word or a phrase on each side, at character 11 "),
+        ("a NEAR/3 b NEAR/3 c", "has NEAR/3 without a word or a phrase on each side, at character 12 "),
+        ("a NEAR/3 title:b", "has NEAR/3 without a word or a phrase on each side"),
+        ('"a b"~x', "has ~x, which is not understood, at character 6 of .*; ~ follows a quoted phrase, and a number"),
+        ('"a b"~1000', "has ~1000, which is not understood"),
+        ("graph~2", "has graph~2, .* never a word"),
+        ('"a b"[tiab]', r"has \[tiab\], .* fields come first"),
+        ("author:vasw*", r"has authors:vasw\*, which is not understood, at character 1 .* title and abstract"),
+        ("author:(a NEAR/3 b)", r"has authors:\(a NEAR/3 b\), which is not understood"),
+        ("title:(a OR", r'has "\(" without "\)", at character 7 '),
+        ("foo AND (bar", r'has "\(" without "\)", at character 9 '),
+        ("note:(a OR b)", "unknown field in the query 'note'; there are: "),
+        ('"' + "a " * 3000 + '"', "has a phrase of 6,000 characters, and at most 5,000 are compared, at character 1 "),
+        ('"' + "a " * 60 + '"~3', "has a phrase of 60 words, which may stand apart, and at most 50 are compared"),
+    ],
+)
+def test_what_looks_like_an_operator_is_refused_with_its_place(text: str, said: str) -> None:
+    with pytest.raises(InvalidRequest, match=said) as caught:
+        parse(text, COLUMNS)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 250
+
+
+def test_what_looks_like_an_operator_in_pasted_text_is_a_word() -> None:
+    text = "we asked how the p*q norm of all of these many ch*ld words may be bounded below by wom?n"
+    assert parse(text, COLUMNS) == TypedQuery(text, ())
+
+
 def test_demands_are_written_as_they_are_typed() -> None:
-    for text in ('(a OR "b c") AND (d e) NOT year:2019', "a AND NOT (b OR -c)", "NOT (a AND b)"):
+    texts = ('(a OR "b c") AND (d e) NOT year:2019', "a AND NOT (b OR -c)", "NOT (a AND b)", '"b c"~3 OR child*', '"t-cell" AND title:"a"')
+    for text in (*texts, 'a AND ((b OR "c d") NEAR/3 e*)', "title:(a NEAR/3 b) AND c", "x AND -(a NEAR/3 b)"):
         demands = parse(text, COLUMNS).demands
         again = parse(" AND ".join(f"({demand})" for demand in demands), COLUMNS).demands
         assert again == demands
@@ -175,8 +260,11 @@ def test_demands_on_columns_alone_are_a_listing(text: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a AND (b OR c", r'has "\(" without "\)"; add the other parenthesis, or write and, or, not in small letters'),
-        ("a AND b) OR c", r'has "\)" without "\("'),
+        (
+            "a AND (b OR c",
+            r'has "\(" without "\)", at character 7 of .a AND \(b OR c.; add the other parenthesis, or write and, or, not in small letters',
+        ),
+        ("a AND b) OR c", r'has "\)" without "\(", at character 8'),
         ("(" * 200 + "a OR b" + ")" * 200, "nests parentheses more than 100 levels deep"),
         (" OR ".join(["word"] * (MOST_DEMANDS + 1)), f"has {MOST_DEMANDS + 1} operators"),
         ("autor:kipf", "unknown field in the query 'autor'; did you mean 'authors'"),
@@ -241,7 +329,29 @@ def test_nothing_typed_fails_or_is_lost(text: str) -> None:
 @example("NOT (NOT (a) NOT) b")
 @given(
     st.lists(
-        st.sampled_from(["graph", "AND", "OR", "NOT", "(", ")", "-(", '"', '"a b"', "-c", "title:x", "year:2-", " ", ",", "((", "(d)"])
+        st.sampled_from(
+            [
+                "graph",
+                "AND",
+                "OR",
+                "NOT",
+                "NEAR/1",
+                "title:(",
+                '"x y"~2',
+                "(",
+                ")",
+                "-(",
+                '"',
+                '"a b"',
+                "-c",
+                "title:x",
+                "year:2-",
+                " ",
+                ",",
+                "((",
+                "(d)",
+            ]
+        )
     ).flatmap(lambda parts: st.sampled_from([" ", ""]).map(lambda joint: joint.join(parts)))
     | st.text('abANDORNT() -":,', max_size=40)
     | st.text(max_size=20)

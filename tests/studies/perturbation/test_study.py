@@ -151,7 +151,8 @@ def test_the_report_has_all_figures_and_the_published_ones(reported: tuple[dict[
     for line in (
         "| SPECTER, Arxiv-HEP | 0.693 | 92.4 | 0.354 | 75.7 |",  # Table 3
         "| SPECTER, ACL-ANTH | 0.740 | 95.1 | 0.990 | 100.0 |",  # Table 9
-        "| SciBERT, Arxiv-MATH | 71.1 | 52.2 | 31.3 | 23 | 14.5 |",  # Table 4
+        "| SciBERT (cased), Arxiv-MATH | 71.1 | 52.2 | 31.3 | 23 | 14.5 |",  # Table 4
+        "| SciBERT (cased) | 75.04 | 59.62 | 22.6 | 26.28 | 14.35 |",  # Table 5
         "| OAG-BERT | 6.84 | 6.24 | 7.31 | 5.95 | 3.17 |",  # Table 5
         "| threshold | > 75 | > 70 | 50 to 70 | 50 to 70 | < 20 |",
     ):

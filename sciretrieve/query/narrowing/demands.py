@@ -1,0 +1,136 @@
+"""What a typed query demands of papers, as a tree: texts at the leaves, joined by AND, OR and NOT."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+OperatorName: TypeAlias = Literal["AND", "OR", "NOT"]
+STAR = re.compile(r"(?<=[^\W_]{2})\*(?=\s|$)")
+"""A star that stands for the rest of a word. After a single letter it is part of a name: A*, C*-algebra."""
+BEGINNING = re.compile(rf"\S*{STAR.pattern}")
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """A text that must, or must not, occur in a paper: in a column, or for None in title or abstract.
+
+    One that is `exact`, in title and abstract, must occur as it is written, see `phrases`; with a `slop`, its words may stand apart.
+    Otherwise a word of title and abstract may occur in any form with the same stem.
+    """
+
+    column: str | None
+    text: str
+    absent: bool = False
+    exact: bool = False
+    slop: int | None = None
+
+    def __str__(self) -> str:
+        is_quoted = " " in self.text or (self.exact and not STAR.search(self.text))
+        text = f'"{self.text}"' if is_quoted else self.text
+        return "-" * self.absent + (f"{self.column}:" if self.column else "") + text + (f"~{self.slop}" if self.slop is not None else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """One of some texts must, or must not, occur near one of others, in either order: with at most `distance` words between them, in a
+    column, or for None in title or abstract."""
+
+    column: str | None
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    distance: int
+    absent: bool = False
+
+    @property
+    def text(self) -> str:
+        """All of its texts."""
+        return " ".join([*self.left, *self.right])
+
+    def __str__(self) -> str:
+        text = f"{_alternatives(self.left)} NEAR/{self.distance} {_alternatives(self.right)}"
+        if self.column or self.absent:
+            text = f"({text})"
+        return "-" * self.absent + (f"{self.column}:" if self.column else "") + text
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Words that must all occur in title and abstract, in any order."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """AND, OR or NOT (which has one part) over other demands."""
+
+    operator: OperatorName
+    parts: tuple[Expression, ...]
+
+    def __str__(self) -> str:
+        if self.operator == "NOT":
+            return f"NOT {self.parts[0]}" if _is_simple(self.parts[0]) else f"NOT ({self.parts[0]})"
+        return f" {self.operator} ".join(str(part) if _is_simple(part) else f"({part})" for part in self.parts)
+
+
+Leaf: TypeAlias = Demand | Near | Words
+Expression: TypeAlias = Leaf | Combination
+
+
+def leaves(demand: Expression) -> Iterator[Leaf]:
+    """The texts that a demand is about."""
+    if isinstance(demand, Combination):
+        for part in demand.parts:
+            yield from leaves(part)
+    else:
+        yield demand
+
+
+def wanted(demand: Expression) -> Iterator[Leaf]:
+    """The texts that a paper should have."""
+    if isinstance(demand, Combination):
+        for part in () if demand.operator == "NOT" else demand.parts:
+            yield from wanted(part)
+    elif isinstance(demand, Words) or not demand.absent:
+        yield demand
+
+
+def whole_words(text: str) -> str:
+    """A text without the beginnings of words in it, which are not searched for."""
+    return " ".join(BEGINNING.sub("", text).split())
+
+
+def combined(operator: OperatorName, expressions: Sequence[Expression]) -> Expression | None:
+    """Demands as one, written as flat as it can be."""
+    if operator == "NOT" or not expressions:
+        (part,) = expressions or (None,)
+        if isinstance(part, Demand | Near):
+            return replace(part, absent=not part.absent)
+        if isinstance(part, Combination) and part.operator == "NOT":
+            return part.parts[0]
+        return None if part is None else Combination("NOT", (part,))
+    parts: list[Expression] = []
+    for expression in expressions:
+        is_alike = isinstance(expression, Combination) and expression.operator == operator
+        parts += expression.parts if isinstance(expression, Combination) and is_alike else (expression,)
+    return parts[0] if len(parts) == 1 else Combination(operator, tuple(parts))
+
+
+def _alternatives(texts: Sequence[str]) -> str:
+    quoted = [f'"{text}"' if " " in text else text for text in texts]
+    return quoted[0] if len(quoted) == 1 else f"({' OR '.join(quoted)})"
+
+
+def _is_simple(demand: Expression) -> bool:
+    """Whether a demand needs no parentheses within others."""
+    if isinstance(demand, Combination):
+        return demand.operator == "NOT"
+    if isinstance(demand, Near):
+        return False
+    return isinstance(demand, Demand) or " " not in demand.text

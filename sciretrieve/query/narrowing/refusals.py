@@ -1,0 +1,46 @@
+"""What looks like an operator and cannot be read as one: that is said, with its place, and never taken for words in silence."""
+
+from __future__ import annotations
+
+import re
+
+from ...errors import InvalidRequest
+
+QUOTE_IT = "put it in double quotes if these are its characters"
+_STAR = f"a star ends the beginning of a word, as in child*, and has no other place; {QUOTE_IT}"
+_NEAR = f"write a NEAR/3 b, with a number up to 999; {QUOTE_IT}"
+LIKE_OPERATORS = [
+    (re.compile(r"[^\W_]\*[^\W\d_]|[^\W\d_]\*[^\W_]|^\*[^\W_]{2}|[^\W_]{2}\*\*"), _STAR),
+    (re.compile(r"[^\W\d_]\?[^\W\d_]"), f"a question mark stands for no letter: write (woman OR women); {QUOTE_IT}"),
+    (re.compile(r"^NEAR/|^(?:NEAR|N|ADJ|W|PRE|WITHIN)/\d+$|^(?:NEAR|ADJ)\d+$"), _NEAR),
+    (re.compile(r"^~"), '~ follows a quoted phrase, and a number up to 999 follows it, as in "heart failure"~3'),
+    (re.compile(r"^[^\W\d_]{2,}~\d*$"), f'~ follows a quoted phrase, as in "heart failure"~3, and never a word; {QUOTE_IT}'),
+    (
+        re.compile(r"\[(?:tiab|tw|ti|ab|au|mh|majr|dp|pdat|[Mm]e[Ss][Hh]|Title|Author|All Fields)(?:[\]:/]|$)"),
+        "fields come first and end with a colon, as in title:cancer or author:smith",
+    ),
+]
+"""Words that are meant as operators, as other search engines have them, and what to write here."""
+BARE_NEAR = "NEAR"
+SHOWN = 40
+"""Characters of the query that a message shows."""
+
+
+def refusal(text: str, start: int, end: int, is_in_capitals: bool) -> InvalidRequest | None:
+    """Why a word of a text, which may be all in capitals, is refused, where it looks like an operator; None where it is just a word."""
+    word = text[start:end].lstrip("(").rstrip("),;.:!?")
+    if "://" in word:
+        return None
+    if word == BARE_NEAR and start and not is_in_capitals:
+        return refused(text, start, f"the query has {word}, which is not understood", _NEAR)
+    for pattern, advice in LIKE_OPERATORS:
+        if pattern.search(word):
+            return refused(text, start, f"the query has {word}, which is not understood", advice)
+    return None
+
+
+def refused(text: str, place: int, what: str, advice: str) -> InvalidRequest:
+    """An error about what stands at a place of a query."""
+    start = max(0, min(place - SHOWN // 2, len(text) - SHOWN))
+    excerpt = "…" * (start > 0) + " ".join(text[start : start + SHOWN].split()) + "…" * (start + SHOWN < len(text))
+    return InvalidRequest(f"{what}, at character {place + 1:,} of {excerpt!r}; {advice}")
