@@ -14,6 +14,7 @@ from ..choices import (
     Mode,
     PoolingName,
     Precision,
+    SelfMatches,
     check_choice,
     check_types,
 )
@@ -56,6 +57,7 @@ class Request:
         rerank: a reranker for the first answers of any of these, see `open_reranker`.
         rerank_depth: how many answers it reorders.
         metric: "l2", "ip" or "cosine", instead of the protocol's metric.
+        self_matches: whether a paper with the query's own id is "dropped" from the answer or "kept", instead of what the protocol does.
         measures: instead of the protocol's measures.
         precision: see `load_encoder`.
         device: see `load_encoder`.
@@ -87,6 +89,7 @@ class Request:
     rerank: str | None = None
     rerank_depth: int = SearchOptions().rerank_depth
     metric: Metric | None = None
+    self_matches: SelfMatches | None = None
     measures: Sequence[str] = ()
     precision: Precision = "auto"
     device: Device = "auto"
@@ -155,6 +158,7 @@ class RequestKeywords(TypedDict, total=False):
     rerank: str | None
     rerank_depth: int
     metric: Metric | None
+    self_matches: SelfMatches | None
     measures: Sequence[str]
     precision: Precision
     device: Device
