@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 def counted(count: int, noun: str, plural: str = "") -> str:
     """A count with its noun: 1 paper, 1,200 papers, 2 queries."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def listed(names: Sequence[str], count: int) -> str:
+    """The first of so many names: a, b, c, …"""
+    return ", ".join(names) + (", …" if count > len(names) else "")
 
 
 def in_words(seconds: float) -> str:
