@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .fusion import Fusion
     from .index import Index
     from .index import Index as open  # noqa: A004, N813
-    from .indexing import add, build, build_part, delete, estimate, merge, reindex, sync
+    from .indexing import add, build, build_part, delete, estimate, merge, reindex, restore, sync
     from .options import Bm25Parameters, BuildSettings, SearchOptions
     from .perturbation import robustness
     from .ranking.reranking import open_reranker
@@ -89,6 +89,7 @@ __all__ = [
     "profile",
     "reindex",
     "repair",
+    "restore",
     "robustness",
     "save_search",
     "saved_search",
@@ -142,6 +143,7 @@ _HOMES = {
     "profile": "answers.profiles",
     "reindex": "indexing",
     "repair": "repairing",
+    "restore": "indexing",
     "robustness": "perturbation",
     "save_search": "answers.saved",
     "saved_search": "answers.saved",

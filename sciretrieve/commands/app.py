@@ -69,6 +69,7 @@ COMMANDS = {
         (updating.add, "add", "new-papers.bib -i indexes/papers"),
         (updating.sync, "sync", "papers.bib -i indexes/papers --watch"),
         (updating.delete, "delete", "kipf2017semi -i indexes/papers"),
+        (updating.restore, "restore", "--generation 3 -i indexes/papers"),
         (updating.merge, "merge", "-i indexes/papers"),
         (updating.reindex, "reindex", "-i indexes/papers --dense hnsw"),
         (listing.indexes, "indexes", ""),

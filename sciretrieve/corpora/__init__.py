@@ -7,20 +7,24 @@ memory, except the parsing libraries for BibTeX and RIS (such files are personal
 
 from .columns import ColumnMap
 from .corpus import Corpus, PaperCorpus, Sources, TableCorpus, open_corpus
+from .papers import Batch
 from .queries import read_queries
-from .raw import Rejected
+from .raw import CutOff, Rejected, Withdrawn
 from .reading import Reading
 from .rejections import Rejections
 
 __all__ = [
+    "Batch",
     "ColumnMap",
     "Corpus",
+    "CutOff",
     "PaperCorpus",
     "Reading",
     "Rejected",
     "Rejections",
     "Sources",
     "TableCorpus",
+    "Withdrawn",
     "open_corpus",
     "read_queries",
 ]

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from ..choices import Device, Metric, Precision
-from ..corpora import Corpus, Reading, Rejections
+from ..corpora import Batch, Corpus, Reading, Rejections
 from ..encoders import check_golden, golden_vectors
 from ..files import remove, sync_file
 from ..late import Packing
@@ -54,7 +54,7 @@ class Intake:
         corpus: Corpus,
         limit: int | None,
         strict: bool,
-        chosen: Callable[[pa.Table], pa.Table],
+        chosen: Callable[[Batch], pa.Table],
         finished: Callable[[], Mapping[str, Any]] = dict,
     ) -> Intake:
         """Read the corpus and cut its papers into shards, unless that is done.
@@ -63,7 +63,7 @@ class Intake:
             corpus: the corpus.
             limit: stop after so many papers.
             strict: stop at the first bad row.
-            chosen: is called with each batch of papers, and gives those to take in.
+            chosen: is called with each batch, and gives those of its papers to take in.
             finished: is called after the last batch, and gives more to note of what was read.
 
         Raises:
@@ -80,11 +80,12 @@ class Intake:
         self.progress.start(min(count, limit) if count is not None and limit is not None else count, unit="papers read")
         for batch in corpus.batches():
             rejections(batch.rejected)
-            table = batch.papers if limit is None else batch.papers.slice(0, limit - papers_read)
-            reading(replace(batch, papers=table))
-            papers_read += len(table)
-            cutter.add(chosen(table))
-            self.progress.advance(len(table))
+            if limit is not None:
+                batch = replace(batch, papers=batch.papers.slice(0, limit - papers_read))
+            reading(batch)
+            papers_read += len(batch.papers)
+            cutter.add(chosen(batch))
+            self.progress.advance(len(batch.papers))
             if limit is not None and papers_read >= limit:
                 break
         shards = cutter.finish()

@@ -57,7 +57,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     corpora = Corpora.write(folder)
     with letters_for_all():
         build(corpora, folder / "index")
-        indexing.sync(corpora.second, folder / "index")
+        indexing.sync(corpora.second, folder / "index", allow_deletions=True)
         indexing.delete(folder / "index", ["p0006", "p0015"])
     with sr.open(folder / "index") as index:
         assert len(index.shards) == 4
