@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .encoders import load_encoder
     from .errors import SciretrieveError
     from .evaluation import evaluate
-    from .lifecycle import add, build, build_part, delete, estimate, join, merge, reindex, sync
+    from .lifecycle import add, build, build_part, delete, estimate, join, merge, reindex, restore, sync
     from .lifecycle.distributed import DistributedIndex, RayWorkers
     from .lifecycle.vector_files import encode
     from .matching.fusion import Fusion
@@ -90,6 +90,7 @@ __all__ = [
     "profile",
     "reindex",
     "repair",
+    "restore",
     "robustness",
     "save_search",
     "saved_search",
@@ -144,6 +145,7 @@ _HOMES = {
     "profile": "answers.profiles",
     "reindex": "lifecycle",
     "repair": "storage.repairing",
+    "restore": "lifecycle",
     "robustness": "studies.perturbation",
     "save_search": "answers.saved",
     "saved_search": "answers.saved",

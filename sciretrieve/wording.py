@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 CONTROLS = re.compile(r"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -16,6 +17,11 @@ NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 def counted(count: int, noun: str, plural: str = "") -> str:
     """A count with its noun: 1 paper, 1,200 papers, 2 queries."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def listed(names: Sequence[str], count: int) -> str:
+    """The first of so many names: a, b, c, …"""
+    return ", ".join(names) + (", …" if count > len(names) else "")
 
 
 def in_words(seconds: float) -> str:

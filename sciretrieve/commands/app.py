@@ -88,6 +88,7 @@ COMMANDS = {
         (changing.add, "add", "new-papers.bib -i indexes/papers"),
         (changing.sync, "sync", "papers.bib -i indexes/papers --watch"),
         (changing.delete, "delete", "kipf2017semi -i indexes/papers"),
+        (changing.restore, "restore", "--generation 3 -i indexes/papers"),
         (changing.merge, "merge", "-i indexes/papers"),
         (changing.join, "join", "/shared/indexes/papers"),
         (REINDEX, "reindex", ""),

@@ -1,11 +1,13 @@
-"""`sciretrieve add`, `sync`, `delete`, `merge` and `reindex`: changing an index."""
+"""`sciretrieve add`, `sync`, `delete`, `restore`, `merge` and `reindex`: changing an index."""
 
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -13,7 +15,7 @@ import typer
 
 from ..choices import Bm25Variant, Metric
 from ..errors import InvalidRequest, SciretrieveError
-from ..wording import counted, in_bytes, in_words
+from ..wording import counted, in_bytes, in_words, listed
 from . import completing
 from .console import Console, given_ids, interruptible, say
 from .parameters import (
@@ -88,7 +90,18 @@ def sync(
     id_column: IdColumn = None,
     title_column: TitleColumn = None,
     abstract_column: AbstractColumn = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Repeat it whenever the corpus changes; Ctrl-C ends it.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Repeat it whenever the corpus has changed and is quiet again; Ctrl-C ends it.")
+    ] = False,
+    allow_deletions: Annotated[
+        bool,
+        typer.Option(
+            "--allow-deletions", help="Delete more than a tenth of the papers, too, and also where rows without an id could not be read."
+        ),
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Change nothing and encode nothing; say what would be added, replaced, deleted and kept.")
+    ] = False,
     strict: Strict = False,
     resume: Resume = True,
     format: PlainFormatOption = "table",
@@ -97,19 +110,39 @@ def sync(
 ) -> None:
     """Make an index equal to a corpus, such as a bibliography that grows.
 
-    As `add`; and papers that the corpus no longer has are deleted.
+    As `add`; and papers that the corpus no longer has are deleted. A paper whose row could not be read stays. Before more than a tenth of
+    the papers are deleted, you are asked; without a terminal, or with --watch, that is refused.
     """
     from ..lifecycle import sync as equalise
+    from ..papers.corpora import ColumnMap
 
     console = Console(quiet)
     target = _index_of(corpus, console) if index is None else index_to_change(index, console)
     if watch and "-" in corpus:
         raise InvalidRequest("standard input cannot be watched; name files or directories")
+    if watch and dry_run:
+        raise InvalidRequest("--dry-run looks once; leave out --watch")
+    columns = (id_column, title_column, abstract_column)
+    if dry_run:
+        with interruptible(console):
+            update = equalise(
+                corpus, target, columns=ColumnMap(*columns), strict=strict, progress=console, allow_deletions=allow_deletions, dry_run=True
+            )
+        _say_plan(update, target, allow_deletions, format)
+        return
+
+    def agreed(deleted: int, papers: int) -> bool:
+        return _agreed(target, deleted, papers, is_watching=watch, console=console)
+
+    change = partial(equalise, allow_deletions=allow_deletions or agreed)
     while True:
-        seen = _state(corpus) if watch else None
         try:
-            _update(equalise, corpus, target, encoder, device, (id_column, title_column, abstract_column), strict, resume, format, console)
-        except SciretrieveError as error:
+            seen = _quiet_state(corpus) if watch else None
+        except KeyboardInterrupt:
+            raise typer.Exit(130) from None
+        try:
+            _update(change, corpus, target, encoder, device, columns, strict, resume, format, console)
+        except (SciretrieveError, OSError) as error:
             if not watch:
                 raise
             console.note(f"{error}; waiting for the next change")  # a file may be half written just now
@@ -121,6 +154,42 @@ def sync(
                 time.sleep(WATCHING)
         except KeyboardInterrupt:
             raise typer.Exit(130) from None
+
+
+def _say_plan(update: Update, index: Path, allow_deletions: bool, format: PlainFormat) -> None:
+    """Print what a sync would do."""
+    from ..lifecycle.updating import are_many
+
+    if format == "json":
+        say([json.dumps({"schema": 1, "index": str(index), "dry_run": True, **asdict(update)}, indent=1)])
+        return
+    counts = {"add": update.added, "replace": update.replaced, "delete": update.deleted, "keep": update.kept}
+    for (change, count), name in zip(counts.items(), ("added", "replaced", "deleted", "kept"), strict=True):
+        why = ", which may be in rows that could not be read" if change == "keep" else ""
+        if count:
+            say([f"would {change} {counted(count, 'paper')}{why}: {listed(update.examples[name], count)}"])
+    if are_many(update.deleted, update.papers) and not allow_deletions:
+        say(["that is more than a tenth of the papers, so sync asks first, or takes --allow-deletions"])
+    if update.rejected:
+        say([f"would reject {counted(update.rejected, 'row')}"])
+    say([f"would leave {counted(update.unchanged, 'paper')} as they are"])
+
+
+def _agreed(index: Path, deleted: int, papers: int, *, is_watching: bool, console: Console) -> bool:
+    """Ask the person at the terminal whether so many papers are to be deleted. Raises InvalidRequest if not, or if nobody can be asked."""
+    what = f"{deleted:,} of the {counted(papers, 'paper')} of {index} are not in the corpus, more than a tenth"
+    if is_watching or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise InvalidRequest(
+            f"{what}, so nothing was changed; see whether a file of it is missing or cut short, or delete them with --allow-deletions"
+        )
+    console.close()
+    try:
+        is_agreed = typer.confirm(f"{what}. Delete them?", err=True)
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    if not is_agreed:
+        raise InvalidRequest(f"{what}; nothing was changed")
+    return True
 
 
 def _index_of(sources: list[str], console: Console) -> Path:
@@ -138,6 +207,15 @@ def _index_of(sources: list[str], console: Console) -> Path:
         )
     console.note(f"the index is {target} (the name of the corpus)")
     return target
+
+
+def _quiet_state(sources: list[str]) -> object:
+    """The state of a corpus's files once two looks in succession find the same: a file that grows is still being written."""
+    state = None
+    while (latest := _state(sources)) != state:
+        state = latest
+        time.sleep(WATCHING)
+    return state
 
 
 def _state(sources: list[str]) -> object:
@@ -172,12 +250,16 @@ def _update(
     if format == "json":
         say([json.dumps({"schema": 1, "index": str(index), **asdict(update)}, indent=1)])
         return
-    counts = {"added": update.added, "replaced": update.replaced, "deleted": update.deleted, "unchanged": update.unchanged}
-    listed = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or "nothing to do"
     seconds = in_words(time.perf_counter() - start)
-    console.note(f"{index}: {listed}; {counted(update.papers, 'paper')} now, generation {update.generation}, {seconds}")
+    console.note(f"{index}: {_counts(update)}; {counted(update.papers, 'paper')} now, generation {update.generation}, {seconds}")
     if update.rejected:
         console.note(f"rejected {counted(update.rejected, 'row')}: see {index / 'rejected.jsonl'}")
+
+
+def _counts(update: Update) -> str:
+    """What a change did, for people."""
+    counts = {"added": update.added, "replaced": update.replaced, "deleted": update.deleted, "unchanged": update.unchanged}
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or "nothing to do"
 
 
 def delete(
@@ -204,7 +286,7 @@ def delete(
 ) -> None:
     """Delete papers from an index, by their ids or by a filter.
 
-    Searches no longer find them. Their space is freed by `merge`; until then the generation before can be opened.
+    Searches no longer find them. Their space is freed by `merge`; until then the generation before can be opened, and restored.
     """
     from ..lifecycle import delete as remove
 
@@ -222,6 +304,33 @@ def delete(
     say(f"{id}  {' '.join(title.split())}" for id, title in deletion.first.items())
     if deletion.deleted > len(deletion.first):
         console.note(f"and {deletion.deleted - len(deletion.first):,} more")
+
+
+def restore(
+    generation: Annotated[
+        int,
+        typer.Option("--generation", metavar="N", min=1, help="The generation to go back to, of those that `sciretrieve info log` marks."),
+    ],
+    index: IndexPath = None,
+    format: PlainFormatOption = "table",
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Make an index what it was in an earlier generation.
+
+    It undoes a delete, a sync, and all other changes since, as one more commit; so it can be undone, too. `merge` lets go of earlier
+    generations.
+    """
+    from ..lifecycle import restore as bring_back
+
+    console = Console(quiet)
+    target = index_to_change(index, console)
+    update = bring_back(target, generation)
+    if format == "json":
+        say([json.dumps({"schema": 1, "index": str(target), **asdict(update)}, indent=1)])
+        return
+    now = f"{counted(update.papers, 'paper')} now, generation {update.generation}"
+    console.note(f"{target}: as in generation {generation}; {_counts(update)}; {now}")
 
 
 def merge(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ..choices import Metric
+from ..choices import Metric, SelfMatches
 from ..errors import InvalidRequest
 from ..wording import counted, in_bytes
 from . import completing
@@ -101,6 +101,10 @@ def evaluate(
     rerank: Rerank = None,
     rerank_depth: RerankDepth = SEARCHING.rerank_depth,
     metric: Annotated[Metric | None, typer.Option("--metric", help="Compare vectors by this, not by the protocol's metric.")] = None,
+    self_matches: Annotated[
+        SelfMatches | None,
+        typer.Option("--self-matches", help="What becomes of a paper with the query's own id; default: what the protocol does."),
+    ] = None,
     measures: Measures = None,
     run: Annotated[Path | None, typer.Option("--run", metavar="FILE", help="Score this run on --qrels, without a benchmark.")] = None,
     qrels: QrelsFile = None,
@@ -185,6 +189,7 @@ def evaluate(
                 rerank=rerank,
                 rerank_depth=rerank_depth,
                 metric=metric,
+                self_matches=self_matches,
                 measures=tuple(measures or ()),
                 precision=precision,
                 device=device,

@@ -15,7 +15,7 @@ from .console import Console, interruptible, say
 from .parameters import Debug, Generation, IndexPath, PlainFormatOption, Quiet, SameEncoder, chosen_index, given_encoder, index_to_change
 
 if TYPE_CHECKING:
-    from ..storage.manifest import Manifest
+    from ..storage.manifest import Manifest, Record
 
 
 def info(
@@ -69,7 +69,7 @@ def info(
         "late": _late(facts),
         "BM25": f"{lexical['variant']}, k1 {lexical['k1']}, b {lexical['b']}; {_fields(facts)}" if lexical else "none",
         "columns": ", ".join(f"{name} ({kind})" for name, kind in columns.items()),
-        "corpus": _corpora(facts),
+        "corpus": _corpora(facts) + (f"; the first {counted(facts.papers, 'paper')} alone, as --limit said" if facts.is_limited else ""),
         "built": f"{facts.created}, generation {facts.generation}, format {facts.format}",
         "with": ", ".join(f"{name} {version}" for name, version in facts.versions.items()),
     }
@@ -113,7 +113,8 @@ def log(
 ) -> None:
     """List an index's commits, the last one first.
 
-    What did each of them, and how many papers it added, replaced and deleted. Generations that can still be opened are marked.
+    What did each of them, and how many papers it added, replaced and deleted. Generations that can still be opened, and restored, are
+    marked.
     """
     from dataclasses import asdict
 
@@ -125,13 +126,18 @@ def log(
         rows = [{**asdict(record), "can_be_opened": record.generation in openable} for record in reversed(records)]
         say([json.dumps({"schema": 1, "index": str(path), "commits": rows}, indent=1)])
         return
-    say(["generation  when                       command     papers     added  replaced   deleted"])
+    say(["generation  when                       command       papers     added  replaced   deleted"])
     say(
-        f"{record.generation:>9}{'*' if record.generation in openable else ' '}  {record.created:<25}  {record.command:<8} "
+        f"{record.generation:>9}{'*' if record.generation in openable else ' '}  {record.created:<25}  {_command(record):<10} "
         f"{record.papers:>9,} {record.added:>9,} {record.replaced:>9,} {record.deleted:>9,}"
         for record in reversed(records)
     )
-    say(["* can be opened with --generation"])
+    say(["* can be opened with --generation, and made current again by restore"])
+
+
+def _command(record: Record) -> str:
+    """What made a commit: `sync`, or `restore 3`."""
+    return record.command if record.restored is None else f"{record.command} {record.restored}"
 
 
 def verify(

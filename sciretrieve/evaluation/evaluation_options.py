@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TypedDict
 
-from ..choices import Device, FusionMethod, Metric, Mode, PoolingName, Precision, check_choice, check_types
+from ..choices import Device, FusionMethod, Metric, Mode, PoolingName, Precision, SelfMatches, check_choice, check_types
 from ..errors import InvalidRequest
 from ..options import SearchOptions
 
@@ -47,6 +47,7 @@ class Request:
         rerank: a reranker for the first answers of any of these, see `open_reranker`.
         rerank_depth: how many answers it reorders.
         metric: "l2", "ip" or "cosine", instead of the protocol's metric.
+        self_matches: whether a paper with the query's own id is "dropped" from the answer or "kept", instead of what the protocol does.
         measures: instead of the protocol's measures.
         precision: see `load_encoder`.
         device: see `load_encoder`.
@@ -78,6 +79,7 @@ class Request:
     rerank: str | None = None
     rerank_depth: int = SearchOptions().rerank_depth
     metric: Metric | None = None
+    self_matches: SelfMatches | None = None
     measures: Sequence[str] = ()
     precision: Precision = "auto"
     device: Device = "auto"
@@ -146,6 +148,7 @@ class RequestKeywords(TypedDict, total=False):
     rerank: str | None
     rerank_depth: int
     metric: Metric | None
+    self_matches: SelfMatches | None
     measures: Sequence[str]
     precision: Precision
     device: Device

@@ -27,7 +27,7 @@ from .standings import Cell, Standings
 from .suites import done, evaluate_suite_request
 
 DEPTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-OF_BENCHMARKS = {"name", "data", "split", "task", "metric", "measures"}
+OF_BENCHMARKS = {"name", "data", "split", "task", "metric", "self_matches", "measures"}
 OF_SYSTEMS = {field.name for field in fields(Request)} - OF_BENCHMARKS - {"benchmark", "cache"}
 
 

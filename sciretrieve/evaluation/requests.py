@@ -133,6 +133,9 @@ def measure(
 ) -> Report:
     """Carry out a request whose benchmark has been read. Raises as `evaluate`."""
     split = request.split or spec.splits[0]
+    own_drop_self = spec.protocol.drop_self
+    if request.self_matches is not None:
+        spec = replace(spec, protocol=replace(spec.protocol, drop_self=request.self_matches == "dropped"))
     if request.reads_texts and (lack := next((material.textless for material in materials if material.textless), "")):
         raise NotFound(lack)
     if any(material.predictions for material in materials):
@@ -141,9 +144,24 @@ def measure(
         raise InvalidRequest(f"{spec.name} predicts classes, by {spec.protocol.measures[0]}; --measure is for rankings")
     with _opened(request.index, workers) as index:
         report = _measured(request, spec, split, materials, index, output, progress)
+    report = replace(report, notes=[*report.notes, *_of_self_matches(request, report, own_drop_self)])
     if output is not None:
         _keep(output, request, report)
     return report
+
+
+def _of_self_matches(request: Request, report: Report, own_drop_self: bool) -> list[str]:
+    """What is to be known of papers with a query's own id."""
+    protocol, count = report.benchmark.protocol, sum(task.self_matches for task in report.result.tasks)
+    if protocol.drop_self != own_drop_self:
+        return [f"a paper with the query's own id is {request.self_matches}, unlike in the benchmark's protocol"]
+    # whether the queries of a published benchmark are papers is known
+    if count and request.self_matches is None and request.benchmark.startswith("beir:"):
+        return [
+            f"{counted(count, 'paper')} with the query's own id dropped from the answers, as by BEIR, for which it is the query itself; "
+            "if the queries are not papers of the corpus, keep them: --self-matches kept"
+        ]
+    return []
 
 
 def _opened(path: str | Path | None, workers: RayWorkers | None) -> AbstractContextManager[Index | None]:
@@ -222,8 +240,10 @@ def _check_prediction(request: Request, spec: Benchmark) -> None:
         check_library()
     if request.mode != "dense" or request.scores is not None or request.rerank is not None:
         raise InvalidRequest(f"{spec.name} predicts {what} from vectors, so it goes with --mode dense or --embeddings only")
-    if request.metric is not None or request.measures:
-        raise InvalidRequest(f"{spec.name} predicts {what}, by {spec.protocol.measures[0]}; --metric and --measure are for rankings")
+    if request.metric is not None or request.measures or request.self_matches is not None:
+        raise InvalidRequest(
+            f"{spec.name} predicts {what}, by {spec.protocol.measures[0]}; --metric, --measure and --self-matches are for rankings"
+        )
 
 
 def _system(request: Request, spec: Benchmark, material: Material, opened_index: Index | None, times: Times, progress: Progress) -> System:

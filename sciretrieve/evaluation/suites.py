@@ -231,6 +231,7 @@ def _checked_data(request: Request, suite: Suite) -> Path:
         "--task": request.task,
         "--split": request.split,
         "--metric": request.metric,
+        "--self-matches": request.self_matches,
         "--measure": request.measures,
     }
     for option, value in unsuitable.items():

@@ -5,6 +5,20 @@ from .estimating import Estimate, estimate
 from .merging import merge
 from .parts import build_part, join
 from .reindexing import refit, reindex
-from .updating import Update, add, delete, sync
+from .updating import Update, add, delete, restore, sync
 
-__all__ = ["Estimate", "Update", "add", "build", "build_part", "delete", "estimate", "join", "merge", "refit", "reindex", "sync"]
+__all__ = [
+    "Estimate",
+    "Update",
+    "add",
+    "build",
+    "build_part",
+    "delete",
+    "estimate",
+    "join",
+    "merge",
+    "refit",
+    "reindex",
+    "restore",
+    "sync",
+]

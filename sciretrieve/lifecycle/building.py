@@ -218,7 +218,7 @@ class Build:
                 plain_precision(self.settings),
                 self.settings.device,
             )
-            intake = intake.cut(self.corpus, self.settings.limit, self.strict, lambda table: table)
+            intake = intake.cut(self.corpus, self.settings.limit, self.strict, lambda batch: batch.papers)
             if not (intake.pending.cut or {})["shards"]:
                 raise InvalidRequest(f"the corpus has no paper to index{why_none(intake.pending)}")
             intake = self._with_tokens(intake)
@@ -283,6 +283,8 @@ class Build:
 
     def _offer(self, differences: str) -> str:
         """What the user can do who has an index of another corpus."""
+        if differences == "--limit" and self.settings.limit is None:
+            return f"`sciretrieve add` takes in the rest of the corpus (with -i {shlex.quote(str(self.directory))}); else "
         if differences == "--late" and self.settings.late:
             return f"`sciretrieve reindex --late -i {shlex.quote(str(self.directory))}` adds token vectors to it; else "
         if differences != "corpus":

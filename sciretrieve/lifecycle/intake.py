@@ -17,7 +17,7 @@ from ..encoders import check_golden, golden_vectors
 from ..files.writing import remove, sync_file
 from ..matching.late import Packing
 from ..matching.lexical import Analyzer
-from ..papers.corpora import Corpus, Reading, Rejections
+from ..papers.corpora import Batch, Corpus, Reading, Rejections
 from ..protocols import Encoder, Progress, Workers
 from ..storage.manifest import ShardFacts, encoder_file
 from ..storage.pending import Pending
@@ -54,7 +54,7 @@ class Intake:
         corpus: Corpus,
         limit: int | None,
         strict: bool,
-        chosen: Callable[[pa.Table], pa.Table],
+        chosen: Callable[[Batch], pa.Table],
         finished: Callable[[], Mapping[str, Any]] = dict,
     ) -> Intake:
         """Read the corpus and cut its papers into shards, unless that is done.
@@ -63,7 +63,7 @@ class Intake:
             corpus: the corpus.
             limit: stop after so many papers.
             strict: stop at the first bad row.
-            chosen: is called with each batch of papers, and gives those to take in.
+            chosen: is called with each batch, and gives those of its papers to take in.
             finished: is called after the last batch, and gives more to note of what was read.
 
         Raises:
@@ -80,11 +80,12 @@ class Intake:
         self.progress.start(min(count, limit) if count is not None and limit is not None else count, unit="papers read")
         for batch in corpus.batches():
             rejections(batch.rejected)
-            table = batch.papers if limit is None else batch.papers.slice(0, limit - papers_read)
-            reading(replace(batch, papers=table))
-            papers_read += len(table)
-            cutter.add(chosen(table))
-            self.progress.advance(len(table))
+            if limit is not None:
+                batch = replace(batch, papers=batch.papers.slice(0, limit - papers_read))
+            reading(batch)
+            papers_read += len(batch.papers)
+            cutter.add(chosen(batch))
+            self.progress.advance(len(batch.papers))
             if limit is not None and papers_read >= limit:
                 break
         shards = cutter.finish()

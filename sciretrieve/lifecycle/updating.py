@@ -1,4 +1,4 @@
-"""Changing the papers of an index: adding a corpus to it, making it equal to one, and deleting papers.
+"""Changing the papers of an index: adding a corpus to it, making it equal to one, deleting papers, and going back to how it was.
 
 A paper is the same if it has the same id and says the same; then it is skipped. If it says something else, the new one takes its
 place. Papers, vectors and postings change in one commit.
@@ -6,21 +6,19 @@ place. Papers, vectors and postings change in one commit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..choices import Device, Filter
 from ..encoders import late, reopen_encoder
 from ..encoders.query_encoder import QueryEncoder
-from ..errors import CorruptData, InvalidRequest, SciretrieveError
-from ..files.schema import booleans
+from ..errors import BadPaper, CorruptData, InvalidRequest, NotFound, SciretrieveError
+from ..files.schema import integers
 from ..files.verified import Verified
 from ..files.writing import write_lock
 from ..matching.sharding import by_shard
@@ -30,26 +28,33 @@ from ..progress import shown
 from ..protocols import Encoder, Progress
 from ..query.narrowing.filters import comparisons, parse, value_of
 from ..query.snapshot import Snapshot, as_ids
-from ..storage.commits import Change, Spanning, commit, next_generation, with_deleted
-from ..storage.manifest import FORMAT, ShardFacts, Source, library_versions
+from ..storage.commits import Change, Spanning, commit, next_generation, publish, with_deleted
+from ..storage.manifest import FORMAT, ShardFacts, Source, generations, library_versions
 from ..storage.pending import Pending
 from ..storage.shards import Shard
-from ..storage.shards.cutting import contents
 from ..storage.sweeping import sweep
-from ..types import Mask, Rows
-from ..wording import counted
+from ..types import Rows
+from ..wording import counted, listed
 from .building import LIBRARIES
+from .comparison import Comparison, IdTable
 from .intake import Intake, probed, publish_rejections, ran_in, shards_of
 
 NAMED = 5
 """Papers that are named of those that are deleted, or that stand in the way."""
 MANY_SHARDS = 10
 """Small shards from which on a merge is proposed."""
+MOST_DELETED = 10
+"""One paper in so many may be deleted by `sync` without a question."""
+
+NO_PAPER = "the corpus has no paper, so the index is left as it is"
+
+Allowing = bool | Callable[[int, int], bool]
+"""Whether `sync` may delete many papers; or what is asked, with how many are to be deleted, and of how many."""
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """What a change of an index's papers did.
+    """What a change of an index's papers did, or what a dry run says that it would do.
 
     Attributes:
         papers: how many papers it has now.
@@ -57,6 +62,8 @@ class Update:
             and how many of the index were removed.
         rejected: how many rows of the corpus were not indexed.
         generation: the index's generation now.
+        kept: how many papers `sync` found in no row of the corpus, and did not delete, since they may be in one that could not be read.
+        examples: the ids of the first few papers that were `added`, `replaced`, `deleted` and `kept` by `add` or `sync`.
     """
 
     papers: int
@@ -66,6 +73,8 @@ class Update:
     deleted: int = 0
     rejected: int = 0
     generation: int = 0
+    kept: int = 0
+    examples: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +120,7 @@ def add(
         IndexExists: another change of the index was interrupted.
         IndexBusy: another process is writing the index.
     """
-    return _update("add", corpus, index, columns, encoder, device, strict, resume, progress)
+    return _update("add", corpus, index, columns, encoder, device, strict, resume, progress, False)
 
 
 def sync(
@@ -124,12 +133,62 @@ def sync(
     strict: bool = False,
     resume: bool = True,
     progress: Progress | bool = True,
+    allow_deletions: Allowing = False,
+    dry_run: bool = False,
 ) -> Update:
     """Make an index equal to a corpus: as `add`, and papers that the corpus does not have are deleted.
 
-    Arguments and errors as in `add`; InvalidRequest also if the corpus has no paper.
+    A paper stays whose row is there and could not be read. Where a row could not be read whose id is not known, no paper is deleted
+    for lack of a row, since that row may be its.
+
+    Args:
+        allow_deletions: delete more than a tenth of the index's papers, too, and papers without a row also where rows could not be read
+            whose ids are not known; or a function that is asked where it is more than a tenth, with how many are to be deleted, and of
+            how many.
+        dry_run: change nothing and encode nothing, and say what would be done.
+
+    Other arguments and errors as in `add`; InvalidRequest also if the corpus has no paper, or lacks more than a tenth of the index's and
+    that is not allowed.
     """
-    return _update("sync", corpus, index, columns, encoder, device, strict, resume, progress)
+    if dry_run:
+        return _dry_run(corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns), index, strict, progress, allow_deletions)
+    return _update("sync", corpus, index, columns, encoder, device, strict, resume, progress, allow_deletions)
+
+
+def are_many(deleted: int, papers: int) -> bool:
+    """Whether so many papers, of so many, are deleted by `sync` only if that is allowed: a file of the corpus may be missing."""
+    return deleted * MOST_DELETED > papers
+
+
+def _dry_run(corpus: Corpus, index: str | Path, strict: bool, progress: Progress | bool, allow_deletions: Allowing) -> Update:
+    """What `sync` would do with the current generation."""
+    with shown(progress) as listener, Snapshot(index) as snapshot:
+        old = snapshot.manifest
+        if corpus.fingerprint() == old.whole and not old.is_limited:
+            return Update(old.papers, unchanged=old.papers, generation=old.generation)
+        comparison, rejected = Comparison(snapshot), 0
+        listener.start(corpus.count(), unit="papers read")
+        for batch in corpus.batches():
+            if strict and batch.rejected:
+                raise BadPaper(batch.rejected[0].source, batch.rejected[0].row, batch.rejected[0].reason)
+            rejected += len(batch.rejected)
+            comparison.chosen(batch)
+            listener.advance(len(batch.papers))
+        replaced = len(comparison.replaced_rows)
+        if not comparison.added + replaced + comparison.unchanged:
+            raise InvalidRequest(NO_PAPER)
+        gone_rows, kept_rows = comparison.missing_rows(allow_deletions is True)
+        return Update(
+            old.papers,
+            comparison.added,
+            replaced,
+            comparison.unchanged,
+            len(gone_rows),
+            rejected,
+            old.generation,
+            len(kept_rows),
+            comparison.examples(deleted=gone_rows, kept=kept_rows),
+        )
 
 
 def delete(
@@ -198,6 +257,50 @@ def _deletion(snapshot: Snapshot, rows: Rows, dry_run: bool) -> Deletion:
     return Deletion(old.papers - len(rows), deleted=len(rows), generation=old.generation, dry_run=dry_run, first=first)
 
 
+def restore(index: str | Path, generation: int) -> Update:
+    """Make an index what it was in an earlier generation, as a commit of its own: it undoes a delete, a sync and all other changes since.
+
+    Raises:
+        NotFound: there is no such index, or the generation is not there any more; the message says which ones are.
+        IndexBusy: another process is writing the index.
+    """
+    directory = Path(index)
+    Snapshot(directory).close()  # before there is a lock file in a directory that is no index
+    with write_lock(directory):
+        with Snapshot(directory) as snapshot:
+            old = snapshot.manifest
+            others = [number for number in generations(directory) if number != old.generation]
+            if generation not in others:
+                why = "is the current one" if generation == old.generation else "is not there, or not any more"
+                there_are = ", ".join(map(str, others)) or "none"
+                raise NotFound(f"generation {generation} of {directory} {why}; those that can be restored: {there_are}")
+            with Snapshot(directory, generation) as earlier:
+                added, replaced, deleted = _differences(earlier, snapshot)
+                change = Change("restore", added, replaced, deleted, generation)
+                new = publish(directory, old, earlier.manifest, change)
+        sweep(directory)
+    return Update(new.papers, added, replaced, new.papers - added - replaced, deleted, generation=new.generation)
+
+
+def _differences(new: Snapshot, old: Snapshot) -> tuple[int, int, int]:
+    """How many papers one generation has that the other has not, has otherwise, and how many it lacks."""
+    gained, lost = _papers_beside(new, old), _papers_beside(old, new)
+    both = gained.keys() & lost.keys()
+    replaced = sum(gained[id] != lost[id] for id in both)
+    return len(gained) - len(both), replaced, len(lost) - len(both)
+
+
+def _papers_beside(snapshot: Snapshot, other: Snapshot) -> dict[str, bytes]:
+    """The papers of a generation that are not in the same row of the same shard of the other: their ids, and hashes of what they say."""
+    others = {shard.facts.name: shard for shard in other.shards}
+    papers: dict[str, bytes] = {}
+    for shard in snapshot.shards:
+        other_shard = others.get(shard.facts.name)
+        rows = shard.scope.places if other_shard is None else shard.scope.without(other_shard.scope.places).places
+        papers |= zip(shard.ids_at(rows), shard.contents.take(integers(rows)).to_pylist(), strict=True)
+    return papers
+
+
 def _thinned(snapshot: Snapshot, rows: Rows, generation: int) -> tuple[ShardFacts, ...]:
     """The shards of a snapshot, of which the given rows are deleted too."""
     facts = {shard.facts.name: shard.facts for shard in snapshot.shards}
@@ -216,6 +319,7 @@ def _update(
     strict: bool,
     resume: bool,
     progress: Progress | bool,
+    allow_deletions: Allowing,
 ) -> Update:
     directory = Path(index)
     Snapshot(directory).close()  # before the corpus is read, and before there is a lock file in a directory that is no index
@@ -224,13 +328,13 @@ def _update(
         with write_lock(directory):
             if resume:
                 with Snapshot(directory) as snapshot:
-                    _Update(command, opened_corpus, snapshot, encoder, device, listener).finish_earlier()
+                    _Update(command, opened_corpus, snapshot, encoder, device, listener, allow_deletions).finish_earlier()
             else:
                 with suppress(CorruptData):  # a damaged mark is written over
                     if pending := Pending.read(directory):
                         pending.drop()
             with Snapshot(directory) as snapshot:
-                update = _Update(command, opened_corpus, snapshot, encoder, device, listener).run(strict, resume)
+                update = _Update(command, opened_corpus, snapshot, encoder, device, listener, allow_deletions).run(strict, resume)
             sweep(directory)
         return update
 
@@ -246,14 +350,13 @@ class _Update:
         given: Encoder | None,
         device: Device,
         progress: Progress,
+        allow_deletions: Allowing,
     ) -> None:
         self.command, self.corpus, self.snapshot, self.progress = command, corpus, snapshot, progress
         self.directory, self.old = snapshot.path, snapshot.manifest
         self.encoder = self._encoder(given, device)
         self.analyzer = snapshot.analyzer if self.old.lexical is not None else None
-        self.seen: Mask = np.zeros(snapshot.scope.rows, bool)
-        self.replaced_rows: list[Rows] = []
-        self.unchanged = 0
+        self.allow_deletions = allow_deletions
 
     def _encoder(self, given: Encoder | None, device: Device) -> Encoder | None:
         built = self.old.encoder
@@ -270,6 +373,11 @@ class _Update:
         """The corpus's."""
         return self.corpus.fingerprint()
 
+    @once
+    def comparison(self) -> Comparison:
+        """The corpus beside the index."""
+        return Comparison(self.snapshot)
+
     @property
     def plan(self) -> dict[str, Any]:
         """What determines the new shards."""
@@ -280,6 +388,7 @@ class _Update:
             "fingerprint": self.fingerprint,
             "base": self.old.generation,
             "encoder": self.old.encoder and {**self.old.encoder, "ran_in": None},
+            "allow_deletions": self.allow_deletions is True,
         }
 
     def finish_earlier(self) -> None:
@@ -295,10 +404,10 @@ class _Update:
         self.progress.note(f"first finishing the interrupted {pending.plan['command']} of {', '.join(pending.plan['corpus'][:3])}")
         shards = shards_of(self._intake(probed(pending, self.encoder, self.snapshot.golden)).fill(len(self.old.sources)))
         verified = Verified(self.directory)
-        rows = self.snapshot.find([id for facts in shards for id in Shard(verified, facts, 0).ids.to_pylist()])
-        cut = {**pending.cut, "replaced": len(rows), "deleted": 0, "unchanged": 0, "is_whole": False}
+        rows = IdTable(self.snapshot).rows([id for facts in shards for id in Shard(verified, facts, 0).ids.to_pylist()])
+        replaced_rows = np.sort(rows[rows >= 0])
+        cut = {**pending.cut, "replaced": len(replaced_rows), "deleted": 0, "unchanged": 0, "is_whole": False}
         # nothing of this is written: if it stops before the commit, the earlier run can still be taken up as it was
-        replaced_rows = np.sort(np.array(list(rows.values()), np.int64))
         update = self._commit(replace(pending, state={**pending.state, "cut": cut}), shards, replaced_rows)
         self.progress.note(f"that added {counted(update.added, 'paper')} and replaced {update.replaced:,}")
 
@@ -308,17 +417,18 @@ class _Update:
 
     def run(self, strict: bool, resume: bool) -> Update:
         """Take in what is new, delete what is to go, and commit."""
-        if self.fingerprint == self.old.whole:
+        if self.fingerprint == self.old.whole and not self.old.is_limited:
             self.progress.note(f"{self.directory} is up to date: it has the papers of this corpus")
             return Update(self.old.papers, unchanged=self.old.papers, generation=self.old.generation)
         pending = Pending.take_up(self.directory, self.plan, resume=resume)
         try:
             pending = probed(pending, self.encoder, self.snapshot.golden)
-            intake = self._intake(pending).cut(self.corpus, None, strict, self._chosen, self._finished)
+            intake = self._intake(pending).cut(self.corpus, None, strict, lambda batch: self.comparison.chosen(batch), self._finished)
             pending = intake.pending
             cut = pending.cut or {}
             if not cut["papers"] and self.command == "sync":
-                raise InvalidRequest("the corpus has no paper, so the index is left as it is")
+                raise InvalidRequest(NO_PAPER)
+            self._check_missing(cut)
             shards = shards_of(intake.fill(len(self.old.sources)))
         except SciretrieveError:
             pending = Pending.read(self.directory) or pending
@@ -327,43 +437,49 @@ class _Update:
             raise
         return self._commit(pending, shards)
 
-    def _chosen(self, papers: pa.Table) -> pa.Table:
-        """The papers of a batch that the index does not have, or has otherwise."""
-        ids, hashes = papers["id"], contents(papers)
-        taken = np.ones(len(papers), bool)
-        for shard in self.snapshot.shards:
-            places = pc.index_in(ids, value_set=shard.ids).combine_chunks()
-            positions = np.flatnonzero(places.is_valid().to_numpy(zero_copy_only=False))
-            shard_rows = places.take(pa.array(positions)).to_numpy().astype(np.int64)
-            live = shard.scope.has(shard_rows)
-            positions, shard_rows = positions[live], shard_rows[live]
-            if not len(positions):
-                continue
-            same = pc.equal(hashes.take(pa.array(positions)), shard.contents.take(pa.array(shard_rows))).to_numpy(zero_copy_only=False)
-            taken[positions[same]] = False
-            self.unchanged += int(same.sum())
-            self.replaced_rows.append(shard_rows[~same] + shard.first)
-            self.seen[shard_rows + shard.first] = True
-        return papers.filter(booleans(taken))
-
     def _finished(self) -> dict[str, Any]:
         """What reading the corpus told, which is not read again when the work is resumed."""
-        replaced = np.concatenate([np.empty(0, np.int64), *self.replaced_rows])
-        unseen = self.snapshot.scope.passing(~self.seen).places
-        deleted = unseen if self.command == "sync" else np.empty(0, np.int64)
+        replaced_rows, none = self.comparison.replaced_rows, np.empty(0, np.int64)
+        gone_rows, kept_rows = self.comparison.missing_rows(self.allow_deletions is True)
+        has_all = not len(kept_rows)
+        if self.command == "add":
+            has_all, gone_rows, kept_rows = not len(gone_rows) + len(kept_rows), none, none
         pending = Pending.read(self.directory)
         assert pending is not None
-        pending.save_deleted(np.sort(np.concatenate([replaced, deleted])))
+        pending.save_deleted(np.sort(np.concatenate([replaced_rows, gone_rows])))
         return {
-            "replaced": len(replaced),
-            "unchanged": self.unchanged,
-            "deleted": len(deleted),
-            "is_whole": self.command == "sync" or not len(unseen),
+            "replaced": len(replaced_rows),
+            "unchanged": self.comparison.unchanged,
+            "deleted": len(gone_rows),
+            "kept": len(kept_rows),
+            "lost": self.comparison.lost,
+            "examples": self.comparison.examples(deleted=gone_rows, kept=kept_rows),
+            "is_whole": has_all,
         }
+
+    def _check_missing(self, cut: Mapping[str, Any]) -> None:
+        """Say which papers stay that the corpus does not have. Raises InvalidRequest where more would be deleted than is allowed."""
+        if cut["kept"]:
+            one = cut["kept"] == 1
+            why = f"whose row{'' if one else 's'} could not be read"
+            if cut["lost"] and self.allow_deletions is not True:
+                rows = counted(cut["lost"], "row")
+                why = f"that the corpus does not show, since {rows} of it could not be read and may be {'its' if one else 'theirs'}"
+            self.progress.note(f"kept {counted(cut['kept'], 'paper')} {why}: {listed(cut['examples']['kept'], cut['kept'])}")
+        papers, allowed = self.old.papers, self.allow_deletions
+        if not are_many(cut["deleted"], papers):
+            return
+        if not (allowed(cut["deleted"], papers) if callable(allowed) else allowed):
+            raise InvalidRequest(
+                f"{cut['deleted']:,} of the {counted(papers, 'paper')} of {self.directory} are not in the corpus, more than a tenth, so "
+                "nothing was changed; see whether a file of it is missing, or pass allow_deletions=True"
+            )
 
     def _commit(self, pending: Pending, shards: list[ShardFacts], deleted_rows: Rows | None = None) -> Update:
         """Commit new shards, and the deletion of the given rows; by default of those that were found when the corpus was cut."""
         cut = pending.cut or {}
+        # an earlier generation, with fewer sources, may have been restored since they were filled
+        shards = [replace(facts, sources=(len(self.old.sources),)) for facts in shards]
         new_papers = sum(facts.papers for facts in shards)
         update = Update(
             self.old.papers + new_papers - cut["replaced"] - cut["deleted"],
@@ -372,6 +488,8 @@ class _Update:
             unchanged=cut["unchanged"],
             deleted=cut["deleted"],
             rejected=publish_rejections(pending),
+            kept=cut["kept"],
+            examples=cut["examples"],
         )
         whole = self.fingerprint if cut["is_whole"] else None
         generation = next_generation(self.directory)
@@ -393,6 +511,7 @@ class _Update:
             whole=whole,
             rejected=update.rejected,
             encoder=encoder,
+            build={**self.old.build, "settings": {**self.old.build["settings"], "limit": None}},  # these are not its corpus's first papers
             versions=library_versions(LIBRARIES),
         )
         change = Change(pending.plan["command"], update.added, update.replaced, update.deleted)

@@ -52,12 +52,13 @@ class Spanning:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a command did, for the log: its name, and how many papers it added, replaced and deleted."""
+    """What a command did, for the log: its name, how many papers it added, replaced and deleted, and which generation it restored."""
 
     command: str
     added: int = 0
     replaced: int = 0
     deleted: int = 0
+    restored: int | None = None
 
 
 def commit(
@@ -89,27 +90,41 @@ def commit(
         The new generation's manifest.
     """
     generation = next_generation(directory)
-    created_at = datetime.now(UTC).isoformat(timespec="seconds")
     shards = _with_anns(directory, new.shards, generation, old, settings, progress, workers)
     dense = settings.dense
     if dense != "none" and all(facts.ann_file is None for facts in shards):
         dense = "flat"
-    papers = sum(facts.papers - facts.deleted for facts in shards)
-    record = Record(generation, created_at, change.command, papers, change.added, change.replaced, change.deleted)
+    manifest = replace(
+        new,
+        metric=settings.metric,
+        dense=dense,
+        lexical=_lexical(directory, generation, shards, old, settings.lexical),
+        shards=shards,
+        fusion=asdict(fusion) if fusion is not None else None if anew else _fusion(old, settings, progress),
+        trial=_trial(directory, new.encoder, shards, old, settings, progress),
+    )
+    manifest = publish(directory, old, manifest, change)
+    known = dict(old.files()) if old else {}
+    written = dict(manifest.files())
+    Verified(directory).remember({name: facts for name, facts in written.items() if name not in known}, written)
+    return manifest
+
+
+def publish(directory: Path, old: Manifest | None, new: Manifest, change: Change) -> Manifest:
+    """Make a generation, of which all files are there, the current one in place of `old`; returns its manifest, with its number and log."""
+    generation = next_generation(directory)
+    created_at = datetime.now(UTC).isoformat(timespec="seconds")
+    papers = sum(facts.papers - facts.deleted for facts in new.shards)
+    record = Record(generation, created_at, change.command, papers, change.added, change.replaced, change.deleted, change.restored)
+    names = {facts.name for facts in new.shards}
     manifest = replace(
         new,
         generation=generation,
         previous=old.generation if old else None,
         created=created_at,
         papers=papers,
-        metric=settings.metric,
-        dense=dense,
-        lexical=_lexical(directory, generation, shards, old, settings.lexical),
-        shards=shards,
-        replaced=tuple(facts.name for facts in old.shards if facts.name not in {new.name for new in shards}) if old else (),
+        replaced=tuple(facts.name for facts in old.shards if facts.name not in names) if old else (),
         log=(*(old.log if old else ()), record)[-LOGGED:],
-        fusion=asdict(fusion) if fusion is not None else None if anew else _fusion(old, settings, progress),
-        trial=_trial(directory, new.encoder, shards, old, settings, progress),
     )
     path = generation_file(directory, generation)
     path.parent.mkdir(exist_ok=True)
@@ -117,9 +132,6 @@ def commit(
     for place in (directory / SHARDS, directory):
         sync_file(place)  # a process that was killed may have named shards, and not come so far
     manifest.write(directory / MANIFEST)
-    known = dict(old.files()) if old else {}
-    written = dict(manifest.files())
-    Verified(directory).remember({name: facts for name, facts in written.items() if name not in known}, written)
     return manifest
 
 

@@ -87,7 +87,8 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One commit in an index's log: by which command, how many papers it added, replaced and deleted, and how many there were then."""
+    """One commit in an index's log: by which command, how many papers it added, replaced and deleted, how many there were then, and which
+    earlier generation it restored, if it did."""
 
     generation: int
     created: str
@@ -96,6 +97,7 @@ class Record:
     added: int = 0
     replaced: int = 0
     deleted: int = 0
+    restored: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,8 @@ class Manifest:
         lexical: BM25's parameters, the analyzer, the corpus's `statistics`, the folder with the terms' frequencies and its
             files; None without BM25.
         sources: the corpora that its papers came from.
-        whole: the fingerprint of the corpus whose papers are exactly those of the index; None if there is no such corpus.
+        whole: the fingerprint of the corpus whose papers are exactly those of the index, or are its first ones, see `is_limited`; None if
+            there is no such corpus.
         replaced: the shards of the previous generation that this one no longer has.
         build: the settings, encoder and analyzer that new shards are built with.
         log: the last commits, oldest first.
@@ -142,6 +145,12 @@ class Manifest:
     def write(self, path: Path) -> None:
         """Write it to a file, atomically."""
         write_sealed(path, asdict(self))
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether its papers are only the first ones of the corpus `whole`: as many as the limit that it was built with."""
+        limit = self.build["settings"].get("limit")
+        return self.whole is not None and limit is not None and self.papers >= limit
 
     @property
     def truncated(self) -> int | None:
@@ -311,6 +320,7 @@ def _check_values(manifest: Manifest) -> None:
     numbers += [number for shard in manifest.shards for number in (shard.papers, shard.deleted, shard.truncated or 0, *shard.sources)]
     numbers += [facts["bytes"] for facts in files.values()] + [source.generation for source in manifest.sources]
     numbers += [number for made in manifest.log for number in (made.generation, made.papers, made.added, made.replaced, made.deleted)]
+    numbers += [made.restored or 0 for made in manifest.log] + [manifest.build["settings"].get("limit") or 0]
     texts = [manifest.created, manifest.dense, manifest.whole or "", *manifest.replaced, *manifest.versions, *manifest.versions.values()]
     texts += [facts["sha256"] for facts in files.values()]
     texts += [text for source in manifest.sources for text in (*source.corpus, source.fingerprint)]

@@ -128,7 +128,7 @@ def test_another_corpus_of_the_same_name_replaces_nothing(tmp_path: Path) -> Non
         assert "indexes/papers" in result.stderr
     assert len(sr.open("indexes/papers")) == 5
     assert answer("sync", "papers.jsonl", "-f", "json")
-    answer("sync", "papers.ndjson", "-i", "papers")
+    answer("sync", "papers.ndjson", "-i", "papers", "--allow-deletions")
     assert len(sr.open("indexes/papers")) == 3
 
 

@@ -250,7 +250,7 @@ def test_the_control_code_of_the_format_is_before_papers(
         ({"mode": "hybrid"}, "goes with --mode dense"),
         ({"scores": "x.trec"}, "goes with --mode dense"),
         ({"rerank": "minilm"}, "goes with --mode dense"),
-        ({"metric": "l2"}, "predicts labels, by macro-F1; --metric and --measure are for rankings"),
+        ({"metric": "l2"}, "predicts labels, by macro-F1; --metric, --measure and --self-matches are for rankings"),
         ({"measures": ("nDCG",)}, "are for rankings"),
         ({"task": "8-shot"}, "drsm has no task '8-shot'; there are: full, 64-shot, 24-shot"),
     ],

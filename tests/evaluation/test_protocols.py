@@ -17,7 +17,7 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.encoders import torch_runtime
 from sciretrieve.errors import InvalidRequest, NotFound
-from sciretrieve.evaluation import CATALOGUE, evaluate, requests
+from sciretrieve.evaluation import CATALOGUE, evaluate, replay, requests
 from sciretrieve.evaluation.benchmark_reading import read
 from sciretrieve.evaluation.material import Protocol
 from sciretrieve.evaluation.readers.label_names import Names
@@ -401,6 +401,33 @@ def test_beir_takes_the_query_itself_out(tmp_path: Path, name: str) -> None:
             relevant = {id for id, grade in row.items() if grade > 0}
             capped.append(len(relevant & set(orders[query][:100])) / min(len(relevant), 100) if relevant else 0.0)
         assert report["rounded"]["R_cap@100"] == round(100 * mean(capped), 2)
+
+
+def test_queries_that_are_no_papers_keep_the_papers_of_their_ids(tmp_path: Path) -> None:
+    """As in Cranfield, where questions and papers are numbered from 1."""
+    qrels = beir(tmp_path / "data")
+    qrels[IDS[0]] = {IDS[0]: 2}
+    lines = "".join(f"{query}\t{other}\t{grade}\n" for query, row in qrels.items() for other, grade in row.items())
+    write_text(tmp_path / "data/qrels/test.tsv", f"query-id\tcorpus-id\tscore\n{lines}")
+    options: dict[str, Any] = {"embeddings": str(write_vectors(tmp_path / "v.jsonl", VECTORS)), "metric": "ip"}
+    name = f"beir:{tmp_path / 'data'}"
+    kept = evaluate(name, self_matches="kept", output=tmp_path / "kept", **options)
+    orders = {query: ranked({other: ip(VECTORS[query], VECTORS[other]) for other in IDS}) for query in qrels}
+    assert kept.as_json()["rounded"]["nDCG@10"] == round(
+        100 * round(mean([ndcg(orders[query], row, 10) for query, row in qrels.items()]), 5), 2
+    )
+    assert (kept.as_json()["protocol"]["self_matches"], kept.as_json()["counts"]["test"]["self_matches_dropped"]) == ("kept", 0)
+    assert "a paper with the query's own id is kept, unlike in the benchmark's protocol" in kept.notes
+    # what BEIR does is said where it does something
+    dropped = evaluate(name, **options)
+    assert [
+        note for note in dropped.notes if note.startswith("10 papers with the query's own id dropped") and "--self-matches kept" in note
+    ]
+    asked = evaluate(name, self_matches="dropped", **options)
+    assert asked.notes == [note for note in dropped.notes if "--self-matches" not in note]
+    assert asked.as_json()["rounded"] == dropped.as_json()["rounded"]
+    again, differences = replay(tmp_path / "kept/receipt.json")
+    assert (again.as_json()["rounded"], differences) == (kept.as_json()["rounded"], [])
 
 
 def test_beir_ranks_as_deep_besides_the_query_itself(tmp_path: Path) -> None:

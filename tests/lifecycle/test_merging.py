@@ -150,7 +150,7 @@ def test_a_generation_that_is_open_stays_until_it_is_closed(tmp_path: Path) -> N
 def test_shards_whose_papers_are_all_deleted_go(tmp_path: Path) -> None:
     folder = sr.build(PAPERS[:60], tmp_path / "index", encoder="letters", shard_size=20).path
     for gone in ([0], [0, 2], [0, 1, 2]):
-        sr.sync([paper for number, paper in enumerate(PAPERS[:60]) if number // 20 not in gone] + PAPERS[60:], folder)
+        sr.sync([paper for number, paper in enumerate(PAPERS[:60]) if number // 20 not in gone] + PAPERS[60:], folder, allow_deletions=True)
         gc.collect()
         before = everything(folder, tmp_path)
         sr.merge(folder)

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import faiss
@@ -22,12 +23,13 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.errors import BadPaper, EncoderMismatch, IndexBusy, InvalidRequest, NotFound
 from sciretrieve.files.writing import write_lock
-from sciretrieve.lifecycle import Update, building, updating
+from sciretrieve.lifecycle import Update, building, comparison, updating
 from sciretrieve.matching.dense import vectors as dense_vectors
 from sciretrieve.papers.corpora import Corpus, jsonl, raw
 from sciretrieve.papers.corpora import corpus as corpora
 from sciretrieve.papers.corpora.formats import JSON_LINES
 from sciretrieve.progress import Silent
+from sciretrieve.storage.manifest import generations
 from sciretrieve.storage.sweeping import sweep
 from tests.command_line import answer, hear_interrupts, sciretrieve
 from tests.every_answer import every_answer, quick_answers
@@ -89,7 +91,7 @@ def folder(tmp_path: Path) -> Path:
     return built(OLD, tmp_path / "index")
 
 
-def built(papers: Rows, folder: Path, **settings: Any) -> Path:
+def built(papers: Rows | Path, folder: Path, **settings: Any) -> Path:
     """An index of some papers, in shards of 30."""
     return sr.build(papers, folder, **{"encoder": "letters", "shard_size": 30, **settings}).path
 
@@ -258,6 +260,197 @@ def test_index_says_up_to_date_of_a_corpus_that_add_made_the_whole(tmp_path: Pat
     assert sciretrieve("index", corpus, "-o", target, "--encoder", "letters").returncode == 2
 
 
+# what sync deletes
+
+
+def words(papers: Rows | Path, folder: Path, **settings: Any) -> Path:
+    """An index of words alone."""
+    return built(papers, folder, encoder=None, **settings)
+
+
+def broken_jsonl(path: Path, papers: Rows) -> Path:
+    """Ends in the middle of a line."""
+    path.write_text(jsonl_text(papers) + '{"id": "p0078", "title": "The first ha')
+    return path
+
+
+def broken_bibtex(path: Path, papers: Rows) -> Path:
+    """Ends in the middle of an entry, whose key can be read."""
+    path.write_text(bibtex(papers) + "@article{p0078, title = {The first ha")
+    return path
+
+
+def broken_csv(path: Path, papers: Rows) -> Path:
+    """Has a row of fewer fields."""
+    rows = [f'{paper["id"]},"{paper["title"]}","{paper["abstract"]}"' for paper in papers]
+    path.write_text("\n".join(["id,title,abstract", "p0078,The first", *rows]))
+    return path
+
+
+def test_a_paper_whose_row_cannot_be_a_paper_stays(folder: Path, tmp_path: Path) -> None:
+    corpus = write_jsonl(tmp_path / "papers.jsonl", [{"id": "p0003", "title": " "}, *OLD[5:]])
+    notes = Notes()
+    update = sr.sync(corpus, folder, progress=notes)
+    assert (update.deleted, update.kept, update.unchanged, update.rejected) == (4, 1, 75, 1)
+    assert update.examples["kept"] == ["p0003"]
+    assert "kept 1 paper whose row could not be read: p0003" in notes.texts
+    assert set(opened(folder).live_ids()) == {"p0003", *ids(OLD[5:])}
+    write_jsonl(corpus, OLD[5:])
+    assert sr.sync(corpus, folder).deleted == 1
+
+
+@pytest.mark.parametrize(("broken", "suffix"), [(broken_jsonl, "jsonl"), (broken_bibtex, "bib"), (broken_csv, "csv")])
+def test_no_paper_is_deleted_while_there_is_a_row_that_may_be_its(
+    broken: Callable[[Path, Rows], Path], suffix: str, tmp_path: Path
+) -> None:
+    papers = [{"id": paper["id"], "title": f"{paper['title']} of {paper['id']}", "abstract": "", "year": ""} for paper in OLD]
+    corpus, folder = tmp_path / f"papers.{suffix}", tmp_path / "index"
+    broken(corpus, papers)
+    sr.build(corpus, folder, encoder=None)
+    broken(corpus, papers[3:])
+    notes = Notes()
+    update = sr.sync(corpus, folder, progress=notes)
+    assert (update.deleted, update.kept, update.papers) == (0, 3, 80)
+    told = "kept 3 papers that the corpus does not show, since 1 row of it could not be read and may be theirs: p0000, p0001, p0002"
+    assert told in notes.texts
+    assert sr.sync(corpus, folder).kept == 3  # and again, since the file is not what the index has
+    told = answer("sync", corpus, "-i", folder, "--allow-deletions", "-f", "json")
+    assert json.loads(told)["deleted"] == 3
+    assert len(sr.open(folder)) == 77
+
+
+def test_a_broken_row_is_of_no_id_where_another_column_has_these(tmp_path: Path) -> None:
+    papers = [{**paper, "abstract": "doi", "year": f"D{number}"} for number, paper in enumerate(OLD)]
+    (tmp_path / "papers.bib").write_text(bibtex(papers))
+    columns = sr.ColumnMap(id="year")
+    folder = sr.build(tmp_path / "papers.bib", tmp_path / "index", encoder=None, columns=columns).path
+    (tmp_path / "papers.bib").write_text("@article{p0000, title = }\n" + bibtex(papers[1:]))
+    assert sr.sync(tmp_path / "papers.bib", folder, columns=columns).kept == 1
+
+
+def test_what_a_source_says_is_gone_is_deleted(tmp_path: Path) -> None:
+    article = "<MedlineCitation><PMID>{0}</PMID><Article><ArticleTitle>Title {0}</ArticleTitle></Article></MedlineCitation>"
+    corpus = tmp_path / "pubmed.xml"
+    corpus.write_text(f"<MedlineCitationSet>{''.join(map(article.format, range(1, 21)))}</MedlineCitationSet>")
+    folder = sr.build(corpus, tmp_path / "index", encoder=None).path
+    gone = "<DeleteCitation><PMID>1</PMID></DeleteCitation>"
+    corpus.write_text(f"<MedlineCitationSet>{''.join(map(article.format, range(2, 21)))}{gone}</MedlineCitationSet>")
+    update = sr.sync(corpus, folder)
+    assert (update.deleted, update.kept, update.rejected) == (1, 0, 1)
+
+
+def test_more_than_a_tenth_is_deleted_only_if_that_is_allowed(folder: Path, tmp_path: Path) -> None:
+    corpora_folder = tmp_path / "papers"
+    corpora_folder.mkdir()
+    write_jsonl(corpora_folder / "a.jsonl", OLD[:71])
+    write_jsonl(corpora_folder / "b.jsonl", OLD[71:])
+    answer("sync", corpora_folder, "-i", folder)
+    (corpora_folder / "b.jsonl").unlink()
+    before = files(folder)
+    refused = sciretrieve("sync", corpora_folder, "-i", folder)
+    assert refused.returncode == 2
+    assert refused.stderr.splitlines()[-1].startswith(f"sciretrieve: 9 of the 80 papers of {folder} are not in the corpus")
+    assert "--allow-deletions" in refused.stderr
+    for allowed in (False, lambda deleted, papers: False):
+        with pytest.raises(InvalidRequest, match=r"^9 of the 80 papers .*allow_deletions=True"):
+            sr.sync(corpora_folder, folder, allow_deletions=allowed)
+    assert files(folder) == before
+    asked: list[tuple[int, ...]] = []
+
+    def agreed(*counts: int) -> bool:
+        asked.append(counts)
+        return True
+
+    assert sr.sync(corpora_folder, folder, allow_deletions=agreed).deleted == 9
+    assert asked == [(9, 80)]
+    assert sr.sync(OLD[:64], folder, allow_deletions=agreed).deleted == 7
+    assert asked == [(9, 80)]  # 7 of 71 are no more than a tenth
+
+
+class AtTerminal(SimpleNamespace):
+    """Stands for `sys` where somebody sits at a terminal."""
+
+    stdin = stderr = SimpleNamespace(isatty=lambda: True)
+
+
+@pytest.mark.parametrize(("typed", "code", "papers"), [("y\n", 0, 60), ("n\n", 2, 80), ("\n", 2, 80), ("", 130, 80)])
+def test_a_person_at_a_terminal_is_asked(
+    typed: str, code: int, papers: int, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sciretrieve.commands.changing.sys", AtTerminal())
+    corpus = write_jsonl(tmp_path / "papers.jsonl", OLD[20:])
+    result = sciretrieve("sync", corpus, "-i", folder, stdin=typed)
+    assert f"20 of the 80 papers of {folder} are not in the corpus, more than a tenth. Delete them? [y/N]" in result.stderr
+    assert (result.returncode, len(opened(folder))) == (code, papers)
+    assert "Traceback" not in result.stderr
+    assert sr.sync(OLD, folder).papers == 80
+
+
+def test_a_dry_run_says_what_would_be_done_and_does_nothing(folder: Path, tmp_path: Path, letters: LetterEncoder) -> None:
+    corpus = write_jsonl(tmp_path / "papers.jsonl", [{"id": "p0000"}, *OLD[3:10], *CHANGED, *OLD[15:], *NEW])
+    before = files(folder)
+    encoded(letters)
+    told = answer("sync", corpus, "-i", folder, "--dry-run")
+    assert told.splitlines() == [
+        "would add 30 papers: p0080, p0081, p0082, p0083, p0084, …",
+        "would replace 5 papers: p0010, p0011, p0012, p0013, p0014",
+        "would delete 2 papers: p0001, p0002",
+        "would keep 1 paper, which may be in rows that could not be read: p0000",
+        "would reject 1 row",
+        "would leave 72 papers as they are",
+    ]
+    counts = json.loads(answer("sync", corpus, "-i", folder, "--dry-run", "-f", "json"))
+    update = sr.sync(corpus, folder, dry_run=True)
+    assert letters.asked == []
+    assert files(folder) == before
+    done = sr.sync(corpus, folder)
+    for name in ("added", "replaced", "deleted", "kept", "unchanged", "rejected", "examples"):
+        assert counts[name] == getattr(update, name) == getattr(done, name), name
+    assert (update.papers, update.generation) == (80, 1)
+    write_jsonl(corpus, OLD[:60])
+    assert "more than a tenth" in answer("sync", corpus, "-i", folder, "--dry-run")
+    assert "more than a tenth" not in answer("sync", corpus, "-i", folder, "--dry-run", "--allow-deletions")
+    for arguments in (
+        [corpus, "--watch"],
+        [write_jsonl(tmp_path / "empty.jsonl", [])],
+        [broken_jsonl(tmp_path / "b.jsonl", OLD), "--strict"],
+    ):
+        assert sciretrieve("sync", *arguments, "-i", folder, "--dry-run").returncode == 2
+
+
+def test_an_index_of_the_first_papers_takes_in_the_rest(tmp_path: Path) -> None:
+    corpus = write_jsonl(tmp_path / "papers.jsonl", OLD)
+    for number, change in enumerate((sr.add, sr.sync)):
+        folder = words(corpus, tmp_path / f"index {number}", limit=30)
+        assert "the first 30 papers alone, as --limit said" in answer("info", "-i", folder)
+        assert words(corpus, folder, limit=30) == folder  # the same build again
+        refused = sciretrieve("index", corpus, "-o", folder, "--dense", "none", "--shard-size", "30")
+        assert refused.returncode == 2
+        assert "`sciretrieve add` takes in the rest" in refused.stderr
+        assert (update := change(corpus, folder)).added == 50, update
+        assert "--limit" not in answer("info", "-i", folder)
+        notes = Notes()
+        change(corpus, folder, progress=notes)
+        assert any("is up to date" in note for note in notes.texts)
+        answer("index", corpus, "-o", folder, "--dense", "none", "--shard-size", "30")
+
+
+def test_an_index_whose_limit_was_not_reached_has_all_papers(tmp_path: Path) -> None:
+    corpus = write_jsonl(tmp_path / "papers.jsonl", OLD)
+    folder = words(corpus, tmp_path / "index", limit=81)
+    assert "--limit" not in answer("info", "-i", folder)
+    assert sr.sync(corpus, folder).generation == 1
+
+
+def test_papers_are_told_apart_whose_ids_have_one_hash(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparison, "_hashes", lambda ids: np.fromiter((hash(id) % 3 for id in ids), np.int64))
+    sr.delete(folder, "p0040")
+    corpus = [*OLD[:10], *CHANGED, *OLD[15:50], *OLD[52:], *NEW]
+    update = sr.sync(corpus, folder)
+    assert (update.added, update.replaced, update.unchanged, update.deleted, update.papers) == (31, 5, 72, 2, 108)
+    same_as_afresh(folder, corpus, tmp_path)
+
+
 # delete
 
 
@@ -389,7 +582,7 @@ def test_answers_are_those_of_an_index_built_afresh(dense: str, shard_size: int,
     left = [paper for paper in left if paper["year"] != 2012]
     same_as_afresh(folder, left, tmp_path, **settings)
     left = [*left[20:], *NEW[15:]]
-    sr.sync(left, folder)
+    sr.sync(left, folder, allow_deletions=True)
     quickly_compared(left)
     sr.merge(folder)
     same_as_afresh(folder, left, tmp_path, **settings)
@@ -435,7 +628,7 @@ def test_the_log_lists_commits_and_older_generations_open(folder: Path, tmp_path
         lambda: sr.add(NEW, folder),
         lambda: sr.add(CHANGED, folder),
         lambda: sr.delete(folder, "p0000"),
-        lambda: sr.sync([*CHANGED, *NEW], folder),
+        lambda: sr.sync([*CHANGED, *NEW], folder, allow_deletions=True),
     ]
     for number, change in enumerate(changes, start=2):
         assert change().generation == number
@@ -479,6 +672,80 @@ def test_commands_say_what_they_did(folder: Path, tmp_path: Path) -> None:
     assert sciretrieve("delete", "p0002", "-i", folder, "--quiet").stderr == ""
     # five were replaced, and are in the shards still
     assert "7 papers, in the shards until the next merge" in answer("info", "-i", folder)
+
+
+# going back
+
+
+def test_an_earlier_generation_is_restored(folder: Path, letters: LetterEncoder) -> None:
+    answers = {1: quick_answers(opened(folder))}
+    sr.delete(folder, filter="year >= 2015")
+    sr.sync([*CHANGED, *NEW], folder, allow_deletions=True)
+    answers[3] = quick_answers(opened(folder))
+    encoded(letters)
+    result = sciretrieve("restore", "--generation", "1", "-i", folder)
+    assert result.returncode == 0
+    assert f"{folder}: as in generation 1; 75 added, 5 replaced, 30 deleted; 80 papers now, generation 4" in result.stderr
+    assert quick_answers(opened(folder)) == answers[1]
+    update = sr.restore(folder, generation=3)
+    assert (update.added, update.replaced, update.unchanged, update.deleted, update.generation) == (30, 5, 0, 75, 5)
+    assert quick_answers(opened(folder)) == answers[3]
+    assert letters.asked == []
+    commits = json.loads(answer("log", "-i", folder, "-f", "json"))["commits"]
+    assert [(row["command"], row["restored"], row["papers"]) for row in commits[:2]] == [("restore", 3, 35), ("restore", 1, 80)]
+    assert "restore 1" in answer("log", "-i", folder)
+    gc.collect()
+    assert not sr.verify(folder, encoder=letters).faults
+    sr.merge(folder)
+    assert sr.add(PAPERS, folder).papers == 110
+
+
+def test_what_was_restored_is_changed_and_swept_like_any_other(folder: Path, tmp_path: Path) -> None:
+    sr.add(NEW, folder)
+    sr.delete(folder, ids(NEW[5:]))
+    sr.restore(folder, 2)
+    assert sr.delete(folder, "p0000").papers == 109
+    sr.reindex(folder, lexical={"k1": 0.5})
+    sr.restore(folder, 4)
+    gc.collect()
+    with write_lock(folder):
+        sweep(folder, keep=1)
+    assert generations(folder) == [6, 7]
+    same_as_afresh(folder, PAPERS, tmp_path)
+
+
+def test_a_generation_that_cannot_be_restored_is_refused_in_one_line(folder: Path) -> None:
+    sr.add(NEW, folder)
+    sr.delete(folder, "p0000")
+    before = files(folder)
+    for number, why in ((3, "is the current one"), (7, "is not there, or not any more")):
+        refused = sciretrieve("restore", "--generation", str(number), "-i", folder)
+        assert refused.returncode == 2
+        assert refused.stderr == f"sciretrieve: generation {number} of {folder} {why}; those that can be restored: 1, 2\n"
+        with pytest.raises(NotFound, match="those that can be restored: 1, 2"):
+            sr.restore(folder, number)
+    assert files(folder) == before
+    gc.collect()
+    sr.merge(folder)
+    with pytest.raises(NotFound, match="those that can be restored: none"):
+        sr.restore(folder, 1)
+
+
+def test_work_that_was_interrupted_is_finished_after_an_earlier_generation_was_restored(
+    folder: Path, tmp_path: Path, letters: LetterEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LetterEncoder, "window", 4)
+    sr.add(CHANGED, folder)
+    corpus = write_jsonl(tmp_path / "papers.jsonl", NEW)
+    encoded(letters)
+    interrupted(corpus, folder, 50)
+    done = encoded(letters)
+    sr.restore(folder, 1)
+    assert sr.add(corpus, folder).papers == 110
+    assert len(encoded(letters)) <= 30 - len(done) + 4
+    manifest = opened(folder).manifest
+    assert {source for shard in manifest.shards for source in shard.sources} == set(range(len(manifest.sources))) == {0, 1}
+    assert set(opened(folder).live_ids()) == set(ids(PAPERS))
 
 
 # encoders
@@ -693,7 +960,7 @@ def test_a_change_holds_the_lock_to_its_end(folder: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("sciretrieve.lifecycle.updating.write_lock", locking)
     sr.add(NEW, folder)
     sr.delete(folder, "p0000")
-    sr.sync(OLD, folder)
+    sr.sync(OLD, folder, allow_deletions=True)
     assert sweeps == locks == [folder] * 3
 
 
@@ -726,10 +993,10 @@ def jsonl_text(papers: Rows) -> str:
 class Watch:
     """A `sciretrieve sync --watch` in a process of its own, over an index of words alone, as a user has it."""
 
-    def __init__(self, corpus: Path, folder: Path, notes: Path) -> None:
+    def __init__(self, corpus: Path, folder: Path, notes: Path, *options: str) -> None:
         answer("index", corpus, "-o", folder, "--dense", "none")
         self.folder, self.notes = folder, notes
-        command = [sys.executable, "-m", "sciretrieve", "sync", str(corpus), "-i", str(folder), "--watch"]
+        command = [sys.executable, "-m", "sciretrieve", "sync", str(corpus), "-i", str(folder), "--watch", *options]
         with notes.open("w") as stderr:
             self.process = subprocess.Popen(command, stderr=stderr, cwd=ROOT, preexec_fn=hear_interrupts)
 
@@ -759,8 +1026,8 @@ def watches(tmp_path: Path) -> Iterator[tuple[Watch, Watch]]:
     (tmp_path / "papers").mkdir()
     write_jsonl(tmp_path / "papers" / "old.jsonl", OLD)
     started = (
-        Watch(tmp_path / "papers.bib", tmp_path / "bib", tmp_path / "bib.notes"),
-        Watch(tmp_path / "papers", tmp_path / "jsonl", tmp_path / "jsonl.notes"),
+        Watch(tmp_path / "papers.bib", tmp_path / "bib", tmp_path / "bib.notes", "--allow-deletions"),
+        Watch(tmp_path / "papers", tmp_path / "jsonl", tmp_path / "jsonl.notes", "--allow-deletions"),
     )
     yield started
     for watch in started:
@@ -791,3 +1058,55 @@ def test_a_watched_corpus_is_followed(watches: tuple[Watch, Watch], tmp_path: Pa
         notes = watch.notes.read_text()
         assert "Traceback" not in notes
         assert "30 added" in notes
+
+
+class Looks:
+    """Stands for `time` where a corpus is watched: each pause is the next thing that happens to it; after the last, Ctrl-C."""
+
+    def __init__(self, *events: Callable[[], object]) -> None:
+        self.events = list(events)
+
+    perf_counter = staticmethod(time.perf_counter)
+
+    def sleep(self, seconds: float) -> None:
+        if not self.events:
+            raise KeyboardInterrupt
+        self.events.pop(0)()
+
+
+def test_a_watched_file_is_read_when_it_is_quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = tmp_path / "papers.bib"
+    corpus.write_text(bibtex(OLD))
+    folder = words(corpus, tmp_path / "index")
+    counts: list[int] = []
+
+    def written(text: str) -> Callable[[], object]:
+        def write() -> None:
+            corpus.write_text(text)
+            counts.append(len(sr.open(folder)))
+
+        return write
+
+    whole = bibtex(PAPERS)
+    looks = Looks(lambda: None, written(whole[:-3000]), written(whole[:-300]), written(whole), lambda: None)
+    monkeypatch.setattr("sciretrieve.commands.changing.time", looks)
+    result = sciretrieve("sync", corpus, "-i", folder, "--watch")
+    assert result.returncode == 130
+    assert counts == [80, 80, 80]
+    assert len(sr.open(folder)) == 110
+    assert [record.added for record in sr.open(folder).manifest.log] == [80, 30]
+
+
+def test_a_deletion_that_is_refused_is_waited_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = write_jsonl(tmp_path / "papers.jsonl", OLD)
+    folder = words(corpus, tmp_path / "index")
+    monkeypatch.setattr("sciretrieve.commands.changing.sys", AtTerminal())
+    still = [lambda: None]
+    looks = Looks(*still, lambda: write_jsonl(corpus, OLD[:40]), *still, lambda: write_jsonl(corpus, PAPERS), *still)
+    monkeypatch.setattr("sciretrieve.commands.changing.time", looks)
+    result = sciretrieve("sync", corpus, "-i", folder, "--watch")
+    assert result.returncode == 130
+    assert f"40 of the 80 papers of {folder} are not in the corpus" in result.stderr
+    assert "waiting for the next change" in result.stderr
+    assert [record.deleted for record in sr.open(folder).manifest.log] == [0, 0]
+    assert len(sr.open(folder)) == 110

@@ -68,7 +68,7 @@ def overwritten(folder: Path) -> None:
 CHANGES: dict[str, Callable[[Path], Any]] = {
     "add": lambda folder: sr.add([*PAPERS[70:], {**PAPERS[5], "title": "Another title"}], folder),
     "delete": lambda folder: sr.delete(folder, filter="year > 2012"),
-    "sync": lambda folder: sr.sync(PAPERS[50:], folder),
+    "sync": lambda folder: sr.sync(PAPERS[50:], folder, allow_deletions=True),
     "merge": lambda folder: sr.merge(folder),
     "reindex": lambda folder: sr.reindex(folder, dense="HNSW8", lexical={"k1": 0.5}),
     "refit": lambda folder: refit(folder, sr.Bm25Parameters(k1=0.3), sr.Fusion(alpha=0.9)),

@@ -137,8 +137,8 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "sync": Operation(
         build_with_history,
-        lambda corpora, index: lifecycle.sync(corpora.second, index),
-        lambda corpora, index: ["sync", corpora.second, "-i", index, "--quiet"],
+        lambda corpora, index: lifecycle.sync(corpora.second, index, allow_deletions=True),
+        lambda corpora, index: ["sync", corpora.second, "-i", index, "--quiet", "--allow-deletions"],
     ),
     "delete": Operation(
         build_with_history,

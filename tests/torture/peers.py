@@ -67,7 +67,9 @@ def change(path: Path, command: str, papers: Papers, ids: list[str], resume: boo
         return sr.delete(path, ids).generation
     if command == "merge":
         return sr.merge(path).generation
-    return (sr.add if command == "add" else sr.sync)(papers, path, resume=resume).generation
+    if command == "sync":
+        return sr.sync(papers, path, resume=resume, allow_deletions=True).generation
+    return sr.add(papers, path, resume=resume).generation
 
 
 class Peer:

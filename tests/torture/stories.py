@@ -95,7 +95,7 @@ def add_later(index: Path, corpora: Corpora, **options: Any) -> None:
 
 
 def sync_later(index: Path, corpora: Corpora, **options: Any) -> None:
-    sync(corpora.later_library, index, encoder=LetterEncoder(), **options)
+    sync(corpora.later_library, index, encoder=LetterEncoder(), allow_deletions=True, **options)
 
 
 def delete_papers(*ids: str) -> Step:

@@ -58,7 +58,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     corpora = Corpora.write(folder)
     with letters_for_all():
         build(corpora, folder / "index")
-        lifecycle.sync(corpora.second, folder / "index")
+        lifecycle.sync(corpora.second, folder / "index", allow_deletions=True)
         lifecycle.delete(folder / "index", ["p0006", "p0015"])
     with sr.open(folder / "index") as index:
         assert len(index.shards) == 4

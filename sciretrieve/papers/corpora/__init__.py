@@ -8,19 +8,23 @@ memory, except the parsing libraries for BibTeX and RIS (such files are personal
 from .column_notes import Reading
 from .columns import ColumnMap
 from .corpus import Corpus, PaperCorpus, Sources, TableCorpus, open_corpus
+from .papers import Batch
 from .query_files import read_queries
-from .raw import Rejected
+from .raw import CutOff, Rejected, Withdrawn
 from .rejections import Rejections
 
 __all__ = [
+    "Batch",
     "ColumnMap",
     "Corpus",
+    "CutOff",
     "PaperCorpus",
     "Reading",
     "Rejected",
     "Rejections",
     "Sources",
     "TableCorpus",
+    "Withdrawn",
     "open_corpus",
     "read_queries",
 ]

@@ -16,7 +16,7 @@ from ..bibliographies.author_names import MORE_AUTHORS
 from ..bibliographies.bibtex_entries import ENTRY, PARENTS, entry
 from .encodings import read_text
 from .latex import plain_text, verbatim_text
-from .raw import RawBatch, Rejected, Row, batches_of_rows, free_name
+from .raw import CutOff, RawBatch, Rejected, Row, batches_of_rows, free_name
 
 NOT_PAPERS = {"string", "preamble", "xdata"}
 NAMES = {"author": "authors", "editor": "editors"}
@@ -80,10 +80,11 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class _Broken:
-    """An entry that cannot be read: its key, if that can, and what is wrong."""
+    """An entry that cannot be read: its key, if that can, what is wrong, and whether no other entry begins after it."""
 
     key: str | None
     reason: str
+    is_last: bool = False
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
@@ -92,7 +93,8 @@ def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
     papers = (item for item in _entries(path, text) if isinstance(item, _Broken) or item.kind.lower() not in NOT_PAPERS)
     for number, item in enumerate(papers, start=1):
         if isinstance(item, _Broken):
-            yield number, Rejected(str(path), number, item.reason, item.key)
+            kind = CutOff if item.is_last else Rejected
+            yield number, kind(str(path), number, item.reason, item.key)
         else:
             row = _row(item, parents.completed(item))
             own = [parent.text() for parent in parents.above(item)]
@@ -118,7 +120,7 @@ def _entries(path: Path, text: str) -> Iterator[_Entry | _Broken]:
             except PybtexSyntaxError as error:
                 is_open = isinstance(error, PrematureEOF)
                 wrong = "a brace or a quotation mark is not closed" if is_open else f"{error.args[0]} in line {error.lineno}"
-                yield _Broken(parser.current_entry_key, f"the entry in line {line} is broken: {wrong}")
+                yield _Broken(parser.current_entry_key, f"the entry in line {line} is broken: {wrong}", limit > len(text))
                 restart = RESTART.search(text, place)
                 place = min(limit, restart.start() if restart else len(text))
             else:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
@@ -63,7 +63,7 @@ def papers(batches: Iterator[RawBatch], columns: ColumnMap, textless: bool) -> I
     names: dict[str, str] = {}
     for batch in batches:
         if batch.table.num_rows == 0:
-            yield Batch(batch.source, pa.schema(PAPER_FIELDS).empty_table(), {}, batch.rejected)
+            yield Batch(batch.source, pa.schema(PAPER_FIELDS).empty_table(), {}, _without_other_ids(batch.rejected, columns))
             continue
         fields = columns.resolve(batch.source, batch.table.column_names)
         table = _canonical(batch, fields, names)
@@ -71,7 +71,7 @@ def papers(batches: Iterator[RawBatch], columns: ColumnMap, textless: bool) -> I
         blank_flags = pc.and_(not textless, pc.and_(pc.equal(table["title"], ""), pc.equal(table["abstract"], ""))).to_pylist()
         blank_flags = [blank or not id for id, blank in zip(ids, blank_flags, strict=True)]  # without a text, no id was made
         new_flags = iter(seen_ids.add([id for id, blank in zip(ids, blank_flags, strict=True) if not blank]))
-        rejected = list(batch.rejected)
+        rejected = _without_other_ids(batch.rejected, columns)
         for id, blank, number in zip(ids, blank_flags, batch.rows, strict=True):
             if blank:
                 rejected.append(Rejected(batch.source, number, "no title and no abstract", id or None))
@@ -85,6 +85,11 @@ def papers(batches: Iterator[RawBatch], columns: ColumnMap, textless: bool) -> I
                     rejected_rows.add(batch.rows[place])
         mask = pa.array([number not in rejected_rows for number in batch.rows])
         yield Batch(batch.source, table.filter(mask), fields, sorted(rejected, key=lambda item: item.row))
+
+
+def _without_other_ids(rejected: Sequence[Rejected], columns: ColumnMap) -> list[Rejected]:
+    """Rows that a format's reader rejected; what it takes for their ids are none where another column has these."""
+    return [replace(row, id=None) for row in rejected] if columns.id is not None else list(rejected)
 
 
 def _canonical(batch: RawBatch, fields: Fields, names: dict[str, str]) -> pa.Table:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from .raw import RawBatch, Rejected, Row, batches_of_rows
+from .raw import RawBatch, Row, Withdrawn, batches_of_rows
 from .xml import records, text_of, tree_of
 
 ROOTS = {"PubmedArticleSet", "PubmedArticle", "PubmedBookArticleSet", "PubmedBookArticle", "MedlineCitationSet", "MedlineCitation"}
@@ -27,10 +27,10 @@ def read(path: Path) -> Iterator[RawBatch]:
     return batches_of_rows(str(path), ((number, _row(path, number, record)) for number, (record, _) in enumerate(records(path, TAGS), 1)))
 
 
-def _row(path: Path, number: int, record: Element) -> Row | Rejected:
+def _row(path: Path, number: int, record: Element) -> Row | Withdrawn:
     if record.tag.startswith("Delete"):
         ids = " ".join(text_of(element) for element in record.iter("PMID"))
-        return Rejected(str(path), number, f"PubMed has deleted what had the ids {ids[:200]}")
+        return Withdrawn(str(path), number, f"PubMed has deleted what had the ids {ids[:200]}")
     article = record.find(".//Article")
     body = record if article is None else article
     id = text_of(record.find(".//PMID"))

@@ -30,6 +30,16 @@ class Rejected:
 
 
 @dataclass(frozen=True, slots=True)
+class Withdrawn(Rejected):
+    """A row by which its source says that a paper is no longer part of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CutOff(Rejected):
+    """A broken row at the end of its source, which may have been longer: what came after it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
 class RawBatch:
     """Some rows of one source: `table` unchanged, `rows` its row numbers, `rejected` those not in it.
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...errors import InvalidRequest
 from ...files.streams import as_file
-from .raw import RawBatch, Rejected, Row, batches_of_rows, free_name
+from .raw import RawBatch, Row, Withdrawn, batches_of_rows, free_name
 
 SIGNATURE = b"SQLite format 3\0"
 TABLES = {"items", "itemTypes", "itemData", "itemDataValues", "fields", "creators", "itemCreators", "creatorTypes", "tags", "itemTags"}
@@ -69,7 +69,7 @@ def journal_of(path: Path) -> Path:
     return path.with_name(f"{path.name}-wal")
 
 
-def _rows(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
+def _rows(path: Path) -> Iterator[tuple[int, Row | Withdrawn]]:
     number = 0
     with tempfile.TemporaryDirectory() as folder, as_file(path) as library_file:
         copy = Path(folder) / "zotero.sqlite"
@@ -95,13 +95,13 @@ def _prepare(path: Path, library: sqlite3.Connection) -> None:
         raise InvalidRequest(f"{path} is no library of Zotero: it has no table {min(missing_tables)!r}")
 
 
-def _items(path: Path, library: sqlite3.Connection) -> Iterator[Row | Rejected]:
+def _items(path: Path, library: sqlite3.Connection) -> Iterator[Row | Withdrawn]:
     folders = _folders(library)
     whole_items = (facts for facts in library.execute(ITEMS) if facts[3] not in PARTS)
     for number, (item, key, owner, kind, added, modified, deleted) in enumerate(whole_items, 1):
         id = str(key) if owner == OWNER else f"{owner}:{key}"
         if deleted is not None:
-            yield Rejected(str(path), number, "in Zotero's trash", id)
+            yield Withdrawn(str(path), number, "in Zotero's trash", id)
             continue
         row: dict[str, Any] = {"id": id, "type": kind}
         values = dict(library.execute(VALUES, (item,)))

@@ -162,7 +162,7 @@ def test_an_index_of_them_says_what_it_is_of(tmp_path: Path, kind: Callable[[lis
     with pytest.raises(IndexExists, match=r"`sr\.sync\(papers, '.*index'\)` makes it equal to these papers, `sr\.add"):
         sr.build(kind(more), tmp_path / "index", encoder=None)
     assert sr.add(kind(more[2:]), tmp_path / "index").papers == 3
-    update = sr.sync(kind(more[1:]), tmp_path / "index")
+    update = sr.sync(kind(more[1:]), tmp_path / "index", allow_deletions=True)
     assert (update.deleted, update.unchanged, update.papers) == (1, 2, 2)
     assert sr.estimate(kind(more), encoder=None).papers == 3
 

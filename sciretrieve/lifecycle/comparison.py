@@ -1,0 +1,118 @@
+"""Comparing a corpus with an index: which of its papers are new or say something else, and which papers of the index it does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..files.schema import booleans, integers
+from ..matching.sharding import by_shard
+from ..papers.corpora import Batch, CutOff, Rejected, Withdrawn
+from ..query.snapshot import Snapshot
+from ..storage.shards.cutting import contents
+from ..types import Mask, Rows
+
+SHOWN = 5
+"""Papers of each kind that are named."""
+
+
+class IdTable:
+    """The rows of an index's papers by their ids: made once, in 16 bytes a paper, and asked in batches.
+
+    It has hashes of the ids, sorted; whether the ids are equal, too, is read in the index.
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        hashes = np.concatenate([_hashes(shard.ids.to_pylist()) for shard in snapshot.shards])
+        rows = snapshot.scope.places
+        self._rows = rows[np.argsort(hashes[rows])]
+        self._hashes = hashes[self._rows]
+
+    def rows(self, ids: Sequence[str]) -> Rows:
+        """Where the papers with the given ids stand, (n,); -1 for an id that no paper has."""
+        rows = np.full(len(ids), -1, np.int64)
+        hashes = _hashes(ids)
+        places = np.searchsorted(self._hashes, hashes)
+        open_positions = np.arange(len(ids))
+        while True:  # until each is found, or there is no further paper with the hash of its id
+            open_positions = open_positions[places[open_positions] < len(self._hashes)]
+            open_positions = open_positions[self._hashes[places[open_positions]] == hashes[open_positions]]
+            if not len(open_positions):
+                return rows
+            candidates = self._rows[places[open_positions]]
+            pairs = zip(self._snapshot.ids(candidates), open_positions.tolist(), strict=True)
+            is_same = np.array([id == ids[position] for id, position in pairs])
+            rows[open_positions[is_same]] = candidates[is_same]
+            open_positions = open_positions[~is_same]
+            places[open_positions] += 1
+
+
+def _hashes(ids: Iterable[str]) -> npt.NDArray[np.int64]:
+    return np.fromiter(map(hash, ids), np.int64)
+
+
+class Comparison:
+    """Is given a corpus batch by batch, and says what an index would have to do to have its papers.
+
+    Attributes:
+        added, unchanged: how many papers are new, and how many are there with the same contents.
+        lost: how many rows could not be read that may be of any paper of the index.
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot, self._table = snapshot, IdTable(snapshot)
+        self._is_seen: Mask = np.zeros(snapshot.scope.rows, bool)
+        self._is_rejected: Mask = np.zeros(snapshot.scope.rows, bool)
+        self._replaced_rows: list[Rows] = []
+        self._added_ids: list[str] = []
+        self.added = self.unchanged = self.lost = 0
+
+    def chosen(self, batch: Batch) -> pa.Table:
+        """The papers of a batch that the index does not have, or has otherwise."""
+        self._note(batch.rejected)
+        ids, hashes = batch.papers["id"].to_pylist(), contents(batch.papers)
+        rows = self._table.rows(ids)
+        is_taken = np.ones(len(rows), bool)
+        known_positions = np.flatnonzero(rows >= 0)
+        for shard, places, shard_rows in by_shard(rows[known_positions], self._snapshot.shards):
+            positions = known_positions[places]
+            equal = pc.equal(hashes.take(integers(positions)), shard.contents.take(integers(shard_rows)))
+            is_taken[positions] = ~equal.to_numpy(zero_copy_only=False)
+        known_rows, is_replaced = rows[known_positions], is_taken[known_positions]
+        self._is_seen[known_rows] = True
+        self._replaced_rows.append(known_rows[is_replaced])
+        self.unchanged += int(np.count_nonzero(~is_replaced))
+        new_positions = np.flatnonzero(rows < 0)
+        self.added += len(new_positions)
+        self._added_ids += [ids[position] for position in new_positions[: SHOWN - len(self._added_ids)].tolist()]
+        return batch.papers.filter(booleans(is_taken))
+
+    def _note(self, rejected: Sequence[Rejected]) -> None:
+        """Note which papers rows are of that were rejected. A paper that its source has withdrawn is gone like one without a row."""
+        unread = [row for row in rejected if not isinstance(row, Withdrawn)]
+        self.lost += sum(row.id is None or isinstance(row, CutOff) for row in unread)
+        rows = self._table.rows([row.id for row in unread if row.id is not None])
+        self._is_rejected[rows[rows >= 0]] = True
+
+    @property
+    def replaced_rows(self) -> Rows:
+        """The rows of papers that say something else in the corpus."""
+        return np.concatenate([np.empty(0, np.int64), *self._replaced_rows])
+
+    def missing_rows(self, despite_lost: bool) -> tuple[Rows, Rows]:
+        """The rows of papers that the corpus does not have: first of those that are gone, then of those that it may have in rows that
+        could not be read. With `despite_lost`, that holds for papers alone whose id such a row has, and not for all."""
+        rows = self._snapshot.scope.passing(~self._is_seen).places
+        is_kept = self._is_rejected[rows] | (self.lost > 0 and not despite_lost)
+        return rows[~is_kept], rows[is_kept]
+
+    def examples(self, **rows: Rows) -> dict[str, list[str]]:
+        """The ids of the first few papers that are new, that are replaced, and that stand at the given rows."""
+        named_rows: dict[str, Any] = {"replaced": self.replaced_rows, **rows}
+        return {"added": self._added_ids, **{name: self._snapshot.ids(places[:SHOWN]) for name, places in named_rows.items()}}
