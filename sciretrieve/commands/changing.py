@@ -309,7 +309,7 @@ def delete(
 def restore(
     generation: Annotated[
         int,
-        typer.Option("--generation", metavar="N", min=1, help="The generation to go back to, of those that `sciretrieve info log` marks."),
+        typer.Option("--generation", metavar="N", min=1, help="The generation to go back to; `sciretrieve info log` marks those."),
     ],
     index: IndexPath = None,
     format: PlainFormatOption = "table",

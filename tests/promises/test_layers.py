@@ -62,11 +62,11 @@ ROOT_NAMES = 25
 ARROWS = 155
 LINES = {
     "answers": 2000,
-    "commands": 4200,
+    "commands": 4500,
     "encoders": 4900,
     "evaluation": 8000,
     "files": 1300,
-    "lifecycle": 3300,
+    "lifecycle": 3600,
     "matching": 4100,
     "metrics": 600,
     "papers": 4900,
