@@ -108,8 +108,9 @@ def search(
     """Find papers by meaning and by words.
 
     Words may have operators: "graph networks" must occur as a phrase, child* is the beginning of a word, a NEAR/3 b stand near each
-    other, -survey must not occur, title:attention and author:kipf must occur in that field, year:2015-2019 is a range. AND, OR and NOT in capitals, with parentheses, demand what
-    stands on both sides: '(bert OR "language model") AND protein'. Put the query in quotes, and -- before one that begins with a minus.
+    other, -survey must not occur, title:attention and author:kipf must occur in that field, year:2015-2019 is a range. AND, OR and
+    NOT in capitals, with parentheses, demand what stands on both sides: '(bert OR "language model") AND protein'. Put the query in
+    quotes, and -- before one that begins with a minus.
 
     In a second search, --like and --unlike name papers of the first answer that are what you look for, or are not: the query is moved
     towards the former and away from the latter, and both are left out.
