@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import sciretrieve as sr
@@ -57,6 +57,7 @@ def expected(papers: list[tuple[str, str]], test: Callable[[str], bool], columns
     return {number for number, paper in enumerate(papers) if any(test(paper[place]) for place in places)}
 
 
+@example(papers=[("type 2 2", "")], words=["2", "2"])  # 2-2 has the term 22
 @settings(deadline=None, max_examples=25)
 @given(papers=corpora, words=phrases)
 def test_a_phrase_is_every_character_of_it(papers: list[tuple[str, str]], words: list[str]) -> None:
