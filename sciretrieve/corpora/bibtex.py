@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..bibliographies.bibtex import ENTRY, PARENTS, entry
+from ..bibliographies.keywords import listed
 from ..bibliographies.names import MORE_AUTHORS
 from ..errors import InvalidRequest
 from ..streams import LARGEST_TEXT
@@ -21,6 +22,7 @@ from .raw import CutOff, RawBatch, Rejected, Row, batches_of_rows, free_name
 NOT_PAPERS = {"string", "preamble", "xdata"}
 NAMES = {"author": "authors", "editor": "editors"}
 VENUES = ("journal", "journaltitle", "booktitle")
+KEYWORDS = "keywords"
 VERBATIM = {"doi", "url", "eprint", "file", "pdf"}
 OTHERS = re.compile(r"others|et\.? al\.?", re.IGNORECASE)
 """What stands for omitted names: BibTeX's word for it, and people's."""
@@ -236,6 +238,7 @@ def _row(item: _Entry, values: Mapping[str, str]) -> Row:
                 row[MORE_AUTHORS] = True
         elif name != "year":
             value = verbatim_text(value) if name in VERBATIM else plain_text(value)
+            value = listed(value) if name == KEYWORDS else value
         row[free_name(NAMES.get(name, name), {*row, ENTRY, PARENTS, MORE_AUTHORS} - {"year"})] = value
     return row | {ENTRY: item.text()}
 
