@@ -315,7 +315,7 @@ TABULAR: Mapping[str, Callable[[Sequence[Hit], Sequence[str]], Lines]] = {"jsonl
 """The formats with the fields that are asked for."""
 FORMATS: Mapping[str, Callable[[Sequence[Hit]], Lines]] = {
     "bibtex": bibtex,
-    "ris": records,
+    "ris": lambda hits: records(_papers(hits)),
     "csl-json": csl_json,
     "markdown": lambda hits: markdown(_papers(hits)),
     "html": lambda hits: webpage(_papers(hits)),

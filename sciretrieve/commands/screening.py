@@ -118,6 +118,7 @@ def screen(
 def _print(papers: Sequence[Paper], labels: Mapping[str, bool], format: str) -> None:
     """Papers for people, for programs, or as a table to be filled in and taken over with --import."""
     from ..answers.outputs import FORMATS, csv_row, record
+    from ..papers.bibliographies.author_names import all_authors
     from ..types import Hit
 
     hits = [Hit(rank, 0.0, paper, {}) for rank, paper in enumerate(papers, start=1)]
@@ -133,7 +134,7 @@ def _print(papers: Sequence[Paper], labels: Mapping[str, bool], format: str) -> 
         say([csv_row(("id", "relevant", "title", "year", "venue", "authors", "abstract", "doi", "url"))])
         for paper in papers:
             label = {True: "1", False: "0", None: ""}[labels.get(paper.id)]
-            about = (paper.title, paper.year, paper.venue, "; ".join(paper.authors), paper.abstract, paper.doi, paper.url)
+            about = (paper.title, paper.year, paper.venue, all_authors(paper), paper.abstract, paper.doi, paper.url)
             say([csv_row((paper.id, label, *about))])
     else:
         say(FORMATS[format](hits))
@@ -141,17 +142,22 @@ def _print(papers: Sequence[Paper], labels: Mapping[str, bool], format: str) -> 
 
 def _shown(paper: Paper, width: int) -> list[str]:
     """A paper's title, and below it who wrote it, and its id."""
-    import textwrap
+    from ..papers.bibliographies.author_names import all_authors
 
     title = " ".join((paper.title or paper.abstract).split()) or "(no title)"
-    about = " · ".join(part for part in (", ".join(paper.authors[:3]), paper.venue or "", str(paper.year or ""), paper.id) if part)
-    return [*textwrap.wrap(title, width), *textwrap.wrap(about, width, initial_indent="    ", subsequent_indent="    ")]
+    about = " · ".join(part for part in (all_authors(paper), paper.venue or "", str(paper.year or ""), paper.id) if part)
+    return [*_wrapped(title, width), *(f"    {line}" for line in _wrapped(about, width - 4))]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """A text in lines that end between words; only a word that is longer than a line is broken."""
+    import textwrap
+
+    return textwrap.wrap(" ".join(text.split()), max(width, 10), break_on_hyphens=False)
 
 
 def _ask(session: Screening, console: Console) -> None:
     """Show a paper, and wait for a key, until somebody quits or there is no paper left."""
-    import textwrap
-
     skipped: list[str] = []
     before: Paper | None = None
     again: Paper | None = None
@@ -163,7 +169,7 @@ def _ask(session: Screening, console: Console) -> None:
             if paper is None:
                 break
             width = min(shutil.get_terminal_size((80, 24)).columns, 100)
-            abstract = textwrap.wrap(" ".join(paper.abstract.split()), width) if paper.title else []
+            abstract = _wrapped(paper.abstract, width) if paper.title else []
             say(["", *_shown(paper, width), *([""] if abstract else []), *abstract])
             console.note(f"[{_counts(session.status)}] relevant? y n s u q")
             key = typer.getchar().lower()

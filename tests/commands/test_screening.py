@@ -82,6 +82,17 @@ def test_ids_that_look_like_formulas_come_back(tmp_path: Path) -> None:
     assert set(ids(answer("screen", "-d", "review.jsonl", "-i", tmp_path / "index", "--included", "-f", "jsonl"))) == set(wanted)
 
 
+def test_authors_are_shown_and_exported_whole_and_in_one_form(tmp_path: Path) -> None:
+    authors = ["Dumais, Susan", "Thomas K. Landauer", "King, Jr., Martin", "van den Oord, Aäron", "The LIGO Collaboration"]
+    papers = [{"id": "p1", "title": "Latent stars", "authors": authors}, {"id": "p2", "title": "Other stars", "authors": ["Li, Wei"]}]
+    index = sr.build(papers, tmp_path / "index", encoder=None)
+    command = ("screen", "-d", "review.jsonl", "--query", "latent stars", "-i", index.path, "--next", "2")
+    whole = "Susan Dumais; Thomas K. Landauer; Martin King Jr.; Aäron van den Oord; The LIGO Collaboration"
+    assert whole in " ".join(answer(*command).split())
+    sheet = {row["id"]: row for row in csv.DictReader(io.StringIO(answer(*command, "-f", "csv")))}
+    assert {id: row["authors"] for id, row in sheet.items()} == {"p1": whole, "p2": "Wei Li"}
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

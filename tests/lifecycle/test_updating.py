@@ -1110,3 +1110,21 @@ def test_a_deletion_that_is_refused_is_waited_out(tmp_path: Path, monkeypatch: p
     assert "waiting for the next change" in result.stderr
     assert [record.deleted for record in sr.open(folder).manifest.log] == [0, 0]
     assert len(sr.open(folder)) == 110
+
+
+def test_a_watched_file_that_cannot_be_opened_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = write_jsonl(tmp_path / "papers.jsonl", OLD)
+    folder = words(corpus, tmp_path / "index")
+    refusals = [PermissionError(13, "Permission denied", str(corpus))]
+
+    def read(path: Path) -> Any:
+        if refusals:
+            raise refusals.pop()
+        return jsonl.read(path)
+
+    monkeypatch.setattr(corpora, "format_of", lambda path: replace(JSON_LINES, read=read))
+    changes = (lambda: write_jsonl(corpus, PAPERS[:100]), lambda: write_jsonl(corpus, PAPERS))
+    looks = Looks(lambda: None, changes[0], lambda: None, changes[1], lambda: None)
+    monkeypatch.setattr("sciretrieve.commands.changing.time", looks)
+    assert "Permission denied" in sciretrieve("sync", corpus, "-i", folder, "--watch").stderr
+    assert [record.added for record in sr.open(folder).manifest.log] == [80, 30]

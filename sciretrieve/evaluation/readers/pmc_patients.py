@@ -29,32 +29,32 @@ def load(folder: Path, task: str, split: str, benchmark: str) -> Material:
         NotFound: neither are there.
         InvalidRequest: a row has another form, or a judged query has no text.
     """
-    names = (f"{task}/{task}_{split}_qrels.tsv", f"{task}/qrels_{split}.tsv", f"{task}_{split}_qrels.tsv")
-    qrels_file = find(folder, *names, benchmark=benchmark)
-    qrels = read_qrels(qrels_file)
     kind = CANDIDATES[task]
     queries_name, corpus_name = (f"PMCPatients{task}_{part}_test.json" for part in ("queries", f"{kind}s"))
-    theirs = [_scimults(folder, name) for name in (queries_name, corpus_name)] if split == "test" else [None, None]
+    theirs = [_scimults(folder, file) for file in (queries_name, corpus_name)] if split == "test" else [None, None]
     if theirs[0] is not None and theirs[1] is not None:
-        queries_file, corpus, id_name, abstract = theirs[0], theirs[1], kind, "abstract"
-        queries = {query.id: query for query in _papers(queries_file)}
-        name, notes = (
+        queries_file, corpus = theirs[0], theirs[1]
+        queries, id_name, abstract = {query.id: query for query in _papers(queries_file)}, kind, "abstract"
+        set_name, note = (
             f"{benchmark}-scimult",
-            [f"queries and candidates are read from SciMult's own files, {queries_name} and {corpus_name}"],
+            f"queries and candidates are read from SciMult's own files, {queries_name} and {corpus_name}",
         )
     else:
         corpus = find(folder, f"{task}/{task}_corpus.jsonl", f"{task}/corpus.jsonl", f"{task}_corpus.jsonl", benchmark=benchmark)
         queries_file = find(folder, f"queries/{split}_queries.jsonl", f"{split}_queries.jsonl", benchmark=benchmark)
         queries, id_name, abstract = {query.id: query for query in _texts(queries_file, task)}, "_id", "text"
-        name, notes = benchmark, [f"queries and candidates are read from {queries_file.name} and {corpus.name}"]
-        notes[0] += f"; SciMult's own rows are of {queries_name} and {corpus_name} instead" if split == "test" else ""
+        set_name, note = benchmark, f"queries and candidates are read from {queries_file.name} and {corpus.name}"
+        note += f"; SciMult's own rows are of {queries_name} and {corpus_name} instead" if split == "test" else ""
+    names = (f"{task}/{task}_{split}_qrels.tsv", f"{task}/qrels_{split}.tsv", f"{task}_{split}_qrels.tsv")
+    qrels_file = find(folder, *names, benchmark=benchmark)
+    qrels = read_qrels(qrels_file)
 
     def pool() -> Iterator[Paper]:
         for number, row in rows(corpus):
             yield paper_of(row, text_of(corpus, number, row, id_name), abstract=abstract)
 
     judged = judged_queries(qrels, queries, qrels_file, queries_file)
-    return Material(pool, (Task(task, judged, qrels),), name, fingerprint([corpus]), notes)
+    return Material(pool, (Task(task, judged, qrels),), set_name, fingerprint([corpus]), [note])
 
 
 def _scimults(folder: Path, name: str) -> Path | None:

@@ -82,6 +82,12 @@ def byline(paper: Paper) -> str:
     return " and ".join(families)
 
 
+def all_authors(paper: Paper) -> str:
+    """Who wrote a paper, in one line: every name in its natural order, with semicolons between, as a name may hold a comma."""
+    names = [" ".join(in_order(name).split()) for name in people(paper.authors)]
+    return "; ".join([*names, "et al."] if names and paper.extra.get(MORE_AUTHORS) else names)
+
+
 def in_order(name: str) -> str:
     """A name in its natural order: "Lovelace, Jr., Ada" and "Lovelace, Ada, Jr." are "Ada Lovelace Jr."; one without a comma as it is."""
     if "," not in name:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from ...types import Paper
 from .author_names import for_bibtex, people
 from .keys import keys_of
+from .keywords import joined, keywords_of
 from .works import arxiv_of, details_of, doi_of, kind_of, url_of
 
 ENTRY = "bibtex"
@@ -80,7 +81,8 @@ def _new_entry(paper: Paper, key: str) -> str:
     details["pages"] = re.sub(r"(?<=\d)[-–](?=\d)", "--", details.get("pages", ""))
     identifiers = {"doi": doi, "eprint": eprint, "archivePrefix": "arXiv" if eprint else None, "url": url_of(paper)}
     verbatim = {field: text.replace("{", "%7B").replace("}", "%7D") for field, text in identifiers.items() if text}
-    fields = details | {field: text for field, text in texts.items() if text} | verbatim | {"abstract": _latex(paper.abstract)}
+    about = {"keywords": _latex(joined(keywords_of(paper))), "abstract": _latex(paper.abstract)}
+    fields = details | {field: text for field, text in texts.items() if text} | verbatim | about
     order = dict.fromkeys([*texts, *fields])
     return entry(kind.bibtex, key, ((name, f"{{{text}}}") for name in order if (text := fields.get(name))))
 

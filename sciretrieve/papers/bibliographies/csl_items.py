@@ -12,6 +12,7 @@ from ...types import Paper
 from ...wording import as_json
 from .author_names import in_parts, is_group, people
 from .keys import keys_of
+from .keywords import joined, keywords_of
 from .works import ARTICLE, MASTERS_THESIS, PAPER, PREPRINT, arxiv_of, details_of, doi_of, kind_of, url_of
 
 ITEM = "csl"
@@ -70,6 +71,7 @@ def _new_item(paper: Paper, key: str) -> dict[str, Any]:
         "DOI": doi_of(paper) or "",
         "PMID": str(paper.extra.get("pmid") or ""),
         "URL": url_of(paper) or (f"https://arxiv.org/abs/{arxiv}" if arxiv else ""),
+        "keyword": joined(keywords_of(paper)),
         "abstract": paper.abstract,
     }
     if paper.venue:

@@ -1,41 +1,33 @@
-"""RIS: papers as records, with their rank and score in a note."""
+"""RIS: papers as records."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
-from ...types import Hit, Paper
+from ...types import Paper
 from .author_names import for_ris, people
+from .keywords import keywords_of
 from .works import ARTICLE, details_of, doi_of, kind_of, url_of
 
 RECORD = "ris"
 """The column with a paper's original record from a RIS file, without its end."""
 
-NOTE = "N1  - sciretrieve "
 START = re.compile(r"TY  - \S")
 TAG = re.compile(r"[A-Z][A-Z0-9]  - ")
 
 
-def records(hits: Sequence[Hit]) -> Iterator[str]:
-    """Hits as records, in order, with a note of their rank and score."""
-    for hit in hits:
-        yield from record(hit.paper)
-        yield f"{NOTE}rank={hit.rank} score={hit.score:.6f}"
-        yield "ER  - \n"
+def records(papers: Sequence[Paper]) -> Iterator[str]:
+    """Papers as records, in order. Those read from RIS keep all their tags; others are made from the papers' fields."""
+    for paper in papers:
+        original = paper.extra.get(RECORD)
+        lines = original.splitlines() if isinstance(original, str) and START.match(original) else _new_record(paper)
+        yield "".join(f"{line}\n" for line in (*lines, "ER  - "))
 
 
 def text(papers: Sequence[Paper]) -> str:
-    """Papers as the text of a file, without notes of ranks."""
-    return "\n".join("".join(f"{line}\n" for line in (*record(paper), "ER  - ")) for paper in papers)
-
-
-def record(paper: Paper) -> list[str]:
-    """A paper as the lines of a record, without its end. One read from RIS keeps all its tags; others are made from the papers' fields."""
-    original = paper.extra.get(RECORD)
-    lines = original.splitlines() if isinstance(original, str) and START.match(original) else _new_record(paper)
-    # the note of an earlier search is dropped
-    return [line for line in lines if not line.startswith(NOTE)]
+    """The same records as the text of a file."""
+    return "\n".join(records(papers))
 
 
 def _new_record(paper: Paper) -> list[str]:
@@ -66,6 +58,7 @@ def _new_record(paper: Paper) -> list[str]:
         "secondary_authors": [for_ris(name) for name in editors],
         "urls": [url_of(paper) or ""],
         "notes": [details.get("note", "")],
+        "keywords": keywords_of(paper),
     }
     record: dict[str, object] = {"type_of_reference": kind.ris}
     record |= {tag: text for tag, value in texts.items() if (text := _line(value))}

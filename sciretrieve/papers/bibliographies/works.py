@@ -88,7 +88,7 @@ NESTED = ("biblio", "journal")
 
 def kind_of(paper: Paper) -> Kind:
     """The kind of a paper: from its corpus, else from its venue or its arXiv number."""
-    columns = _columns(paper)
+    columns = columns_of(paper)
     for name in KIND_COLUMNS:
         value = columns.get(name)
         for item in value if isinstance(value, list | tuple) else [value]:
@@ -120,7 +120,7 @@ def arxiv_of(paper: Paper) -> str | None:
 
 def details_of(paper: Paper) -> dict[str, str]:
     """Fields of BibTeX from the corpus's further columns, in the order of `DETAILS`."""
-    columns = _columns(paper)
+    columns = columns_of(paper)
     texts = {field: next((text for name in names if (text := _text(field, columns.get(name)))), "") for field, names in DETAILS.items()}
     if not texts["pages"] and (first := _text("pages", columns.get("firstpage"))):
         last = _text("pages", columns.get("lastpage"))
@@ -128,8 +128,8 @@ def details_of(paper: Paper) -> dict[str, str]:
     return {field: text for field, text in texts.items() if text}
 
 
-def _columns(paper: Paper) -> dict[str, Any]:
-    """The further columns by their letters only; those within `NESTED` yield to the others."""
+def columns_of(paper: Paper) -> dict[str, Any]:
+    """A paper's further columns by their letters only; those within `NESTED` yield to the others."""
     return {letters(name): value for name, value in [*_nested(paper), *paper.extra.items()]}
 
 

@@ -14,6 +14,7 @@ from ...errors import InvalidRequest
 from ...files.streams import LARGEST_TEXT
 from ..bibliographies.author_names import MORE_AUTHORS
 from ..bibliographies.bibtex_entries import ENTRY, PARENTS, entry
+from ..bibliographies.keywords import listed
 from .encodings import read_text
 from .latex import plain_text, verbatim_text
 from .raw import CutOff, RawBatch, Rejected, Row, batches_of_rows, free_name
@@ -21,6 +22,7 @@ from .raw import CutOff, RawBatch, Rejected, Row, batches_of_rows, free_name
 NOT_PAPERS = {"string", "preamble", "xdata"}
 NAMES = {"author": "authors", "editor": "editors"}
 VENUES = ("journal", "journaltitle", "booktitle")
+KEYWORDS = "keywords"
 VERBATIM = {"doi", "url", "eprint", "file", "pdf"}
 OTHERS = re.compile(r"others|et\.? al\.?", re.IGNORECASE)
 """What stands for omitted names: BibTeX's word for it, and people's."""
@@ -236,6 +238,7 @@ def _row(item: _Entry, values: Mapping[str, str]) -> Row:
                 row[MORE_AUTHORS] = True
         elif name != "year":
             value = verbatim_text(value) if name in VERBATIM else plain_text(value)
+            value = listed(value) if name == KEYWORDS else value
         row[free_name(NAMES.get(name, name), {*row, ENTRY, PARENTS, MORE_AUTHORS} - {"year"})] = value
     return row | {ENTRY: item.text()}
 

@@ -21,7 +21,7 @@ from ...matching.sharding import by_shard
 from ...storage.shards import Shard
 from ...types import Mask, Rows
 from . import filters
-from .demands import Combination, Demand, Expression, Leaf, Near, Words, whole_words
+from .demands import Combination, Demand, Expression, Leaf, Near, Words
 from .operators import TEXT_COLUMNS
 from .phrases import Sought, exactly, having, sought
 from .typed_names import NAMED, is_initial, named, typed_names
@@ -101,11 +101,15 @@ class Narrower:
         return sought(demand) is not None
 
     def is_without_terms(self, leaf: Leaf) -> bool:
-        """Whether BM25 cannot score all that a demand looks for in title and abstract: C++, the beginning child*."""
+        """Whether papers may meet a demand on title and abstract and have none of its terms: C++, 2-2, the beginning child*."""
         if isinstance(leaf, Words):
             return bool(self._without_terms(leaf.text))
-        is_text = isinstance(leaf, Near) or leaf.column in (None, *TEXT_COLUMNS)
-        return is_text and sought(leaf) is not None and not self.analyzer().terms(whole_words(leaf.text))
+        looked_for = sought(leaf) if isinstance(leaf, Near) or leaf.column in (None, *TEXT_COLUMNS) else None
+        return looked_for is not None and not self._terms_of(looked_for)
+
+    def _terms_of(self, looked_for: Sought) -> set[str]:
+        """The terms that every paper has that has what is looked for."""
+        return {term for word in looked_for.words if (term := self.analyzer().term(word)) is not None}
 
     def judge(self, expression: filters.Expression) -> tuple[Mask, Rows]:
         """Which rows pass a filter, (rows,), and the rows of papers of which that cannot be told. Deleted papers have no say.
@@ -226,8 +230,7 @@ class Narrower:
 
     def _with_sought(self, looked_for: Sought, columns: Sequence[str], among: Scope) -> Scope:
         """Which papers of a scope have what is sought in one of the columns. Texts are read of those that have all of its terms."""
-        analyzer, bm25 = self.analyzer(), self.bm25()
-        terms = {term for word in looked_for.words if (term := analyzer.term(word)) is not None}
+        bm25, terms = self.bm25(), self._terms_of(looked_for)
         rows = among.places
         if bm25 is not None and terms:
             rows = bm25.rows_with(terms, None if len(columns) > 1 else columns[0])

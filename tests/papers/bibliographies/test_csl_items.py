@@ -28,7 +28,7 @@ ITEMS: list[dict[str, Any]] = [
     {"id": 7, "type": "book", "title": "A book", "volume": 3, "abstract": "Of\n two lines", "issued": {"raw": "c. 2020"}},
 ]
 TEXTS = {"abstract", "container-title", "collection-title", "publisher", "publisher-place", "page", "title", "genre", "note", "URL", "DOI"}
-TEXTS |= {"ISBN", "ISSN", "PMID", "volume", "issue", "number", "edition"}
+TEXTS |= {"ISBN", "ISSN", "PMID", "volume", "issue", "number", "edition", "keyword"}
 """CSL's variables that may be a text, of those that we write; the schema allows no others."""
 
 

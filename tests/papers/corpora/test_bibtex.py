@@ -54,6 +54,7 @@ def test_entries_become_papers(tmp_path: Path) -> None:
     assert (second["title"], second["venue"], second["year"]) == ("Über die α-Synuklein-Hypothese", "Z. für Physik", 1998)
     assert second["authors"] == ["Jörg Müller", "José García"]
     assert second["abstract"].startswith("Two words & 5")
+    assert second["keywords"] == ["a", "b"]
     assert (third["title"], third["year"], third["type"]) == ("Radioactivité", None, "book")
 
 

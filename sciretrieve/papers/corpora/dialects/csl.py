@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...bibliographies.csl_items import ITEM
+from ...bibliographies.keywords import listed
 from ..raw import Row
 
 VENUE = "container-title"
@@ -49,6 +50,8 @@ def paper(row: Row) -> Row:
         plain_row["venue"] = plain_text(str(venue))
     if not row.get("year") and (year := next(filter(None, (_year(row.get(name)) for name in DATES)), None)):
         plain_row["year"] = year
+    if not row.get("keywords") and isinstance(text := row.get("keyword"), str):
+        plain_row["keywords"] = listed(plain_text(plain_row.pop("keyword")))
     for source, target in (("author", "authors"), ("editor", "editors")):
         if (
             isinstance(people := row.get(source), list)
