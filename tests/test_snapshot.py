@@ -19,6 +19,7 @@ from sciretrieve.errors import CorruptData, NotFound
 from sciretrieve.files import hold, write_lock
 from sciretrieve.indexing import building, refit, updating
 from sciretrieve.manifest import generation_file, generations
+from sciretrieve.progress import Silent
 from sciretrieve.snapshot import Snapshot
 from sciretrieve.sweeping import sweep
 from tests.every_answer import every_answer, quick_answers
@@ -58,7 +59,7 @@ def opened(folder: Path, generation: int | None = None) -> sr.Index:
 
 def swept(folder: Path) -> None:
     with write_lock(folder):
-        sweep(folder, keep=0)
+        sweep(folder, Silent(), keep=0)
 
 
 def overwritten(folder: Path) -> None:

@@ -710,7 +710,7 @@ def test_what_was_restored_is_changed_and_swept_like_any_other(folder: Path, tmp
     sr.restore(folder, 4)
     gc.collect()
     with write_lock(folder):
-        sweep(folder, keep=1)
+        sweep(folder, Silent(), keep=1)
     assert generations(folder) == [6, 7]
     same_as_afresh(folder, PAPERS, tmp_path)
 
