@@ -222,6 +222,12 @@ def test_words_of_a_paper_answer_words_of_the_query_by_meaning(story_index: Call
             assert why.meanings["chilliness"][0] == "cold"
 
 
+def test_a_word_in_another_case_is_the_word_itself(story_index: Callable[..., sr.Index]) -> None:
+    (why,) = explain(story_index("cosine", metric="cosine"), "june graph chilliness", ["a"])  # which has "June" and "Graph"
+    assert set(why.words) == {"june", "graph"}
+    assert set(why.meanings) == {"chilliness"}
+
+
 def test_without_token_vectors_nothing_is_said_of_meanings(story_index: Callable[..., sr.Index]) -> None:
     index = story_index("plain", late=False)
     assert all(not why.meanings for why in explain(index, "chilly summer", list(ABSTRACTS)))

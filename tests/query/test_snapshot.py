@@ -17,6 +17,7 @@ import sciretrieve as sr
 from sciretrieve.errors import CorruptData, NotFound
 from sciretrieve.files.writing import hold, write_lock
 from sciretrieve.lifecycle import building, refit, updating
+from sciretrieve.progress import Silent
 from sciretrieve.query import snapshot as snapshots
 from sciretrieve.query.snapshot import Snapshot
 from sciretrieve.storage.manifest import generation_file, generations
@@ -58,7 +59,7 @@ def opened(folder: Path, generation: int | None = None) -> sr.Index:
 
 def swept(folder: Path) -> None:
     with write_lock(folder):
-        sweep(folder, keep=0)
+        sweep(folder, Silent(), keep=0)
 
 
 def overwritten(folder: Path) -> None:
