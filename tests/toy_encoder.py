@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sciretrieve.choices import Metric
+from sciretrieve.encoders.stored import StoredVectors
 from sciretrieve.protocols import Advance, unheard
 from sciretrieve.types import Paper, Query, Vectors
 
@@ -66,3 +68,13 @@ class LetterEncoder:
         text = f"{paper.title} {paper.abstract}".strip()
         self.asked.append(text)
         return [self._scale * float(text.count(letter)) for letter in LETTERS] + [float(side), len(paper.title) / 8]
+
+
+class StandIn:
+    """Vectors in a file that stand for an encoder: the n-th text that is typed has the vector of the id n."""
+
+    def __init__(self, path: Path) -> None:
+        self._stored = StoredVectors(path)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stored, name)

@@ -223,14 +223,15 @@ def _meanings(index: Index, probe: Probe, papers: Sequence[Paper]) -> list[dict[
 
 
 def _matched_words(analyzer: Analyzer, query: QueryTokens, words: Sequence[str], tokens: Vectors) -> dict[str, tuple[str, float]]:
-    terms = {analyzer.term(word) for word in words}
+    own_terms = {term for word in words for term in analyzer.terms(word)}
     # what is no word, as a comma is none, answers nothing
     cosines = np.where([any(map(str.isalnum, word)) for word in words], query.vectors @ tokens.T, -1.0)
     best = cosines.argmax(axis=1) if len(words) else np.empty(0, np.intp)
     matched: dict[str, tuple[str, float]] = {}
     for word in dict.fromkeys(query.words):
         places = [place for place, other in enumerate(query.words) if other == word]
-        if analyzer.term(word) in terms or not len(words):
+        terms = set(analyzer.terms(word))
+        if terms <= own_terms or not len(words):  # the paper has the word, in whatever case, or it is a stop word
             continue
         nearest = max(places, key=lambda place: cosines[place, best[place]])
         matched[word] = words[best[nearest]], float(np.mean([cosines[place, best[place]] for place in places]))

@@ -264,22 +264,16 @@ class Build:
 
     def _pending(self, plan: Mapping[str, Any], resume: bool, overwrite: bool) -> Pending:
         """The build in progress, if it is to go on; else a new one."""
-        try:
-            pending = Pending.read(self.directory) if resume else None
-        except CorruptData:
-            if not overwrite:
-                raise
-            pending = None
+        pending = Pending.found(self.directory, self.progress) if resume else None
         if pending is not None:
             same_corpus = pending.plan.get("fingerprint") == plan["fingerprint"]
-            command = pending.plan.get("command")
-            differences = self._differences(pending.plan, same_corpus, pending.state.get("late")) if command == "index" else "command"
-            if not differences and pending.is_cut:
+            differences = self._differences(pending.plan, same_corpus, pending.state.get("late"))
+            if not differences and pending.is_whole:
                 return pending
             if differences and not overwrite:
-                what = f"with another {differences}" if command == "index" else f"of `sciretrieve {command}`"
-                raise IndexExists(str(self.directory), f"holds unfinished work {what}")
-        return Pending.begin(self.directory, plan)
+                raise IndexExists(str(self.directory), f"holds unfinished work with another {differences}")
+            pending.give_way(plan, self.progress)
+        return Pending.begin(self.directory, plan, self.progress)
 
     def _offer(self, differences: str) -> str:
         """What the user can do who has an index of another corpus."""
@@ -311,14 +305,14 @@ class Build:
         else:
             self.progress.note(f"{self.directory} has these papers already; none is encoded again")
             commit(self.directory, old, replace(old, build=self.plan), settings, Change("index"), self.progress, workers=self.workers)
-        sweep(self.directory)
+        sweep(self.directory, self.progress)
 
     def _forget(self, pending: Pending) -> None:
         """Remove a build that failed before it encoded anything; one that did can be resumed."""
         pending = Pending.read(self.directory) or pending
         if pending.is_worth_keeping:
             return
-        pending.drop()
+        pending.clear()
         if not (self.directory / MANIFEST).exists():
             remove(self.directory / SHARDS)
             remove_lock(self.directory)
@@ -357,9 +351,11 @@ def publish(
         versions=library_versions(LIBRARIES),
         log=(),
     )
+    if (interrupted := Pending.found(directory, progress, "change")) is not None:
+        interrupted.drop(progress, "the index is replaced")
     change = Change("index", added=papers, deleted=old.papers if old else 0)
     commit(directory, old, manifest, _spanning(plan, metric, papers, progress), change, progress, anew=True, workers=workers)
-    sweep(directory, keep=0)
+    sweep(directory, progress, keep=0)
 
 
 def _spanning(plan: Mapping[str, Any], metric: Metric | None, papers: int, progress: Progress) -> Spanning:

@@ -58,7 +58,6 @@ def merge(index: str | Path, *, progress: Progress | bool = True) -> Merge:
     Raises:
         NotFound: there is no such index.
         InvalidRequest: there are parts of an index, which `join` makes one of.
-        IndexExists: an add or a build was interrupted, and is to be finished first.
         IndexBusy: another process is writing the index.
     """
     directory = Path(index)
@@ -76,12 +75,12 @@ def merge(index: str | Path, *, progress: Progress | bool = True) -> Merge:
                 gone |= {shard.facts.name for group in groups for shard in group}
                 new = old
                 if gone:
-                    pending = _pending(directory, old.generation, groups)
+                    pending = _pending(directory, old.generation, groups, listener)
                     listener.start(sum(len(shard.scope) for group in groups for shard in group))
                     merged = [_merged(pending, place, snapshot, group, listener) for place, group in enumerate(groups)]
                     shards = (*(facts for facts in old.shards if facts.name not in gone), *merged)
                     new = commit(directory, old, replace(old, shards=shards), Spanning.of(old), Change("merge"), listener)
-            sweep(directory, keep=0)
+            sweep(directory, listener, keep=0)
             return Merge(len(old.shards), len(new.shards), before - space(directory), new.generation)
 
 
@@ -111,9 +110,9 @@ def _groups(snapshot: Snapshot) -> list[list[Shard]]:
     return [group for group in groups if len(group) > 1 or group[0].facts.deleted]
 
 
-def _pending(directory: Path, generation: int, groups: Sequence[Sequence[Shard]]) -> Pending:
+def _pending(directory: Path, generation: int, groups: Sequence[Sequence[Shard]], progress: Progress) -> Pending:
     plan = {"command": "merge", "format": FORMAT, "base": generation, "groups": [[shard.facts.name for shard in group] for group in groups]}
-    return Pending.take_up(directory, plan)
+    return Pending.take_up(directory, plan, progress)
 
 
 def _merged(pending: Pending, place: int, snapshot: Snapshot, group: Sequence[Shard], progress: Progress) -> ShardFacts:

@@ -94,15 +94,17 @@ def join(index: str | Path, *, progress: Progress | bool = True) -> Joined:
             parts = _parts(directory)
             first = parts[0]
             plan = {name: value for name, value in first.plan.items() if name != "share"}
-            pending = Pending.read(directory)
+            pending = Pending.found(directory, listener)
             if (directory / MANIFEST).exists():
                 if any(part.folder(place).exists() for part in parts for place in part.places):
                     raise InvalidRequest(f"{directory} holds an index already; move its folder {PARTS} to a new directory and join that")
                 remove(directory / PARTS)  # it was interrupted here
                 return _joined(directory, len(parts))
             if pending is None or pending.plan != plan or pending.cut is None:
+                if pending is not None:
+                    pending.give_way(plan, listener)
                 runtimes = dict.fromkeys(runtime for part in parts for runtime in part.state.get("ran_in", ()))
-                pending = Pending.begin(directory, plan)
+                pending = Pending.begin(directory, plan, listener)
                 if (packing := first.packing()) is not None:
                     write_packing(pending.late, packing)
                 pending = pending.noting(**{**first.state, "ran_in": list(runtimes)})

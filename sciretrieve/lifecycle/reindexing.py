@@ -130,7 +130,7 @@ def reindex(
                 if lacking and not (changed_tokens and late):
                     manifest = _with_fields(directory, manifest, lacking, listener)
                 new = commit(directory, old, manifest, settings, Change("reindex"), listener)
-            sweep(directory)
+            sweep(directory, listener)
         return new
 
 
@@ -148,11 +148,10 @@ def _with_tokens(directory: Path, old: Manifest, given: Encoder | None, progress
     plan = {
         "command": "reindex",
         "format": FORMAT,
-        "base": old.generation,
-        "corpus": [str(directory)],
+        "shards": [facts.name for facts in old.shards],
         "encoder": {**built, "ran_in": None},
     }
-    pending = Pending.take_up(directory, plan)
+    pending = Pending.take_up(directory, plan, progress)
     if (packing := pending.packing()) is None:
         packing = packing_of(encoder)
         write_packing(pending.late, packing)
@@ -173,7 +172,7 @@ def _lacking_fields(old: Manifest) -> list[str]:
 def _with_fields(directory: Path, old: Manifest, lacking: list[str], progress: Progress) -> Manifest:
     """The manifest of an index with new shards in place of those that lack authors, venues and keywords; nothing is encoded."""
     progress.note(f"adding the words of authors, venues and keywords to {directory}; nothing is encoded")
-    pending = Pending.take_up(directory, {"command": "reindex", "format": FORMAT, "base": old.generation, "shards": lacking})
+    pending = Pending.take_up(directory, {"command": "reindex", "format": FORMAT, "base": old.generation, "shards": lacking}, progress)
     progress.start(sum(facts.papers for facts in old.shards if facts.name in lacking))
     shards = tuple(
         made_anew(pending, lacking.index(facts.name), facts, None, Analyzer(), None, progress) if facts.name in lacking else facts
@@ -198,7 +197,7 @@ def refit(directory: Path, parameters: Bm25Parameters, fusion: Fusion) -> Manife
     with write_lock(directory):
         old = read_manifest(directory)
         new = commit(directory, old, old, replace(Spanning.of(old), lexical=parameters), Change("tune"), Silent(), fusion=fusion)
-        sweep(directory)
+        sweep(directory, Silent())
     return new
 
 
@@ -217,8 +216,8 @@ def _converted(directory: Path, progress: Progress) -> Manifest:
 def _convert(directory: Path, old: Mapping[str, Any], progress: Progress) -> Manifest:
     if old["metric"] not in (None, *METRICS):
         raise ValueError(f"metric {old['metric']!r}")
-    plan = {"command": "reindex", "format": FORMAT, "base": old["generation"]}
-    pending = Pending.take_up(directory, plan)
+    plan = {"command": "reindex", "format": FORMAT, "base": old["generation"], "shards": [facts["name"] for facts in old["shards"]]}
+    pending = Pending.take_up(directory, plan, progress)
     progress.start(old["papers"])
     shards = [_convert_shard(directory, facts, pending, place, old, progress) for place, facts in enumerate(old["shards"])]
     build = old["build"]

@@ -117,7 +117,6 @@ def add(
     Raises:
         NotFound: there is no such index or corpus.
         InvalidRequest, EncoderMismatch: the corpus cannot be read, or the encoder is another.
-        IndexExists: another change of the index was interrupted.
         IndexBusy: another process is writing the index.
     """
     return _update("add", corpus, index, columns, encoder, device, strict, resume, progress, False)
@@ -220,7 +219,7 @@ def delete(
             shards = _thinned(snapshot, rows, next_generation(directory))
             change = Change("delete", deleted=len(rows))
             new = commit(directory, old, replace(old, shards=shards, whole=None), Spanning.of(old), change, listener)
-        sweep(directory)
+        sweep(directory, listener)
     return replace(deletion, generation=new.generation)
 
 
@@ -266,7 +265,7 @@ def restore(index: str | Path, generation: int) -> Update:
     """
     directory = Path(index)
     Snapshot(directory).close()  # before there is a lock file in a directory that is no index
-    with write_lock(directory):
+    with shown(True) as listener, write_lock(directory):
         with Snapshot(directory) as snapshot:
             old = snapshot.manifest
             others = [number for number in generations(directory) if number != old.generation]
@@ -278,7 +277,7 @@ def restore(index: str | Path, generation: int) -> Update:
                 added, replaced, deleted = _differences(earlier, snapshot)
                 change = Change("restore", added, replaced, deleted, generation)
                 new = publish(directory, old, earlier.manifest, change)
-        sweep(directory)
+        sweep(directory, listener)
     return Update(new.papers, added, replaced, new.papers - added - replaced, deleted, generation=new.generation)
 
 
@@ -331,11 +330,11 @@ def _update(
                     _Update(command, opened_corpus, snapshot, encoder, device, listener, allow_deletions).finish_earlier()
             else:
                 with suppress(CorruptData):  # a damaged mark is written over
-                    if pending := Pending.read(directory):
-                        pending.drop()
+                    if pending := Pending.read(directory, "change"):
+                        pending.clear()
             with Snapshot(directory) as snapshot:
                 update = _Update(command, opened_corpus, snapshot, encoder, device, listener, allow_deletions).run(strict, resume)
-            sweep(directory)
+            sweep(directory, listener)
         return update
 
 
@@ -396,10 +395,10 @@ class _Update:
 
         What it encoded is kept, and needs its corpus no more; what it was going to delete is left for whoever asks for it again.
         """
-        pending = Pending.read(self.directory)
+        pending = Pending.found(self.directory, self.progress, "change")
         if pending is None or pending.plan["command"] not in ("add", "sync") or pending.plan == self.plan:
             return
-        if pending.cut is None or not pending.is_cut or not pending.is_worth_keeping or pending.plan["encoder"] != self.plan["encoder"]:
+        if pending.cut is None or not pending.is_whole or not pending.is_worth_keeping or pending.plan["encoder"] != self.plan["encoder"]:
             return
         self.progress.note(f"first finishing the interrupted {pending.plan['command']} of {', '.join(pending.plan['corpus'][:3])}")
         shards = shards_of(self._intake(probed(pending, self.encoder, self.snapshot.golden)).fill(len(self.old.sources)))
@@ -420,7 +419,7 @@ class _Update:
         if self.fingerprint == self.old.whole and not self.old.is_limited:
             self.progress.note(f"{self.directory} is up to date: it has the papers of this corpus")
             return Update(self.old.papers, unchanged=self.old.papers, generation=self.old.generation)
-        pending = Pending.take_up(self.directory, self.plan, resume=resume)
+        pending = Pending.take_up(self.directory, self.plan, self.progress, resume=resume)
         try:
             pending = probed(pending, self.encoder, self.snapshot.golden)
             intake = self._intake(pending).cut(self.corpus, None, strict, lambda batch: self.comparison.chosen(batch), self._finished)
@@ -431,9 +430,9 @@ class _Update:
             self._check_missing(cut)
             shards = shards_of(intake.fill(len(self.old.sources)))
         except SciretrieveError:
-            pending = Pending.read(self.directory) or pending
+            pending = Pending.read(self.directory, "change") or pending
             if not pending.is_worth_keeping:
-                pending.drop()
+                pending.clear()
             raise
         return self._commit(pending, shards)
 
@@ -497,7 +496,7 @@ class _Update:
         if shards:
             sources = (*sources, Source(tuple(pending.plan["corpus"]), pending.plan["fingerprint"], generation))
         elif not cut["deleted"] and whole is None:
-            pending.drop()
+            pending.clear()
             self.progress.note(f"{self.directory} has all papers of this corpus already")
             return replace(update, generation=self.old.generation)
         encoder = self.old.encoder and {

@@ -2,29 +2,34 @@
 
 A mark is written before the first shard is cut, and again when all are cut: from then on the corpus is not needed any more.
 Only what can be taken up again is marked; a delete, say, is a commit and nothing else.
+
+There are two kinds of work, each with a mark of its own: a new index, `pending.*`, which depends on nothing that is there, and a
+change of the index that is there, `change.*`. Work never waits for other work of its kind: what was interrupted is dropped where its
+mark is needed, and a note says so. But what an encoder has made gives way only to what encodes, too: a merge, say, is done beside it,
+without a mark.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..errors import CorruptData, IndexExists
+from ..errors import CorruptData, NotFound
 from ..files.writing import listed, read_array, read_sealed, remove, sync_file, write_array, write_sealed
 from ..matching.late import Packing, read_packing
 from ..matching.sharding import Share
+from ..protocols import Progress
 from ..types import Rows, Vectors
-from .manifest import MANIFEST, PENDING, SHARDS, is_first_format, read_manifest
+from ..wording import counted
+from .manifest import FORMAT, SHARDS, Manifest, is_first_format, read_manifest
 
-DELETED = "pending.deleted.npy"
-INT8 = "pending.int8"
-LATE = "pending.late.npy"
-REJECTED = "pending.rejected.jsonl"
-"""The corpus's rejected rows, until the commit."""
+KINDS: Mapping[str, tuple[str, ...]] = {"pending": ("index",), "change": ("add", "merge", "reindex", "repair", "sync")}
+"""What the names of a kind's files begin with, and the commands that do such work."""
 
 
 @dataclass(frozen=True)
@@ -44,63 +49,112 @@ class Pending:
     state: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, directory: Path) -> Pending | None:
-        """The work in progress; None if there is none.
+    def read(cls, directory: Path, kind: str = "pending") -> Pending | None:
+        """The work of a kind that is in progress; None if there is none.
 
         Work whose shards the current generation has is done: only its mark was left, and is removed.
 
         Raises:
-            CorruptData: its mark, or the current manifest, is damaged.
+            CorruptData: its mark is damaged or of another version.
         """
-        path = directory / PENDING
+        path = directory / f"{kind}.json"
         if not path.exists():
             return None
-        value = read_sealed(path)
-        try:
-            pending = cls(directory, value["plan"], int(value["first_shard"]), value["state"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise CorruptData(f"{path} is damaged ({error}); start over with --no-resume") from error
-        if (directory / MANIFEST).exists() and not is_first_format(directory):
-            committed = read_manifest(directory).shards
-            if any(int(facts.name) >= pending.first_shard for facts in committed):
+        match read_sealed(path):
+            case {"plan": {"command": str(command)} as plan, "first_shard": int(first_shard), "state": dict(state)} if (
+                command in KINDS[kind] and plan.get("format") == FORMAT
+            ):
+                pending = cls(directory, plan, first_shard, state)
+            case _:
+                raise CorruptData(f"{path} is of another version; run the command that was interrupted again, which starts over")
+        with suppress(CorruptData, NotFound):  # a manifest that cannot be read names none of its shards
+            if not is_first_format(directory) and any(pending.has(facts.name) for facts in read_manifest(directory).shards):
                 pending.end()
                 return None
         return pending
 
     @classmethod
-    def begin(cls, directory: Path, plan: Mapping[str, Any]) -> Pending:
-        """Mark new work, whose shards are numbered after all others; what was in progress before is abandoned."""
+    def found(cls, directory: Path, progress: Progress, kind: str = "pending") -> Pending | None:
+        """The same for a command that goes on whatever it finds: a mark that cannot be read is removed, and a note says so."""
+        try:
+            return cls.read(directory, kind)
+        except CorruptData as error:
+            progress.note(f"dropped unfinished work, since nothing says what it was for: {str(error).partition(';')[0]}")
+            _remove_mark(directory, kind)
+            return None
+
+    @classmethod
+    def begin(cls, directory: Path, plan: Mapping[str, Any], progress: Progress) -> Pending:
+        """Mark new work in place of what was marked; its shards are numbered after all others."""
+        return cls._numbered(directory, plan, progress).write()
+
+    @classmethod
+    def _numbered(cls, directory: Path, plan: Mapping[str, Any], progress: Progress) -> Pending:
+        """New work, without a mark, whose shards are numbered after all that are there or that interrupted work is still to make."""
+        first = 0
+        for kind in KINDS:
+            if (other := cls.found(directory, progress, kind)) is not None:
+                if other.count is None:  # it was still reading its corpus
+                    other.give_way(plan, progress)
+                else:
+                    first = max(first, other.end_number)
         numbers = [int(folder.name.removesuffix(".partial")) for folder in listed(directory / SHARDS, "[0-9]*")]
         (directory / SHARDS).mkdir(exist_ok=True)
         sync_file(directory / SHARDS)  # or a shard that was removed may be back after a power failure, and be taken for one of these
-        return cls(directory, plan, max(numbers, default=-1) + 1).write()
+        return cls(directory, plan, max([first, *(number + 1 for number in numbers)]))
 
     @classmethod
-    def take_up(cls, directory: Path, plan: Mapping[str, Any], *, resume: bool = True) -> Pending:
-        """The same work on the same generation, `plan["base"]`, if it was interrupted; else new work.
-
-        Raises:
-            IndexExists: other work was interrupted, and would be lost.
-        """
-        pending = cls.read(directory) if resume else None
-        if pending is not None and pending.plan == plan and pending.is_cut:
+    def take_up(cls, directory: Path, plan: Mapping[str, Any], progress: Progress, *, resume: bool = True) -> Pending:
+        """The same change of an index, if it was interrupted and can go on; else a new one, for which another is dropped if it must be."""
+        pending = cls.found(directory, progress, "change") if resume else None
+        if pending is None:
+            return cls.begin(directory, plan, progress)
+        if pending.plan == plan and pending.is_whole:
             return pending
-        if pending is not None:
-            if pending.is_worth_keeping:
-                corpus = ", ".join(pending.plan["corpus"][:3])
-                what = f"holds an interrupted `sciretrieve {pending.plan['command']}` of {corpus}"
-                raise IndexExists(str(directory), what, "run that again to finish it, or drop it with --no-resume; else ")
-            pending.drop()
-        return cls.begin(directory, plan)
+        if pending.is_worth_keeping and pending.is_whole and "encoder" not in plan:
+            return cls._numbered(directory, plan, progress)
+        pending.give_way(plan, progress)
+        return cls.begin(directory, plan, progress)
+
+    def give_way(self, plan: Mapping[str, Any], progress: Progress) -> None:
+        """Drop it for other work, with a note."""
+        if not self.is_whole:
+            why = "some of its files are missing or damaged"
+        elif plan["command"] == self.plan["command"]:
+            why = "it was of other papers, other settings, or another generation of the index"
+        else:
+            why = f"{plan['command']} takes its place"
+        self.drop(progress, why)
+
+    def fits(self, manifest: Manifest) -> bool:
+        """Whether it can still be taken up on a generation. What add and sync have encoded can be on any, see `lifecycle.updating`."""
+        names = {facts.name for facts in manifest.shards}
+        return names.issuperset(self.plan.get("shards", ())) and (
+            self.plan.get("base", manifest.generation) == manifest.generation or self.is_worth_keeping
+        )
 
     @property
-    def is_cut(self) -> bool:
-        """Whether all that was cut is there still: a power failure may have taken it."""
+    def is_whole(self) -> bool:
+        """Whether all that it goes on with is there still: a power failure may have taken it."""
+        try:
+            self.packing()
+            if "deleted" in (self.cut or {}):
+                self.deleted()
+        except CorruptData:
+            return False
         return all(self.folder(place).is_dir() or (self.partial(place) / "ids.arrow").exists() for place in self.places)
+
+    @property
+    def kind(self) -> str:
+        """See `KINDS`."""
+        return next(kind for kind, commands in KINDS.items() if self.plan["command"] in commands)
+
+    def _file(self, name: str) -> Path:
+        return self.directory / f"{self.kind}.{name}"
 
     def write(self) -> Pending:
         """Write the mark."""
-        write_sealed(self.directory / PENDING, {"plan": self.plan, "first_shard": self.first_shard, "state": self.state})
+        write_sealed(self._file("json"), {"plan": self.plan, "first_shard": self.first_shard, "state": self.state})
         return self
 
     def noting(self, **facts: Any) -> Pending:
@@ -111,6 +165,24 @@ class Pending:
     def cut(self) -> Mapping[str, Any] | None:
         """What cutting the corpus gave: `shards`, how many papers each has, and what else was noted then."""
         return self.state.get("cut")
+
+    @property
+    def count(self) -> int | None:
+        """How many shards it makes; None as long as that is not known."""
+        if self.cut is not None:
+            return len(self.cut["shards"])
+        parts = self.plan.get("shards", self.plan.get("groups"))
+        return None if parts is None else len(parts)
+
+    @property
+    def end_number(self) -> int:
+        """The number after that of the last shard that it is known to make."""
+        return self.first_shard + (self.count or 0)
+
+    def has(self, name: str) -> bool:
+        """Whether a folder, finished or not, is of one of its shards."""
+        number = int(name.removesuffix(".partial"))
+        return self.first_shard <= number and (self.count is None or number < self.end_number)
 
     @property
     def share(self) -> Share:
@@ -124,18 +196,18 @@ class Pending:
 
     @property
     def rejected(self) -> Path:
-        """The file of rejected rows."""
-        return self.directory / REJECTED
+        """The file of the corpus's rejected rows, until the commit."""
+        return self._file("rejected.jsonl")
 
     @property
     def int8(self) -> Path:
         """The folder of the encoder's graph in int8, if papers are encoded in that."""
-        return self.directory / INT8
+        return self._file("int8")
 
     @property
     def late(self) -> Path:
         """The file that says how token vectors are packed, if it has been decided that there are any."""
-        return self.directory / LATE
+        return self._file("late.npy")
 
     def packing(self) -> Packing | None:
         """How token vectors are packed; None if there are none. Raises CorruptData."""
@@ -144,7 +216,7 @@ class Pending:
         try:
             return read_packing(self.late, int(self.plan["encoder"]["dim"]))
         except FileNotFoundError as error:
-            raise CorruptData(f"{self.late} is missing; start over with --no-resume") from error
+            raise CorruptData(f"{self.late} is missing; run the command again") from error
 
     def folder(self, place: int) -> Path:
         """The folder of its shard of this number, counted from 0, once it is full."""
@@ -156,15 +228,15 @@ class Pending:
 
     def save_deleted(self, rows: Rows) -> None:
         """Save which rows of the current generation the commit will delete."""
-        write_array(self.directory / DELETED, rows)
+        write_array(self._file("deleted.npy"), rows)
 
     def deleted(self) -> Rows:
         """What `save_deleted` saved. Raises CorruptData."""
-        path = self.directory / DELETED
+        path = self._file("deleted.npy")
         try:
-            rows: Rows = read_array(path, "start over with --no-resume")
+            rows: Rows = read_array(path, "run the command again")
         except FileNotFoundError as error:
-            raise CorruptData(f"{path} is missing; start over with --no-resume") from error
+            raise CorruptData(f"{path} is missing; run the command again") from error
         return rows.astype(np.int64)
 
     @property
@@ -176,21 +248,36 @@ class Pending:
     @property
     def is_worth_keeping(self) -> bool:
         """Whether it has encoded anything; other work is quickly done again."""
-        return "corpus" in self.plan and any(
-            (folder / "vectors.npy").exists() or not folder.name.endswith(".partial")
-            for folder in listed(self.directory / SHARDS, "[0-9]*")
-            if int(folder.name.removesuffix(".partial")) >= self.first_shard
+        return "encoder" in self.plan and any(
+            (folder / "vectors.npy").exists() or not folder.name.endswith(".partial") for folder in self._folders
         )
+
+    @property
+    def _folders(self) -> list[Path]:
+        """The folders of its shards, finished or not."""
+        return [folder for folder in listed(self.directory / SHARDS, "[0-9]*") if self.has(folder.name)]
 
     def end(self) -> None:
         """Remove its mark: its shards are committed, or it needed none."""
-        for path in reversed(listed(self.directory, "pending.*")):
-            remove(path)
+        _remove_mark(self.directory, self.kind)
 
-    def drop(self) -> None:
-        """Remove it with all its shards."""
-        for folder in listed(self.directory / SHARDS, "[0-9]*"):
-            if int(folder.name.removesuffix(".partial")) >= self.first_shard:
-                remove(folder)
+    def drop(self, progress: Progress, why: str) -> None:
+        """Remove it with all its shards; a note says why."""
+        folders = self._folders
+        finished = sum(not folder.name.endswith(".partial") for folder in folders)
+        of = f" of {', '.join(self.plan['corpus'][:3])}" if "corpus" in self.plan else ""
+        done = f" ({finished} of {counted(self.count, 'shard')} done)" if self.count else ""
+        progress.note(f"dropped an interrupted {self.plan['command']}{of}{done}: {why}")
+        self.clear()
+
+    def clear(self) -> None:
+        """Remove it with all its shards, which nobody misses."""
+        for folder in self._folders:
+            remove(folder)
         self.end()
         sync_file(self.directory)
+
+
+def _remove_mark(directory: Path, kind: str) -> None:
+    for path in reversed(listed(directory, f"{kind}.*")):
+        remove(path)

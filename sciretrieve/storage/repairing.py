@@ -62,7 +62,6 @@ def repair(index: str | Path, *, encoder: Encoder | None = None, progress: Progr
     Raises:
         NotFound: there is no index.
         IndexBusy: another process is writing the index.
-        IndexExists: an add or a build was interrupted, and is to be finished first.
         Unavailable: vectors are lost, and the encoder is not available here.
         InvalidRequest, EncoderMismatch: vectors are lost, and the encoder gives others now, or is another.
     """
@@ -74,11 +73,11 @@ def repair(index: str | Path, *, encoder: Encoder | None = None, progress: Progr
             _restore_manifest(directory, listener)
             before = verify(directory, encoder=encoder, progress=listener)
             if not before.faults:
-                sweep(directory)  # after a repair that was killed when it had repaired
+                sweep(directory, listener)  # after a repair that was killed when it had repaired
                 return before
             damaged = {fault.file for fault in before.faults} - {ENCODER}
             if damaged and _Repair(directory, read_manifest(directory), damaged, encoder, listener).run():
-                sweep(directory, keep=0)
+                sweep(directory, listener, keep=0)
             after = verify(directory, encoder=encoder, progress=listener)
             return replace(after, faults=tuple(map(_told, after.faults)))
 
@@ -179,7 +178,7 @@ class _Repair:
         rebuilt: dict[str, ShardFacts] = {}
         if to_fill:
             plan = {"command": "repair", "format": FORMAT, "base": self.old.generation, "shards": [facts.name for facts in to_fill]}
-            pending = Pending.take_up(self.directory, plan)
+            pending = Pending.take_up(self.directory, plan, self.progress)
             self.progress.start(sum(facts.papers for facts in to_fill))
             for place, facts in enumerate(to_fill):
                 rebuilt[facts.name] = self._rebuilt(pending, place, facts, faulty[facts.name])

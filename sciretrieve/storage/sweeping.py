@@ -9,15 +9,16 @@ from pathlib import Path
 
 from ..errors import CorruptData
 from ..files.writing import listed, remove, retire, sync_file
+from ..protocols import Progress
 from .manifest import GENERATIONS, MANIFEST, SHARD_NAME, SHARDS, Manifest, generation_file, generations, read_manifest
-from .pending import Pending
+from .pending import KINDS, Pending
 
 KEPT = 20
 """Earlier generations that stay until the next `merge`; beyond these the oldest go."""
 
 
-def sweep(directory: Path, *, keep: int = KEPT) -> None:
-    """Remove leftovers, and all but so many of the generations before the current one.
+def sweep(directory: Path, progress: Progress, *, keep: int = KEPT) -> None:
+    """Remove leftovers, and all but so many of the generations before the current one. A note tells of interrupted work that goes.
 
     The caller holds the write lock. A generation whose manifest is damaged goes, since nothing can open it.
     """
@@ -38,10 +39,11 @@ def sweep(directory: Path, *, keep: int = KEPT) -> None:
     if generations(directory):
         sync_file(directory / GENERATIONS)  # a power failure must not bring a generation back, and not what it names
     names = {name for manifest in kept for name, _ in manifest.files()}
-    pending = Pending.read(directory)
-    if pending is not None and current is not None and not pending.is_worth_keeping and pending.plan.get("base") != current.generation:
-        pending.drop()  # the index has changed since
-        pending = None
+    works = {kind: Pending.found(directory, progress, kind) for kind in KINDS}
+    for kind, pending in works.items():
+        if pending is not None and current is not None and not pending.fits(current):
+            pending.drop(progress, "the index has changed since")
+            works[kind] = None
     for folder in listed(directory / SHARDS, "[0-9]*"):
         name = folder.name.removesuffix(".partial")
         if not SHARD_NAME.fullmatch(name):
@@ -49,7 +51,7 @@ def sweep(directory: Path, *, keep: int = KEPT) -> None:
         is_kept = any(file.startswith(f"{SHARDS}/{folder.name}/") for file in names)
         if is_kept:
             _keep(directory, folder, names | {f"{SHARDS}/{folder.name}/shard.json"})
-        elif pending is None or int(name) < pending.first_shard:
+        elif not any(pending is not None and pending.has(name) for pending in works.values()):
             remove(folder)
     _keep(directory, directory / "encoder", names)
     for folder in listed(directory / "lexical"):
@@ -58,8 +60,8 @@ def sweep(directory: Path, *, keep: int = KEPT) -> None:
     for folder in (directory, directory / GENERATIONS):
         for path in listed(folder, "*.tmp"):
             remove(path)
-    if pending is None:
-        for path in listed(directory, "pending.*"):
+    for kind, pending in works.items():
+        for path in listed(directory, f"{kind}.*") if pending is None else ():
             remove(path)
 
 

@@ -25,6 +25,7 @@ from sciretrieve.matching.lexical import Analyzer
 from sciretrieve.types import Paper, Query
 from tests.edited import edited_manifest
 from tests.made_up import made_up_papers, write_jsonl
+from tests.toy_encoder import StandIn
 
 PAPERS = made_up_papers(300)
 IDS = [paper["id"] for paper in PAPERS]
@@ -222,6 +223,12 @@ def test_words_of_a_paper_answer_words_of_the_query_by_meaning(story_index: Call
             assert why.meanings["chilliness"][0] == "cold"
 
 
+def test_a_word_in_another_case_is_the_word_itself(story_index: Callable[..., sr.Index]) -> None:
+    (why,) = explain(story_index("cosine", metric="cosine"), "june graph chilliness", ["a"])  # which has "June" and "Graph"
+    assert set(why.words) == {"june", "graph"}
+    assert set(why.meanings) == {"chilliness"}
+
+
 def test_without_token_vectors_nothing_is_said_of_meanings(story_index: Callable[..., sr.Index]) -> None:
     index = story_index("plain", late=False)
     assert all(not why.meanings for why in explain(index, "chilly summer", list(ABSTRACTS)))
@@ -265,7 +272,8 @@ def stored(folder: Path, papers: list[dict[str, Any]], vectors: npt.NDArray[np.f
     named = {paper["id"]: vector.tolist() for paper, vector in zip(papers, vectors, strict=True)}
     named |= {"1" if id == "text" else id: vector for id, vector in queries.items()}
     (folder / "v.jsonl").write_text("".join(json.dumps({"paper_id": id, "embedding": vector}) + "\n" for id, vector in named.items()))
-    return sr.build(write_jsonl(folder / "p.jsonl", papers), folder / "index", encoder=f"vectors:{folder / 'v.jsonl'}", shard_size=20)
+    index = sr.build(write_jsonl(folder / "p.jsonl", papers), folder / "index", encoder=f"vectors:{folder / 'v.jsonl'}", shard_size=20)
+    return sr.open(index.path, encoder=StandIn(folder / "v.jsonl"))
 
 
 def test_an_index_of_stored_vectors_ranks_by_them_and_reads_by_words(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import sciretrieve as sr
 from sciretrieve.errors import CorruptData, NotFound
 from sciretrieve.files.writing import hold, write_lock
 from sciretrieve.lifecycle import building, refit, updating
+from sciretrieve.progress import Silent
 from sciretrieve.query import snapshot as snapshots
 from sciretrieve.query.snapshot import Snapshot
 from sciretrieve.storage.manifest import generation_file, generations
@@ -58,7 +59,7 @@ def opened(folder: Path, generation: int | None = None) -> sr.Index:
 
 def swept(folder: Path) -> None:
     with write_lock(folder):
-        sweep(folder, keep=0)
+        sweep(folder, Silent(), keep=0)
 
 
 def overwritten(folder: Path) -> None:
@@ -101,7 +102,7 @@ OTHER_PROCESS = """
 import sys
 from pathlib import Path
 from tests.query import test_snapshot as steps
-from sciretrieve.indexing import building, updating
+from sciretrieve.lifecycle import building, updating
 building.load_encoder = updating.reopen_encoder = lambda *_, **__: steps.LetterEncoder()
 for change in steps.CHANGES.values():
     change(Path(sys.argv[1]))
@@ -124,7 +125,7 @@ def test_a_snapshot_stays_as_it_is_while_another_process_changes_the_index(folde
 
 HOLDER = """
 import sys
-from sciretrieve.snapshot import Snapshot
+from sciretrieve.query.snapshot import Snapshot
 snapshot = Snapshot(sys.argv[1])
 print("open", flush=True)
 sys.stdin.read()

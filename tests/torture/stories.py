@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,10 @@ def build_others(index: Path, corpora: Corpora, **options: Any) -> None:
     sr.build(corpora.others, index, encoder="letters", shard_size=7, dense="flat", overwrite=True, **options).close()
 
 
+def build_over(index: Path, corpora: Corpora, **options: Any) -> None:
+    sr.build(corpora.library, index, encoder="letters", shard_size=7, dense="flat", overwrite=True, **options).close()
+
+
 def add_more(index: Path, corpora: Corpora, **options: Any) -> None:
     add(corpora.more, index, encoder=LetterEncoder(), **options)
 
@@ -102,6 +107,11 @@ def delete_papers(*ids: str) -> Step:
     return lambda index, corpora: delete(index, ids)
 
 
+def delete_if_there(index: Path, corpora: Corpora) -> None:
+    with suppress(NotFound):
+        delete(index, "p0010")
+
+
 def merge_shards(index: Path, corpora: Corpora, **options: Any) -> None:
     merge(index, **options)
 
@@ -112,6 +122,10 @@ def reindex_dense(index: Path, corpora: Corpora) -> None:
 
 def reindex_flat(index: Path, corpora: Corpora) -> None:
     reindex(index, dense="flat")
+
+
+def reindex_late(index: Path, corpora: Corpora, **options: Any) -> None:
+    reindex(index, late=True, encoder=LetterEncoder(), **options)
 
 
 def tune(index: Path, corpora: Corpora) -> None:
@@ -128,6 +142,15 @@ def damage(index: Path, corpora: Corpora) -> None:
             file.write(contents)
             file.flush()
             os.fsync(file.fileno())
+
+
+def repair_words(index: Path, corpora: Corpora) -> None:
+    """Change a byte of the postings that come first, and repair them."""
+    path = index / "shards" / read_manifest(index).shards[0].name / "postings.arrow"
+    contents = bytearray(path.read_bytes())
+    contents[-100] ^= 1
+    path.write_bytes(contents)
+    repair_all(index, corpora)
 
 
 def make_first_format(index: Path, corpora: Corpora) -> None:
@@ -169,6 +192,40 @@ STORIES: dict[str, tuple[Step, ...]] = {
     "repair": (build(), delete_papers("p0001", "p0009"), damage, repair_all),
 }
 """Commands, each after those that it needs: the last one is the one that crashes."""
+
+
+Texts = dict[str, tuple[str, str]]
+"""Titles and abstracts of papers, by id."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command that may follow any other.
+
+    Attributes:
+        step: it; and `other`, where it is to follow another that was killed.
+        texts: what the papers of an index that has the given ones are after it.
+        before: what it is done to.
+    """
+
+    step: Step
+    texts: Callable[[Texts, Mapping[str, Texts]], Texts]
+    before: tuple[Step, ...] = (build(), add_more, delete_papers("p0001"))
+    other: Step | None = None
+
+
+COMMANDS: dict[str, Command] = {
+    "build": Command(build_over, lambda _, corpora: corpora["library"], before=()),
+    "build over": Command(build_others, lambda _, corpora: corpora["others"]),
+    "add": Command(add_more, lambda texts, corpora: {**texts, **corpora["more"]}),
+    "sync": Command(sync_later, lambda _, corpora: corpora["later_library"]),
+    "delete": Command(delete_if_there, lambda texts, _: {id: text for id, text in texts.items() if id != "p0010"}),
+    "merge": Command(merge_shards, lambda texts, _: texts),
+    "reindex": Command(reindex_dense, lambda texts, _: texts),
+    "reindex late": Command(reindex_late, lambda texts, _: texts),
+    "repair": Command(repair_all, lambda texts, _: texts, before=(build(), add_more, delete_papers("p0001"), damage), other=repair_words),
+    "tune": Command(tune, lambda texts, _: texts),
+}
 
 
 @dataclass(frozen=True)

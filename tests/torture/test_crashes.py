@@ -11,20 +11,24 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
 import sciretrieve as sr
 from sciretrieve.encoders.golden import PROBE
-from sciretrieve.errors import IndexExists, NotFound
+from sciretrieve.errors import CorruptData, NotFound
 from sciretrieve.files.schema import papers_of
 from sciretrieve.files.writing import describe
 from sciretrieve.lifecycle import delete
+from sciretrieve.matching.late import Packing
+from sciretrieve.matching.late.packing import learn
+from sciretrieve.protocols import Advance
 from sciretrieve.storage.manifest import generation_file, read_manifest
 from sciretrieve.storage.pending import Pending
 from sciretrieve.storage.verifying import verify
@@ -33,14 +37,18 @@ from tests.made_up import made_up_papers, read_corpus, write_jsonl
 from tests.torture import building
 from tests.torture.disk import CRASHES, KILLS, LEFT_OUT, Recording, recorded
 from tests.torture.stories import (
+    COMMANDS,
     STORIES,
+    Command,
     Corpora,
     Step,
     Story,
+    Texts,
     add_more,
     build,
     build_others,
     commits_of,
+    delete_papers,
     files_of,
     interrupted,
     merge_shards,
@@ -186,7 +194,7 @@ def described(name: str, kind: str, place: int, recording: Recording) -> Iterato
         raise
 
 
-def texts(index: Path) -> dict[str, tuple[str, str]] | None:
+def texts(index: Path) -> Texts | None:
     """Titles and abstracts of the papers of an index, by id; None if there is no index."""
     try:
         opened = sr.open(index, encoder=LetterEncoder())
@@ -196,7 +204,7 @@ def texts(index: Path) -> dict[str, tuple[str, str]] | None:
         return {paper.id: (paper.title, paper.abstract) for paper in opened.papers(opened.live_ids())}
 
 
-def texts_in(corpus: Path) -> dict[str, tuple[str, str]]:
+def texts_in(corpus: Path) -> Texts:
     """The same of the papers of a corpus."""
     return {paper.id: (paper.title, paper.abstract) for paper in papers_of(read_corpus(corpus)[0])}
 
@@ -230,7 +238,7 @@ def test_whatever_is_done_after_a_crash_does_what_it_says(
             with recorded(index.parent, crash) as again:
                 try:
                     OTHERS[other](index, corpora)
-                except (NotFound, IndexExists) as error:
+                except NotFound as error:
                     other = type(error).__name__
             right = texts(index)
             match other:
@@ -257,22 +265,83 @@ def test_whatever_is_done_after_a_crash_does_what_it_says(
                 again.crashed(second_kind, second_place, chance).tree.put(index.parent)
             if texts(index) is None:
                 build_others(index, corpora)
-            try:
-                sync_later(index, corpora)
-                merge_shards(index, corpora)
-            except IndexExists:  # a build over it was interrupted, which had encoded something
-                sync_later(index, corpora, resume=False)
-                merge_shards(index, corpora)
-            if (waiting := Pending.read(index)) is not None:  # which the same command on the same generation may still take up
-                generation = read_manifest(index).generation
-                assert waiting.plan.get("base", generation) == generation
-                # a sync that finds all as it should be leaves what was encoded to replace it
-                assert not waiting.is_worth_keeping or waiting.plan["command"] == "index"
-                waiting.drop()
+            sync_later(index, corpora)
+            merge_shards(index, corpora)
+            assert Pending.read(index, "change") is None
+            if (waiting := Pending.read(index)) is not None:  # which the same command may still take up
+                waiting.clear()
             assert texts(index) == later
             assert verify(index, encoder=LetterEncoder()).faults == ()
             assert strays(index) == set()
             shutil.rmtree(index.parent)
+
+
+@pytest.fixture
+def late_letters() -> Iterator[None]:
+    """Letters have token vectors, too: one for each paper, which is its vector."""
+    packing = learn(np.random.default_rng(0).normal(size=(200, LetterEncoder.dim)).astype(np.float32))
+
+    def encode_packed(encoder: LetterEncoder, papers: Any, packing: Packing, advance: Advance) -> tuple[Any, ...]:
+        vectors = encoder.encode(papers, advance)
+        return vectors, *packing.pack(vectors, np.ones(len(vectors), np.int64))
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("indexing.reindexing.with_tokens", "indexing.updating.late", "queries.late", "repairing.late"):
+            patch.setattr(f"sciretrieve.{name}", lambda encoder: encoder)
+        for name in ("indexing.reindexing", "repairing"):
+            patch.setattr(f"sciretrieve.{name}.packing_of", lambda _: packing)
+        patch.setattr("sciretrieve.storage.shards.filling.encode_packed", encode_packed)
+        yield
+
+
+@pytest.mark.usefixtures("late_letters")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_another_one_and_the_first_again(name: str, corpora: Corpora, tmp_path: Path, effort: Effort) -> None:
+    """The first is killed, the other and the first come to their ends: nothing stands in the way of any, and papers are right."""
+    first, chance, index = COMMANDS[name], Random(name), tmp_path / "disk" / "index"
+    written = {name: texts_in(path) for name, path in vars(corpora).items()}
+    index.parent.mkdir()
+    with recorded(index.parent) as start:
+        for step in first.before:
+            step(index, corpora)
+    before = texts(index)
+    with recorded(index.parent, start) as recording:
+        first.step(index, corpora)
+    begun, last = len(start.operations), len(recording.operations)
+    others = list(COMMANDS)
+    for other in effort([others[(others.index(name) + turn) % len(others)] for turn in (1, 4, 7)], others):
+        for _ in effort(range(1), range(12)):
+            place = chance.randint(begun + (last - begun) // 3, last)
+            shutil.rmtree(index.parent)
+            recording.crashed(chance.choice(sorted(KILLS)), place).tree.put(index.parent)
+            with described(name, f"killed, then {other},", place, recording):
+                followed(index, corpora, first, COMMANDS[other], before, written)
+
+
+def followed(index: Path, corpora: Corpora, first: Command, other: Command, before: Texts | None, written: Mapping[str, Texts]) -> None:
+    """Run another command on what a killed one has left, and then that one again."""
+    left = texts(index)
+    done = first.texts(before or {}, written)
+    assert left in (before, done)
+    has_failed = False
+    try:
+        (other.other or other.step)(index, corpora)
+    except (CorruptData, NotFound):  # a file that was to be repaired, or an index that was to be built
+        assert first is COMMANDS["repair"] or left is None
+        assert texts(index) == left
+        has_failed = left is not None
+    else:
+        new = {} if first not in (COMMANDS["add"], COMMANDS["sync"]) else written["more" if first is COMMANDS["add"] else "later_library"]
+        # an add or sync that had encoded something is finished by the next one
+        assert (texts(index) or {}) in (other.texts(left or {}, written), other.texts({**(left or {}), **new}, written))
+    right = first.texts(texts(index) or {}, written)
+    first.step(index, corpora)
+    assert texts(index) == right
+    if has_failed:  # and may have work that waits
+        other.step(index, corpora)
+    assert verify(index, encoder=LetterEncoder()).faults == ()
+    if first is not COMMANDS["delete"]:  # which may have had nothing to do
+        assert strays(index) == set()
 
 
 def test_a_sync_that_another_command_was_finishing_is_taken_up_as_it_was(
@@ -328,16 +397,17 @@ def test_a_tune_leaves_an_unfinished_replacement_alone(corpora: Corpora, tmp_pat
     assert len(encoder.asked) <= 2 + 3  # the unfinished shard's papers and the probe
 
 
-def test_an_unfinished_replacement_can_be_dropped(corpora: Corpora, tmp_path: Path) -> None:
-    index = tmp_path / "index"
+def test_an_unfinished_replacement_waits_while_the_index_changes(corpora: Corpora, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index, encoder = tmp_path / "index", LetterEncoder()
     build()(index, corpora)
-    sync_later(index, corpora)
     interrupted(build_others, 17)(index, corpora)
-    with pytest.raises(IndexExists, match="or drop it with --no-resume"):
-        merge_shards(index, corpora)
-    sync_later(index, corpora, resume=False)
+    for change in (add_more, sync_later, delete_papers("p0010"), merge_shards, tune):
+        change(index, corpora)
+    monkeypatch.setattr("sciretrieve.lifecycle.building.load_encoder", lambda *_, **__: encoder)
+    build_others(index, corpora)
+    assert texts(index) == texts_in(corpora.others)
+    assert len(encoder.asked) <= 2 + 3  # the unfinished shard's papers and the probe
     assert strays(index) == set()
-    merge_shards(index, corpora)
 
 
 def test_what_an_abandoned_build_left_goes_with_the_next_commit(corpora: Corpora, tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ OPENALEX = re.compile(r"(?:https?://)?(?:api\.)?openalex\.org/(?:works/)?(W\d+)|
 ADDRESS = re.compile(r"(https?)://(\S*?)/?")
 LEAST_ALIKE = 3
 """Characters that ids must share to be alike."""
+LETTERS_PER_SLIP, MOST_SLIPS = 6, 3
+"""Characters of an id for each slip in it, and the most slips."""
 LONGEST = 2048
 """Characters beyond which a text is neither an id nor an address."""
 
@@ -48,13 +50,30 @@ def identified(shards: Sequence[Shard], text: str) -> tuple[str, Rows]:
 
 
 def with_ids_like(shards: Sequence[Shard], text: str, count: int) -> Rows:
-    """Papers whose ids have a text in them, or else begin as it does, ignoring case; the first `count`."""
-    is_short = LEAST_ALIKE <= len(text) <= LONGEST
-    for start in (text, text[: max(LEAST_ALIKE, len(text) * 3 // 4)]) if is_short else ():
-        alike = pc.match_substring if start == text else pc.starts_with
-        if len(rows := _rows(shards, [alike(shard.ids, start, ignore_case=True) for shard in shards])):
-            return rows[:count]
-    return np.empty(0, np.int64)
+    """Papers whose ids have a text in them, or else are it with slips, or else begin as it does, ignoring case; the first `count`."""
+    if not LEAST_ALIKE <= len(text) <= LONGEST:
+        return np.empty(0, np.int64)
+    rows = _rows(shards, [pc.match_substring(shard.ids, text, ignore_case=True) for shard in shards])
+    if not len(rows):
+        rows = _with_slips(shards, text)
+    if not len(rows):
+        start = text[: max(LEAST_ALIKE, len(text) * 3 // 4)]
+        rows = _rows(shards, [pc.starts_with(shard.ids, start, ignore_case=True) for shard in shards])
+    return rows[:count]
+
+
+def _with_slips(shards: Sequence[Shard], text: str) -> Rows:
+    """Papers whose ids a text is with a few slips of letters, fewest first."""
+    from rapidfuzz import process
+    from rapidfuzz.distance import OSA
+
+    most = min(len(text) // LETTERS_PER_SLIP, MOST_SLIPS)
+    found: list[tuple[int, int]] = []
+    for shard in shards if most else ():
+        ids = pc.utf8_lower(shard.ids).to_pylist()
+        near = process.extract(text.lower(), ids, scorer=OSA.distance, score_cutoff=most, limit=None)
+        found += [(slips, shard.first + row) for _, slips, row in near if shard.scope.has(np.array([row]))[0]]
+    return np.array([row for _, row in sorted(found)], np.int64)
 
 
 def _named(shards: Sequence[Shard], text: str) -> Iterator[tuple[str, Rows]]:

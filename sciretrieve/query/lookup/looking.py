@@ -84,19 +84,27 @@ class Lookup:
         return self._match(text, scope, WAYS)
 
     def like(self, text: str, count: int) -> Rows:
-        """Papers that may have been meant by a text that names none, the first `count`."""
+        """Papers that may have been meant by a text that names none, the first `count`: those with ids like it, else those that it means
+        as a query, else those with titles like it."""
         rows = with_ids_like(self.shards, text.strip(), count)
-        return rows if len(rows) else self.meant(text, self.scope()).rows[:count]
+        if not len(rows):
+            rows = self.meant(text, self.scope()).rows
+        look = self._look(text, self.scope()) if not len(rows) else None
+        return (rows if look is None else np.array(look.alike(), np.int64))[:count]
 
     def _match(self, text: str, scope: Scope, ways: Sequence[tuple[str, Way]]) -> Match:
         """What the first of some ways finds that finds any."""
-        bm25 = self.bm25()
-        if bm25 is not None and len(text) <= LONGEST:
-            look = _Look(self.shards, self.analyzer(), bm25, Typed(text), scope)
+        look = self._look(text, scope)
+        if look is not None:
             for by, way in ways:
                 if rows := way(look):
                     return Match(by, np.array(sorted(rows), np.int64))
         return NO_MATCH
+
+    def _look(self, text: str, scope: Scope) -> _Look | None:
+        """A look for papers by their words; None without BM25, and for a text that is too long."""
+        bm25 = self.bm25()
+        return None if bm25 is None or len(text) > LONGEST else _Look(self.shards, self.analyzer(), bm25, Typed(text), scope)
 
 
 @dataclass(frozen=True)
@@ -162,6 +170,17 @@ class _Look:
         slips = {row: count for row, paper in read if (count := self.typed.slips(paper.title)) is not None}
         rows = [row for row in slips if slips[row] == min(slips.values())]
         return rows if len(rows) <= MOST_BEGUN else []
+
+    def alike(self) -> list[int]:
+        """A few papers whose titles have most of its terms that any paper has: most terms first, then most letters in common."""
+        known = frozenset(self.bm25.known_terms(self._terms.plain))
+        if not known or len(self.typed.words) > LONGEST_TITLE:
+            return []
+        titles = titles_sharing(self.bm25, TypedTerms(known, self._terms.joined), len(known) // 2 + 1, self.scope)
+        nearest = np.lexsort((titles.others, -titles.plain))[:MOST_READ]
+        shared = dict(zip(titles.rows[nearest].tolist(), titles.plain[nearest].tolist(), strict=True))
+        places = [(-shared[row], -self.typed.likeness(paper.title), row) for row, paper in self._papers(np.sort(titles.rows[nearest]))]
+        return [row for _, _, row in sorted(places)]
 
     def cited(self) -> list[int]:
         """The papers to which it is a reference, by the longest title in it."""

@@ -78,6 +78,12 @@ class Typed:
                 return None
         return slips
 
+    def likeness(self, title: str) -> float:
+        """How many of the letters of both it has in common with a title, in their order, from 0 to 1."""
+        from rapidfuzz.distance import Indel
+
+        return Indel.normalized_similarity(self.letters, "".join(words(title)))
+
     def cites(self, title: str, authors: Iterable[str], year: int | None) -> bool:
         """Whether it is a reference to a paper: it has the title, word by word, and beside it a family name or the year; where the title
         has fewer than four words, both that it may have."""

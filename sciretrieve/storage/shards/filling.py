@@ -186,7 +186,7 @@ def finished_facts(folder: Path) -> ShardFacts:
     try:
         return shard_facts(read_sealed(folder / SHARD_FACTS))
     except (KeyError, TypeError, ValueError) as error:
-        raise CorruptData(f"{folder / SHARD_FACTS} is damaged ({error}); rebuild the index with --overwrite") from error
+        raise CorruptData(f"{folder / SHARD_FACTS} is damaged ({error}); remove {folder} and run the command again") from error
 
 
 class _Encoded:
@@ -286,7 +286,7 @@ def _papers(path: Path) -> int:
     try:
         return int(pq.read_metadata(path).num_rows)
     except (pa.ArrowException, OSError) as error:
-        raise CorruptData(f"{path} cannot be read ({error}); start over with --no-resume") from error
+        raise CorruptData(f"{path} cannot be read ({error}); remove {path.parent} and run the command again") from error
 
 
 def _windows(path: Path, size: int) -> Iterator[pa.Table]:

@@ -19,7 +19,7 @@ MISSING = "sciretrieve: a FAISS index needs the package faiss-cpu, which is not 
 PROGRAM = """
 import json, sys
 {start}
-from sciretrieve.dense import choosing, vectors
+from sciretrieve.matching.dense import choosing, vectors
 from tests.command_line import sciretrieve
 vectors.SCANS_PER_CANDIDATE = vectors.SELECTIVE = 0
 choosing.FLAT_BYTES = 0

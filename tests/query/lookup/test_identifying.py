@@ -127,6 +127,8 @@ def test_what_is_near_is_suggested(index: sr.Index) -> None:
         index.papers("10.1000/xy")
     with pytest.raises(NotFound, match=r"did you mean hep-th/9901001 \("):
         index.papers("hep-th/9901007")
+    with pytest.raises(NotFound, match=r"did you mean hep-th/9901001 \("):  # a letter left out, and two swapped
+        index.papers("he-th/9910001")
 
 
 def test_the_command_says_what_came_first(index: sr.Index) -> None:

@@ -174,6 +174,26 @@ def test_a_title_names_a_paper_wherever_an_id_is_taken(index: sr.Index) -> None:
             index.papers(beginning)
 
 
+@pytest.mark.parametrize(
+    ("typed", "first"),
+    [
+        ("large limits of superconformal theories", "b"),
+        ("Superconformal Field Theries", "a"),
+        ("on the limit of conformal theories", "c"),
+        ("superconformal", "a"),
+    ],
+)
+def test_an_unknown_title_suggests_near_ones(tmp_path: Path, typed: str, first: str) -> None:
+    titles = {"a": "Superconformal field theories", "b": "The large N limit of superconformal field theories and supergravity"}
+    titles |= {"c": "On the large N limit of conformal field theory", "d": "Vaccines", "e": "Limits"}
+    sr.build([{"id": id, "title": title} for id, title in titles.items()], tmp_path / "index", encoder=None).close()
+    for command in ("similar", "cite"):
+        result = sciretrieve(command, typed, "-i", tmp_path / "index")
+        assert result.returncode == 2
+        assert f"there is no paper '{typed}' in {tmp_path / 'index'}; did you mean {first} ({titles[first]})" in result.stderr
+        assert "Vaccines" not in result.stderr
+
+
 def test_the_command_says_how_the_first_papers_were_found(index: sr.Index) -> None:
     result = sciretrieve("search", "author", "index", "-i", index.path, "-k", "1")
     assert result.stderr.splitlines() == ["first come the 2 papers with this title"]

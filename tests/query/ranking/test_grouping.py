@@ -17,6 +17,7 @@ from sciretrieve.choices import Mode
 from sciretrieve.query.ranking.grouping import groups, key
 from sciretrieve.types import Paper
 from tests.made_up import write_jsonl
+from tests.toy_encoder import StandIn
 
 LONG = "A long title that names one paper only"
 
@@ -178,7 +179,8 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
     ids = ["1", *(paper["id"] for paper in papers)]
     rows = [{"paper_id": id, "embedding": vector.tolist()} for id, vector in zip(ids, vectors, strict=True)]
     (folder / "v.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return sr.build(write_jsonl(folder / "p.jsonl", papers), folder / "index", encoder=f"vectors:{folder / 'v.jsonl'}", shard_size=40)
+    index = sr.build(write_jsonl(folder / "p.jsonl", papers), folder / "index", encoder=f"vectors:{folder / 'v.jsonl'}", shard_size=40)
+    return sr.open(index.path, encoder=StandIn(folder / "v.jsonl"))
 
 
 @pytest.mark.parametrize("filter", [None, "year >= 2004", "work in (0, 6)"])
