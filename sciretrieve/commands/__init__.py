@@ -41,8 +41,8 @@ def run(arguments: Sequence[str]) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
     except Failure as failure:
-        _tell(failure.message, arguments)
-        return failure.error.exit_code
+        _tell(str(failure), arguments)
+        return failure.exit_code
     except SciretrieveError as error:  # of the command line itself, before a command runs
         _tell(str(error), arguments)
         return error.exit_code

@@ -59,8 +59,8 @@ class Failure(Exception):
     """An error of the library, in the words of the command line."""
 
     def __init__(self, error: SciretrieveError, message: str) -> None:
-        super().__init__(error, message)
-        self.error, self.message = error, message
+        super().__init__(message)
+        self.exit_code = error.exit_code
 
 
 class _Common:

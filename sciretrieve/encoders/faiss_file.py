@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ..choices import Metric
 from ..errors import InvalidRequest
+from ..matching.dense.exact import NOT_MEASURABLE
 from ..matching.dense.given import GivenIndex, read_given
 from ..once import once
 from .stored import IDS, StoredVectors, Table, first_unmeasurable, read_ids, rows_of
@@ -50,7 +51,7 @@ class FaissVectors(StoredVectors):
         given = self._given
         rows = self._rows(given)
         if (row := first_unmeasurable(given.vectors)) is not None:
-            raise InvalidRequest(f"{self.path}: the vector of FAISS's number {given.numbers[row]} has values that are not numbers")
+            raise InvalidRequest(f"{self.path}: the vector of FAISS's number {given.numbers[row]} {NOT_MEASURABLE}")
         return rows, given.vectors, set()
 
     def _rows(self, given: GivenIndex) -> dict[str, int]:
