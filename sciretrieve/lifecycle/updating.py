@@ -443,7 +443,7 @@ class _Update:
         has_all = not len(kept_rows)
         if self.command == "add":
             has_all, gone_rows, kept_rows = not len(gone_rows) + len(kept_rows), none, none
-        pending = Pending.read(self.directory)
+        pending = Pending.read(self.directory, "change")
         assert pending is not None
         pending.save_deleted(np.sort(np.concatenate([replaced_rows, gone_rows])))
         return {
