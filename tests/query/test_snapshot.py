@@ -26,7 +26,7 @@ from tests.every_answer import every_answer, quick_answers
 from tests.made_up import made_up_papers
 from tests.toy_encoder import LetterEncoder
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAPERS = made_up_papers(90, seed=31)
 OTHERS = [{**paper, "id": f"other {paper['id']}", "title": f"Another {paper['title']}"} for paper in PAPERS[:30]]
 

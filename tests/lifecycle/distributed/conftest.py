@@ -16,7 +16,7 @@ import pytest
 
 from sciretrieve.lifecycle.distributed import RayWorkers
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="session")
