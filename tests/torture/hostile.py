@@ -768,7 +768,7 @@ def limit_memory(spare: int) -> None:
 def main(orders: list[str]) -> None:
     vars(building).update(load_encoder=lambda name, **_: LetterEncoder() if name == "letters" else load_encoder(name), LIBRARIES=())
     vars(updating).update(reopen_encoder=lambda *_, **__: LetterEncoder(), LIBRARIES=())
-    for name in ("queries", "verifying"):
+    for name in ("encoders.query_encoder", "storage.verifying"):
         vars(import_module(f"sciretrieve.{name}")).update(reopen_encoder=lambda *_, **__: LetterEncoder())
     vars(os).update(fsync=lambda handle: None)
     faulthandler.enable()

@@ -286,9 +286,12 @@ def late_letters() -> Iterator[None]:
         return vectors, *packing.pack(vectors, np.ones(len(vectors), np.int64))
 
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("indexing.reindexing.with_tokens", "indexing.updating.late", "queries.late", "repairing.late"):
+        for name in (
+            *("lifecycle.reindexing.with_tokens", "lifecycle.updating.late"),
+            *("encoders.query_encoder.late", "storage.repairing.late"),
+        ):
             patch.setattr(f"sciretrieve.{name}", lambda encoder: encoder)
-        for name in ("indexing.reindexing", "repairing"):
+        for name in ("lifecycle.reindexing", "storage.repairing"):
             patch.setattr(f"sciretrieve.{name}.packing_of", lambda _: packing)
         patch.setattr("sciretrieve.storage.shards.filling.encode_packed", encode_packed)
         yield
