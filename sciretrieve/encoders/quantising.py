@@ -116,6 +116,7 @@ def _write_graph(artifact: Artifact, batches: Sequence[Any], target: Path) -> No
 
     with _quiet():
         import nncf
+        from nncf.quantization.advanced_parameters import OverflowFix
 
     # one text at a time, without padding, which would widen the ranges
     texts = [
@@ -129,6 +130,8 @@ def _write_graph(artifact: Artifact, batches: Sequence[Any], target: Path) -> No
             nncf.Dataset(texts),
             model_type=nncf.ModelType.TRANSFORMER,
             subset_size=len(texts),
+            # weights in 7 bits: at 8, sums overflow on a CPU without VNNI, and an index's graph goes from machine to machine
+            advanced_parameters=nncf.AdvancedQuantizationParameters(overflow_fix=OverflowFix.ENABLE),
         )
         openvino.save_model(graph, target, compress_to_fp16=False)
     for path in (target, target.with_suffix(".bin"), target.parent, target.parent.parent):

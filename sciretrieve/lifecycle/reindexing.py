@@ -88,7 +88,7 @@ def reindex(
         if metric is not None:
             check_choice("metric", metric, METRICS)
         if memory is not None and dense != "auto":
-            raise InvalidRequest("--memory is what --dense auto goes by; give both")
+            raise InvalidRequest("`memory` is what `dense='auto'` goes by; give both")
         if recall is not None:
             check_recall(recall)
         if not is_first_format(directory):

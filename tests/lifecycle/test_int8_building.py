@@ -22,13 +22,16 @@ from tests.command_line import answer, sciretrieve
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_weights import write_bert
 
+LARGEST_LOSS = quantising.LARGEST_LOSS
+
 
 @pytest.fixture(scope="module", autouse=True)
 def toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A small SPECTER, which is quickly quantised."""
     folder = tmp_path_factory.mktemp("toy")
-    write_bert(folder / "models" / "allenai" / "specter", 1)
+    write_bert(folder / "models" / "allenai" / "specter", 2)
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(quantising, "LARGEST_LOSS", 5)  # random weights rank closely: one title's place is half a point
         patch.setenv("SCIRETRIEVE_MODELS", str(folder / "models"))
         patch.setenv("SCIRETRIEVE_CACHE", str(folder / "cache"))
         yield
@@ -64,7 +67,8 @@ def test_the_receipt_is_kept_and_shown(built: sr.Index, corpus: Path) -> None:
     assert built.manifest.encoder is not None
     receipt = Receipt(**built.manifest.encoder["receipt"])
     assert (receipt.papers, receipt.queries) == (100, 66)
-    assert max(receipt.ndcg_loss, receipt.recall_loss) <= 0.5
+    assert max(receipt.ndcg_loss, receipt.recall_loss) <= quantising.LARGEST_LOSS
+    assert receipt.cosine > 0.999  # sums that overflow, where the CPU has no VNNI, cost more
     assert f"int8 (OpenVINO int8); {receipt}" in answer("info", "-i", built.path)
 
 
@@ -81,7 +85,7 @@ def test_the_receipt_agrees_with_a_search(built: sr.Index, tmp_path: Path, corpu
     for index in (plain, built):
         run = {query.id: {hit.id: hit.score for hit in index.search(query, 10, mode="dense").hits} for query in queries}
         means.append(np.mean([scores["ndcg_cut_10"] for scores in evaluator.evaluate(run).values()]))
-    assert built.manifest.encoder["receipt"]["ndcg_loss"] == pytest.approx(100 * (means[0] - means[1]), abs=0.35)
+    assert built.manifest.encoder["receipt"]["ndcg_loss"] == pytest.approx(100 * (means[0] - means[1]), abs=1.2)
 
 
 class Interrupted(Exception):
@@ -113,8 +117,7 @@ def test_an_interrupted_build_goes_on_with_the_same_graph(
     assert index.manifest.encoder == built.manifest.encoder
 
 
-def test_what_another_build_left_is_not_taken(tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quantising, "LARGEST_LOSS", 100)
+def test_what_another_build_left_is_not_taken(tmp_path: Path, corpus: Path) -> None:
     with pytest.raises(Interrupted):
         build(corpus, tmp_path / "index", progress=StopAfter(50))
     others = write_jsonl(tmp_path / "others.jsonl", made_up_papers(80, seed=5))
@@ -160,6 +163,7 @@ def test_parts_are_joined(tmp_path: Path, corpus: Path) -> None:
 
 @pytest.mark.parametrize("loss", ["ndcg_loss", "recall_loss"])
 def test_what_costs_too_much_is_refused(tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch, loss: str) -> None:
+    monkeypatch.setattr(quantising, "LARGEST_LOSS", LARGEST_LOSS)
     receipt = Receipt(66, 100, ndcg_loss=0.51 * (loss == "ndcg_loss"), recall_loss=0.51 * (loss == "recall_loss"), cosine=0.99)
     monkeypatch.setattr(quantising, "_receipt", lambda *arguments: receipt)
     monkeypatch.setattr(quantising, "_write_graph", lambda *arguments: None)

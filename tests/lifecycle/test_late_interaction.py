@@ -150,7 +150,7 @@ def test_an_interrupted_build_goes_on_to_the_same_bytes(
 def test_parts_are_joined_to_the_same_bytes(corpus: Path, built: sr.Index, tmp_path: Path) -> None:
     for share in ("1/2", "2/2"):
         sr.build_part(corpus, tmp_path / "index", share, shard_size=40)
-    sr.merge(tmp_path / "index")
+    sr.join(tmp_path / "index")
     assert contents(sr.open(tmp_path / "index")) == contents(built)
 
 
@@ -158,7 +158,7 @@ def test_parts_with_and_without_are_not_joined(corpus: Path, tmp_path: Path) -> 
     sr.build_part(corpus, tmp_path / "index", "1/2", shard_size=40)
     sr.build_part(corpus, tmp_path / "index", "2/2", shard_size=40, late=False)
     with pytest.raises(InvalidRequest, match="have another late interaction"):
-        sr.merge(tmp_path / "index")
+        sr.join(tmp_path / "index")
 
 
 def test_added_deleted_and_merged_papers_keep_theirs(papers: list[dict[str, Any]], built: sr.Index, tmp_path: Path) -> None:
@@ -230,11 +230,21 @@ def test_adding_them_can_be_interrupted(corpus: Path, built: sr.Index, tmp_path:
     assert sr.open(path).manifest.late is None
     finished = path / "shards" / "000003" / "tokens.npy"
     before = finished.stat().st_ino
-    with pytest.raises(IndexExists, match="holds an interrupted `sciretrieve reindex`"):
-        sr.add(write_jsonl(tmp_path / "more.jsonl", made_up_papers(3, seed=9)), path)
     sr.reindex(path, late=True)
     assert finished.stat().st_ino == before
     assert same(by_id(sr.open(path)), by_id(built))
+
+
+def test_adding_papers_goes_before_adding_them(corpus: Path, tmp_path: Path) -> None:
+    path = sr.build(corpus, tmp_path / "index", shard_size=40, late=False).path
+    with pytest.raises(Stop):
+        sr.reindex(path, late=True, progress=StopAfter(60))
+    more = [row | {"id": f"new{row['id']}"} for row in made_up_papers(3, seed=9)]
+    sr.add(write_jsonl(tmp_path / "more.jsonl", more), path)
+    assert not list(path.glob("pending*"))
+    sr.reindex(path, late=True)
+    index = sr.open(path)
+    assert len(by_id(index)) == len(index) == 93
 
 
 def test_many_papers_are_left_without_by_default(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,9 +262,9 @@ def test_many_papers_are_left_without_by_default(corpus: Path, tmp_path: Path, m
 
 def test_late_interaction_needs_both_halves_and_plain_vectors(corpus: Path, tmp_path: Path) -> None:
     for settings, reason in (
-        ({"encoder": None}, "--late adds a part to hybrid search, which needs vectors and BM25"),
-        ({"lexical": None}, "--late adds a part to hybrid search, which needs vectors and BM25"),
-        ({"precision": "int8"}, "--late takes token vectors as they are"),
+        ({"encoder": None}, "`late` adds a part to hybrid search, which needs vectors and BM25"),
+        ({"lexical": None}, "`late` adds a part to hybrid search, which needs vectors and BM25"),
+        ({"precision": "int8"}, "`late` takes token vectors as they are"),
     ):
         with pytest.raises(InvalidRequest, match=reason):
             sr.build(corpus, tmp_path / "index", late=True, **settings)

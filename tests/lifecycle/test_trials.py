@@ -85,10 +85,10 @@ def test_a_search_goes_by_what_was_measured_unless_it_says_more(source: Path, tm
         ("HNSW4,SQ8", {"nprobe": 3}, r"has the dense index HNSW4,SQ8, which has no --nprobe; it has --ef"),
         ("IVF4,Flat", {"ef": 3}, r"has the dense index IVF4,Flat, which has no --ef; it has --nprobe"),
         ("flat", {"ef": 3}, r"has the dense index flat, which has no --ef; leave it out"),
-        ("flat", {"ef": 0}, r"--ef must be at least 1"),
-        ("flat", {"nprobe": 1 << 40}, r"--nprobe must be at least 1 and below"),
-        ("flat", {"recall": 1.5}, r"--recall, .*, lies above 0 and up to 1, not 1\.5"),
-        ("IVF4,Flat", {"recall": 0.5, "nprobe": 3}, r"--recall chooses --nprobe; give one of them"),
+        ("flat", {"ef": 0}, r"`ef` must be at least 1"),
+        ("flat", {"nprobe": 1 << 40}, r"`nprobe` must be at least 1 and below"),
+        ("flat", {"recall": 1.5}, r"`recall`, .*, lies above 0 and up to 1, not 1\.5"),
+        ("IVF4,Flat", {"recall": 0.5, "nprobe": 3}, r"`recall` chooses `nprobe`; give one of them"),
     ],
 )
 def test_a_knob_that_is_not_there_is_refused(source: Path, tmp_path: Path, dense: str, options: Any, words: str) -> None:
@@ -148,11 +148,11 @@ def test_memory_chooses_and_says_what_is_too_little(source: Path, tmp_path: Path
             build(source, tmp_path / name, memory=10)
         assert not (tmp_path / name / "manifest.json").exists()
         assert len(letters.asked) < 10  # the probe alone
-    with pytest.raises(InvalidRequest, match=r"--memory is what --dense auto goes by"):
+    with pytest.raises(InvalidRequest, match=r"`memory` is what `dense='auto'` goes by"):
         build(source, tmp_path / "index", dense="hnsw", memory=10)
     with pytest.raises(InvalidRequest, match=r"no dense index of 400 papers fits"):
         sr.reindex(tmp_path / "flat", dense="auto", memory=10)
-    with pytest.raises(InvalidRequest, match=r"--memory is what --dense auto goes by"):
+    with pytest.raises(InvalidRequest, match=r"`memory` is what `dense='auto'` goes by"):
         sr.reindex(tmp_path / "flat", memory=10)
 
 
