@@ -1,17 +1,24 @@
 """What tests share: a cache for compiled encoders, small corpora made up here, and indexes built from them once.
 
 A suite that takes long is run too seldom, so every second counts. What costs: converting an encoder takes a second, starting a process
-another, opening the embedded encoder a quarter. So a new test takes `index` or `built` where any index will do, words alone
-(`encoder=None`) where no vectors are needed, `tests.toy_encoder` where the vectors' values do not matter, `models` for weights
-made up here, and `tests.command_line.sciretrieve` for commands. Nothing sleeps, and nothing is asserted of durations.
+another. So a new test takes `index` or `built` where any index will do, words alone (`encoder=None`) where no vectors are needed,
+`tests.toy_encoder` where the vectors' values do not matter, `models` for weights made up here, and `tests.command_line.sciretrieve`
+for commands. The embedded encoder, which is taken where none is named, is a toy in all tests but those marked `embedded_encoder`: they
+are about what is near in meaning, and build what they need themselves, or are about that encoder. Processes of their own always have
+the real one. Encoders compute in fp32 on every processor. Nothing sleeps, and nothing is asserted of durations.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +29,8 @@ os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="sciretrieve-no-hub-")
 os.environ.pop("SCIRETRIEVE_MODELS", None)
 os.environ["SCIRETRIEVE_CONFIG"] = os.environ["HF_HOME"] + "/config.toml"
 os.environ["SCIRETRIEVE_DATA"] = os.environ["HF_HOME"] + "/data"
+# and before anything imports OpenVINO: encoders compute in fp32 alone, with the same instructions on every processor
+os.environ["ONEDNN_MAX_CPU_ISA"] = "AVX2"
 if (worker := os.environ.get("PYTEST_XDIST_WORKER")) and hasattr(os, "sched_setaffinity"):
     # a core for each worker: threads of several libraries in several workers would wait for each other
     cores = sorted(os.sched_getaffinity(0))
@@ -30,8 +39,12 @@ if (worker := os.environ.get("PYTEST_XDIST_WORKER")) and hasattr(os, "sched_seta
 import pytest
 from hypothesis import settings
 
+from sciretrieve.encoders import conversion
+from sciretrieve.encoders.catalogue import CATALOGUE
+from sciretrieve.encoders.specs import EncoderSpec, Part
+from sciretrieve.options import BuildSettings
 from tests.made_up import made_up_papers, write_jsonl
-from tests.toy_weights import models, models_converted_anew
+from tests.toy_weights import models, models_converted_anew, write_words
 
 # how long an example takes says something of the machine alone; and where all changes are checked, all get the same examples
 settings.register_profile("tests", deadline=None, derandomize=bool(os.environ.get("CI")))
@@ -39,26 +52,56 @@ settings.load_profile("tests")
 
 __all__ = ["models", "models_converted_anew"]
 
-SLOW = (
-    *("encoders/test_bad_weights", "encoders/test_cross_encoder", "encoders/test_ensembles", "encoders/test_golden"),
-    *("encoders/test_layouts", "encoders/test_readings"),
-    *("encoders/test_openvino_runtime", "encoders/test_resolving", "encoders/test_runtimes", "encoders/test_weights"),
-    *("encoders/test_torch_runtime", "answers/test_explaining", "commands/test_evaluating", "evaluation/test_reranked"),
-    *("promises/test_light_imports", "real/", "test_demo", "lifecycle/", "test_threads", "studies/test_tuning"),
-    *("query/narrowing/test_masks", "evaluation/test_sides", "query/ranking/test_reranking", "promises/test_documents"),
-    *("query/test_index.py", "commands/test_cli", "torture/"),
-)
-"""Where tests are that `make quick` leaves out: those that convert encoders, start processes or encode much."""
+SLOW_FIXTURES = {"models", "models_converted_anew", "cluster"}
+"""What converts encoders or starts processes."""
+QUARTERS = 4
+"""Into how many parts the cases of tests/torture are dealt, one of which is in each run."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--torture`: the tests in tests/torture at their full size."""
-    parser.addoption("--torture", action="store_true", help="run the torture tests at their full size")
+    """`--torture`: the tests in tests/torture at their full size; `--quarter`: which cases of them are run otherwise."""
+    parser.addoption("--torture", action="store_true", help="run all of the torture tests at their full size")
+    parser.addoption(
+        "--quarter", type=int, choices=range(QUARTERS), help="which quarter of the torture tests to run; default: by the commit"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose the quarter: the next commit has another, and the same commit the same everywhere."""
+    if config.option.quarter is None:
+        command = ["git", "-C", str(config.rootpath), "rev-list", "--count", "HEAD"]
+        count = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+        config.option.quarter = int(count or 0) % QUARTERS
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Say which quarter it is, so that it can be repeated."""
+    return "torture: all" if config.option.torture else f"torture: --quarter {config.option.quarter} of {QUARTERS}; all by `make torture`"
 
 
 def pytest_unconfigure() -> None:
     """Removes the empty folder that stands for what is downloaded."""
     shutil.rmtree(os.environ["HF_HOME"], ignore_errors=True)
+
+
+EMBEDDED = CATALOGUE[str(BuildSettings().encoder)]
+"""The encoder that is taken where none is named."""
+
+
+@cache
+def toy() -> EncoderSpec:
+    """What stands for it: read as it is, from weights made up here, which take a twentieth of the time."""
+    folder = write_words(Path(os.environ["HF_HOME"]) / "words")
+    return replace(
+        EMBEDDED, layout="transformers", parts={"base": Part(str(folder), ("config.json", "model.safetensors", "tokenizer.json"))}
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let the name of the embedded encoder mean the toy, but for tests that are about what is near in meaning, or start processes."""
+    assert isinstance(CATALOGUE, dict)
+    CATALOGUE[EMBEDDED.name] = EMBEDDED if item.get_closest_marker("embedded_encoder") else toy()
 
 
 Effort = Callable[[Any, Any], Any]
@@ -71,34 +114,53 @@ def effort(request: pytest.FixtureRequest) -> Effort:
     return lambda small, large: large if is_large else small
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what is slow."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what is slow, and leave out the torture of another day, unless it is asked for by name."""
     here = Path(__file__).parent
+    folders = {item: item.path.relative_to(here).parts[0] for item in items}
     for item in items:
-        if item.path.relative_to(here).as_posix().startswith(SLOW):
+        if folders[item] in ("torture", "real") or item.get_closest_marker("embedded_encoder") or is_heavy(item):
             item.add_marker("slow")
+    if config.option.torture or any("::" in argument for argument in config.args):
+        return
+    cases = [item for item in items if folders[item] == "torture" and hasattr(item, "callspec")]
+    others = {item for number, item in enumerate(cases) if number % QUARTERS != config.option.quarter}
+    config.hook.pytest_deselected(items=list(others))
+    items[:] = [item for item in items if item not in others]
 
 
-@pytest.fixture(scope="session", autouse=True)
-def encoder_cache(request: pytest.FixtureRequest) -> Iterator[Path]:
-    """Compiled encoders are kept beside pytest's own cache, and never in the home of whoever runs the tests."""
-    path = Path(request.config.cache.mkdir("encoders"))
-    before = os.environ.get("SCIRETRIEVE_CACHE")
-    os.environ["SCIRETRIEVE_CACHE"] = str(path)
-    yield path
-    if before is None:
-        del os.environ["SCIRETRIEVE_CACHE"]
-    else:
-        os.environ["SCIRETRIEVE_CACHE"] = before
+def is_heavy(item: pytest.Item) -> bool:
+    """Whether a test converts encoders or is in a file that starts processes."""
+    assert isinstance(item, pytest.Function)
+    return bool(SLOW_FIXTURES & {*item.fixturenames}) or bool({"process", "subprocess"} & vars(item.module).keys())
 
 
 @pytest.fixture(scope="session")
-def convert_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., None]:
-    """`conversion.convert`, which takes what it made of the same weights before in this run, in any worker, from a folder."""
-    from sciretrieve.encoders.conversion import convert
+def kept(request: pytest.FixtureRequest) -> Path:
+    """A folder that lasts from run to run, until what converts encoders, or is converted with, is another."""
+    package = Path(conversion.__file__).parent
+    sources = [*sorted(package.rglob("*.py")), package.parent / "matching/lexical/analysis.py"]
+    facts = [(path.name, path.read_text(encoding="utf-8")) for path in sources]
+    facts += [(name, metadata.version(name)) for name in ("adapters", "numpy", "openvino", "tokenizers", "torch", "transformers")]
+    path = Path(request.config.cache.mkdir(f"encoders-{hashlib.sha256(repr(facts).encode()).hexdigest()[:16]}"))
+    for other in path.parent.glob("encoders*"):
+        if other != path:
+            shutil.rmtree(other, ignore_errors=True)
+    return path
 
-    base = tmp_path_factory.getbasetemp()
-    made = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "conversions"
+
+@pytest.fixture(scope="session", autouse=True)
+def encoder_cache(kept: Path) -> Iterator[Path]:
+    """Compiled encoders are kept beside pytest's own cache, and never in the home of whoever runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SCIRETRIEVE_CACHE", str(kept))
+        yield kept
+
+
+@pytest.fixture(scope="session", autouse=True)
+def convert_once(kept: Path) -> Iterator[Callable[..., None]]:
+    """`conversion.convert` as it is, in place of which stands one that takes what it made of the same weights before."""
+    convert = conversion.convert
 
     def copy(source: Path, target: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -109,13 +171,16 @@ def convert_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., None
             shutil.rmtree(work)
 
     def converted(spec: Any, task: str, folders: Any, target: Path, late: bool = False) -> None:
-        if (made / target.name).exists():
-            copy(made / target.name, target)
+        made = kept / "conversions" / target.name[-16:]  # the hash of all that decides it
+        if made.exists():
+            copy(made, target)
         else:
             convert(spec, task, folders, target, late)
-            copy(target, made / target.name)
+            copy(target, made)
 
-    return converted
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(conversion, "convert", converted)
+        yield convert
 
 
 @pytest.fixture(autouse=True)

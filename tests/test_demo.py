@@ -14,6 +14,8 @@ import sciretrieve as sr
 from sciretrieve import demo
 from sciretrieve.answers.outputs import notes
 
+pytestmark = pytest.mark.embedded_encoder
+
 SCORE = re.compile(r"\d\.\d{3}")
 PAPERS = [json.loads(line) for line in demo.CORPUS.read_text(encoding="utf-8").splitlines()]
 

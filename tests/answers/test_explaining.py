@@ -194,9 +194,10 @@ def test_the_sentence_is_the_nearest_of_the_abstract(story_index: Callable[..., 
         assert near[sentence_list.index(why.sentence)] > near.max() - 2e-3
 
 
+@pytest.mark.embedded_encoder
 def test_words_of_a_paper_answer_words_of_the_query_by_meaning(story_index: Callable[..., sr.Index]) -> None:
     """The best of all pairs of words, of each text read alone; words that both have are not among them."""
-    index = story_index("cosine", metric="cosine")
+    index = story_index("meaning", metric="cosine")
     query = "the chilliness of summer weather"
     encoder = index.query_encoder.with_tokens
     (query_tokens,) = encoder.encode_queries_late([Query("q", query)])[1]
@@ -234,8 +235,9 @@ def test_without_token_vectors_nothing_is_said_of_meanings(story_index: Callable
     assert all(not why.meanings for why in explain(index, "chilly summer", list(ABSTRACTS)))
 
 
+@pytest.mark.embedded_encoder
 def test_the_sentence_answers_the_query(story_index: Callable[..., sr.Index]) -> None:
-    index = story_index("cosine", metric="cosine")
+    index = story_index("meaning", metric="cosine")
     sentence_by_id = {why.id: why.sentence for why in explain(index, "graph neural networks with message passing", list("abde"))}
     assert sentence_by_id == {
         "a": "Graph networks pass messages between nodes.",

@@ -100,6 +100,7 @@ def test_torch_gives_the_token_vectors_of_openvino(models: Path) -> None:
         worker.shutdown()
 
 
+@pytest.mark.embedded_encoder
 def test_packed_papers_are_those_of_their_token_vectors() -> None:
     encoder = late(load_encoder("minilm"))
     packing = packing_of(encoder)

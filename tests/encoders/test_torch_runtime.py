@@ -44,6 +44,7 @@ def test_torch_gives_what_openvino_gives(encoder: TextEncoder) -> None:
     assert model.run(encoder.tokenise([])).shape == (0, encoder.dim)
 
 
+@pytest.mark.embedded_encoder
 def test_bf16_in_torch_passes_the_guard() -> None:
     opened = load_encoder("minilm", precision="fp32")
     assert isinstance(opened, TextEncoder)

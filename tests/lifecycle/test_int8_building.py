@@ -20,7 +20,7 @@ from sciretrieve.progress import Silent
 from sciretrieve.protocols import Advance, Result, Task
 from tests.command_line import answer, sciretrieve
 from tests.made_up import made_up_papers, write_jsonl
-from tests.toy_weights import write_bert
+from tests.toy_weights import write_words
 
 LARGEST_LOSS = quantising.LARGEST_LOSS
 
@@ -29,7 +29,7 @@ LARGEST_LOSS = quantising.LARGEST_LOSS
 def toy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A small SPECTER, which is quickly quantised."""
     folder = tmp_path_factory.mktemp("toy")
-    write_bert(folder / "models" / "allenai" / "specter", 2)
+    write_words(folder / "models" / "allenai" / "specter")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(quantising, "LARGEST_LOSS", 5)  # random weights rank closely: one title's place is half a point
         patch.setenv("SCIRETRIEVE_MODELS", str(folder / "models"))
@@ -68,7 +68,7 @@ def test_the_receipt_is_kept_and_shown(built: sr.Index, corpus: Path) -> None:
     receipt = Receipt(**built.manifest.encoder["receipt"])
     assert (receipt.papers, receipt.queries) == (100, 66)
     assert max(receipt.ndcg_loss, receipt.recall_loss) <= quantising.LARGEST_LOSS
-    assert receipt.cosine > 0.999  # sums that overflow, where the CPU has no VNNI, cost more
+    assert receipt.cosine > 0.995  # sums that overflow, where the CPU has no VNNI, cost more
     assert f"int8 (OpenVINO int8); {receipt}" in answer("info", "-i", built.path)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -53,13 +54,15 @@ def letters(monkeypatch: pytest.MonkeyPatch) -> LetterEncoder:
 
 
 def grown(folder: Path, **settings: Any) -> Path:
-    """An index of 40 papers that became one of 90, five at a time, and lost some, in shards of 40."""
-    sr.build(PAPERS[:40], folder, **{"encoder": "letters", "shard_size": 40, **settings}).close()
-    for first in range(40, 90, 5):
-        sr.add(PAPERS[first : first + 5], folder)
-    sr.delete(folder, ["p0003", "p0041", *(f"p{number:04d}" for number in range(50, 55))])
-    gc.collect()  # whatever was opened here is let go of, as where processes end
-    return folder
+    """An index of 40 papers that became one of 90, five at a time, and lost some, in shards of 40: a copy of one that all tests share."""
+    whole = folder.parents[1] / f"grown-{sorted(settings.items())}"
+    if not whole.exists():
+        sr.build(PAPERS[:40], whole, **{"encoder": "letters", "shard_size": 40, **settings}).close()
+        for first in range(40, 90, 5):
+            sr.add(PAPERS[first : first + 5], whole)
+        sr.delete(whole, ["p0003", "p0041", *(f"p{number:04d}" for number in range(50, 55))])
+        gc.collect()  # whatever was opened here is let go of, as where processes end
+    return Path(shutil.copytree(whole, folder))
 
 
 def opened(folder: Path) -> sr.Index:

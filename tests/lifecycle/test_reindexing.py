@@ -165,6 +165,7 @@ def test_commands_refuse_it_in_one_line(first_format: Path) -> None:
     assert contents(first_format) == before
 
 
+@pytest.mark.embedded_encoder
 def test_an_index_of_the_first_format_is_converted_without_encoding(
     first_format: Path, tmp_path: Path, no_encoder: Callable[[], None]
 ) -> None:

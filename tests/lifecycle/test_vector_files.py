@@ -38,14 +38,14 @@ def test_json_lines_as_the_benchmarks_write_them(corpus: Path, tmp_path: Path, l
     rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert [set(row) for row in rows] == [{key, "embedding"}] * 3
     assert [row[key] for row in rows] == ["p0000", "p0001", "p0002"]
-    assert len(rows[0]["embedding"]) == 384
+    assert len(rows[0]["embedding"]) == load_encoder("minilm").dim
 
 
 def test_parquet_has_a_list_column(corpus: Path, tmp_path: Path) -> None:
     sr.encode(corpus, tmp_path / "out.parquet", limit=5)
     table = pq.read_table(tmp_path / "out.parquet")
     assert table.column_names == ["id", "embedding"]
-    assert str(table.schema.field("embedding").type) == "fixed_size_list<element: float>[384]"
+    assert str(table.schema.field("embedding").type) == f"fixed_size_list<element: float>[{load_encoder('minilm').dim}]"
 
 
 def test_queries_are_read_by_the_query_side(tmp_path: Path, models: Path) -> None:

@@ -14,6 +14,8 @@ import pytest
 from tests.command_line import sciretrieve
 from tests.promises import libraries
 
+pytestmark = pytest.mark.embedded_encoder
+
 DOCS = Path(__file__).parents[2] / "docs"
 NUMBER = re.compile(r"[\d.,:+-]*\d")
 """What differs between machines and days: scores, sizes, times."""

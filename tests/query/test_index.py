@@ -148,7 +148,7 @@ def test_similar_finds_the_papers_own_topic_and_negatives_push_away(index: sr.In
     stars = [paper["id"] for paper in PAPERS if paper["topic"] == "stars" and paper["id"] != first["stars"]]
 
     def mean_rank(negatives: list[str]) -> float:
-        ids = list(index.similar(list(first.values()), 300, negatives=negatives, group=False).rankings[0].ids)
+        ids = list(index.similar(list(first.values()), 300, negatives=negatives, mode="dense", group=False).rankings[0].ids)
         return float(np.mean([ids.index(id) for id in stars[5:]]))
 
     assert mean_rank(stars[:5]) > mean_rank([])

@@ -72,6 +72,7 @@ def test_bm25_on_the_whole_set(folder: Path, qrels: dict[str, dict[str, int]], t
     assert ndcg(parquet, folder, qrels, mode="bm25") == ndcg(beir, folder, qrels, mode="bm25")
 
 
+@pytest.mark.embedded_encoder
 def test_hybrid_beats_both_halves_on_a_subset(folder: Path, qrels: dict[str, dict[str, int]], tmp_path: Path) -> None:
     """Every judged paper, and one in twelve of the others: harder than nothing, quick enough for every run."""
     table = pq.read_table(folder / "corpus.parquet")

@@ -16,6 +16,7 @@ from sciretrieve.errors import CorruptData
 from sciretrieve.files.verified import Verified
 from sciretrieve.files.writing import describe, write_array
 from sciretrieve.query.index import Index
+from tests.conftest import Effort
 from tests.edited import edited_manifest
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import LetterEncoder
@@ -99,11 +100,11 @@ def test_a_flipped_bit_is_refused_by_the_name_of_its_file(folder: Path, name: st
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("name", FILES)
-def test_a_flipped_bit_that_no_checksum_sees_is_an_answer_or_an_error_of_ours(folder: Path, name: str) -> None:
+def test_a_flipped_bit_that_no_checksum_sees_is_an_answer_or_an_error_of_ours(folder: Path, name: str, effort: Effort) -> None:
     whole = (folder / name).read_bytes()
     refusals = []
-    for position in positions(len(whole)):
-        for bit in BITS:
+    for number, position in enumerate(positions(len(whole))):
+        for bit in effort(BITS[number % 2 :][:1], BITS):
             with replaced(folder / name, whole[:position] + bytes([whole[position] ^ bit]) + whole[position + 1 :]):
                 try:
                     answer(folder)
