@@ -30,7 +30,7 @@ from sciretrieve.matching.dense.vectors import vectors_at
 from sciretrieve.metrics.measures import Evaluator, parse_measure
 from sciretrieve.metrics.significance import compare, holm, interval
 from sciretrieve.papers.corpora import PaperCorpus
-from sciretrieve.query import rocchio
+from sciretrieve.query.reading import rocchio
 from sciretrieve.types import Query, Vectors
 
 SHOWN, DEPTH = 10, 100
@@ -41,7 +41,7 @@ WEIGHTS: dict[str, tuple[float, ...]] = {
     "DISLIKED": (0.0, 0.2, 0.4, 0.8),
     "ADDED_TERMS": (25, 50, 100),
 }
-"""What is tried in place of each of the constants of `sciretrieve.query.rocchio`, and on which marks."""
+"""What is tried in place of each of the constants of `sciretrieve.query.reading.rocchio`, and on which marks."""
 TRIED_ON = {"LIKED": ("one liked", "all liked"), "DISLIKED": ("and disliked", "only disliked"), "ADDED_TERMS": ("one liked", "all liked")}
 MARKS = ("one liked", "all liked", "and disliked", "only disliked")
 

@@ -17,7 +17,7 @@ from reporting import arguments, report, taking_turns
 
 import sciretrieve as sr
 from sciretrieve.matching.dense.vectors import vectors_at
-from sciretrieve.query.search import Probe
+from sciretrieve.matching.search import Probe
 
 
 def main() -> None:
@@ -29,8 +29,9 @@ def main() -> None:
     vectors = vectors_at(index.vectors, rows)
     fusion, searcher, bm25 = index.fusion(None, None), index.searcher, index.bm25
     assert bm25 is not None
+    terms_of = {title: index.reader.speller.terms(title, ()) for title in titles}
     probes = [
-        Probe(sr.Query(str(number), title), vector, index.speller.terms(title, ()), index.scope)
+        Probe(sr.Query(str(number), title), index.scope, vector, terms_of[title], terms_of[title])
         for number, (title, vector) in enumerate(zip(titles, vectors, strict=True))
     ]
 

@@ -29,9 +29,9 @@ from sciretrieve.errors import IndexExists
 from sciretrieve.evaluation.readers import beir
 from sciretrieve.matching.lexical import name_terms
 from sciretrieve.matching.lexical.fields import field_term, name_words
+from sciretrieve.matching.search import Probe
 from sciretrieve.metrics.measures import Evaluator, parse_measure
 from sciretrieve.metrics.significance import compare
-from sciretrieve.query.search import Probe
 from sciretrieve.types import Paper, Query
 
 Asked = list[tuple[Query, dict[str, int]]]

@@ -30,10 +30,10 @@ from sciretrieve.errors import IndexExists
 from sciretrieve.evaluation.material import Task
 from sciretrieve.evaluation.readers import beir
 from sciretrieve.matching.fusion import Fusion
+from sciretrieve.matching.search import Probe
 from sciretrieve.metrics.measures import Evaluator, parse_measure
 from sciretrieve.metrics.significance import compare, holm, interval
 from sciretrieve.papers.corpora import PaperCorpus
-from sciretrieve.query.search import Probe
 from sciretrieve.types import Query
 
 WAYS: dict[str, tuple[Mode, Fusion]] = {

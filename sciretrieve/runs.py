@@ -38,7 +38,7 @@ class Ranking:
     `parts` has, for each half of the search that ran ("dense", "bm25") and for a reranker ("rerank"), the papers' scores
     there, aligned with `ids`; NaN where it has none. `also` has, if near-duplicates were grouped, the ids of the others in
     each paper's group. `corrections` maps words that no paper has to their corrections. `strength` is how well the
-    best of the first papers match the query, from 0 to 1, see `query.search.Searcher.strength`; None if unknown. A `listing`
+    best of the first papers match the query, from 0 to 1, see `matching.search.Searcher.strength`; None if unknown. A `listing`
     answers only demands on columns, which all its papers meet: their scores are 1. `known` has the ids of the papers that the query
     names, also of those beyond the ranking's end, and by what: "DOI", "title" and so on, see `types.Match`. `undecided` has the rows of
     the papers that were left out because a value of theirs does not compare with what a filter asks: "n/a" with a number.

@@ -15,8 +15,8 @@ from sciretrieve.matching.dense import VectorShard
 from sciretrieve.matching.dense.scale import scale
 from sciretrieve.matching.lexical.spelling import Correction
 from sciretrieve.matching.scope import Scope
+from sciretrieve.matching.search import Probe, Searcher
 from sciretrieve.query.index import Index
-from sciretrieve.query.search import Probe, Searcher
 from sciretrieve.types import Query
 from tests.made_up import made_up_papers, write_jsonl
 
@@ -93,7 +93,8 @@ def searchers(index: Index, tmp_path_factory: pytest.TempPathFactory) -> dict[st
 
 
 def probe(index: Index, words: str, vector: Any, corrections: Sequence[Correction] = ()) -> Probe:
-    return Probe(Query("q", words), vector, index.speller.terms(words, corrections), index.scope, corrections)
+    terms = index.reader.speller.terms(words, corrections)
+    return Probe(Query("q", words), index.scope, vector, terms, terms, corrections)
 
 
 def away() -> Any:

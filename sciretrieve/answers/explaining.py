@@ -18,11 +18,11 @@ from ..matching.late import QueryTokens
 from ..matching.lexical import Analyzer
 from ..matching.lexical.fields import in_words
 from ..matching.scope import Scope
+from ..matching.search import Probe
 from ..query.citations import Link
 from ..query.index import Index
 from ..query.narrowing import filters, operators
 from ..query.narrowing.demands import Combination, Expression, Words
-from ..query.search import Probe
 from ..types import Paper, Query, Rows, Vectors
 
 SENTENCE_END = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')\]])|(?<=[.!?][\"')\]]{2}))\s+(?=[\"'(\[]*[A-Z0-9])")

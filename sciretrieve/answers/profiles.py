@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..query.index import GRAPHED, Index
+from ..query.index import Index
 from ..query.ranking.grouping import groups
+from ..query.ranking.linking import GRAPHED
 from ..types import Hit, Paper
 from .cited import CitationsOf, citations_of
 

@@ -10,47 +10,37 @@ from typing import Unpack
 
 import numpy as np
 
-from ..choices import MODES, SIMILAR_BY, Filter, FusionMethod, Metric, Mode, SimilarBy, check_choice
+from ..choices import MODES, Filter, FusionMethod, Metric, Mode, SimilarBy, check_choice
 from ..encoders import moved_encoder, packing_of
 from ..encoders.query_encoder import QueryEncoder
 from ..encoders.remembered import RememberingEncoder
 from ..errors import InvalidRequest
-from ..files.streams import checked_text
 from ..matching.dense import full_corpus
-from ..matching.dense.exact import NOT_MEASURABLE, RowScores, measurable
+from ..matching.dense.exact import RowScores
 from ..matching.dense.vectors import vectors_at
 from ..matching.effort import EXACT, Effort, knob
 from ..matching.fusion import Fusion
 from ..matching.late import QueryTokens, match
-from ..matching.lexical.bm25 import weigh_terms
-from ..matching.lexical.name_terms import field_terms
-from ..matching.lexical.spelling import Speller
-from ..matching.scope import Scope
+from ..matching.search import Probe
 from ..once import once
 from ..options import SearchKeywords, SearchOptions, changed
 from ..protocols import Encoder
 from ..runs import Ranking, Run
 from ..storage.manifest import read_manifest
-from ..types import NO_MATCH, Match, Paper, Query, Rows, Scores, Vectors
-from .lookup import NAMES
-from .narrowing import operators
-from .narrowing.demands import Demand, leaves, wanted
-from .narrowing.operators import TypedQuery
+from ..types import Match, Query, Rows, Scores, Vectors
 from .ranking.diversity import diverse
 from .ranking.grouping import grouped
 from .ranking.leading import led
-from .ranking.linking import DEPTH, Linked
+from .ranking.linking import DEPTH, Linked, linked_papers
 from .ranking.reranking import reranked
-from .rocchio import NEGATIVE_WEIGHT, moved, moved_terms, rocchio, rocchio_terms
-from .search import Probe
-from .snapshot import Snapshot, as_ids
+from .reading.feedback import fed_back, likeness
+from .reading.reader import Reader
+from .snapshot import Snapshot
 
 GROUPED = 10
 """How many more papers are looked at where near-duplicates are grouped; more again where that is not enough."""
 DIVERSE = 5
 """Of how many times as many papers a diverse answer is chosen."""
-GRAPHED = 100_000
-"""Papers up to which citations count by themselves among similar papers: reading who cites whom takes some seconds for as many."""
 
 
 class Index(Snapshot):
@@ -78,8 +68,9 @@ class Index(Snapshot):
             CorruptData: it is damaged or of another format version.
             UnknownName, InvalidRequest: the encoder is none.
         """
-        super().__init__(path, generation)
-        self._given = moved_encoder(encoder, self.manifest.encoder or {}) if isinstance(encoder, str) else encoder
+        super().__init__(path, generation, None if isinstance(encoder, str) else encoder)
+        if isinstance(encoder, str):
+            self._given = moved_encoder(encoder, self.manifest.encoder or {})
         if self._given is not None and not hasattr(self._given, "encode_queries"):
             raise InvalidRequest(f"`encoder` is a name or what `sciretrieve.load_encoder(name)` gives, not {encoder!r}")
         if query_encoder is not None and query_encoder.fits(self.manifest.encoder):
@@ -98,9 +89,9 @@ class Index(Snapshot):
         return Index(self.path, encoder=self._given, query_encoder=self.query_encoder)
 
     @once
-    def query_encoder(self) -> QueryEncoder:
-        """What encodes queries."""
-        return QueryEncoder(self.path, self.manifest.encoder, self.golden, self._given)
+    def reader(self) -> Reader:
+        """What reads queries."""
+        return Reader(self)
 
     @property
     def encoder(self) -> Encoder:
@@ -130,7 +121,7 @@ class Index(Snapshot):
             k: how many papers are wanted for each query.
             options: how to search.
             like: papers of this index, by id, that answer the query, which is moved towards them by Rocchio's formula (see
-                `query.rocchio.moved`), in both halves. They, and those of `unlike`, are never among the answers.
+                `query.reading.rocchio.moved`), in both halves. They, and those of `unlike`, are never among the answers.
             unlike: papers that do not answer it, which it is moved away from.
             vectors: the queries' vectors by the index's encoder, (n, dim), where they are known: then nothing is encoded.
             changes: fields of `SearchOptions`, in place of those of `options`: `search("graph networks", filter="year >= 2018")`.
@@ -142,7 +133,7 @@ class Index(Snapshot):
         """
         chosen = changed(options, changes)
         queries, fusion = _listed(query), self.fusion(chosen.fusion, chosen.alpha)
-        mode = self._readable(self._checked(k, chosen.mode), queries, vectors)
+        mode = self.reader.mode(self._checked(k, chosen.mode), queries, vectors)
         probes = self.probes(queries, mode, chosen.filters, vectors, chosen.late, like=like, unlike=unlike)
         return self._answered(probes, k, mode, fusion, chosen)
 
@@ -157,7 +148,7 @@ class Index(Snapshot):
         by: SimilarBy | None = None,
         **changes: Unpack[SearchKeywords],
     ) -> Run:
-        """Find papers like the given ones, and unlike `negatives`, combined by Rocchio's formula (see `query.search.rocchio`).
+        """Find papers like the given ones, and unlike `negatives`, combined by Rocchio's formula (see `matching.search.rocchio`).
 
         Args:
             ids: papers of this index to be like: one id, or several. They, and the negatives, are never among the answers.
@@ -176,37 +167,13 @@ class Index(Snapshot):
         chosen = replace(changed(options, changes), reranker=None)
         mode, fusion = self._checked(k, chosen.mode), self.fusion(chosen.fusion, chosen.alpha)
         if by == "citations" and (chosen.mode or chosen.fusion or chosen.alpha is not None):
-            raise InvalidRequest("--mode, --fusion and --alpha say how texts are compared; leave them out with --by citations")
-        linked = self._linked(ids, negatives, text, by, chosen.filters)
+            raise InvalidRequest("`mode`, `fusion` and `alpha` say how texts are compared; leave them out with `by='citations'`")
+        linked = linked_papers(self, ids, negatives, text, by, chosen.filters)
         if linked is not None and linked.alone:
-            probe = Probe(Query(" ".join(self.ids(self.named_rows(ids)))), None, {}, self.narrower.passing(chosen.filters))
+            probe = Probe(Query(" ".join(self.ids(self.named_rows(ids)))), self.narrower.passing(chosen.filters))
         else:
             probe = self.likeness(ids, text=text, negatives=negatives, mode=mode, filter=chosen.filters)
         return self._answered([probe], k, mode, fusion, chosen, linked)
-
-    def _linked(
-        self, ids: str | Sequence[str], negatives: str | Sequence[str], text: str | None, by: SimilarBy | None, filter: Filter
-    ) -> Linked | None:
-        """The papers that citations link with the given ones, if these count: the mean over the given ones, less a fifth of the mean over
-        the negatives, as in Rocchio's formula."""
-        if by is not None:
-            check_choice("ground", by, SIMILAR_BY)
-        if by == "text" or (by is None and (not as_ids(ids) or len(self) > GRAPHED or not self.has_references)):
-            return None
-        if by == "citations" and text is not None:
-            raise InvalidRequest("a text cites nothing; give ids with --by citations, or leave it out")
-        positive_rows, negative_rows = self.named_rows(as_ids(ids)), self.named_rows(as_ids(negatives))
-        if not len(positive_rows):
-            raise InvalidRequest(f"--by {by} goes by what papers of the index cite; give ids of some")
-        scores = np.zeros(self.scope.rows)
-        for rows, weight in ((positive_rows, 1.0), (negative_rows, -NEGATIVE_WEIGHT)):
-            for row in rows.tolist():
-                related, closeness = self.citations.related(row)
-                scores[related] += weight / len(rows) * closeness
-        scope = self.narrower.passing(filter).without(np.concatenate([positive_rows, negative_rows]))
-        linked_rows = np.flatnonzero((scores > 0) & scope.flags)
-        alone = by == "citations"
-        return Linked(linked_rows, scores[linked_rows], self.ids, alone) if alone or len(linked_rows) else None
 
     def likeness(
         self,
@@ -218,24 +185,7 @@ class Index(Snapshot):
         filter: Filter = None,
     ) -> Probe:
         """What `similar` searches with. Raises as it does."""
-        ids, negatives = as_ids(ids), as_ids(negatives)
-        if text is not None:
-            checked_text(text, "text")
-        if not ids and not (text or "").strip():
-            raise InvalidRequest("nothing to be similar to; give paper ids, or --text with a title and an abstract")
-        mode = self._checked(1, mode)
-        positive_rows, negative_rows, outside = self.named_rows(ids), self.named_rows(negatives), []
-        if text:
-            title, _, abstract = text.partition(". ")
-            outside = [Paper("", title, abstract)]
-        vector = None
-        if mode != "bm25":
-            positives = np.concatenate([self._vectors_at(positive_rows), self._paper_vectors(outside)])
-            vector = rocchio(positives, self._vectors_at(negative_rows))
-        groups = (*self.papers_at(positive_rows), *outside), self.papers_at(negative_rows)
-        terms = rocchio_terms(*([self._terms(Query("", paper=paper).words, mode) for paper in group] for group in groups))
-        scope = self.narrower.passing(filter).without(np.concatenate([positive_rows, negative_rows]))
-        return Probe(Query(" ".join(self.ids(positive_rows)) or "text"), vector, terms, scope)
+        return likeness(self.reader, ids, text, negatives, self._checked(1, mode), filter)
 
     def score(
         self,
@@ -261,11 +211,7 @@ class Index(Snapshot):
         if not ids:
             return np.empty(0)
         rows = self.rows(ids)
-        if chosen == "bm25":
-            probe = self._probe(query, None, None, self.scope.among(rows), chosen)
-        else:
-            vectors, tokens = self._read([query], chosen, None if vector is None else vector[None])
-            probe = replace(self._probe(query, None, vectors[0], self.scope.among(rows), chosen), tokens=tokens[0])
+        probe = self._believed(self.reader.probe(query, chosen, vector, self.scope.among(rows)))
         ranking = self.searcher.search([probe], len(ids), chosen, self.fusion(fusion, None))[0]
         score_of = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
         least = min(score_of.values(), default=0.0)
@@ -277,12 +223,6 @@ class Index(Snapshot):
         Rows are counted over the papers that are not deleted; order, ties and `device` are those of `full_corpus.top`.
         """
         return full_corpus.top(vectors, self.live_vectors(self.vectors), k, metric, device)
-
-    @once
-    def speller(self) -> Speller:
-        """What reads the words of queries; only for an index that has BM25."""
-        assert self.bm25 is not None
-        return Speller(self.analyzer, self.bm25, self._texts)
 
     def _answered(
         self, probes: Sequence[Probe], k: int, mode: Mode, fusion: Fusion, options: SearchOptions, linked: Linked | None = None
@@ -342,141 +282,18 @@ class Index(Snapshot):
         like: str | Sequence[str] = (),
         unlike: str | Sequence[str] = (),
     ) -> list[Probe]:
-        """Queries made ready: what is typed is taken apart, and all vectors that are not given are encoded at once. Raises as `search`."""
+        """Queries made ready, see `Reader.probes`. Raises as `search`."""
         if (like or unlike) and len(queries) > 1:
             raise InvalidRequest("papers are liked and disliked as answers to one query; search for one query at a time")
-        mode = self._readable(mode, queries, vectors)
-        allowed = self.narrower.passing(filter)
-        parsed: list[Query] = []
-        scopes: list[Scope] = []
-        typed_queries: list[TypedQuery | None] = []
-        matches: list[Match] = []
-        for number, item in enumerate(queries, 1):
-            checked_text(item.words if isinstance(item, Query) else item, "query")
-            if isinstance(item, Query):
-                parsed.append(item)
-                scopes.append(allowed)
-                typed_queries.append(None)
-                matches.append(NO_MATCH)
-                continue
-            typed, match, scope = self._typed(item, allowed)
-            parsed.append(Query(str(number), typed.words))
-            typed_queries.append(typed)
-            matches.append(match)
-            scopes.append(scope)
-        if not all(query.words.strip() for query in parsed):
-            raise InvalidRequest("the query is empty, or only leaves papers out; give some words, a sentence or a title")
-        if mode == "bm25" and not late:
-            known: Sequence[Vectors | None] = [None] * len(parsed)
-            tokens: Sequence[QueryTokens | None] = [None] * len(parsed)
-        else:
-            vectors, tokens = self._read(parsed, mode, vectors, late)
-            known = list(vectors)
-        probes = [self._probe(*parts, mode) for parts in zip(parsed, typed_queries, known, scopes, strict=True)]
-        probes = [replace(probe, tokens=states, named=match) for probe, states, match in zip(probes, tokens, matches, strict=True)]
-        return [self._moved(probes[0], as_ids(like), as_ids(unlike), mode)] if like or unlike else probes
+        probes = [self._believed(probe) for probe in self.reader.probes(queries, mode, filter, vectors, late)]
+        return [fed_back(self.reader, probes[0], like, unlike, mode)] if like or unlike else probes
 
-    def _readable(self, mode: Mode, queries: Sequence[str | Query], vectors: Vectors | None) -> Mode:
-        """The mode in which these queries can be searched for: BM25 in place of hybrid for typed texts that the encoder cannot read. Raises
-        InvalidRequest for dense search with these."""
-        is_typed = any(isinstance(query, str) for query in queries)
-        if mode == "bm25" or vectors is not None or not is_typed or self.query_encoder.reads_texts:
-            return mode
-        if mode == "hybrid":
-            return "bm25"
-        raise InvalidRequest(
-            f"the vectors of {self.path} were made elsewhere, and nothing here encodes a typed query; "
-            "name the model that made them by `encoder`, or search with `mode='bm25'`"
-        )
-
-    def _typed(self, text: str, allowed: Scope) -> tuple[TypedQuery, Match, Scope]:
-        """A typed text taken apart, the papers that it names, and those that may answer. In place of an identifier, which has no words, its
-        paper's title is searched for, so that papers on its subject follow it."""
-        if len(match := self.lookup.identified(text)):
-            paper = self.papers_at(match.rows[:1])[0]
-            return TypedQuery(paper.title or paper.abstract or text, ()), match, allowed
-        try:
-            # the columns' names are read from every shard, which a cold search can do without
-            typed = operators.parse(text, self.columns.names if ":" in text else ())
-        except InvalidRequest:
-            # what was pasted may have anything in it, but names are typed
-            if len(match := self.lookup.meant(text, allowed)) and match.by != NAMES:
-                return TypedQuery(text, ()), match, allowed
-            raise
-        scope = self.narrower.meeting(typed.demands, allowed)
-        # what AND, OR and NOT join are subjects
-        is_joined = any(not isinstance(demand, Demand) for demand in typed.demands)
-        return typed, NO_MATCH if is_joined else self.lookup.meant(typed.words, scope), scope
-
-    def _read(
-        self, queries: Sequence[Query], mode: Mode, vectors: Vectors | None, late: bool | None = None
-    ) -> tuple[Vectors, Sequence[QueryTokens | None]]:
-        """The vectors of queries, (n, dim), encoded unless they are given; and for late interaction their token vectors.
-
-        Raises InvalidRequest if `late` asks for these where they can have no part.
-        """
-        if late and mode != "hybrid":
-            raise InvalidRequest(f"late interaction is a part of hybrid search, not of --mode {mode}; leave out one of them")
-        if vectors is not None:
-            vectors = self._checked_vectors(vectors, len(queries))
-        if mode != "hybrid" or not (self.manifest.late is not None if late is None else late):
-            return self.encode(queries) if vectors is None else vectors, [None] * len(queries)
-        encoded, tokens = self.query_encoder.encode_late(queries)
-        weighed = [None if states is None else self._weighed(query, states) for query, states in zip(queries, tokens, strict=True)]
-        return encoded if vectors is None else vectors, weighed
-
-    def _weighed(self, query: Query, states: Vectors) -> QueryTokens | None:
-        """A query's token vectors, (tokens, dim), each weighed by how rare its word is in the corpus; None if it has only stop words."""
-        assert self.bm25 is not None
-        words = self.query_encoder.with_tokens.words(query.side, query.paper or Paper("", query.text))
-        terms_of = {word: self.analyzer.terms(word) for word in dict.fromkeys(words)}
-        rarities = {word: max(map(self.bm25.rarity, terms), default=0.0) for word, terms in terms_of.items()}
-        weights = np.array([rarities[word] for word in words])
-        kept = weights > 0
-        return QueryTokens(states[kept], weights[kept], [words[place] for place in np.flatnonzero(kept)]) if kept.any() else None
-
-    def _moved(self, probe: Probe, like: Sequence[str], unlike: Sequence[str], mode: Mode) -> Probe:
-        """A probe moved towards papers and away from others, which no longer may answer it."""
-        liked, disliked = (np.array(list(dict.fromkeys(self.named_rows(names).tolist())), np.int64) for names in (like, unlike))
-        if both := self.ids(liked[np.isin(liked, disliked)]):
-            raise InvalidRequest(f"the paper {both[0]!r} is both liked and disliked; leave it out of one of them")
-        vector, terms = probe.vector, probe.terms
-        if vector is not None:
-            vector = moved(vector, self._vectors_at(liked), self._vectors_at(disliked))
-        if self.bm25 is not None and mode != "dense":
-            liked_terms, disliked_terms = (
-                [self._terms(Query("", paper=paper).words, mode) for paper in self.papers_at(rows)] for rows in (liked, disliked)
-            )
-            terms = moved_terms(terms, liked_terms, disliked_terms, self.bm25.rarity)
-        scope = probe.scope.without(np.concatenate([liked, disliked]))
-        return replace(probe, vector=vector, terms=terms, scope=scope, listing=False, typed=probe.terms)
-
-    def _checked_vectors(self, vectors: Vectors, queries: int) -> Vectors:
-        """Vectors that were given for so many queries. Raises InvalidRequest for those of another shape."""
-        if np.shape(vectors) != (expected := (queries, self.vectors[0].dim)):
-            raise InvalidRequest(f"vectors of queries have the shape {expected}, (queries, dimension), not {np.shape(vectors)}")
-        checked = np.asarray(vectors, np.float32)
-        if len(wrong := np.flatnonzero(~measurable(checked))):
-            raise InvalidRequest(f"the vector of query {wrong[0] + 1} {NOT_MEASURABLE}")
-        return checked
-
-    def _probe(self, query: Query, typed: TypedQuery | None, vector: Vectors | None, scope: Scope, mode: Mode) -> Probe:
-        """A query, as it was typed or None, with its terms and with what its unknown words are taken for."""
-        listing = typed is not None and typed.listing
-        if mode == "dense":
-            return Probe(query, vector, {}, scope, listing=listing)
-        if query.paper is not None:  # what was published is not misspelt
-            return Probe(query, vector, self._terms(query.words, mode), scope)
-        demands = typed.demands if typed else ()
-        insisted = {word for demand in demands for leaf in leaves(demand) for word in self.analyzer.words(leaf.text)}
-        corrections = self.speller.corrections(query.words, insisted)
-        if vector is not None:
-            corrections = [correction for correction in corrections if self.searcher.believes(correction, vector)]
-        terms = self.speller.terms(query.words, corrections)
-        fields = {} if listing or self.bm25 is None else field_terms(self.bm25, self.analyzer, query.words)
-        without_terms = any(self.narrower.is_without_terms(leaf) for demand in demands for leaf in wanted(demand))
-        listing = listing or (without_terms and not terms)
-        return Probe(query, vector, terms, scope, corrections, listing, fields=fields, without_terms=without_terms)
+    def _believed(self, probe: Probe) -> Probe:
+        """A probe without the corrections that the dense half knows better than to look for."""
+        if probe.vector is None:
+            return probe
+        believed = [correction for correction in probe.corrections if self.searcher.believes(correction, probe.vector)]
+        return probe if len(believed) == len(probe.corrections) else self.reader.corrected(probe, believed)
 
     def fusion(self, method: FusionMethod | None, alpha: float | None) -> Fusion:
         """How to join both halves: as the index was tuned, but for what the caller asks."""
@@ -509,9 +326,6 @@ class Index(Snapshot):
             raise InvalidRequest(f"{self.path} has no {lacks}, so it cannot be searched in mode {chosen}; use --mode {self.modes[0]}")
         return chosen
 
-    def _terms(self, words: str, mode: Mode) -> dict[str, float]:
-        return {} if mode == "dense" else weigh_terms(self.analyzer.terms(words))
-
     def corrections(self, query: str) -> dict[str, str]:
         """Words of a query that no paper has, and the words that BM25 looks for in their place, as papers spell them.
 
@@ -521,22 +335,6 @@ class Index(Snapshot):
         if self.bm25 is None:
             return {}
         return {correction.word: correction.meant for correction in self.probes([query], self.modes[0], None)[0].corrections}
-
-    def _texts(self, rows: Rows) -> list[str]:
-        """Titles and abstracts of the papers at the given rows."""
-        return [f"{paper.title} {paper.abstract}" for paper in self.papers_at(rows)]
-
-    def _vectors_at(self, rows: Rows) -> Vectors:
-        """Vectors, as queries, of papers of the index: the stored ones where the encoder makes no difference, (n, dim)."""
-        if not self.encoder.symmetric:
-            return self._paper_vectors(self.papers_at(rows))
-        return vectors_at(self.vectors, rows)
-
-    def _paper_vectors(self, papers: Sequence[Paper]) -> Vectors:
-        """Vectors of papers in place of queries, shape (n, dim)."""
-        if not papers and self.vectors:  # without opening the encoder, whose dimension this is
-            return np.empty((0, self.vectors[0].dim), np.float32)
-        return self.encode([Query(paper.id, paper=paper) for paper in papers])
 
 
 def _listed(query: str | Query | Sequence[str | Query]) -> list[str | Query]:

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from ..choices import MODES, Mode
 from ..encoders import read_golden
+from ..encoders.query_encoder import QueryEncoder
 from ..errors import Ambiguous, CorruptData, InvalidRequest, NotFound
 from ..files.schema import booleans, common_schema
 from ..files.streams import checked_text
@@ -26,8 +27,10 @@ from ..matching.late import Packing, QueryTokens, TokenShard, matches, read_pack
 from ..matching.lexical import Analyzer, Bm25, LexicalShard, Statistics
 from ..matching.lexical.bm25 import RememberedWeights
 from ..matching.scope import Scope
+from ..matching.search import Searcher
 from ..matching.sharding import by_shard
 from ..once import once
+from ..protocols import Encoder
 from ..storage.manifest import Manifest, check_sizes, generation_file, read_manifest
 from ..storage.shards import Shard, open_shards, scope_of
 from ..types import Paper, Rows, Scores, Vectors
@@ -35,7 +38,6 @@ from ..wording import counted
 from .citations import CitationGraph, reference_columns
 from .lookup import Lookup
 from .narrowing.masks import Narrower
-from .search import Searcher
 
 ATTEMPTS = 100
 """Times that an index is opened again because a writer swept the generation that was about to be opened."""
@@ -54,14 +56,14 @@ class Snapshot:
         shards: its shards, in order.
     """
 
-    def __init__(self, path: str | Path, generation: int | None = None) -> None:
-        """Open the current generation of the index in the directory `path`, or another one.
+    def __init__(self, path: str | Path, generation: int | None = None, given: Encoder | None = None) -> None:
+        """Open the current generation of the index in the directory `path`, or another one. `given` encodes queries, see `Index`.
 
         Raises:
             NotFound: there is no index, or it is not finished, or it has no such generation.
             CorruptData: it is damaged or of another format version.
         """
-        self.path = Path(path)
+        self.path, self._given = Path(path), given
         self.manifest, held = _open(self.path, generation)
         self._release = weakref.finalize(self, os.close, held)
         self._verified = Verified(self.path)
@@ -228,12 +230,12 @@ class Snapshot:
     @once
     def narrower(self) -> Narrower:
         """What says which papers may answer."""
-        return Narrower(self.shards, lambda: self.scope, lambda: self.columns, lambda: self.analyzer, lambda: self.bm25)
+        return Narrower(self)
 
     @once
     def lookup(self) -> Lookup:
         """What says which papers a text means."""
-        return Lookup(self.shards, lambda: self.scope, lambda: self.analyzer, lambda: self.bm25)
+        return Lookup(self)
 
     @property
     def has_references(self) -> bool:
@@ -283,6 +285,11 @@ class Snapshot:
     def scale(self) -> Scale | None:
         """What dense scores mean in this index; None where that cannot be told."""
         return scale(self.vectors, self.golden, self.scope) if self.golden is not None and self.vectors else None
+
+    @once
+    def query_encoder(self) -> QueryEncoder:
+        """What encodes queries."""
+        return QueryEncoder(self.path, self.manifest.encoder, self.golden, self._given)
 
     @once
     def searcher(self) -> Searcher:

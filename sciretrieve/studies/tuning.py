@@ -17,13 +17,13 @@ from ..errors import InvalidRequest
 from ..lifecycle import refit
 from ..matching.fusion import Fusion
 from ..matching.lexical import Bm25Parameters
+from ..matching.search import Candidates
 from ..metrics.judgements import Qrels
 from ..metrics.measures import Evaluator, parse_measure
 from ..metrics.significance import Comparison, compare
 from ..progress import shown
 from ..protocols import Progress
 from ..query.index import Index
-from ..query.search import Candidates
 from ..types import Query
 
 ALPHAS = tuple(round(0.1 * step, 1) for step in range(1, 10))

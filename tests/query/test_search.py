@@ -16,7 +16,7 @@ from sciretrieve.choices import Mode
 from sciretrieve.errors import InvalidRequest, NotFound
 from sciretrieve.matching.lexical import Analyzer
 from sciretrieve.query.index import Index
-from sciretrieve.query.rocchio import DISLIKED, LIKED
+from sciretrieve.query.reading.rocchio import DISLIKED, LIKED
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import LetterEncoder
 

@@ -27,10 +27,10 @@ from ...matching.late import QueryTokens, TokenShard, matches
 from ...matching.lexical import Bm25
 from ...matching.lexical.bm25 import Weights
 from ...matching.scope import Scope, Stretch
+from ...matching.search import Probe, Searcher
 from ...once import once
 from ...protocols import Encoder
 from ...query.index import Index
-from ...query.search import Probe, Searcher
 from ...query.snapshot import Snapshot
 from ...storage.manifest import generation_file
 from ...types import Rows, Scores, Vectors

@@ -17,6 +17,7 @@ from ...matching.sharding import by_shard
 from ...once import once
 from ...storage.shards import Shard
 from ...types import NO_MATCH, Match, Paper, Rows
+from ..opened import Opened
 from .candidates import NO_TITLES, Titles, TypedTerms, could_be, rows_with_most, title_terms, titles_sharing, typed_terms
 from .identifying import identified, with_ids_like
 from .texts import LEAST_WORDS, Typed
@@ -60,23 +61,19 @@ MOST_TRIED = 300
 
 @dataclass(frozen=True)
 class Lookup:
-    """What looking papers up needs of an index: its shards, which of its papers are not deleted, its text analysis and its BM25 half,
-    if it has one, for titles and texts; each read when first needed."""
+    """Says which papers of an index a text means; titles and texts are looked up by BM25's terms."""
 
-    shards: Sequence[Shard]
-    scope: Callable[[], Scope]
-    analyzer: Callable[[], Analyzer]
-    bm25: Callable[[], Bm25 | None]
+    index: Opened
 
     def identified(self, text: str) -> Match:
         """The papers that a text identifies: by an id, an identifier or a key."""
-        by, rows = identified(self.shards, text)
+        by, rows = identified(self.index.shards, text)
         return Match(by, rows) if len(rows) else NO_MATCH
 
     def named(self, text: str) -> Match:
         """The papers that a text names where a paper must be named: it identifies them, or is their title."""
         match = self.identified(text)
-        return match if len(match) else self._match(text, self.scope(), [(TITLE, _Look.titled)])
+        return match if len(match) else self._match(text, self.index.scope, [(TITLE, _Look.titled)])
 
     def meant(self, text: str, scope: Scope) -> Match:
         """The papers of a scope that a typed text means: by their title, the beginning of it, either with slips of letters, by a reference
@@ -86,10 +83,10 @@ class Lookup:
     def like(self, text: str, count: int) -> Rows:
         """Papers that may have been meant by a text that names none, the first `count`: those with ids like it, else those that it means
         as a query, else those with titles like it."""
-        rows = with_ids_like(self.shards, text.strip(), count)
+        rows = with_ids_like(self.index.shards, text.strip(), count)
         if not len(rows):
-            rows = self.meant(text, self.scope()).rows
-        look = self._look(text, self.scope()) if not len(rows) else None
+            rows = self.meant(text, self.index.scope).rows
+        look = self._look(text, self.index.scope) if not len(rows) else None
         return (rows if look is None else np.array(look.alike(), np.int64))[:count]
 
     def _match(self, text: str, scope: Scope, ways: Sequence[tuple[str, Way]]) -> Match:
@@ -103,8 +100,8 @@ class Lookup:
 
     def _look(self, text: str, scope: Scope) -> _Look | None:
         """A look for papers by their words; None without BM25, and for a text that is too long."""
-        bm25 = self.bm25()
-        return None if bm25 is None or len(text) > LONGEST else _Look(self.shards, self.analyzer(), bm25, Typed(text), scope)
+        bm25 = self.index.bm25
+        return None if bm25 is None or len(text) > LONGEST else _Look(self.index.shards, self.index.analyzer, bm25, Typed(text), scope)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +13,14 @@ import pyarrow as pa
 from ...choices import Filter
 from ...errors import UnknownName
 from ...files.schema import booleans, is_text
-from ...matching.lexical import Analyzer, Bm25
+from ...matching.lexical import Bm25
 from ...matching.lexical.analysis import STOPWORDS
 from ...matching.lexical.bm25 import NO_ROWS
 from ...matching.scope import Scope
 from ...matching.sharding import by_shard
 from ...storage.shards import Shard
 from ...types import Mask, Rows
+from ..opened import Opened
 from . import filters
 from .demands import Combination, Demand, Expression, Leaf, Near, Words
 from .operators import TEXT_COLUMNS
@@ -29,19 +30,14 @@ from .typed_names import NAMED, is_initial, named, typed_names
 
 @dataclass(frozen=True)
 class Narrower:
-    """What narrowing needs of an index: its shards, the scope of all its papers, their common columns, and its text analysis;
-    each read when first needed."""
+    """Says which papers of an index may answer."""
 
-    shards: Sequence[Shard]
-    scope: Callable[[], Scope]
-    columns: Callable[[], pa.Schema]
-    analyzer: Callable[[], Analyzer]
-    bm25: Callable[[], Bm25 | None]
+    index: Opened
 
     def passing(self, filter: Filter) -> Scope:
         """The papers that pass a filter, or all of several. Raises InvalidRequest if one cannot be parsed."""
         conditions = [filters.parse(condition) for condition in ([filter] if isinstance(filter, str) else filter or ())]
-        return self.scope().passing(*self.judge(filters.Combination("and", tuple(conditions)))) if conditions else self.scope()
+        return self.index.scope.passing(*self.judge(filters.Combination("and", tuple(conditions)))) if conditions else self.index.scope
 
     def meeting(self, demands: Iterable[Expression], among: Scope) -> Scope:
         """The papers of a scope that meet all of the demands."""
@@ -94,7 +90,7 @@ class Narrower:
             return any(map(self._reads_texts, demand.parts))
         if isinstance(demand, Demand) and demand.column not in (None, *TEXT_COLUMNS):
             return False
-        if self.bm25() is None or isinstance(demand, Near):
+        if self.index.bm25 is None or isinstance(demand, Near):
             return True
         if isinstance(demand, Words):
             return bool(self._without_terms(demand.text))
@@ -109,7 +105,7 @@ class Narrower:
 
     def _terms_of(self, looked_for: Sought) -> set[str]:
         """The terms that every paper has that has what is looked for."""
-        return {term for word in looked_for.words if (term := self.analyzer().term(word)) is not None}
+        return {term for word in looked_for.words if (term := self.index.analyzer.term(word)) is not None}
 
     def judge(self, expression: filters.Expression) -> tuple[Mask, Rows]:
         """Which rows pass a filter, (rows,), and the rows of papers of which that cannot be told. Deleted papers have no say.
@@ -118,7 +114,7 @@ class Narrower:
             UnknownName: it names a column that the papers do not have.
             InvalidRequest: none of a column's values can be compared as it asks.
         """
-        names = self.columns().names
+        names = self.index.columns.names
         for name in sorted(expression.columns()):
             if name not in names:
                 raise UnknownName("column in the filter", name, names)
@@ -126,7 +122,7 @@ class Narrower:
         for condition in filters.comparisons(expression):
             if condition.quotes_numbers and self._is_of_numbers(condition.column):
                 raise condition.incomparable(pa.float64())
-        verdicts = [self._verdicts(expression, shard) for shard in self.shards]
+        verdicts = [self._verdicts(expression, shard) for shard in self.index.shards]
         passes = np.concatenate([np.empty(0, bool), *(passes for passes, _ in verdicts)])
         undecided = np.flatnonzero(np.concatenate([np.empty(0, bool), *(undecided for _, undecided in verdicts)]))
         if len(undecided):
@@ -144,12 +140,12 @@ class Narrower:
     def _check_compares(self, condition: filters.Condition) -> None:
         """Raise InvalidRequest for a condition by which no paper can be compared that has a value."""
         missing = filters.Condition(condition.column, "is null", ())
-        for shard in self.shards:
+        for shard in self.index.shards:
             _, undecided = self._verdicts(condition, shard)
             is_missing, _ = self._verdicts(missing, shard)
             if (~undecided & ~is_missing & shard.scope.flags).any():
                 return
-        raise condition.incomparable(self.columns().field(condition.column).type)
+        raise condition.incomparable(self.index.columns.field(condition.column).type)
 
     def _values(self, shard: Shard, names: Collection[str]) -> dict[str, Any]:
         """Columns of all of a shard's papers, in the shard's own types; null where it lacks one."""
@@ -159,7 +155,7 @@ class Narrower:
     def _kinds(self, column: str) -> list[pa.DataType]:
         """The types that a column has in the shards, that of most papers first."""
         kinds: Counter[pa.DataType] = Counter()
-        for shard in self.shards:
+        for shard in self.index.shards:
             if len(shard.scope) and column in shard.schema.names and not pa.types.is_null(kind := shard.schema.field(column).type):
                 kinds[kind] += len(shard.scope)
         return [kind for kind, _ in kinds.most_common()]
@@ -169,7 +165,7 @@ class Narrower:
         if not any(map(is_text, self._kinds(column))):
             return False
         numbers = values = 0
-        for shard in self.shards:
+        for shard in self.index.shards:
             array = self._values(shard, [column])[column].filter(booleans(shard.scope.flags))
             numbers += filters.numbers_among(array)
             values += len(array) - array.null_count
@@ -177,7 +173,7 @@ class Narrower:
 
     def _with_words(self, text: str, among: Scope) -> Scope | None:
         """Which papers of a scope have all words of a text in title and abstract; None for stop words alone."""
-        words, others = self.analyzer().spellings(text), self._without_terms(text)
+        words, others = self.index.analyzer.spellings(text), self._without_terms(text)
         if not words and not others:
             return None
         for ways in words:
@@ -188,15 +184,15 @@ class Narrower:
 
     def _without_terms(self, text: str) -> list[Sought]:
         """The words of a text that are neither terms nor stop words, to be looked for as they are: C++, 7."""
-        analyzer = self.analyzer()
+        analyzer = self.index.analyzer
         found = (exactly(word) for word in text.split() if not analyzer.spellings(word) and not STOPWORDS.issuperset(analyzer.words(word)))
         return [one for one in found if one is not None]
 
     def _with_any_way(self, ways: Sequence[set[str]], among: Scope, column: str | None = None) -> Scope:
         """Which papers of a scope have all terms of one of the ways to spell a word, in a column, or for None in title and abstract."""
-        if (bm25 := self.bm25()) is not None:
+        if (bm25 := self.index.bm25) is not None:
             return among.among(np.concatenate([bm25.rows_with(terms, column) for terms in ways]))
-        analyzer, columns = self.analyzer(), TEXT_COLUMNS if column is None else (column,)
+        analyzer, columns = self.index.analyzer, TEXT_COLUMNS if column is None else (column,)
         rows: list[int] = []
         for table_rows, table in self._texts(among.places, columns):
             texts = zip(*(table[name].to_pylist() for name in columns), strict=True)
@@ -206,7 +202,7 @@ class Narrower:
 
     def _with_name(self, column: str, typed: Sequence[Sequence[str]], among: Scope) -> Scope:
         """Which papers of a scope have an author or a venue of a name, in any of the ways to read it."""
-        bm25 = self.bm25()
+        bm25 = self.index.bm25
         if bm25 is None or not bm25.has_fields or (column == "authors" and all(map(is_initial, typed[0]))):
             rows = among.places
         else:
@@ -215,7 +211,7 @@ class Narrower:
                 return among.among(rows)
             rows = rows[among.has(rows)]
         parts = [np.empty(0, np.int64)]
-        for shard, _, shard_rows in by_shard(rows, self.shards):
+        for shard, _, shard_rows in by_shard(rows, self.index.shards):
             for paper_rows, table in shard.read_at(shard_rows, [column]):
                 parts.append(paper_rows[named(column, table[column], typed)] + shard.first)
         return among.among(np.concatenate(parts))
@@ -225,12 +221,12 @@ class Narrower:
         looked_for = sought(demand)
         if looked_for is not None:
             return self._with_sought(looked_for, TEXT_COLUMNS if demand.column is None else (demand.column,), among)
-        terms = set(self.analyzer().terms(demand.text))
+        terms = set(self.index.analyzer.terms(demand.text))
         return self._with_any_way([terms], among, demand.column) if terms else None
 
     def _with_sought(self, looked_for: Sought, columns: Sequence[str], among: Scope) -> Scope:
         """Which papers of a scope have what is sought in one of the columns. Texts are read of those that have all of its terms."""
-        bm25, terms = self.bm25(), self._terms_of(looked_for)
+        bm25, terms = self.index.bm25, self._terms_of(looked_for)
         rows = among.places
         if bm25 is not None and terms:
             rows = bm25.rows_with(terms, None if len(columns) > 1 else columns[0])
@@ -242,7 +238,7 @@ class Narrower:
 
     def _texts(self, rows: Rows, columns: Sequence[str]) -> Iterable[tuple[Rows, pa.Table]]:
         """Columns of the papers at some rows, ascending, part after part, with the rows of each."""
-        for shard, _, shard_rows in by_shard(rows, self.shards):
+        for shard, _, shard_rows in by_shard(rows, self.index.shards):
             for paper_rows, table in shard.read_at(shard_rows, columns):
                 yield paper_rows + shard.first, table
 

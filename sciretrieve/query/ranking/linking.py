@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...choices import SIMILAR_BY, Filter, SimilarBy, check_choice
+from ...errors import InvalidRequest
 from ...matching import topk
 from ...matching.fusion import unit
 from ...runs import Ranking
 from ...types import Query, Rows, Scores
+from ..reading.rocchio import NEGATIVE_WEIGHT
+from ..snapshot import Snapshot, as_ids
 
 SHARE = 0.9
 """What citations count in a joined score, and the text the rest. Their scores are low, 0.1 is close. Measured, see docs/quality.md."""
 DEPTH = 1000
 """How many papers by text are joined, at least. It does not depend on k, so that the top 5 are the first 5 of the top 10."""
+
+
+GRAPHED = 100_000
+"""Papers up to which citations count by themselves among similar papers: reading who cites whom takes some seconds for as many."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,3 +71,33 @@ class Linked:
         ids = self.ids(rows)
         best_parts = {name: values[best] for name, values in parts.items()}
         return replace(ranking, ids=ids, scores=scores, rows=rows, parts=best_parts).take(topk.order(ids, scores)[:k])
+
+
+def linked_papers(
+    snapshot: Snapshot,
+    ids: str | Sequence[str],
+    negatives: str | Sequence[str],
+    text: str | None,
+    by: SimilarBy | None,
+    filter: Filter,
+) -> Linked | None:
+    """The papers that citations link with the given ones, if these count: the mean over the given ones, less a fifth of
+    the mean over the negatives, as in Rocchio's formula. Raises as `Index.similar`."""
+    if by is not None:
+        check_choice("ground", by, SIMILAR_BY)
+    if by == "text" or (by is None and (not as_ids(ids) or len(snapshot) > GRAPHED or not snapshot.has_references)):
+        return None
+    if by == "citations" and text is not None:
+        raise InvalidRequest("a text cites nothing; give ids with `by='citations'`, or leave it out")
+    positive_rows, negative_rows = snapshot.named_rows(ids), snapshot.named_rows(negatives)
+    if not len(positive_rows):
+        raise InvalidRequest(f"`by={by!r}` goes by what papers of the index cite; give ids of some")
+    scores = np.zeros(snapshot.scope.rows)
+    for rows, weight in ((positive_rows, 1.0), (negative_rows, -NEGATIVE_WEIGHT)):
+        for row in rows.tolist():
+            related, closeness = snapshot.citations.related(row)
+            scores[related] += weight / len(rows) * closeness
+    scope = snapshot.narrower.passing(filter).without(np.concatenate([positive_rows, negative_rows]))
+    rows = np.flatnonzero((scores > 0) & scope.flags)
+    alone = by == "citations"
+    return Linked(rows, scores[rows], snapshot.ids, alone) if alone or len(rows) else None

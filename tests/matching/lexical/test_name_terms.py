@@ -14,7 +14,7 @@ from sciretrieve.lifecycle import building
 from sciretrieve.matching.lexical import Analyzer, Bm25
 from sciretrieve.matching.lexical.bm25 import weigh_terms
 from sciretrieve.matching.lexical.name_terms import field_terms
-from sciretrieve.query.search import Probe
+from sciretrieve.matching.search import Probe
 from tests.edited import without_fields
 from tests.made_up import write_jsonl
 from tests.matching.lexical.test_fields import PAPERS, fields_of

@@ -111,7 +111,7 @@ def test_an_index_without_references_goes_by_text(index: sr.Index, tmp_path: Pat
     ("arguments", "error", "message"),
     [
         ({"by": "colour"}, UnknownName, "unknown ground 'colour'"),
-        ({"by": "citations", "mode": "bm25"}, InvalidRequest, "leave them out with --by citations"),
+        ({"by": "citations", "mode": "bm25"}, InvalidRequest, "leave them out with `by='citations'`"),
         ({"by": "citations", "text": "Graphs. Networks."}, InvalidRequest, "a text cites nothing"),
         ({"ids": [], "by": "both", "text": "Graphs."}, InvalidRequest, "goes by what papers of the index cite; give ids"),
         ({"ids": "nobody", "by": "citations"}, NotFound, "there is no paper 'nobody'"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sciretrieve.query.rocchio import ADDED_TERMS, moved_terms
+from sciretrieve.query.reading.rocchio import ADDED_TERMS, moved_terms
 
 
 def test_of_liked_papers_the_rare_words_are_added() -> None:

@@ -9,20 +9,20 @@ from itertools import groupby
 import numpy as np
 
 from ..choices import Mode
-from ..matching import topk
-from ..matching.dense import VectorShard
-from ..matching.dense import vectors as dense
-from ..matching.dense.exact import RowScores
-from ..matching.dense.scale import Scale
-from ..matching.effort import USUAL, Effort
-from ..matching.fusion import Fusion, lifted
-from ..matching.late import QueryTokens
-from ..matching.lexical import Bm25
-from ..matching.lexical.bm25 import NO_ROWS, FieldTerms, Weights
-from ..matching.lexical.spelling import Correction
-from ..matching.scope import Scope
 from ..runs import WEAK, Ranking
 from ..types import NO_MATCH, Mask, Match, Query, Rows, Scores, Vectors
+from . import topk
+from .dense import VectorShard
+from .dense import vectors as dense
+from .dense.exact import RowScores
+from .dense.scale import Scale
+from .effort import USUAL, Effort
+from .fusion import Fusion, lifted
+from .late import QueryTokens
+from .lexical import Bm25
+from .lexical.bm25 import NO_ROWS, FieldTerms, Weights
+from .lexical.spelling import Correction
+from .scope import Scope
 
 BATCH = 256
 """Queries whose candidates are held at a time."""
@@ -38,22 +38,30 @@ LEAST = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A query made ready: its vector (dim,) for dense search, its weighted terms for BM25, and which papers may answer it.
-    `corrections` says which of the terms stand for words that no paper has. A `listing` asks for nothing but
-    values of columns, which all papers that may answer have alike. `tokens` are its token vectors for late interaction. `typed` has the
-    query's own terms where feedback has changed `terms`; None where these are the query's own. `named` has the papers that the query
-    names, which come first. `fields` has for those of its terms that may be names the words in fields that they stand for, see
-    `matching.lexical.name_terms`. What it demands may be `without_terms` (C++, child*): then papers may answer that have none of its
-    terms."""
+    """A query made ready for searching.
+
+    Attributes:
+        query: the query.
+        scope: which papers may answer it.
+        vector: for dense search, (dim,).
+        terms: for BM25, with their weights.
+        own_terms: those that the query itself says; feedback adds others to `terms`.
+        corrections: which of the terms stand for words that no paper has.
+        listing: whether nothing is asked for but values of columns, which all papers that may answer have alike.
+        tokens: its token vectors, for late interaction.
+        named: the papers that the query names, which come first.
+        fields: for those of its terms that may be names, the words in fields that they stand for, see `matching.lexical.name_terms`.
+        without_terms: whether papers may answer that have none of its terms, since what it demands has none (C++, child*).
+    """
 
     query: Query
-    vector: Vectors | None
-    terms: Mapping[str, float]
     scope: Scope = field(compare=False)
+    vector: Vectors | None = None
+    terms: Mapping[str, float] = field(default_factory=dict)
+    own_terms: Mapping[str, float] = field(default_factory=dict)
     corrections: Sequence[Correction] = ()
     listing: bool = False
     tokens: QueryTokens | None = None
-    typed: Mapping[str, float] | None = None
     named: Match = NO_MATCH
     fields: FieldTerms = field(default_factory=dict)
     without_terms: bool = False
@@ -63,11 +71,6 @@ class Probe:
         """The weighted terms, and the words in fields that some of them may stand for."""
         in_fields = {term: weight for terms in self.fields.values() for term, weight in terms.items()}
         return {**self.terms, **in_fields} if in_fields else self.terms
-
-    @property
-    def own_terms(self) -> Mapping[str, float]:
-        """The terms of the query itself, without those that feedback has added."""
-        return self.terms if self.typed is None else self.typed
 
 
 @dataclass(frozen=True, slots=True)
