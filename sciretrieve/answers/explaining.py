@@ -17,6 +17,7 @@ from ..matching.dense.exact import score
 from ..matching.late import QueryTokens
 from ..matching.lexical import Analyzer
 from ..matching.lexical.fields import in_words
+from ..matching.lexical.written import joined_forms
 from ..matching.scope import Scope
 from ..matching.search import Probe
 from ..query.citations import Link
@@ -155,7 +156,7 @@ def _by_words(
     """Papers' places in BM25, how much of their titles the query covers, and the words that they share with it."""
     if (bm25 := index.bm25) is None:
         return [None] * len(rows), [0.0] * len(rows), [{} for _ in rows]
-    query_forms = typed_words(index.analyzer, probe.query.words)
+    query_forms = own_words(index.analyzer, probe.query.words)
     query_forms |= {term: in_words(term) for terms in probe.fields.values() for term in terms}
     scores, _ = bm25.scores(probe.all_terms)
     passing = np.sort(scores[probe.scope.flags])
@@ -171,7 +172,7 @@ def _by_words(
         f"{paper.title} {paper.abstract}" if weights.keys() - query_forms else ""
         for paper, weights in zip(papers, weights_by_paper, strict=True)
     ]
-    word_forms = [typed_words(index.analyzer, text) | query_forms for text in texts]
+    word_forms = [own_words(index.analyzer, text) | query_forms for text in texts]
     words = [{forms[term]: weights[term] for term in weights} for forms, weights in zip(word_forms, weights_by_paper, strict=True)]
     return places, bm25.title_overlap(probe.own_terms, rows).tolist(), words
 
@@ -184,6 +185,13 @@ def typed_words(analyzer: Analyzer, text: str) -> dict[str, str]:
         if term is not None:
             words.setdefault(term, word)
     return words
+
+
+def own_words(analyzer: Analyzer, text: str) -> dict[str, str]:
+    """Term -> the word of a text that it first came from, as it stands there but for capitals."""
+    words = typed_words(analyzer, text)
+    forms = joined_forms(analyzer, [text], words.values())
+    return {term: forms[word] for term, word in words.items()}
 
 
 def sentences(text: str) -> list[str]:
@@ -332,7 +340,7 @@ def _with_a_word(index: Index, probe: Probe, row: int, k: int, mode: Mode, fusio
     """The word of the paper's title that, added to the query, brings it highest among the first k; "" if none does."""
     paper = index.papers_at(np.array([row]))[0]
     query_terms = {*index.analyzer.terms(probe.query.words), *probe.terms}  # including corrections
-    missing_words = {term: word for term, word in typed_words(index.analyzer, paper.title).items() if term not in query_terms}
+    missing_words = {term: word for term, word in own_words(index.analyzer, paper.title).items() if term not in query_terms}
     if (bm25 := index.bm25) is not None:  # the rarest first
         missing_words = dict(sorted(missing_words.items(), key=lambda item: len(bm25.rows_with([item[0]]))))
     best: tuple[int, str] | None = None

@@ -11,7 +11,9 @@ import numpy as np
 from ..errors import InvalidRequest, UnknownName
 from ..files.schema import concat, integers
 from ..matching.dense.vectors import vectors_at
+from ..matching.lexical import Analyzer
 from ..matching.lexical.name_terms import field_terms
+from ..matching.lexical.written import commonest_forms
 from ..matching.sharding import by_shard
 from ..query.index import Index
 from ..runs import WEAK, Ranking, Run
@@ -111,4 +113,10 @@ def clusters_of(index: Index, run: Run) -> list[Group]:
         if term not in query_terms and not any(char.isdigit() for char in term) and len(term) > 2
     }
     parts = clusters(vectors_at(index.vectors, rows), terms, word_of_term)
-    return [Group(part.label, tuple(papers[place] for place in part.members)) for part in parts]
+    return [_group(index.analyzer, part.label, [papers[place] for place in part.members]) for part in parts]
+
+
+def _group(analyzer: Analyzer, label: Sequence[str], papers: Sequence[Paper]) -> Group:
+    """Some papers, with the words that label them as they stand there."""
+    forms = commonest_forms(analyzer, (f"{paper.title} {paper.abstract}" for paper in papers), label)
+    return Group(tuple(forms[word] for word in label), tuple(papers))

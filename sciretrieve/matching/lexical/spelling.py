@@ -15,6 +15,7 @@ from ...types import Rows
 from .analysis import Analyzer
 from .bm25 import Bm25, weigh_terms
 from .name_terms import is_name
+from .written import joined_forms
 
 SHORTEST_START, SHORTEST_SLIP = 4, 5
 """Letters that a word must have to be taken for the beginning of another; and that a term, and what it is taken for, must
@@ -118,12 +119,12 @@ class Speller:
         papers = {term: self.bm25.frequency(term) for term in terms}
         common = sorted((term for term in papers if papers[term] >= LEAST_PAPERS), key=lambda term: (-papers[term], term))
         for term in common[:TRIED]:
-            words = Counter(
-                word for text in self.texts(self.bm25.rows_with([term])[:READ]) for word in self.analyzer.words(text) if fits(word)
-            )
+            texts = self.texts(self.bm25.rows_with([term])[:READ])
+            words = Counter(word for text in texts for word in self.analyzer.words(text) if fits(word))
             spelt = {word: count for word, count in words.items() if self.analyzer.term(word) == term}
             if spelt:
-                return min(spelt, key=lambda word: (-spelt[word], len(word), word)), term
+                word = min(spelt, key=lambda word: (-spelt[word], len(word), word))
+                return joined_forms(self.analyzer, texts, [word])[word], term
         return None
 
 

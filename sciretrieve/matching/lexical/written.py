@@ -1,0 +1,54 @@
+"""Words as they stand in papers, for people to read: bekensteinhawking, which is indexed, stands there as Bekenstein-Hawking."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
+
+from .analysis import Analyzer
+
+WORD = r"[^\W_]+"
+COMPOUND = re.compile(rf"{WORD}(?:[-/_^\u2010-\u2013\u2212]{WORD})*")
+PART = re.compile(WORD)
+TOKENS_REMEMBERED = 16_384
+"""Tokens whose words are kept in memory, for they recur."""
+
+
+def written(analyzer: Analyzer, text: str) -> Iterator[tuple[str, str]]:
+    """The words of a text as `Analyzer.words` gives them, each with the form in which it stands in the text; in order. Without those
+    that no single stretch of letters, digits and joints gives, such as LaTeX's."""
+    for token in text.split():
+        yield from _forms(analyzer, token)
+
+
+def commonest_forms(analyzer: Analyzer, texts: Iterable[str], words: Collection[str]) -> dict[str, str]:
+    """Each of some words in the form in which texts have it most often, in lower case of two that are as common; as it is where they have
+    none."""
+    counts = {word: Counter[str]() for word in words}
+    for text in texts:
+        for word, form in written(analyzer, text):
+            if word in counts:
+                counts[word][form] += 1
+    return {
+        word: min(forms, key=lambda form: (-forms[form], form != form.lower(), form)) if forms else word for word, forms in counts.items()
+    }
+
+
+def joined_forms(analyzer: Analyzer, texts: Iterable[str], words: Collection[str]) -> dict[str, str]:
+    """The same, but for capitals: a word that differs by these alone stays as it is, for a title may begin with it."""
+    forms = commonest_forms(analyzer, texts, words)
+    return {word: word if form.lower() == word else form for word, form in forms.items()}
+
+
+@lru_cache(TOKENS_REMEMBERED)
+def _forms(analyzer: Analyzer, token: str) -> list[tuple[str, str]]:
+    """The words of a token without blanks, each with its form."""
+    forms = []
+    for match in COMPOUND.finditer(token):
+        parts = PART.findall(match[0])
+        for form in [*parts, match[0]] if len(parts) > 1 else parts:
+            words = list(analyzer.words(form))  # none of a letter that is no more than a mark
+            forms += [(word, form) for word in words[-1:]]
+    return forms
