@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from .errors import InvalidRequest
@@ -13,11 +14,19 @@ if TYPE_CHECKING:
     from .protocols import Progress
 
 
+TICK = 1.0
+"""Seconds after which a bar is drawn again, also where nothing was done meanwhile."""
+
+
 class Bar:
-    """Progress as a bar, with notes above it, on stderr."""
+    """Progress as a bar, with notes above it, on stderr.
+
+    The time left goes by the mean rate until now, and moves while a long step says nothing: a rate of the last steps would stand still.
+    """
 
     def __init__(self) -> None:
         self._bar: Any = None
+        self._ended = Event()
 
     def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
         """Start a bar; one that runs ends."""
@@ -25,7 +34,9 @@ class Bar:
         from tqdm.auto import tqdm
 
         scaled = unit == "bytes"  # these are shown in thousands and millions
-        self._bar = tqdm(total=total, initial=done, unit=f" {unit}", unit_scale=scaled, file=sys.stderr, dynamic_ncols=True, smoothing=0.1)
+        self._bar = tqdm(total=total, initial=done, unit=f" {unit}", unit_scale=scaled, file=sys.stderr, dynamic_ncols=True, smoothing=0)
+        self._ended = Event()
+        Thread(target=_draw_on, args=(self._bar, self._ended), daemon=True).start()
 
     def advance(self, papers: int) -> None:
         """Move the bar."""
@@ -41,9 +52,18 @@ class Bar:
 
     def close(self) -> None:
         """End the bar."""
+        self._ended.set()
         if self._bar is not None:
             self._bar.close()
             self._bar = None
+
+
+def _draw_on(bar: Any, ended: Event) -> None:
+    """Draw a bar again and again until it ends."""
+    while not ended.wait(TICK):
+        with bar.get_lock():
+            if not ended.is_set():
+                bar.refresh(nolock=True)
 
 
 class Silent:

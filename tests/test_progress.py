@@ -5,12 +5,15 @@ from __future__ import annotations
 import inspect
 import io
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import tqdm.std
 
 import sciretrieve as sr
+from sciretrieve import progress
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.evaluation import builders, evaluate_modes, evaluate_suite
 from sciretrieve.progress import shown
@@ -96,6 +99,26 @@ def test_a_bar_ends_with_work_that_fails(monkeypatch: pytest.MonkeyPatch) -> Non
     with pytest.raises(KeyboardInterrupt):
         fail()
     assert "3/10" in screen.getvalue()
+    assert screen.getvalue().endswith("\n")
+
+
+def test_the_time_left_moves_while_a_long_step_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = looked_at(monkeypatch)
+    monkeypatch.setattr(progress, "TICK", 0.01)
+    now = time.time()
+    monkeypatch.setattr(tqdm.std, "time", lambda: now)
+    bar = progress.Bar()
+    bar.start(10)
+    now += 60
+    bar.advance(1)
+    bar.advance(0)
+    for left in ("09:00", "18:00", "27:00"):  # nine steps of one, two and three minutes
+        deadline = time.monotonic() + 60
+        while left not in screen.getvalue() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert f"<{left}" in screen.getvalue()
+        now += 60
+    bar.close()
     assert screen.getvalue().endswith("\n")
 
 
