@@ -302,6 +302,21 @@ def bibtex(hits: Sequence[Hit]) -> Lines:
     return (f"{entry}\n" for entry in entries(_papers(hits)))
 
 
+def page(answer: Answer, index: str, date: str) -> Lines:
+    """An answer as a page in HTML, which says what was asked, of which index, and on which date."""
+    request = answer.request
+    conditions = [request.options.filter] if isinstance(request.options.filter, str) else request.options.filter or ()
+    facts = {
+        "mode": answer.run.mode,
+        "filter": " and ".join(conditions),
+        "index": index,
+        "date": date,
+        "hits shown": f"{len(answer.hits):,}",
+    }
+    title = answer.query if request.query is not None else f"Papers like {request.text or answer.query}"
+    return webpage(_papers(answer.hits), title, {name: value for name, value in facts.items() if value})
+
+
 def _papers(hits: Sequence[Hit]) -> list[Paper]:
     return [hit.paper for hit in hits]
 
@@ -318,9 +333,8 @@ FORMATS: Mapping[str, Callable[[Sequence[Hit]], Lines]] = {
     "ris": lambda hits: records(_papers(hits)),
     "csl-json": csl_json,
     "markdown": lambda hits: markdown(_papers(hits)),
-    "html": lambda hits: webpage(_papers(hits)),
 }
-"""The formats of references."""
+"""The formats of references that say nothing of the search; `page` is the one that does."""
 
 
 def count_encoded_ids(run: Run) -> int:

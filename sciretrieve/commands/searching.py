@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -359,6 +360,8 @@ def _print(index: Index, answer: Answer, format: Format, fields: Sequence[str], 
         say(outputs.trec(answer.run))
     elif format == "json":
         say([outputs.answer(answer, fields)])
+    elif format == "html":
+        say(outputs.page(answer, index.path.name, date.today().isoformat()))
     elif format in outputs.TABULAR:
         say(outputs.TABULAR[format](answer.hits, fields))
     elif format != "table":

@@ -61,6 +61,15 @@ def test_every_format_has_the_same_hits(index: sr.Index) -> None:
     assert len(re.findall(r"^\d+\. ", answer(*ask, "markdown"), flags=re.MULTILINE)) == answer(*ask, "html").count("<li>") == len(ids)
 
 
+def test_a_page_says_what_was_asked(index: sr.Index) -> None:
+    page = answer("search", "star <dust>", "-i", index.path, "-k", "3", "--filter", "year < 2020", "-f", "html")
+    assert "<title>star &lt;dust&gt;</title>" in page
+    assert "<h1>star &lt;dust&gt;</h1>" in page
+    facts = rf"mode: hybrid<br>filter: year &lt; 2020<br>index: {index.path.name}<br>date: \d{{4}}-\d\d-\d\d<br>hits shown: 3"
+    assert re.search(facts, page)
+    assert "<h1>Papers like p0003</h1>" in answer("similar", "p0003", "-i", index.path, "-f", "html")
+
+
 def test_filters_and_explanations(index: sr.Index) -> None:
     out = answer("search", "star telescope", "-i", index.path, "--filter", "year >= 2020", "--explain", "-k", "3", COLUMNS="200")
     hits = re.split(r"^ +(?=\d+ +-?\d\.\d{3} )", out, flags=re.MULTILINE)[1:]

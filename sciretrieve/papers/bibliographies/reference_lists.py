@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -38,10 +38,15 @@ def markdown(papers: Sequence[Paper]) -> Iterator[str]:
         yield f"{number}. " + START.sub(r"\g<0>\\", text)
 
 
-def webpage(papers: Sequence[Paper]) -> Iterator[str]:
-    """A whole page in HTML that loads nothing: a numbered list, in the given order, with abstracts to unfold."""
-    yield f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>References</title><style>{STYLE}</style></head>'
-    yield "<body>\n<ol>"
+def webpage(papers: Sequence[Paper], title: str = "References", facts: Mapping[str, str] = {}) -> Iterator[str]:
+    """A whole page in HTML that loads nothing: its title, some facts by their names, and a numbered list, in the given order, with
+    abstracts to unfold."""
+    heading = html.escape(" ".join(title.split()))
+    yield f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{heading}</title><style>{STYLE}</style></head>'
+    yield f"<body>\n<h1>{heading}</h1>"
+    if facts:
+        yield f"<p>{'<br>'.join(f'{html.escape(name)}: {html.escape(value)}' for name, value in facts.items())}</p>"
+    yield "<ol>"
     for paper in papers:
         abstract = html.escape(" ".join(paper.abstract.split())) if paper.title else ""
         details = f"<details><summary>Abstract</summary>{abstract}</details>" if abstract else ""
