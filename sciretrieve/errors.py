@@ -92,7 +92,7 @@ class IndexExists(InvalidRequest):
 
     def __str__(self) -> str:
         path, what, offer = self.args
-        return f"{path} {what}; {offer}choose another --output, or pass --overwrite to rebuild it"
+        return f"{path} {what}; {offer}choose another folder, or pass `overwrite` to rebuild it"
 
 
 class BadPaper(InvalidRequest):
@@ -103,7 +103,7 @@ class BadPaper(InvalidRequest):
 
     def __str__(self) -> str:
         source, row, reason = self.args
-        return f"{source}, row {row}: {reason}; fix the row, or leave out --strict to skip such rows"
+        return f"{source}, row {row}: {reason}; fix the row, or leave out `strict` to skip such rows"
 
 
 class MissingExtra(Unavailable):

@@ -41,7 +41,7 @@ def facets(papers: pa.Table, names: Sequence[str], most: int = 10) -> list[Facet
     """
     for name in names:
         if name not in papers.column_names:
-            raise UnknownName("column in --facets", name, papers.column_names)
+            raise UnknownName("column in `facets`", name, papers.column_names)
     return [_facet(name, papers[name], most) for name in names]
 
 
@@ -53,7 +53,7 @@ def _facet(name: str, column: pa.ChunkedArray, most: int) -> Facet:
     kind = _counted_as(values.type)
     if kind is None:
         raise InvalidRequest(
-            f"the column {name!r} holds {column.type}; --facets counts texts, numbers, dates, true or false, and lists of these"
+            f"the column {name!r} holds {column.type}; `facets` counts texts, numbers, dates, true or false, and lists of these"
         )
     try:
         values = values.cast(kind)

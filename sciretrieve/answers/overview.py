@@ -79,7 +79,7 @@ def facets_of(index: Index, run: Run, columns: Sequence[str]) -> list[Facet]:
     """Counts of values among the first query's answers that match it. Raises UnknownName, InvalidRequest."""
     for name in columns:
         if name not in index.columns.names:
-            raise UnknownName("column in --facets", name, index.columns.names)
+            raise UnknownName("column in `facets`", name, index.columns.names)
     rows = matching(index, run)
     tables = []
     column_names = list(dict.fromkeys(["id", *columns]))  # a table without columns would lose its number of rows
@@ -95,7 +95,7 @@ def clusters_of(index: Index, run: Run) -> list[Group]:
         InvalidRequest: the index has no vectors to group by, or no BM25 terms for labels.
     """
     if not index.vectors or index.bm25 is None:
-        raise InvalidRequest(f"{index.path} needs vectors and BM25 to group papers; build it without --dense none and --no-lexical")
+        raise InvalidRequest(f"{index.path} needs vectors and BM25 to group papers; build it with both")
     rows = matching(index, run)
     papers = index.papers_at(rows)
     forms: dict[str, Counter[str]] = {}

@@ -41,7 +41,8 @@ RENAMED = {"diversify": "diverse", "reranker": "rerank", "workers": "distributed
 
 def as_typed(message: str, parameters: Sequence[Any]) -> str:
     """A message of the library with the arguments that a command has as its options: `alpha` is --alpha, `lexical=None` is --no-lexical."""
-    parameter_of = {parameter.name: parameter for parameter in parameters if parameter.param_type_name == "option"}
+    options = [parameter for parameter in parameters if parameter.param_type_name == "option"]
+    parameter_of = {name.lstrip("-").replace("-", "_"): one for one in options for name in one.opts} | {one.name: one for one in options}
 
     def option(match: re.Match[str]) -> str:
         parameter = parameter_of.get(match["name"]) or parameter_of.get(RENAMED.get(match["name"], ""))

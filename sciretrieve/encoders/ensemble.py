@@ -46,7 +46,7 @@ class Ensemble:
         if len(set(dims)) > 1:
             listing = ", ".join(f"{member.name} has {dim}" for member, dim in zip(self.members, dims, strict=True))
             names = SEPARATOR.join(self._names)
-            raise InvalidRequest(f"a mean takes vectors of the same dimension, and {listing}; use --encoder concat:{names}")
+            raise InvalidRequest(f"a mean takes vectors of the same dimension, and {listing}; use `concat:{names}`")
         return dims[0]
 
     @property

@@ -69,10 +69,10 @@ def check_int8(encoder: Encoder) -> TextEncoder:
     """
     if not isinstance(encoder, TextEncoder) or not encoder.runs_in_openvino:
         raise InvalidRequest(
-            f"--precision int8 is for models that OpenVINO runs on the CPU, which {encoder.name} is not; use --precision auto"
+            f"`precision='int8'` is for models that OpenVINO runs on the CPU, which {encoder.name} is not; use `precision='auto'`"
         )
     if find_spec("nncf") is None:
-        raise MissingExtra("nncf", "--precision int8", 'pip install "sciretrieve[int8]"')
+        raise MissingExtra("nncf", "int8", 'pip install "sciretrieve[int8]"')
     return encoder
 
 
@@ -99,14 +99,16 @@ def quantise(encoder: Encoder, papers: Sequence[Paper], folder: Path) -> Receipt
     """
     plain = check_int8(encoder)
     if len(papers) < LEAST_SAMPLE:
-        raise InvalidRequest(f"--precision int8 needs {LEAST_SAMPLE} papers to be quantised with, not {len(papers)}; use --precision auto")
+        raise InvalidRequest(
+            f"`precision='int8'` needs {LEAST_SAMPLE} papers to be quantised with, not {len(papers)}; use `precision='auto'`"
+        )
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     _write_graph(plain.artifact, plain.tokenise(papers[::3]).batches, folder / "model.xml")
     receipt = _receipt(plain, in_int8(plain, folder), papers)
     if max(receipt.ndcg_loss, receipt.recall_loss) > LARGEST_LOSS:
         shutil.rmtree(folder)
-        raise InvalidRequest(f"int8 is too coarse for {encoder.name} on this corpus ({receipt}); use --precision auto")
+        raise InvalidRequest(f"int8 is too coarse for {encoder.name} on this corpus ({receipt}); use `precision='auto'`")
     return receipt
 
 

@@ -59,7 +59,7 @@ class QueryEncoder:
         """
         built = self._built
         if built is None:
-            raise InvalidRequest(f"{self._path} has no vectors (it was built with --dense none); search it with --mode bm25")
+            raise InvalidRequest(f"{self._path} has no vectors; search it with `mode='bm25'`")
         if self._given is None:
             # queries are encoded as exactly as the papers were
             encoder = reopen_encoder(built, "fp32" if built.get("precision") == "fp32" else "auto")

@@ -50,7 +50,7 @@ def resolve(request: EncoderRequest) -> EncoderSpec:
             spec = _with_adapter(spec, option, name)
     if request.pooling is not None:
         if spec.layout not in ("adapters", "transformers") or spec.codes:
-            raise InvalidRequest(f"{spec.name} makes vectors in a way of its own, which --pooling cannot change; leave it out")
+            raise InvalidRequest(f"{spec.name} makes vectors in a way of its own, which `pooling` cannot change; leave it out")
         spec = replace(spec, pooling=request.pooling)
     for option, template, fields in (
         ("adapter", request.template, {"title", "abstract"}),
@@ -97,7 +97,7 @@ def _base(request: EncoderRequest) -> EncoderSpec:
             base = spec.parts["base"].source
             raise InvalidRequest(
                 f"{name} is an adapter, not a model (allenai/specter2 was the model until 2023): "
-                f"use --encoder {spec.name}, or --encoder {base} --adapter {name}"
+                f"use {spec.name} as `encoder`, or {base} with `adapter={name!r}`"
             )
     return _described(request, Part(name, FOLDER_FILES))
 
@@ -110,7 +110,7 @@ def _described(request: EncoderRequest, part: Part) -> EncoderSpec:
     if spec.layout == "transformers" and not (folder / "modules.json").is_file() and not (request.pooling or request.adapter):
         LOG.warning(
             "%s does not say how token states become one vector (it has no modules.json); their mean is taken. "
-            "Models of SPECTER's family need [CLS]: use their names in `sciretrieve encoders`, or --pooling cls",
+            "Models of SPECTER's family need [CLS]: use their names in `sciretrieve encoders`, or `pooling='cls'`",
             name,
         )
     return spec
@@ -137,7 +137,7 @@ def _with_adapter(spec: EncoderSpec, option: str, name: str) -> EncoderSpec:
 
 def _with_template(spec: EncoderSpec, option: str, template: str, fields: set[str]) -> EncoderSpec:
     """The spec with another text for what `option` is about, which has one of `fields` in it."""
-    name = "--query-template" if option == "query_adapter" else "--template"
+    name = "`query_template`" if option == "query_adapter" else "`template`"
     listing = ", ".join(f"{{{field}}}" for field in sorted(fields, reverse=True))
     try:
         parts = [part for part in Formatter().parse(template) if part[1] is not None]
@@ -151,7 +151,7 @@ def _with_template(spec: EncoderSpec, option: str, template: str, fields: set[st
             f"{name} {template!r} would make the same text of everything; write {' or '.join(listing.split(', '))} into it"
         )
     if spec.codes:
-        raise InvalidRequest(f"{spec.name} reads texts that begin with a control code, which --adapter chooses; leave out {name}")
+        raise InvalidRequest(f"{spec.name} reads texts that begin with a control code, which `adapter` chooses; leave out {name}")
     return replace(spec, sides=_changed(spec.sides, option, lambda side: replace(side, text=template, alone="")))
 
 

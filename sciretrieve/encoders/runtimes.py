@@ -159,7 +159,7 @@ class Runtimes:
     def _advance(self, runtime: Runtime, fault: str, *, warn: bool) -> None:
         """Go on to the next runtime. Raises Unavailable if there is none; then this one is tried again when next needed."""
         if len(self._remaining) == 1:
-            advice = "use --device cpu" if "cuda" in runtime.name else "please report it, with the model's name"
+            advice = "use `device='cpu'`" if "cuda" in runtime.name else "please report it, with the model's name"
             raise Unavailable(f"{self._encoder} cannot be run on this machine: {'; '.join([*self._faults, fault])}; {advice}")
         self._faults.append(fault)
         del self._remaining[0]
@@ -200,7 +200,7 @@ class Runtimes:
         distance = f"a difference of {difference:.1e}" if runtime.precision == "fp32" else f"cosine {cosine:.5f}"
         if runtime.precision == "bf16" and self._requested == "bf16":
             raise InvalidRequest(
-                f"bf16 does not keep this encoder's {outputs} on this machine ({distance} to plain torch); use --precision fp32"
+                f"bf16 does not keep this encoder's {outputs} on this machine ({distance} to plain torch); use `precision='fp32'`"
             )
         return f"{runtime.way} changes the {outputs} ({distance} to plain torch)"
 
@@ -224,7 +224,7 @@ def on_cpu(artifact: Artifact, requested: Precision, weights: Callable[[], Weigh
         return [TorchRuntime(weights, artifact, "cpu", "bf16"), torch_runtime] if requested == "bf16" else [torch_runtime]
     bf16_available = has_bf16()
     if requested == "bf16" and not bf16_available:
-        raise InvalidRequest("this CPU has no bf16 arithmetic, which would run several times slower than fp32; use --precision fp32")
+        raise InvalidRequest("this CPU has no bf16 arithmetic, which would run several times slower than fp32; use `precision='fp32'`")
     bf16_runtimes = [OpenVinoRuntime(artifact, "bf16")] if bf16_available and requested != "fp32" else []
     return [*bf16_runtimes, OpenVinoRuntime(artifact, "fp32"), torch_runtime]
 
@@ -261,7 +261,7 @@ def on_gpu(artifact: Artifact, requested: Precision, weights: Callable[[], Weigh
     """
     bf16_available = cuda_has_bf16()
     if requested == "bf16" and not bf16_available:
-        raise InvalidRequest("this GPU has no bf16 arithmetic; use --precision fp32")
+        raise InvalidRequest("this GPU has no bf16 arithmetic; use `precision='fp32'`")
     devices = cuda_devices()
     precisions: list[Arithmetic] = ["bf16", "fp32"] if bf16_available and requested != "fp32" else ["fp32"]
     if len(devices) > 1:

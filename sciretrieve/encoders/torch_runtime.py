@@ -44,7 +44,7 @@ def check_device(device: Device) -> None:
         import torch
 
         build = "" if torch.version.cuda else " (this torch is a build without CUDA; install one with it)"
-        raise InvalidRequest(f"there is no CUDA device that torch can use{build}; leave out --device, or use --device cpu")
+        raise InvalidRequest(f"there is no CUDA device that torch can use{build}; leave out `device`, or use `device='cpu'`")
 
 
 def cuda_devices() -> list[str]:
@@ -156,7 +156,7 @@ class TorchRuntime:
             return output if isinstance(output, tuple) else (output,)
         except torch.OutOfMemoryError:
             if len(ids) == 1:
-                raise InvalidRequest("the device has too little memory for one text; use --device cpu") from None
+                raise InvalidRequest("the device has too little memory for one text; use `device='cpu'`") from None
         half = len(ids) // 2
         halves = [self._run_or_halve(model, ids[part], mask[part]) for part in (slice(half), slice(half, None))]
         return tuple(torch.cat(parts) for parts in zip(*halves, strict=True))

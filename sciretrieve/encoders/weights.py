@@ -117,10 +117,10 @@ def _missing_message(part: Part, folder: Path) -> str:
     if "adapter_config.json" in names and "config.json" not in names:
         return (
             f"{folder} holds an adapter, not a model (as allenai/specter2 does since it was renamed in 2023): "
-            "use --encoder specter2, or the base model with --encoder and this folder with --adapter"
+            "use specter2 as `encoder`, or the base model, and this folder as `adapter`"
         )
     if "config.json" in names and "adapter_config.json" in missing_files:
-        return f"{folder} holds a model where an adapter is expected: name it with --encoder"
+        return f"{folder} holds a model where an adapter is expected: name it as `encoder`"
     return f"{folder} lacks {', '.join(missing_files).replace('|', ' or ')}; a model's folder has the files that the hub has"
 
 
@@ -158,7 +158,7 @@ def _download(part: Part, encoder: str) -> Path:
             ):
                 raise InvalidRequest(
                     f"{part.source} holds an adapter, not a model (allenai/specter2 was the model until 2023): "
-                    "use --encoder specter2, or the base model with --encoder and this one with --adapter"
+                    "use specter2 as `encoder`, or the base model, and this one as `adapter`"
                 )
             raise Unavailable(f"{part.source} on the hub has no {entry.replace('|', ' or ')}; it is not the expected kind of model")
         if path is not None:
@@ -170,7 +170,7 @@ def _download(part: Part, encoder: str) -> Path:
 def _unreachable_error(part: Part, encoder: str, entry: str, error: Exception) -> Unavailable:
     return Unavailable(
         f"{encoder} needs {_names(entry)[0]} of {part.source}, and the hub cannot be reached ({type(error).__name__}); "
-        f"put the files in {models_directory() / part.source}, or use --encoder minilm, which needs no download"
+        f"put the files in {models_directory() / part.source}, or use minilm as `encoder`, which needs no download"
     )
 
 

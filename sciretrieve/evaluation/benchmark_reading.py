@@ -22,7 +22,7 @@ def read(spec: Benchmark, data: str | Path | None, split: str, task: str | None 
         InvalidRequest: a file is invalid, or there is no such task.
     """
     if data is None and not spec.name.startswith(("beir:", "cite:")):
-        raise InvalidRequest(f"{spec.name} needs its files: name their folder with --data; see `sciretrieve benchmarks show {spec.name}`")
+        raise InvalidRequest(f"{spec.name} needs its files: name their folder with `data`; see `sciretrieve benchmarks show {spec.name}`")
     folder = Path(spec.name.partition(":")[2] or data or ".")
     if data is not None and not folder.exists():
         raise NotFound(f"there is no {folder}; see `sciretrieve benchmarks show {spec.name}`")

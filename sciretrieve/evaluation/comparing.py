@@ -97,12 +97,12 @@ def _judgements(qrels: Path | None, benchmark: str | None, data: Path | None, sp
     if qrels is not None:
         return read_qrels(qrels), {}
     if benchmark is None:
-        raise InvalidRequest("name judgements with --qrels, or a benchmark with --benchmark and --data")
+        raise InvalidRequest("name judgements with `qrels`, or a benchmark with `benchmark` and `data`")
     spec = find_benchmark(benchmark)
     materials = read(spec, str(data) if data is not None else None, split or spec.splits[0])
     tasks = [task for material in materials for task in material.tasks]
     if len(tasks) > 1:
-        raise InvalidRequest(f"{benchmark} has several tasks; compare its runs task by task with --qrels")
+        raise InvalidRequest(f"{benchmark} has several tasks; compare its runs task by task with `qrels`")
     return tasks[0].qrels, dict(texts(materials))
 
 

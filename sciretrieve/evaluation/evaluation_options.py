@@ -94,21 +94,21 @@ class Request:
         self.searching()
         systems = [name for name in ("index", "embeddings", "scores", "encoder") if getattr(self, name) is not None]
         if len(systems) > 1:
-            raise InvalidRequest(f"one system at a time: --{systems[0]} or --{systems[1]}, not both")
+            raise InvalidRequest(f"one system at a time: `{systems[0]}` or `{systems[1]}`, not both")
         read = next((name for name in READING if getattr(self, name) is not None), None)
         if read is not None and systems and systems[0] != "encoder":
-            raise InvalidRequest(f"--{read.replace('_', '-')} says how an encoder reads texts, so it does not go with --{systems[0]}")
+            raise InvalidRequest(f"`{read}` says how an encoder reads texts, so it does not go with `{systems[0]}`")
         if self.query_embeddings and not self.embeddings:
-            raise InvalidRequest("--query-embeddings needs --embeddings, the papers' vectors")
+            raise InvalidRequest("`query_embeddings` needs `embeddings`, the papers' vectors")
         if self.rerank_depth < 1:
-            raise InvalidRequest(f"--rerank-depth must be at least 1, not {self.rerank_depth}")
+            raise InvalidRequest(f"`rerank_depth` must be at least 1, not {self.rerank_depth}")
         knob = self.knob
         if knob is not None and (self.index is None or self.mode == "bm25"):
-            raise InvalidRequest(f"--{knob} says how hard an index's vectors are searched; it goes with --index, in mode dense or hybrid")
+            raise InvalidRequest(f"`{knob}` says how hard an index's vectors are searched; it goes with `index`, in mode dense or hybrid")
         if knob is not None and self.metric is not None:
-            raise InvalidRequest(f"--{knob} has the index searched by its own metric; leave out --metric")
+            raise InvalidRequest(f"`{knob}` has the index searched by its own metric; leave out `metric`")
         if self.metric is not None and (self.scores or self.mode != "dense"):
-            raise InvalidRequest("--metric compares vectors, so it goes with --mode dense or --embeddings only")
+            raise InvalidRequest("`metric` compares vectors, so it goes with `mode='dense'` or `embeddings` only")
 
     @property
     def knob(self) -> str | None:

@@ -73,7 +73,7 @@ def scored_elsewhere(tasks: Sequence[tuple[Handover, Space]], system: str) -> Ma
 def _places(tasks: Sequence[Handover]) -> tuple[Path, Path]:
     """The folder of all data sets and that of their splits, absolute. Raises InvalidRequest."""
     if sorted(task.name for task in tasks) != sorted(DATASETS):
-        raise InvalidRequest("S2AND's code scores its six data sets together: leave out --task")
+        raise InvalidRequest("S2AND's code scores its six data sets together: leave out `task`")
     places = {(task.root.resolve(), task.blocks.resolve()) for task in tasks}
     if len(places) > 1:
         folders = ", ".join(sorted(str(root) for root, _ in places))

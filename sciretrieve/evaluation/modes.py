@@ -98,7 +98,7 @@ def in_modes(request: Request) -> dict[Mode, Request]:
     for name in ("embeddings", "scores", "metric"):
         if getattr(request, name) is not None:
             raise InvalidRequest(
-                f"all modes are those of an encoder or an index, by their own scores; leave out --{name}, or name one mode"
+                f"all modes are those of an encoder or an index, by their own scores; leave out `{name}`, or name one mode"
             )
     dense = replace(request, mode="dense", fusion=None)
     of_vectors: dict[str, Any] = dict.fromkeys(("encoder", *READING, *KNOBS))

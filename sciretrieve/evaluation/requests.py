@@ -122,7 +122,7 @@ def _digest(file_facts: str | dict[str, Any]) -> str:
 def evaluate_request(request: Request, output: Path | None, progress: Progress, workers: RayWorkers | None = None) -> Report:
     """Carry out a request; see `evaluate`."""
     if workers is not None and request.index is None:
-        raise InvalidRequest("a cluster searches an index that is there already; name it with --index, or leave out --distributed")
+        raise InvalidRequest("a cluster searches an index that is there already; name it with `index`, or leave out `workers`")
     spec = find_benchmark(request.benchmark)
     materials = read(spec, request.data, request.split or spec.splits[0], request.task)
     return measure(request, spec, materials, output, progress, workers)
@@ -141,7 +141,7 @@ def measure(
     if any(material.predictions for material in materials):
         _check_prediction(request, spec)
     if request.measures and any(task.classes for material in materials for task in material.tasks):
-        raise InvalidRequest(f"{spec.name} predicts classes, by {spec.protocol.measures[0]}; --measure is for rankings")
+        raise InvalidRequest(f"{spec.name} predicts classes, by {spec.protocol.measures[0]}; `measures` is for rankings")
     with _opened(request.index, workers) as index:
         report = _measured(request, spec, split, materials, index, output, progress)
     report = replace(report, notes=[*report.notes, *_of_self_matches(request, report, own_drop_self)])
@@ -194,7 +194,7 @@ def _measured(
         materials = [replace(item, tasks=tuple(task for task in item.tasks if not task.standardise)) for item in materials]
         notes.append("tasks with standardised vectors are left out: this system ranks by other scores")
         if not any(material.tasks for material in materials):
-            raise InvalidRequest(f"{request.task} compares standardised vectors, so it goes with --mode dense or --embeddings only")
+            raise InvalidRequest(f"{request.task} compares standardised vectors, so it goes with `mode='dense'` or `embeddings` only")
     for material in materials:
         notes += _gaps(systems[material.name], material, spec)
         notes += _cut(systems[material.name], material)
@@ -239,10 +239,10 @@ def _check_prediction(request: Request, spec: Benchmark) -> None:
     if what == "labels":
         check_library()
     if request.mode != "dense" or request.scores is not None or request.rerank is not None:
-        raise InvalidRequest(f"{spec.name} predicts {what} from vectors, so it goes with --mode dense or --embeddings only")
+        raise InvalidRequest(f"{spec.name} predicts {what} from vectors, so it goes with `mode='dense'` or `embeddings` only")
     if request.metric is not None or request.measures or request.self_matches is not None:
         raise InvalidRequest(
-            f"{spec.name} predicts {what}, by {spec.protocol.measures[0]}; --metric, --measure and --self-matches are for rankings"
+            f"{spec.name} predicts {what}, by {spec.protocol.measures[0]}; `metric`, `measures` and `self_matches` are for rankings"
         )
 
 

@@ -133,7 +133,7 @@ class IndexSpace:
     def __init__(self, index: Index) -> None:
         self.index = index
         if index.manifest.metric is None:
-            raise InvalidRequest(f"{index.path} has no vectors (it was built with --dense none); evaluate it with --mode bm25")
+            raise InvalidRequest(f"{index.path} has no vectors; evaluate it with `mode='bm25'`")
         self.metric: Metric = index.manifest.metric
 
     def has_paper(self, id: str) -> bool:

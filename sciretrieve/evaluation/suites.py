@@ -166,7 +166,7 @@ def evaluate_suite(
         UnknownName, InvalidRequest, NotFound: as `evaluate`; NotFound if no task has its files.
     """
     if workers is not None:
-        raise InvalidRequest(f"a cluster searches an index, and none has the papers of all of {name}; leave out --distributed")
+        raise InvalidRequest(f"a cluster searches an index, and none has the papers of all of {name}; leave out `workers`")
     request = make_request(name, data, options)
     with shown(progress) as listener:
         return evaluate_suite_request(request, Path(output) if output is not None else None, listener)
@@ -216,7 +216,7 @@ def evaluate_suite_request(request: Request, output: Path | None, progress: Prog
 def _checked_data(request: Request, suite: Suite) -> Path:
     """The folder of a request that goes with the suite. Raises NotFound, InvalidRequest."""
     if request.data is None:
-        raise InvalidRequest(f"{suite.name} needs its files: name their folder with --data; see `sciretrieve benchmarks show {suite.name}`")
+        raise InvalidRequest(f"{suite.name} needs its files: name their folder with `data`; see `sciretrieve benchmarks show {suite.name}`")
     folder = Path(request.data)
     if not folder.is_dir():
         raise NotFound(f"there is no folder {folder}; see `sciretrieve benchmarks show {suite.name}`")
@@ -225,20 +225,20 @@ def _checked_data(request: Request, suite: Suite) -> Path:
             f"{folder} has the files of one task ({texts[0].name}); {suite.name} needs the folder above, with one for each"
         )
     unsuitable = {
-        "--index, which has the papers of one benchmark": request.index,
-        "--scores": request.scores,
-        "--rerank": request.rerank,
-        "--task": request.task,
-        "--split": request.split,
-        "--metric": request.metric,
-        "--self-matches": request.self_matches,
-        "--measure": request.measures,
+        "`index`, which has the papers of one benchmark": request.index,
+        "`scores`": request.scores,
+        "`rerank`": request.rerank,
+        "`task`": request.task,
+        "`split`": request.split,
+        "`metric`": request.metric,
+        "`self_matches`": request.self_matches,
+        "`measures`": request.measures,
     }
     for option, value in unsuitable.items():
         if value:
             raise InvalidRequest(f"{suite.name} averages figures of all its benchmarks' own protocols, so it does not go with {option}")
     if request.mode != "dense":
-        raise InvalidRequest(f"{suite.name} predicts labels from vectors, so it goes with --mode dense only; its rankings go one by one")
+        raise InvalidRequest(f"{suite.name} predicts labels from vectors, so it goes with `mode='dense'` only; its rankings go one by one")
     return folder
 
 

@@ -168,9 +168,9 @@ def _read_json(path: Path) -> tuple[dict[str, Any], bytes]:
         data = path.read_bytes()
         value = json.loads(data)
     except (ValueError, RecursionError, IsADirectoryError) as error:
-        raise CorruptData(f"{path} is not valid JSON ({error}); rebuild the index with --overwrite") from error
+        raise CorruptData(f"{path} is not valid JSON ({error}); rebuild the index with `sciretrieve index --overwrite`") from error
     if not isinstance(value, dict):
-        raise CorruptData(f"{path} holds no JSON object; rebuild the index with --overwrite")
+        raise CorruptData(f"{path} holds no JSON object; rebuild the index with `sciretrieve index --overwrite`")
     return value, data
 
 
@@ -184,7 +184,9 @@ def read_sealed(path: Path) -> dict[str, Any]:
     value, data = _read_json(path)
     # a byte that is another may leave what is said as it was
     if data != _json(value) or value.pop("checksum", None) != _checksum(value):
-        raise CorruptData(f"{path} is damaged: its checksum does not match; restore it, or rebuild the index with --overwrite")
+        raise CorruptData(
+            f"{path} is damaged: its checksum does not match; restore it, or rebuild the index with `sciretrieve index --overwrite`"
+        )
     return value
 
 

@@ -50,7 +50,7 @@ def export(index: Index, target: Path, dense: str = "flat") -> list[Path]:
             "or a .npy or .faiss file (vectors)"
         )
     if dense != "flat" and target.suffix != ".faiss":
-        raise InvalidRequest(f"--dense {dense} is for FAISS; name a .faiss file instead of {target.name}")
+        raise InvalidRequest(f"`dense={dense!r}` is for FAISS; name a .faiss file instead of {target.name}")
     if target.suffix == ".parquet":
         return [_parquet(index, target)]
     if target.suffix in BIBLIOGRAPHIES:
@@ -58,7 +58,7 @@ def export(index: Index, target: Path, dense: str = "flat") -> list[Path]:
         write_whole(target, without_controls(BIBLIOGRAPHIES[target.suffix](papers)).encode())
         return [target]
     if not index.vectors:
-        raise InvalidRequest(f"{index.path} has no vectors to export (it was built with --dense none); export to .parquet")
+        raise InvalidRequest(f"{index.path} has no vectors to export; export to .parquet")
     if target.suffix == ".npy":
         blocks = (
             shard.vectors[first : first + BLOCK][index.scope.part(shard.first, shard.papers).flags[first : first + BLOCK]]
@@ -77,7 +77,7 @@ def _faiss(index: Index, target: Path, dense: str) -> None:
     factory = "Flat" if dense == "flat" else factory_string(dense, len(index))
     check_factory(factory, index.vectors[0].dim, metric)
     if not build_ann(target, Gathered(index.vectors, index.scope.places), factory, metric):
-        raise InvalidRequest(f"{len(index):,} papers are too few to train a FAISS index of the type {factory}; use --dense flat or hnsw")
+        raise InvalidRequest(f"{len(index):,} papers are too few to train a FAISS index of the type {factory}; use `dense='flat'` or hnsw")
 
 
 def _parquet(index: Index, target: Path) -> Path:

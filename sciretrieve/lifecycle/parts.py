@@ -55,7 +55,7 @@ def build_part(
     opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
     check_place(directory)
     if (directory / MANIFEST).exists():
-        raise InvalidRequest(f"{directory} holds an index already; choose another --output for the parts of a new one")
+        raise InvalidRequest(f"{directory} holds an index already; choose another folder for the parts of a new one")
     folder = directory / PARTS / f"{share.number}-of-{share.of}"
     with shown(progress) as listener:
         work = Build(opened_corpus, folder, changed(settings, changes), strict, listener, workers)

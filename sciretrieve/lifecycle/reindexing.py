@@ -97,7 +97,7 @@ def reindex(
             is_old_format = is_first_format(directory)
             old = _converted(directory, listener) if is_old_format else read_manifest(directory)
             if lexical is not None and old.bm25 is None:
-                raise InvalidRequest(f"{directory} has no BM25 (it was built with --no-lexical); build it with BM25")
+                raise InvalidRequest(f"{directory} has no BM25; build it with BM25")
             if isinstance(lexical, Mapping) and old.bm25 is not None:
                 for name in lexical:
                     check_choice("BM25 parameter", name, [field.name for field in fields(Bm25Parameters)])
@@ -107,10 +107,10 @@ def reindex(
             if recall is not None:
                 settings = replace(settings, recall=recall)
             if old.encoder is None and (dense not in (None, "none") or metric is not None):
-                raise InvalidRequest(f"{directory} has no vectors (it was built with --dense none); build it with an encoder")
+                raise InvalidRequest(f"{directory} has no vectors; build it with an encoder")
             if old.encoder is not None:
                 if settings.dense == "none":
-                    raise InvalidRequest("--dense none would leave vectors that nothing searches; use `sciretrieve search --mode bm25`")
+                    raise InvalidRequest("`dense='none'` would leave vectors that nothing searches; use `sciretrieve search --mode bm25`")
                 if settings.dense == "auto":
                     dim = int(old.encoder["dim"])
                     settings = replace(settings, dense=auto_dense(old.papers, dim, memory, parameters is not None, listener.note))
@@ -140,7 +140,7 @@ def _with_tokens(directory: Path, old: Manifest, given: Encoder | None, progress
     if built is None or old.lexical is None:
         raise InvalidRequest(f"{directory} has no {'BM25' if built else 'vectors'}, and late interaction is a part of hybrid search")
     if built.get("precision") == "int8":
-        raise InvalidRequest(f"the papers of {directory} were encoded in int8; build it anew, with --late and without --precision int8")
+        raise InvalidRequest(f"the papers of {directory} were encoded in int8; build it anew, with `late` and another `precision`")
     with Snapshot(directory) as snapshot:
         queries = QueryEncoder(directory, built, snapshot.golden, given)
         encoder = with_tokens(queries.checked("paper"))
@@ -209,7 +209,7 @@ def _converted(directory: Path, progress: Progress) -> Manifest:
         return _convert(directory, old, progress)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise CorruptData(
-            f"{directory / MANIFEST} is damaged ({type(error).__name__}: {error}); rebuild the index with --overwrite"
+            f"{directory / MANIFEST} is damaged ({type(error).__name__}: {error}); rebuild the index with `sciretrieve index --overwrite`"
         ) from error
 
 
@@ -271,7 +271,7 @@ def _convert_shard(
             if fault is None and describe(source / name) != facts["files"][name]:
                 fault = "is damaged: it is not as it was written"
             if fault is not None:
-                raise CorruptData(f"{source / name} {fault}; restore it, or rebuild the index with --overwrite")
+                raise CorruptData(f"{source / name} {fault}; restore it, or rebuild the index with `sciretrieve index --overwrite`")
     with pq.ParquetFile(source / "papers.parquet") as file:
         papers = concat([file.read_row_group(group) for group in range(file.num_row_groups)])
     cut_shard(partial, papers, contents(papers))

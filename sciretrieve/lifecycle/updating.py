@@ -205,7 +205,7 @@ def delete(
     directory = Path(index)
     ids = as_ids(ids)
     if bool(ids) == (filter is not None):
-        raise InvalidRequest("name the papers to delete by their ids, or by --filter, and not by both")
+        raise InvalidRequest("name the papers to delete by their ids, or by `filter`, and not by both")
     with Snapshot(directory) as snapshot:  # before there is a lock file in a directory that is no index
         if dry_run:
             return _deletion(snapshot, _to_delete(snapshot, ids, filter), dry_run)

@@ -115,7 +115,7 @@ class Fusion:
         if self.normalisation not in NORMALISATIONS:
             raise UnknownName("normalisation", self.normalisation, NORMALISATIONS)
         if self.alpha is not None and not 0 <= self.alpha <= 1:
-            raise InvalidRequest(f"--alpha, the dense half's share, lies between 0 and 1, not {self.alpha}")
+            raise InvalidRequest(f"`alpha`, the dense half's share, lies between 0 and 1, not {self.alpha}")
         if self.title < 0 or self.complete < 0 or self.depth < 1:
             raise InvalidRequest("a fusion needs title >= 0, complete >= 0 and depth >= 1")
         if (self.tokens is not None and not 0 <= self.tokens <= 1) or self.token_depth < 1:

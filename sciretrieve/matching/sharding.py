@@ -48,7 +48,7 @@ class Share:
 
     def __post_init__(self) -> None:
         if not 1 <= self.number <= self.of:
-            raise InvalidRequest(f"--part wants I/N with I from 1 to N, such as 3/8, not {self}")
+            raise InvalidRequest(f"`part` wants I/N with I from 1 to N, such as 3/8, not {self}")
 
     def __str__(self) -> str:
         return f"{self.number}/{self.of}"
@@ -58,7 +58,7 @@ class Share:
         """The share that a text like 3/8 means. Raises InvalidRequest."""
         number, _, of = text.partition("/")
         if not (number.isascii() and number.isdigit() and of.isascii() and of.isdigit()):
-            raise InvalidRequest(f"--part wants I/N with I from 1 to N, such as 3/8, not {text}")
+            raise InvalidRequest(f"`part` wants I/N with I from 1 to N, such as 3/8, not {text}")
         return cls(int(number), int(of))
 
     def has(self, place: int) -> bool:

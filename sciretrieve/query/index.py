@@ -229,7 +229,7 @@ class Index(Snapshot):
     ) -> Run:
         """Search, and do to the rankings what the options say; as deep as it takes to have k papers left."""
         if options.diversify and not self.vectors:
-            raise InvalidRequest(f"{self.path} has no vectors to tell papers' likeness by; leave out --diverse")
+            raise InvalidRequest(f"{self.path} has no vectors to tell papers' likeness by; leave out `diversify`")
         works = DIVERSE * k if options.diversify else k
         depth = works + GROUPED if options.group else works
         searcher = replace(self.searcher, effort=self.effort(options))
@@ -308,8 +308,8 @@ class Index(Snapshot):
         has = knob(self.manifest.dense)
         for name in ("ef", "nprobe"):
             if getattr(options, name) is not None and name != has:
-                other = f"it has --{has}" if has else "leave it out"
-                raise InvalidRequest(f"{self.path} has the dense index {self.manifest.dense}, which has no --{name}; {other}")
+                other = f"it has `{has}`" if has else "leave it out"
+                raise InvalidRequest(f"{self.path} has the dense index {self.manifest.dense}, which has no `{name}`; {other}")
         if options.recall is not None:
             return self.manifest.trial.reaching(options.recall) if self.manifest.trial else EXACT
         if options.ef is None and options.nprobe is None:
@@ -322,8 +322,8 @@ class Index(Snapshot):
         chosen = self.modes[0] if mode is None else mode
         check_choice("mode", chosen, MODES)
         if chosen not in self.modes:
-            lacks = "vectors (it was built with --dense none)" if self.manifest.encoder is None else "BM25 (it was built with --no-lexical)"
-            raise InvalidRequest(f"{self.path} has no {lacks}, so it cannot be searched in mode {chosen}; use --mode {self.modes[0]}")
+            lacks = "vectors" if self.manifest.encoder is None else "BM25"
+            raise InvalidRequest(f"{self.path} has no {lacks}, so it cannot be searched in mode {chosen}; use `mode={self.modes[0]!r}`")
         return chosen
 
     def corrections(self, query: str) -> dict[str, str]:

@@ -225,7 +225,9 @@ def read_manifest(directory: Path, generation: int | None = None) -> Manifest:
     except (FileNotFoundError, NotADirectoryError) as error:
         raise _absence(directory, generation) from error
     except (KeyError, TypeError, ValueError, AttributeError, InvalidRequest) as error:
-        raise CorruptData(f"{path} is damaged ({type(error).__name__}: {error}); rebuild the index with --overwrite") from error
+        raise CorruptData(
+            f"{path} is damaged ({type(error).__name__}: {error}); rebuild the index with `sciretrieve index --overwrite`"
+        ) from error
 
 
 def _read(directory: Path, path: Path) -> Manifest:
@@ -269,7 +271,9 @@ def check_sizes(directory: Path, manifest: Manifest) -> None:
             size = None
         if size != facts["bytes"]:
             fault = "is missing" if size is None else f"has {size} bytes where the manifest says {facts['bytes']}"
-            raise CorruptData(f"{path} {fault}; restore it, try `sciretrieve verify --repair`, or rebuild the index with --overwrite")
+            raise CorruptData(
+                f"{path} {fault}; restore it, try `sciretrieve verify --repair`, or rebuild the index with `sciretrieve index --overwrite`"
+            )
 
 
 def library_versions(libraries: Sequence[str]) -> dict[str, str]:

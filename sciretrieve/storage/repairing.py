@@ -86,7 +86,10 @@ def _told(fault: Fault) -> Fault:
     """A fault that remains, with what can be done about it."""
     if not Path(fault.file).name.startswith(LOST):
         return fault
-    return replace(fault, what=f"{fault.what}; it cannot be made anew: restore it from a copy, or rebuild the index with --overwrite")
+    return replace(
+        fault,
+        what=f"{fault.what}; it cannot be made anew: restore it from a copy, or rebuild the index with `sciretrieve index --overwrite`",
+    )
 
 
 def _restore_manifest(directory: Path, progress: Progress) -> None:

@@ -118,7 +118,7 @@ def benches(index: Snapshot, types: Sequence[str] = NAMED, *, limit: int = SHARD
             raise InvalidRequest(f"no type of dense index is named; {CHOICES}")
         metric = index.manifest.metric
         if not index.vectors or metric is None:
-            raise InvalidRequest(f"{index.path} has no vectors to measure (it was built with --dense none)")
+            raise InvalidRequest(f"{index.path} has no vectors to measure")
         if len(index) < FEWEST or limit < FEWEST:
             raise InvalidRequest(f"{min(len(index), limit):,} papers are too few to measure; at least {FEWEST} are needed")
         rows = index.scope.places[spread(len(index), limit)]
@@ -176,7 +176,7 @@ def _measured(dense: str, flat_shards: Sequence[VectorShard], questions: Questio
     for shard in flat_shards:
         path = shard.path.with_suffix(".faiss")
         if not build_ann(path, shard.vectors, factory_string(dense, shard.papers), shard.metric):
-            raise InvalidRequest(f"{shard.papers:,} papers are too few to train a dense index of the type {dense}; leave it out of --types")
+            raise InvalidRequest(f"{shard.papers:,} papers are too few to train a dense index of the type {dense}; leave it out of `types`")
         shards.append(replace(shard, ann_path=path))
         size += path.stat().st_size
     seconds = time.perf_counter() - start

@@ -101,7 +101,7 @@ def test_no_papers() -> None:
 
 
 def test_an_unknown_column_says_which_is_near() -> None:
-    with pytest.raises(UnknownName, match="unknown column in --facets 'venues'; did you mean 'venue'"):
+    with pytest.raises(UnknownName, match="unknown column in `facets` 'venues'; did you mean 'venue'"):
         facets(pa.table({"venue": ["ACL"]}), ["venues"])
 
 

@@ -100,7 +100,7 @@ def test_scimult_checkpoints(models: Path) -> None:
     shutil.copyfile(path, path.with_name("scimult_moe.ckpt"))
     write_scimult(models / BIOMED, path, 3)
     shutil.copyfile(path, path.with_name("scimult_moe.ckpt"))
-    refused(unchecked("scimult-mhaexpert"), InvalidRequest, "has no experts; use --encoder scimult")
+    refused(unchecked("scimult-mhaexpert"), InvalidRequest, "has no experts; use scimult as `encoder`")
     data = path.read_bytes()
     path.write_bytes(data[:5000])
     refused(unchecked("scimult"), CorruptData, "cut short or not a checkpoint")

@@ -107,7 +107,7 @@ def test_a_mean_of_different_dimensions_is_refused_before_anything_is_encoded(na
     corpus = write_jsonl(tmp_path / "papers.jsonl", made_up_papers(3))
     result = sciretrieve("index", corpus, "-o", tmp_path / "index", "--encoder", f"mean:{names[0]}+{names[2]}", "--precision", "fp32")
     assert result.returncode == 2
-    assert f"{names[0]} has {DIM}, {names[2]} has {DIM // 2}; use --encoder concat:{names[0]}+{names[2]}" in result.stderr.splitlines()[-1]
+    assert f"{names[0]} has {DIM}, {names[2]} has {DIM // 2}; use `concat:{names[0]}+{names[2]}" in result.stderr.splitlines()[-1]
     assert not (tmp_path / "index" / "manifest.json").exists()
 
 
@@ -138,7 +138,7 @@ def test_each_member_has_its_own_adapter_and_metric() -> None:
         ("mean:specter2+spectre", {}, UnknownName, "did you mean 'specter"),
         ("mean:specter2+scincl", {"adapter": "a+b+c"}, InvalidRequest, "--adapter a.b.c is for 3 encoders, and there are 2"),
         ("mean:specter2+scirepeval-ctrl", {"adapter": "[CLF]"}, UnknownName, r"unknown adapter of specter2 '\[CLF\]'"),
-        ("mean:specter2+scirepeval-ctrl", {"pooling": "mean"}, InvalidRequest, "which --pooling cannot change"),
+        ("mean:specter2+scirepeval-ctrl", {"pooling": "mean"}, InvalidRequest, "which `pooling` cannot change"),
         ("vectors:x.npy", {"adapter": "proximity"}, InvalidRequest, "made elsewhere"),
     ],
 )

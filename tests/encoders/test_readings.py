@@ -69,7 +69,7 @@ def test_rows_of_the_catalogue_take_them_where_it_makes_sense() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"template": "{title} {venue}"}, r"--template '\{title\} \{venue\}' has \{venue\}.*there are: \{title\}, \{abstract\}, \{sep\}"),
+        ({"template": "{title} {venue}"}, r"`template` '\{title\} \{venue\}' has \{venue\}.*there are: \{title\}, \{abstract\}, \{sep\}"),
         ({"template": "{text}"}, r"has \{text\}"),
         ({"template": "{title!r}"}, "which is not known"),
         ({"template": "{title.real}"}, "which is not known"),
@@ -78,7 +78,7 @@ def test_rows_of_the_catalogue_take_them_where_it_makes_sense() -> None:
         ({"template": ""}, "would make the same text of everything"),
         ({"template": "{sep}"}, r"write \{title\} or \{abstract\} into it"),
         ({"template": "{title"}, "cannot be read: expected '}' before end of string"),
-        ({"query_template": "query: {title}"}, r"--query-template .* has \{title\}.*there are: \{text\}, \{sep\}"),
+        ({"query_template": "query: {title}"}, r"`query_template` .* has \{title\}.*there are: \{text\}, \{sep\}"),
         ({"query_template": "query"}, r"write \{text\} into it"),
         ({"pooling": "max"}, "unknown pooling 'max'"),
     ],
@@ -96,7 +96,7 @@ def test_models_with_vectors_of_their_own_keep_them(name: str) -> None:
 
 
 def test_control_codes_stay_before_texts() -> None:
-    with pytest.raises(InvalidRequest, match="which --adapter chooses; leave out --query-template"):
+    with pytest.raises(InvalidRequest, match="which `adapter` chooses; leave out `query_template`"):
         resolve(EncoderRequest("scirepeval-ctrl", query_template="{text}"))
 
 
@@ -163,5 +163,5 @@ def test_an_evaluation_reads_as_asked_and_its_receipt_repeats_it(folder: Path, t
     assert reading.items() <= receipt["request"].items()
     assert reading.items() <= receipt["encoder"]["asked"].items()
     assert replay(tmp_path / "run/receipt.json")[1] == []
-    with pytest.raises(InvalidRequest, match="--template says how an encoder reads texts, so it does not go with --index"):
+    with pytest.raises(InvalidRequest, match=r"`template` says how an encoder reads texts, so it does not go with `index`"):
         evaluate("scidocs-cite", tmp_path / "data", index=str(index.path), template="{title}")

@@ -110,7 +110,7 @@ def test_the_report_says_what_was_clustered(tmp_path: Path) -> None:
     tasks = report.as_json()["per_task"]
     assert report.result.means["", "B3 F1"] == pytest.approx(np.mean([row["measures"]["B3 F1"] for row in tasks.values()]))
     assert "No published figure compares" in text
-    with pytest.raises(InvalidRequest, match="s2and-vectors predicts clusters from vectors, so it goes with --mode dense"):
+    with pytest.raises(InvalidRequest, match="s2and-vectors predicts clusters from vectors, so it goes with `mode='dense'`"):
         evaluate("s2and-vectors", tmp_path / "data", mode="bm25")
     other = write_vectors(tmp_path / "other.jsonl", {"x": np.ones(5, np.float32), "y": np.zeros(5, np.float32)})
     with pytest.raises(InvalidRequest, match="none of the papers of arnetminer has a vector"):

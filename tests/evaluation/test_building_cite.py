@@ -305,13 +305,13 @@ BARE = [{"id": row["id"], "title": row["title"], "abstract": row["abstract"]} fo
     ("rows", "settings", "error", "message"),
     [
         (BARE, {}, InvalidRequest, "no column of references among id, title, abstract"),
-        (BARE, {"references": "cites"}, UnknownName, "unknown column .for --references. 'cites'"),
-        (BARE, {"field": "area"}, UnknownName, "unknown column .for --field. 'area'"),
+        (BARE, {"references": "cites"}, UnknownName, "unknown column .for `references`. 'cites'"),
+        (BARE, {"field": "area"}, UnknownName, "unknown column .for `field`. 'area'"),
         (BARE, {"citations": Path("nowhere.tsv")}, NotFound, "there are no citations at nowhere.tsv"),
         ([{**row, "references": ["x1"]} for row in BARE], {}, InvalidRequest, "it names 'x1', say, where the corpus has ids like 'p0000'"),
         ([{**row, "references": []} for row in BARE], {}, InvalidRequest, "it names none at all"),
-        (papers(), {"cited": 99}, InvalidRequest, "cites 99 others of the corpus; lower that with --cited"),
-        (papers(), {"cited": 0}, InvalidRequest, "--cited must be at least 1"),
+        (papers(), {"cited": 99}, InvalidRequest, "cites 99 others of the corpus; lower that with `cited`"),
+        (papers(), {"cited": 0}, InvalidRequest, "`cited` must be at least 1"),
         (papers(), {"references": "references", "citations": Path("e.tsv")}, InvalidRequest, "citations come from one place"),
     ],
 )

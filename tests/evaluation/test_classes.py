@@ -101,7 +101,7 @@ def test_papers_without_an_answer_are_wrong(tmp_path: Path) -> None:
 
 def test_bad_classes_are_one_line(tmp_path: Path) -> None:
     coarse(tmp_path / "data")
-    with pytest.raises(InvalidRequest, match="scimult-coarse predicts classes, by macro-F1; --measure is for rankings"):
+    with pytest.raises(InvalidRequest, match="scimult-coarse predicts classes, by macro-F1; `measures` is for rankings"):
         evaluate("scimult-coarse", tmp_path / "data", measures=("nDCG",))
     for label, shown in ((7, "7"), ("MAG1", "MAG1"), (None, "None")):
         write_lines(tmp_path / "data/classification_coarse/MAG_papers_test.json", [{**paper("p", "paper"), "label": label}])

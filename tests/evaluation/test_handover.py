@@ -174,9 +174,9 @@ def test_what_does_not_go_with_it_is_one_line(data: Path) -> None:
     write_text(data / f"experiments/{awaited(data)}/average_full_grid.json", '{"b3": [')
     with pytest.raises(CorruptData):
         evaluate("s2and", data, **options(data))
-    with pytest.raises(InvalidRequest, match="scores its six data sets together: leave out --task"):
+    with pytest.raises(InvalidRequest, match="scores its six data sets together: leave out `task`"):
         evaluate("s2and", data, task="qian", **options(data))
-    with pytest.raises(InvalidRequest, match="s2and predicts clusters from vectors, so it goes with --mode dense"):
+    with pytest.raises(InvalidRequest, match="s2and predicts clusters from vectors, so it goes with `mode='dense'`"):
         evaluate("s2and", data, mode="bm25")
     papers = data / "qian/qian_papers.json"
     papers.rename(data / "qian_papers.json")

@@ -177,5 +177,5 @@ def test_bm25_is_one_system_however_an_encoder_reads() -> None:
 
 @pytest.mark.parametrize("options", [{"scores": "x"}, {"embeddings": "x"}, {"metric": "l2"}])
 def test_what_has_no_modes_is_refused(options: Any) -> None:
-    with pytest.raises(InvalidRequest, match=f"leave out --{next(iter(options))}"):
+    with pytest.raises(InvalidRequest, match=f"leave out `{next(iter(options))}`"):
         evaluate_modes("scidocs-cite", ".", **options)

@@ -246,11 +246,11 @@ def test_the_control_code_of_the_format_is_before_papers(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"mode": "bm25"}, "predicts labels from vectors, so it goes with --mode dense or --embeddings only"),
-        ({"mode": "hybrid"}, "goes with --mode dense"),
-        ({"scores": "x.trec"}, "goes with --mode dense"),
-        ({"rerank": "minilm"}, "goes with --mode dense"),
-        ({"metric": "l2"}, "predicts labels, by macro-F1; --metric, --measure and --self-matches are for rankings"),
+        ({"mode": "bm25"}, "predicts labels from vectors, so it goes with `mode='dense'` or `embeddings` only"),
+        ({"mode": "hybrid"}, "goes with `mode='dense'`"),
+        ({"scores": "x.trec"}, "goes with `mode='dense'`"),
+        ({"rerank": "minilm"}, "goes with `mode='dense'`"),
+        ({"metric": "l2"}, "predicts labels, by macro-F1; `metric`, `measures` and `self_matches` are for rankings"),
         ({"measures": ("nDCG",)}, "are for rankings"),
         ({"task": "8-shot"}, "drsm has no task '8-shot'; there are: full, 64-shot, 24-shot"),
     ],

@@ -879,7 +879,7 @@ def test_alternative_self_retrieval(tmp_path: Path) -> None:
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match=r"mdcr needs mdcr_test\.json under .*; see `sciretrieve benchmarks show mdcr`"):
         evaluate("mdcr", tmp_path)
-    with pytest.raises(InvalidRequest, match="name their folder with --data"):
+    with pytest.raises(InvalidRequest, match="name their folder with `data`"):
         evaluate("mdcr")
     write_text(tmp_path / "mdcr_test.json", '{"Art": {"q1": {"bm25": ["a"')
     write_lines(tmp_path / "mdcr_test_data.jsonl", [paper("a")])

@@ -205,11 +205,11 @@ def test_a_suite_as_it_is_typed(data: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"mode": "hybrid"}, "predicts labels from vectors, so it goes with --mode dense only"),
-        ({"index": "x"}, "does not go with --index"),
-        ({"scores": "x"}, "does not go with --scores"),
-        ({"task": "full"}, "does not go with --task"),
-        ({"measures": ("MAP",)}, "does not go with --measure"),
+        ({"mode": "hybrid"}, "predicts labels from vectors, so it goes with `mode='dense'` only"),
+        ({"index": "x"}, "does not go with `index`"),
+        ({"scores": "x"}, "does not go with `scores`"),
+        ({"task": "full"}, "does not go with `task`"),
+        ({"measures": ("MAP",)}, "does not go with `measures`"),
     ],
 )
 def test_what_does_not_go_with_a_suite_is_refused(tmp_path: Path, options: Any, words: str) -> None:
@@ -228,7 +228,7 @@ def test_a_wrong_folder_is_recognised(data: Path, tmp_path: Path) -> None:
         evaluate_suite("scirepeval", data, embeddings=str(vectors(tmp_path)))
     with pytest.raises(NotFound, match="there is no folder"):
         evaluate_suite("scirepeval", tmp_path / "nowhere")
-    with pytest.raises(InvalidRequest, match="name their folder with --data"):
+    with pytest.raises(InvalidRequest, match="name their folder with `data`"):
         evaluate_suite("scirepeval")
     with pytest.raises(InvalidRequest, match="scirepeval is several benchmarks at once; name one: mesh-descriptors, "):
         evaluate("scirepeval", data)

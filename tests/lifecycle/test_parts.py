@@ -128,7 +128,7 @@ def test_an_index_that_is_there_is_not_touched(corpus: Path, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("part", ["0/3", "4/3", "3", "a/b", "1/0", "-1/3", "²/3"])
 def test_a_part_that_is_none(corpus: Path, tmp_path: Path, part: str) -> None:
-    with pytest.raises(InvalidRequest, match="--part wants I/N"):
+    with pytest.raises(InvalidRequest, match="`part` wants I/N"):
         sr.build_part(corpus, tmp_path / "index", part, SETTINGS)
     assert not (tmp_path / "index").exists()
 

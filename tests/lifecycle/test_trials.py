@@ -82,9 +82,9 @@ def test_a_search_goes_by_what_was_measured_unless_it_says_more(source: Path, tm
 @pytest.mark.parametrize(
     ("dense", "options", "words"),
     [
-        ("HNSW4,SQ8", {"nprobe": 3}, r"has the dense index HNSW4,SQ8, which has no --nprobe; it has --ef"),
-        ("IVF4,Flat", {"ef": 3}, r"has the dense index IVF4,Flat, which has no --ef; it has --nprobe"),
-        ("flat", {"ef": 3}, r"has the dense index flat, which has no --ef; leave it out"),
+        ("HNSW4,SQ8", {"nprobe": 3}, r"has the dense index HNSW4,SQ8, which has no `nprobe`; it has `ef`"),
+        ("IVF4,Flat", {"ef": 3}, r"has the dense index IVF4,Flat, which has no `ef`; it has `nprobe`"),
+        ("flat", {"ef": 3}, r"has the dense index flat, which has no `ef`; leave it out"),
         ("flat", {"ef": 0}, r"`ef` must be at least 1"),
         ("flat", {"nprobe": 1 << 40}, r"`nprobe` must be at least 1 and below"),
         ("flat", {"recall": 1.5}, r"`recall`, .*, lies above 0 and up to 1, not 1\.5"),
@@ -144,7 +144,7 @@ def test_memory_chooses_and_says_what_is_too_little(source: Path, tmp_path: Path
     assert build(source, tmp_path / "flat", memory=sizes["flat"]).manifest.dense == "flat"
     for name in ("missing", "index"):
         letters.asked.clear()
-        with pytest.raises(InvalidRequest, match=r"^no dense index of 400 papers fits into 10 bytes; .*--memory 1MB or more"):
+        with pytest.raises(InvalidRequest, match=r"^no dense index of 400 papers fits into 10 bytes; .*give 1 MB or more as `memory`"):
             build(source, tmp_path / name, memory=10)
         assert not (tmp_path / name / "manifest.json").exists()
         assert len(letters.asked) < 10  # the probe alone

@@ -584,7 +584,7 @@ def test_the_command_lists_faults_and_repairs_them(index: Path) -> None:
 def test_the_command_says_what_cannot_be_repaired(index: Path) -> None:
     (index / FIRST / "papers.parquet").unlink()
     result = sciretrieve("verify", "-i", index, "--repair")
-    told = "is missing; it cannot be made anew: restore it from a copy, or rebuild the index with --overwrite"
+    told = "is missing; it cannot be made anew: restore it from a copy, or rebuild the index with `sciretrieve index --overwrite`"
     assert (result.returncode, result.stdout) == (1, f"{FIRST}/papers.parquet: {told}\n")
     assert "try `sciretrieve verify --repair" not in result.stderr
 

@@ -96,5 +96,5 @@ def _expert_state(state: Mapping[str, Any], expert: int, path: Path) -> dict[str
         else:
             bert_state[f"{layer}.{'intermediate' if match['up'] else 'output'}.{rest}"] = tensor
     if not has_expert:
-        raise InvalidRequest(f"{path} has no experts; use --encoder scimult for a checkpoint without")
+        raise InvalidRequest(f"{path} has no experts; use scimult as `encoder` for a checkpoint without")
     return bert_state

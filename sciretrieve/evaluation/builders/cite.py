@@ -110,7 +110,7 @@ def _opened(settings: CiteSettings, collection: Collection) -> dict[str, tuple[I
             raise InvalidRequest(f"{path} is not an index of this corpus: only one of them has {difference[0]!r}")
         name = Path(str(encoder["name"])).name
         if name in indexes:
-            raise InvalidRequest(f"{path} has the encoder {name} of another --index; name each once")
+            raise InvalidRequest(f"{path} has the encoder {name} of another index; name each once")
         indexes[name] = (index, "dense")
     return indexes
 
@@ -133,7 +133,7 @@ def _sampled(collection: Collection, settings: CiteSettings, progress: Progress)
     if not any(rows_of_field.values()):
         where = f" in a field with {FEWEST} of them" if collection.fields is not None else ""
         raise InvalidRequest(
-            f"no paper with a title and an abstract{where} cites {settings.cited} others of the corpus; lower that with --cited"
+            f"no paper with a title and an abstract{where} cites {settings.cited} others of the corpus; lower that with `cited`"
         )
     count = settings.query_count(collection.fields is not None)
     return {

@@ -75,7 +75,7 @@ def read_collection(corpus: Corpus, settings: CiteSettings) -> Collection:
     if not ids:
         raise InvalidRequest(f"{corpus.name} holds no papers")
     if settings.field is not None and settings.field not in columns:
-        raise UnknownName("column (for --field)", settings.field, columns)
+        raise UnknownName("column (for `field`)", settings.field, columns)
     row_of = {id: row for row, id in enumerate(ids)}
     notes = []
     if settings.citations is not None:
@@ -96,13 +96,13 @@ def read_collection(corpus: Corpus, settings: CiteSettings) -> Collection:
 def _references_column(settings: CiteSettings, columns: list[str]) -> str:
     if settings.references is not None:
         if settings.references not in columns:
-            raise UnknownName("column (for --references)", settings.references, columns)
+            raise UnknownName("column (for `references`)", settings.references, columns)
         return settings.references
     ranked = sorted((rank, name) for name in columns if (rank := _rank(name, REFERENCES)) is not None)
     if not ranked:
         raise InvalidRequest(
-            f"no column of references among {', '.join(columns[:16])}; name it with --references COLUMN, "
-            "or a table of citing and cited ids with --citations FILE"
+            f"no column of references among {', '.join(columns[:16])}; name it with `references`, "
+            "or a table of citing and cited ids with `citations`"
         )
     return ranked[0][1]
 

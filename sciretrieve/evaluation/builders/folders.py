@@ -20,7 +20,7 @@ def new_folder(target: Path) -> Iterator[Path]:
     """
     target = target.resolve()
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise InvalidRequest(f"{target} is there already; name a new folder with --to, or remove it")
+        raise InvalidRequest(f"{target} is there already; name a new folder with `to`, or remove it")
     partial = target.with_name(target.name + ".partial")
     with write_lock(partial):
         try:

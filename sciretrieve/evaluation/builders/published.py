@@ -48,7 +48,7 @@ def build_published(name: str, sources: Sequence[str | Path], to: str | Path, pr
     if missing := next((folder for folder in folders if not folder.is_dir()), None):
         raise NotFound(f"there is no folder {missing}; {name} is built from one with the authors' files")
     if len(folders) > 1 and name != "scimult-search":
-        raise InvalidRequest(f"{name} is built from one folder; give --from once")
+        raise InvalidRequest(f"{name} is built from one folder; give it once")
     with shown(progress) as listener, new_folder(Path(to)) as folder:
         for note in BUILDERS[name](name, folders, folder):
             listener.note(note)

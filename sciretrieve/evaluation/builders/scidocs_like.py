@@ -61,7 +61,7 @@ def build_scidocs_like(
                 )
                 if len(positives) < len(SPLITS):
                     raise InvalidRequest(
-                        f"{len(positives)} papers with a title and an abstract have others for {task}; lower --cited or --cocited"
+                        f"{len(positives)} papers with a title and an abstract have others for {task}; lower `cited` or `cocited`"
                     )
                 make_folder(folder / task)
                 for place, split in enumerate(SPLITS):

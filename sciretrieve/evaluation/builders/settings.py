@@ -42,9 +42,9 @@ class CiteSettings:
         for name in ("queries", "cited", "cocited"):
             value = getattr(self, name)
             if value is not None and value < 1:
-                raise InvalidRequest(f"--{name} must be at least 1, not {value}")
+                raise InvalidRequest(f"`{name}` must be at least 1, not {value}")
         if self.references is not None and self.citations is not None:
-            raise InvalidRequest("citations come from one place: --references COLUMN or --citations FILE, not both")
+            raise InvalidRequest("citations come from one place: a column (`references`) or a file (`citations`), not both")
 
     def query_count(self, has_fields: bool) -> int:
         """How many papers are queries, of the corpus or of each field."""

@@ -48,7 +48,7 @@ def check_address(address: str) -> None:
         with socket.create_connection((host, int(port)), LONGEST_CONNECTION) as connection:
             greets = _greets(connection)
     except (OSError, OverflowError) as error:
-        raise Unavailable(f"no Ray cluster can be reached at {address} ({error}); check --address and that its head node runs") from error
+        raise Unavailable(f"no Ray cluster can be reached at {address} ({error}); check `address` and that its head node runs") from error
     if not greets:
         raise Unavailable(
             f"what listens at {address} is not a Ray cluster's head node; give the address that `ray start` shows there, or auto"
@@ -83,7 +83,7 @@ class Cluster:
         try:
             import ray
         except ImportError as error:
-            raise MissingExtra("ray", "--distributed ray", "pip install 'sciretrieve[ray]'") from error
+            raise MissingExtra("ray", "a Ray cluster", "pip install 'sciretrieve[ray]'") from error
         self.ray: Any = ray
         self._is_ours = not ray.is_initialized()
         named = address or (os.environ.get("RAY_ADDRESS") if self._is_ours else None)

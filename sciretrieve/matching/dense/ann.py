@@ -183,7 +183,7 @@ class Ann:
         try:
             self._index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
         except RuntimeError as error:
-            raise CorruptData(f"{path} cannot be read by FAISS; rebuild the index with --overwrite") from error
+            raise CorruptData(f"{path} cannot be read by FAISS; rebuild the index with `sciretrieve index --overwrite`") from error
         if (self._index.ntotal, self._index.d) != (papers, dim):
             raise CorruptData(f"{path} holds {self._index.ntotal} vectors where the manifest says {papers}")
 

@@ -48,5 +48,5 @@ def auto_dense(papers: int, dim: int, memory: int | None, hybrid: bool, note: Ca
     least = resident_bytes("rabitq", papers, dim)
     raise InvalidRequest(
         f"no dense index of {papers:,} papers fits into {memory:,} bytes; the smallest needs about {least:,}: "
-        f"give --memory {-(-least // 10**6)}MB or more"
+        f"give {-(-least // 10**6)} MB or more as `memory`"
     )

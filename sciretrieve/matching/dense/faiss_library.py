@@ -39,7 +39,7 @@ def load_faiss() -> Any:
             f"pip uninstall -y {' '.join(installed)} && pip install faiss-cpu"
         )
     if not has_faiss():
-        raise MissingExtra("faiss-cpu", "a FAISS index", "pip install faiss-cpu; exact search, --dense flat, does without")
+        raise MissingExtra("faiss-cpu", "a FAISS index", "pip install faiss-cpu; exact search, `dense='flat'`, does without")
     import faiss
 
     return faiss

@@ -59,13 +59,13 @@ class ColumnMap:
         for field in fields(self):
             column = getattr(self, field.name)
             if column is not None and column not in columns:
-                raise UnknownName(f"column (for --{field.name}) of {source}", column, columns)
+                raise UnknownName(f"column (for `{field.name}`) of {source}", column, columns)
             if column is not None:
                 columns_of[field.name] = (column,)
         column_list = ", ".join(columns[:12])
         if not columns_of["title"] and not columns_of["abstract"]:
             raise InvalidRequest(
-                f"{source} has neither a title nor an abstract column among {column_list}; name them with --title and --abstract"
+                f"{source} has neither a title nor an abstract column among {column_list}; name them with `title` and `abstract`"
             )
         return {field: names for field, names in columns_of.items() if names}
 

@@ -58,7 +58,7 @@ def test_runs_and_figures_are_those_of_one_machine(
 
 
 def test_only_an_index_is_searched_by_a_cluster(beir: Path, workers: RayWorkers) -> None:
-    with pytest.raises(InvalidRequest, match="name it with --index"):
+    with pytest.raises(InvalidRequest, match="name it with `index`"):
         evaluate(f"beir:{beir}", encoder="minilm", workers=workers)
 
 

@@ -95,7 +95,7 @@ def test_damaged_files_are_one_clear_line(tmp_path: Path, damage: str) -> None:
 
 def test_missing_columns_are_named(tmp_path: Path) -> None:
     pq.write_table(pa.table({"identifier": ["a"], "heading": ["x"]}), tmp_path / "p.parquet")
-    with pytest.raises(InvalidRequest, match=r"neither a title nor an abstract column among identifier, heading; name them with --title"):
+    with pytest.raises(InvalidRequest, match=r"neither a title nor an abstract column among identifier, heading; name them with `title`"):
         read_corpus(tmp_path / "p.parquet")
     with pytest.raises(InvalidRequest, match=r"neither a title nor an abstract column"):
         read_corpus(tmp_path / "p.parquet", id="identifier")
