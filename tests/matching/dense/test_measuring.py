@@ -195,7 +195,7 @@ def test_auto_says_what_the_smallest_needs() -> None:
         InvalidRequest, match=r"^no dense index of 1,000,000 papers fits into 1,000,000 bytes; .*give (\d+) MB or more"
     ) as caught:
         auto_dense(1_000_000, 384, 10**6, True, print)
-    megabytes = int(str(caught.value).split("--memory ")[1].split("MB")[0])
+    megabytes = int(str(caught.value).split("give ")[1].split(" MB")[0])
     assert auto_dense(1_000_000, 384, megabytes * 10**6, True, print) == "rabitq"
 
 
