@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-DIM, LAYERS, HEADS = 48, 4, 4
+DIM, LAYERS, HEADS = 48, 3, 4
 WORDS_DIM = 96
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 WORDS = ["graph", "networks", "citation", "paper", "retrieve", "vaccine", "the", "of", "title", "abstract", "instruction", "##ing"]

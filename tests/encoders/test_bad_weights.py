@@ -16,6 +16,7 @@ from sciretrieve.errors import CorruptData, InvalidRequest, SciretrieveError
 from sciretrieve.types import Paper
 from tests.encoders.test_layouts import BIOMED, unchecked
 from tests.toy_weights import (
+    LAYERS,
     bert_config,
     random_bert,
     write_adapters,
@@ -72,7 +73,7 @@ def test_an_adapter_for_another_architecture(specter2: Path) -> None:
 
 def test_an_adapter_for_a_deeper_model(specter2: Path) -> None:
     path = specter2 / "specter2" / "pytorch_adapter.bin"
-    edit(path, lambda state: [state.pop(name) for name in list(state) if ".layer.3." in name])
+    edit(path, lambda state: [state.pop(name) for name in list(state) if f".layer.{LAYERS - 1}." in name])
     refused(load_encoder("specter2"), InvalidRequest, "does not fit the model")
 
 

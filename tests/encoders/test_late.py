@@ -79,7 +79,7 @@ def test_each_side_gives_tokens_by_its_own_adapter(models: Path) -> None:
     np.testing.assert_allclose(tokens[1], by_text(encoder, [Paper("", text)])[0], atol=1e-4)
 
 
-def test_torch_gives_the_token_vectors_of_openvino(models: Path) -> None:
+def test_torch_gives_the_vectors_of_openvino_on_one_device_or_several(models: Path) -> None:
     write_bert(models / "allenai" / "specter", 1)
     encoder = late(load_encoder("specter", precision="fp32"))
     packing = packing_of(encoder)
@@ -91,11 +91,13 @@ def test_torch_gives_the_token_vectors_of_openvino(models: Path) -> None:
     for runtime in (one, many):
         torch_vectors, torch_readings = runtime.run_late(tokens, as_they_are)
         np.testing.assert_allclose(torch_vectors, vectors, atol=1e-4)
+        np.testing.assert_allclose(runtime.run(tokens), vectors, atol=1e-4)
         for (states, counts), (expected, expected_counts) in zip(torch_readings, readings, strict=True):
             np.testing.assert_allclose(states, expected, atol=1e-4)
             np.testing.assert_array_equal(counts, expected_counts)
     packed = many.run_late(tokens, packing.pack)[1]  # a method of an object, which goes to other processes
     assert sum(len(codes) for codes, _ in packed) == sum(int(counts.sum()) for _, counts in readings)
+    assert len(tokens.batches) > len(many._workers) == 2
     for worker in many._workers:
         worker.shutdown()
 

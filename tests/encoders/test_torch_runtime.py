@@ -12,7 +12,7 @@ from sciretrieve.encoders import load_encoder, torch_runtime
 from sciretrieve.encoders.artifact import PROBES, Arithmetic, Artifact
 from sciretrieve.encoders.runtimes import Runtimes
 from sciretrieve.encoders.text_encoder import TextEncoder
-from sciretrieve.encoders.torch_runtime import ManyDevices, TorchRuntime, Weights
+from sciretrieve.encoders.torch_runtime import TorchRuntime, Weights
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.types import Paper, Query
 from tests.toy_weights import write_bert
@@ -54,17 +54,6 @@ def test_bf16_in_torch_passes_the_guard() -> None:
     assert model.precision == "bf16"
     assert not np.array_equal(ours, exact)
     assert (ours * exact).sum(axis=1).min() > 0.9999
-
-
-def test_several_devices_share_the_batches(encoder: TextEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    tokens = artifact(encoder).tokenise([f"{paper.title} {paper.abstract}" for paper in PAPERS], 128)
-    assert len(tokens.batches) > 8
-    weights = Weights(encoder.spec, "", encoder.folders)
-    many = ManyDevices(lambda: weights, artifact(encoder), ["cpu", "cpu"], "fp32")
-    np.testing.assert_allclose(many.run(tokens), in_torch(encoder).run(tokens), atol=1e-5)
-    assert len(many._workers) == 2
-    for worker in many._workers:
-        worker.shutdown()
 
 
 def test_a_batch_that_does_not_fit_is_halved(encoder: TextEncoder) -> None:

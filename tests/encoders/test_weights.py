@@ -138,7 +138,7 @@ def test_an_unreachable_hub_says_what_is_missing_and_where_it_may_be_put(models:
         _ = load_encoder("specter2").dim
     assert "config.json of allenai/specter2_base" in str(caught.value)
     assert str(models / "allenai/specter2_base") in str(caught.value)
-    assert "--encoder minilm, which needs no download" in str(caught.value)
+    assert "use minilm as `encoder`, which needs no download" in str(caught.value)
 
 
 @pytest.fixture(params=["closed", "silent"])
@@ -184,11 +184,11 @@ def test_unreleased_weights_say_where_they_may_be_put(models: Path) -> None:
 def test_the_rename_trap_on_disk(models: Path) -> None:
     write_bert(models / "base", 1)
     write_adapters(models, models / "base", {"[PRX]": Path("specter2")}, 2)
-    with pytest.raises(InvalidRequest, match=r"holds an adapter, not a model.*use --encoder specter2"):
+    with pytest.raises(InvalidRequest, match=r"holds an adapter, not a model.*use specter2 as `encoder`"):
         load_encoder(str(models / "specter2"))
     with pytest.raises(InvalidRequest, match="holds a model where an adapter is expected"):
         _ = load_encoder(str(models / "base"), adapter=str(models / "base")).dim
-    with pytest.raises(InvalidRequest, match=r"allenai/specter2 is an adapter, not a model.*--encoder specter2"):
+    with pytest.raises(InvalidRequest, match=r"allenai/specter2 is an adapter, not a model.*use specter2 as `encoder`"):
         load_encoder("allenai/specter2")
     with pytest.raises(InvalidRequest, match="there is no folder"):
         load_encoder(str(models / "absent"))

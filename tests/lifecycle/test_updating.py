@@ -558,8 +558,7 @@ def one_thread() -> Iterator[None]:
     faiss.omp_set_num_threads(threads)
 
 
-@pytest.mark.parametrize("shard_size", [7, 40, 1000])
-@pytest.mark.parametrize("dense", ["flat", "HNSW16"])
+@pytest.mark.parametrize(("dense", "shard_size"), [("flat", 7), ("HNSW16", 40), ("flat", 1000)])
 @pytest.mark.usefixtures("one_thread")
 def test_answers_are_those_of_an_index_built_afresh(dense: str, shard_size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # a graph is used for shards of any size, and finds all papers of one so small

@@ -60,7 +60,7 @@ def ndcg(index: sr.Index, folder: Path, qrels: dict[str, dict[str, int]], **opti
     run = index.search(queries, 1000, group=False, **options)
     scores = {ranking.query.id: dict(zip(ranking.ids, ranking.scores.tolist(), strict=True)) for ranking in run}
     measured = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10"}).evaluate(scores)
-    assert len(measured) == len(qrels) == 300
+    assert len(measured) == len(qrels)
     return float(sum(value["ndcg_cut_10"] for value in measured.values())) / len(measured)
 
 
@@ -74,13 +74,14 @@ def test_bm25_on_the_whole_set(folder: Path, qrels: dict[str, dict[str, int]], t
 
 @pytest.mark.embedded_encoder
 def test_hybrid_beats_both_halves_on_a_subset(folder: Path, qrels: dict[str, dict[str, int]], tmp_path: Path) -> None:
-    """Every judged paper, and one in twelve of the others: harder than nothing, quick enough for every run."""
+    """A quarter of the queries, every paper judged for these, and one in twenty of the others: harder than nothing, quick enough for every
+    run."""
     table = pq.read_table(folder / "corpus.parquet")
+    qrels = dict(list(qrels.items())[::4])
     judged = {paper for papers in qrels.values() for paper in papers}
-    rows = [row for number, row in enumerate(table.to_pylist()) if str(row["id"]) in judged or number % 12 == 0]
+    rows = [row for number, row in enumerate(table.to_pylist()) if str(row["id"]) in judged or number % 20 == 0]
     (tmp_path / "subset.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     index = sr.build(tmp_path / "subset.jsonl", tmp_path / "index")
     dense, bm25, hybrid = (ndcg(index, folder, qrels, mode=mode) for mode in ("dense", "bm25", "hybrid"))
-    assert dense > 0.70
-    assert bm25 > 0.70
-    assert hybrid > max(dense, bm25) + 0.02
+    assert min(dense, bm25) > 0.85
+    assert hybrid > max(dense, bm25) + 0.01
