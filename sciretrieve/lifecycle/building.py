@@ -205,7 +205,9 @@ class Build:
         plan = {**self.plan, **facts} if share == ALL else {**self.plan, **facts, "share": [share.number, share.of]}
         pending = self._pending(plan, resume, overwrite)
         if pending.state.get("is_full"):
-            return pending
+            if share == ALL or not overwrite:
+                return pending
+            pending = self._pending(plan, resume=False, overwrite=True)  # a finished part is asked for anew
         try:
             pending = probed(pending, self.encoder)
             intake = Intake(

@@ -146,7 +146,8 @@ def _parts(directory: Path) -> list[Pending]:
     for part in ordered[1:]:
         if unlike := _unlike(ordered[0], part):
             raise InvalidRequest(
-                f"the parts {ordered[0].share} and {part.share} of {directory} have another {unlike}; build one of them anew"
+                f"the parts {ordered[0].share} and {part.share} of {directory} have another {unlike}; "
+                f"build one of them anew, with `sciretrieve index CORPUS --part {part.share} --overwrite`"
             )
     return ordered
 

@@ -10,11 +10,13 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.errors import InvalidRequest
-from sciretrieve.lifecycle import parts
+from sciretrieve.lifecycle import building, parts
 from sciretrieve.options import BuildSettings
+from sciretrieve.types import Paper
 from tests.command_line import sciretrieve
 from tests.lifecycle.test_building import Stop, StopAfter, contents
 from tests.made_up import made_up_papers, write_jsonl
+from tests.toy_encoder import LetterEncoder
 
 SETTINGS = BuildSettings(encoder=None, shard_size=30)
 SHARES = ("1/3", "2/3", "3/3")
@@ -113,6 +115,23 @@ def test_parts_of_other_corpora_or_settings_are_refused(corpus: Path, tmp_path: 
     sr.build_part(corpus, tmp_path / "index", "1/3", SETTINGS)
     with pytest.raises(InvalidRequest, match="several divisions"):
         sr.join(tmp_path / "index")
+
+
+class Drifted(LetterEncoder):
+    """The same by name and identity, with other vectors: as another version of a library makes them."""
+
+    def _vector(self, paper: Paper, side: int) -> list[float]:
+        return super()._vector(paper, side)[::-1]
+
+
+def test_parts_whose_encoders_give_other_vectors_are_refused(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for share, encoder in (("1/2", LetterEncoder()), ("2/2", Drifted())):
+        monkeypatch.setattr(building, "load_encoder", lambda *_, encoder=encoder, **__: encoder)
+        sr.build_part(corpus, tmp_path / "index", share, encoder="letters", shard_size=30)
+    with pytest.raises(InvalidRequest, match="another vector for the same text, though their encoder has one name"):
+        sr.join(tmp_path / "index")
+    sr.build_part(corpus, tmp_path / "index", "1/2", encoder="letters", shard_size=30, overwrite=True)
+    sr.join(tmp_path / "index")
 
 
 def test_an_index_that_is_there_is_not_touched(corpus: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import json
 import math
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -184,7 +184,7 @@ def finish(partial: Path, papers: int, truncated: int | None, sources: tuple[int
 def finished_facts(folder: Path) -> ShardFacts:
     """The facts that `finish` wrote on a shard. Raises CorruptData."""
     try:
-        return shard_facts(read_sealed(folder / SHARD_FACTS))
+        return replace(shard_facts(read_sealed(folder / SHARD_FACTS)), name=folder.name)  # a part's shards get other numbers when joined
     except (KeyError, TypeError, ValueError) as error:
         raise CorruptData(f"{folder / SHARD_FACTS} is damaged ({error}); remove {folder} and run the command again") from error
 
