@@ -277,7 +277,7 @@ def test_building_again_is_quick_and_changes_nothing(big: Path, whole: sr.Index)
 def test_another_corpus_or_setting_does_not_write_over_an_index(big: Path, corpus: Path, whole: sr.Index) -> None:
     before = contents(whole)
     for source, settings in ((corpus, SETTINGS), (big, {**SETTINGS, "shard_size": 500})):
-        with pytest.raises(IndexExists, match="--overwrite"):
+        with pytest.raises(IndexExists, match="pass `overwrite`"):
             sr.build(source, whole.path, **settings)
     assert contents(whole) == before
 

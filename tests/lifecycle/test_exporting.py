@@ -64,7 +64,7 @@ def test_what_faiss_cannot_make_is_refused(index: sr.Index, tmp_path: Path) -> N
         export(index, tmp_path / "out.faiss", "Foo")
     with pytest.raises(InvalidRequest, match="too few to train a FAISS index of the type PQ8x12"):
         export(index, tmp_path / "out.faiss", "PQ8x12")
-    with pytest.raises(InvalidRequest, match=r"--dense hnsw is for FAISS; name a \.faiss file"):
+    with pytest.raises(InvalidRequest, match=r"`dense='hnsw'` is for FAISS; name a \.faiss file"):
         export(index, tmp_path / "out.npy", "hnsw")
     assert not list(tmp_path.iterdir())
 

@@ -167,7 +167,7 @@ def test_what_costs_too_much_is_refused(tmp_path: Path, corpus: Path, monkeypatc
     receipt = Receipt(66, 100, ndcg_loss=0.51 * (loss == "ndcg_loss"), recall_loss=0.51 * (loss == "recall_loss"), cosine=0.99)
     monkeypatch.setattr(quantising, "_receipt", lambda *arguments: receipt)
     monkeypatch.setattr(quantising, "_write_graph", lambda *arguments: None)
-    with pytest.raises(InvalidRequest, match=r"int8 is too coarse for specter on this corpus \(.*-0\.51.*\); use --precision auto"):
+    with pytest.raises(InvalidRequest, match=r"int8 is too coarse for specter on this corpus \(.*-0\.51.*\); use `precision='auto'`"):
         build(corpus, tmp_path / "index")
     assert not list(tmp_path.glob("index/pending*"))
 

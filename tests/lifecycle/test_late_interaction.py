@@ -114,7 +114,7 @@ def test_an_index_without_them_makes_those_of_the_first_papers_when_asked(corpus
     assert [json.loads(line)["id"] for line in shown.splitlines()] == made.ids[:3]
     explained = json.loads(answer("search", QUERY, "-i", plain.path, "--rerank", "tokens", "-f", "json", "-k", "3", "--explain"))
     assert any(hit["explanation"]["meanings"] for hit in explained["hits"])
-    with pytest.raises(InvalidRequest, match="late interaction is a part of hybrid search, not of --mode bm25; leave out one of them"):
+    with pytest.raises(InvalidRequest, match="late interaction is a part of hybrid search, not of `mode='bm25'`; leave out one of them"):
         plain.search(QUERY, mode="bm25", late=True)
 
 

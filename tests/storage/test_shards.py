@@ -213,12 +213,14 @@ def test_a_file_that_does_not_fit_its_shard_is_named_whatever_the_checksum_says(
     "change", [{"name": "../000000"}, {"files": {"../x": {}}}, {"deleted": 3}, {"surprise": 1}, {"papers": None}], ids=str
 )
 def test_facts_that_no_shard_has_are_refused(tmp_path: Path, change: dict[str, Any]) -> None:
-    facts = {"name": "000000", "papers": 2, "files": {}, "sources": [0]}
-    write_sealed(tmp_path / "shard.json", facts)
-    assert finished_facts(tmp_path) == ShardFacts("000000", 2, {})
-    write_sealed(tmp_path / "shard.json", facts | change)
+    facts = {"name": "000003", "papers": 2, "files": {}, "sources": [0]}
+    folder = tmp_path / "000000"
+    folder.mkdir()
+    write_sealed(folder / "shard.json", facts)
+    assert finished_facts(folder) == ShardFacts("000000", 2, {})  # a part's shards get other numbers when joined
+    write_sealed(folder / "shard.json", facts | change)
     with pytest.raises(CorruptData, match=r"shard\.json is damaged"):
-        finished_facts(tmp_path)
+        finished_facts(folder)
 
 
 def test_no_text_stands_for_several_columns() -> None:
