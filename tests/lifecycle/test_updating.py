@@ -801,8 +801,7 @@ def test_papers_with_vectors_made_elsewhere_are_added(tmp_path: Path, monkeypatc
 # interruptions
 
 
-@pytest.mark.parametrize("change", [sr.add, sr.sync])
-@pytest.mark.parametrize("left", [29, 22, 5, 1])
+@pytest.mark.parametrize(("change", "left"), [(sr.add, 29), (sr.sync, 22), (sr.add, 5), (sr.sync, 1)])
 def test_an_interrupted_change_goes_on_where_it_stopped(
     change: Any, left: int, folder: Path, tmp_path: Path, letters: LetterEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
