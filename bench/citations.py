@@ -33,7 +33,7 @@ from sciretrieve.metrics.measures import Evaluator, parse_measure
 from sciretrieve.metrics.significance import compare, interval
 from sciretrieve.query.citations import CitationGraph, Graph, Names, citation_graph
 from sciretrieve.query.ranking import linking
-from sciretrieve.query.ranking.linking import DEPTH, Linked
+from sciretrieve.query.ranking.linking import DEPTH, LinkedPapers
 from sciretrieve.runs import Ranking
 from sciretrieve.types import Rows
 
@@ -109,11 +109,11 @@ def values(task: Task, rankings: Mapping[int, Ranking]) -> Any:
     return np.array([[scored.get(str(row), {}).get(measure, 0.0) for measure in MEASURES] for row in rankings])
 
 
-def linked(index: sr.Index, task: Task, unknown: int) -> dict[int, Linked]:
+def linked(index: sr.Index, task: Task, unknown: int) -> dict[int, LinkedPapers]:
     """The papers that the task's graph links with each query, where papers are taken to have so many unknown works."""
     usual, citation_graph.UNKNOWN = citation_graph.UNKNOWN, unknown
     graph = CitationGraph(task.graph.papers, task.graph.papers, task.graph.names, task.graph.graph)
-    links = {row: Linked(*graph.related(row), index.ids, True) for row in task.wanted}
+    links = {row: LinkedPapers(*graph.related(row), index.ids, True) for row in task.wanted}
     citation_graph.UNKNOWN = usual
     return links
 

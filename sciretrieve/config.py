@@ -47,7 +47,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SettingValue:
     """A setting's value, and where it comes from: "default", "environment" or "file"; `place` names the variable, or file and line."""
 
     value: Value
@@ -89,7 +89,7 @@ def home() -> Path:
         return Path("/")
 
 
-def setting(key: str) -> Found:
+def setting(key: str) -> SettingValue:
     """What a setting is.
 
     Raises:
@@ -98,14 +98,14 @@ def setting(key: str) -> Found:
     known = SETTINGS[key]
     if text := os.environ.get(known.variable):
         place = f"${known.variable}"
-        return Found(
+        return SettingValue(
             _checked(known, _parsed(known, text.split(os.pathsep) if known.kind == "folders" else [text]), place), "environment", place
         )
     path = config_file()
     if key in (values := _read(path)):
         value, line = values[key]
-        return Found(value, "file", f"{path}, line {line}")
-    return Found(known.default(), "default")
+        return SettingValue(value, "file", f"{path}, line {line}")
+    return SettingValue(known.default(), "default")
 
 
 def parsed(key: str, texts: list[str]) -> Value:

@@ -408,8 +408,8 @@ def reindex(
 ) -> None:
     """Rebuild an index with other settings, from its stored vectors and terms.
 
-    Nothing is encoded, but for --late, which can be interrupted and goes on where it stopped. It also brings an index of an
-    earlier version up to date: it converts one of format version 1, and adds the words of authors, venues and keywords where they lack.
+    Nothing is encoded, but for --late, which can be interrupted and goes on where it stopped. It also adds the words of
+    authors, venues and keywords to an index of an earlier version.
     """
     if context.invoked_subcommand is not None:
         return

@@ -273,7 +273,7 @@ def given_encoder(name: str | None, index: Path, device: Device = "cpu") -> Enco
 
     try:
         built = read_manifest(index).encoder
-    except CorruptData:  # which those will tell who read it next
+    except CorruptData:  # whoever reads it next reports the damage
         built = None
     return moved_encoder(name, built or {}, device)
 

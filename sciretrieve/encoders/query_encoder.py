@@ -98,7 +98,7 @@ class QueryEncoder:
         return late(self.encoder)
 
     def checked(self, side: SideName) -> Encoder:
-        """The encoder, one side of which was seen to give what it gave when the index was built. Raises InvalidRequest if it does not."""
+        """The encoder, one side of which gives the same vectors as when the index was built. Raises InvalidRequest if it does not."""
         self._check({side})
         return self.encoder
 

@@ -31,12 +31,12 @@ from ..papers.corpora import ColumnMap, Corpus, Sources, TableCorpus, open_corpu
 from ..progress import Silent, shown
 from ..protocols import Encoder, Progress, Workers
 from ..query.index import Index
-from ..storage.commits import Change, Spanning, commit, next_generation
+from ..storage.commits import Change, IndexSettings, commit, next_generation
 from ..storage.manifest import FORMAT, MANIFEST, PARTS, PENDING, SHARD_NAME, SHARDS, Manifest, Source, library_versions, read_manifest
 from ..storage.pending import Pending
 from ..storage.sweeping import sweep
+from .ingest import Ingest, encoder_facts, full, plain_json, probed, publish_rejections, shards_of, why_none
 from .int8_building import quantised
-from .intake import Intake, encoder_facts, full, plain_json, probed, publish_rejections, shards_of, why_none
 
 SPANNING = ("metric", "dense", "lexical", "recall")
 """The settings of what spans shards."""
@@ -107,7 +107,7 @@ def check_place(directory: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Means:
+class BuildComponents:
     """What the settings of a build ask for: what encodes papers, how vectors are compared, what makes terms; None for what is left out."""
 
     encoder: Encoder | None
@@ -115,7 +115,7 @@ class Means:
     analyzer: Analyzer | None
 
     @classmethod
-    def of(cls, settings: BuildSettings) -> Means:
+    def of(cls, settings: BuildSettings) -> BuildComponents:
         """Open it. Raises as `load_encoder`; InvalidRequest if FAISS has no index of that type."""
         analyzer = Analyzer() if settings.lexical else None
         if not settings.encoder:
@@ -144,7 +144,7 @@ class Means:
 
 
 def keeps_tokens(settings: BuildSettings, encoder: Encoder | None, papers: int, progress: Progress) -> bool:
-    """Whether an index of so many papers keeps token vectors of its encoder, which `Means` opened."""
+    """Whether an index of so many papers keeps token vectors of its encoder, which `BuildComponents` opened."""
     if not has_tokens(encoder):
         return False
     if settings.late or papers <= LATE_PAPERS:
@@ -167,8 +167,8 @@ class Build:
     ) -> None:
         self.corpus, self.directory, self.settings = corpus, directory, settings
         self.strict, self.progress, self.workers = strict, progress, workers
-        means = Means.of(settings)
-        self.encoder, self.metric, self.analyzer = means.encoder, means.metric, means.analyzer
+        components = BuildComponents.of(settings)
+        self.encoder, self.metric, self.analyzer = components.encoder, components.metric, components.analyzer
         self.plan = plain_json(
             {
                 "command": "index",
@@ -210,7 +210,7 @@ class Build:
             pending = self._pending(plan, resume=False, overwrite=True)  # a finished part is asked for anew
         try:
             pending = probed(pending, self.encoder)
-            intake = Intake(
+            ingest = Ingest(
                 pending,
                 self.encoder,
                 self.analyzer,
@@ -220,17 +220,17 @@ class Build:
                 plain_precision(self.settings),
                 self.settings.device,
             )
-            intake = intake.cut(self.corpus, self.settings.limit, self.strict, lambda batch: batch.papers)
-            if not (intake.pending.cut or {})["shards"]:
-                raise InvalidRequest(f"the corpus has no paper to index{why_none(intake.pending)}")
-            intake = self._with_tokens(intake)
-            pending = intake.pending
+            ingest = ingest.cut(self.corpus, self.settings.limit, self.strict, lambda batch: batch.papers)
+            if not (ingest.pending.cut or {})["shards"]:
+                raise InvalidRequest(f"the corpus has no paper to index{why_none(ingest.pending)}")
+            ingest = self._with_tokens(ingest)
+            pending = ingest.pending
             # what cannot be chosen is an error before papers are encoded
             _spanning(self.plan, self.metric, sum((pending.cut or {})["shards"]), Silent())
             if self.encoder is not None and self.settings.precision == "int8":
                 pending = quantised(pending, self.encoder, self.progress)
-                intake = replace(intake, pending=pending, encoder=in_int8(self.encoder, pending.int8))
-            return full(intake.fill(0), intake.encoder, self.metric)
+                ingest = replace(ingest, pending=pending, encoder=in_int8(self.encoder, pending.int8))
+            return full(ingest.fill(0), ingest.encoder, self.metric)
         except SciretrieveError:
             self._forget(pending)
             raise
@@ -242,9 +242,9 @@ class Build:
             return differences
         return ", ".join(filter(None, (differences, "--late")))
 
-    def _with_tokens(self, intake: Intake) -> Intake:
+    def _with_tokens(self, ingest: Ingest) -> Ingest:
         """Decide whether these papers have token vectors, and how they are packed, unless this work did."""
-        pending = intake.pending
+        pending = ingest.pending
         if "late" not in pending.state and has_tokens(self.encoder):
             is_late = keeps_tokens(self.settings, self.encoder, sum((pending.cut or {})["shards"]), self.progress)
             if is_late and self.encoder is not None:
@@ -252,8 +252,8 @@ class Build:
             pending = pending.noting(late=is_late)
         packing = pending.packing()
         if packing is None and has_tokens(self.encoder):
-            intake = replace(intake, encoder=Means.of(replace(self.settings, late=False)).encoder)
-        return replace(intake, pending=pending, packing=packing)
+            ingest = replace(ingest, encoder=BuildComponents.of(replace(self.settings, late=False)).encoder)
+        return replace(ingest, pending=pending, packing=packing)
 
     def _current(self, overwrite: bool) -> Manifest | None:
         """The index that is there. One that cannot be read can still be overwritten."""
@@ -301,8 +301,8 @@ class Build:
         if "memory" in changed_names:
             changed_names.add("dense")
         spanning = _spanning(self.plan, self.metric, old.papers, self.progress)
-        settings = replace(Spanning.of(old), **{name: getattr(spanning, name) for name in SPANNING if name in changed_names})
-        if settings == Spanning.of(old):
+        settings = replace(IndexSettings.of(old), **{name: getattr(spanning, name) for name in SPANNING if name in changed_names})
+        if settings == IndexSettings.of(old):
             self.progress.note(f"{self.directory} is up to date: the same corpus and settings")
         else:
             self.progress.note(f"{self.directory} has these papers already; none is encoded again")
@@ -360,12 +360,12 @@ def publish(
     sweep(directory, progress, keep=0)
 
 
-def _spanning(plan: Mapping[str, Any], metric: Metric | None, papers: int, progress: Progress) -> Spanning:
+def _spanning(plan: Mapping[str, Any], metric: Metric | None, papers: int, progress: Progress) -> IndexSettings:
     """The settings of what spans the shards of so many papers."""
     settings, encoder = plan["settings"], plan["encoder"]
     hybrid = settings["lexical"] is not None
     dense = chosen_dense(settings["dense"], encoder and encoder["dim"], papers, settings["memory"], hybrid, progress)
-    return Spanning(metric, dense, settings["lexical"] and Bm25Parameters(**settings["lexical"]), settings["recall"])
+    return IndexSettings(metric, dense, settings["lexical"] and Bm25Parameters(**settings["lexical"]), settings["recall"])
 
 
 def chosen_dense(dense: str, dim: int | None, papers: int, memory: int | None, hybrid: bool, progress: Progress) -> str:

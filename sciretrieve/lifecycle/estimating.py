@@ -38,7 +38,7 @@ from ..protocols import Encoder, Progress, unheard
 from ..storage.shards import cut_shard, fill
 from ..storage.shards.cutting import SHARD_BYTES, contents
 from ..types import Vectors
-from .building import Means, chosen_dense, keeps_tokens
+from .building import BuildComponents, chosen_dense, keeps_tokens
 from .int8_building import spread
 
 SAMPLE = 4096
@@ -127,7 +127,7 @@ def estimate(
     settings = changed(settings, changes)
     opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
     with shown(progress) as listener:
-        means = Means.of(settings)
+        components = BuildComponents.of(settings)
         reading = Reading(listener.note if opened_corpus.has_columns else lambda _: None)
 
         def read(batch: Batch) -> None:
@@ -135,7 +135,7 @@ def estimate(
             listener.advance(len(batch.papers))
 
         listener.start(None, unit="papers read")
-        sample = sampled(opened_corpus, max(SAMPLE, means.encoder.window if means.encoder else 0), settings.limit, read)
+        sample = sampled(opened_corpus, max(SAMPLE, components.encoder.window if components.encoder else 0), settings.limit, read)
         papers = min(sample.expected, settings.limit or sample.expected)
         if not papers:
             first = sample.first_rejected
@@ -146,7 +146,7 @@ def estimate(
             )
             raise InvalidRequest(f"the corpus has no paper to index; {why}")
         with tempfile.TemporaryDirectory(prefix="sciretrieve-") as folder:
-            return _Estimation(sample, papers, settings, means, Path(folder), listener).run()
+            return _Estimation(sample, papers, settings, components, Path(folder), listener).run()
 
 
 class _Estimation:
@@ -158,8 +158,10 @@ class _Estimation:
         dense: how the vectors will be searched.
     """
 
-    def __init__(self, sample: Sample, papers: int, settings: BuildSettings, means: Means, folder: Path, progress: Progress) -> None:
-        self.sample, self.papers, self.settings, self.means = sample, papers, settings, means
+    def __init__(
+        self, sample: Sample, papers: int, settings: BuildSettings, components: BuildComponents, folder: Path, progress: Progress
+    ) -> None:
+        self.sample, self.papers, self.settings, self.components = sample, papers, settings, components
         self.packing: Packing | None = None
         self.folder, self.progress, self.in_int8 = folder, progress, settings.precision == "int8"
         self.count = len(sample.papers)
@@ -167,7 +169,7 @@ class _Estimation:
         self.paper_memory = sample.bytes / sample.accepted
         self.shard = min(settings.shard_size, math.ceil(SHARD_BYTES / self.paper_memory), papers)
         self.shards = math.ceil(papers / self.shard)
-        dim = means.encoder.dim if means.encoder else None
+        dim = components.encoder.dim if components.encoder else None
         self.dense = chosen_dense(settings.dense, dim, papers, settings.memory, settings.lexical is not None, progress)
         self.seconds_of = {"reading": sample.seconds}
         self.bytes_of: dict[str, float] = {}
@@ -177,7 +179,7 @@ class _Estimation:
 
     def run(self) -> Estimate:
         """Try each step on the sample, and scale what it took."""
-        encoder, metric, analyzer = self.means.encoder, self.means.metric, self.means.analyzer
+        encoder, metric, analyzer = self.components.encoder, self.components.metric, self.components.analyzer
         if encoder is not None and self.in_int8:
             quantise(encoder, spread(self.sample.papers), self.folder / "int8")
             encoder = in_int8(encoder, self.folder / "int8")
@@ -185,7 +187,7 @@ class _Estimation:
             if keeps_tokens(self.settings, encoder, self.papers, self.progress):
                 self.packing = packing_of(encoder)
             else:
-                encoder = Means.of(replace(self.settings, late=False)).encoder
+                encoder = BuildComponents.of(replace(self.settings, late=False)).encoder
         growth = self._cut_papers()
         if analyzer is not None:
             growth = max(growth, self._count_terms(analyzer))

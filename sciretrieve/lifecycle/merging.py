@@ -26,7 +26,7 @@ from ..matching.lexical.postings import write_postings
 from ..progress import shown
 from ..protocols import Progress
 from ..query.snapshot import Snapshot
-from ..storage.commits import Change, Spanning, commit
+from ..storage.commits import Change, IndexSettings, commit
 from ..storage.manifest import FORMAT, ShardFacts
 from ..storage.pending import Pending
 from ..storage.shards import Shard, cut_shard, finished_facts
@@ -79,7 +79,7 @@ def merge(index: str | Path, *, progress: Progress | bool = True) -> Merge:
                     listener.start(sum(len(shard.scope) for group in groups for shard in group))
                     merged = [_merged(pending, place, snapshot, group, listener) for place, group in enumerate(groups)]
                     shards = (*(facts for facts in old.shards if facts.name not in gone), *merged)
-                    new = commit(directory, old, replace(old, shards=shards), Spanning.of(old), Change("merge"), listener)
+                    new = commit(directory, old, replace(old, shards=shards), IndexSettings.of(old), Change("merge"), listener)
             sweep(directory, listener, keep=0)
             return Merge(len(old.shards), len(new.shards), before - space(directory), new.generation)
 

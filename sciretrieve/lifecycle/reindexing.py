@@ -1,50 +1,39 @@
-"""Rebuilding what is derived, without encoding any paper: other dense indexes, other parameters; and indexes of format version 1."""
+"""Rebuilding what is derived, without encoding any paper: other dense indexes, other parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
-
-import pyarrow.parquet as pq
 
 from ..choices import METRICS, Metric, check_choice
 from ..encoders import late as with_tokens
 from ..encoders import packing_of
 from ..encoders.query_encoder import QueryEncoder
-from ..errors import CorruptData, InvalidRequest
-from ..files.schema import concat
-from ..files.writing import copy, describe, read_json, remove, write_lock
+from ..errors import InvalidRequest
+from ..files.writing import write_lock
 from ..matching.dense.ann import NAMED, check_factory
 from ..matching.dense.choosing import auto_dense
 from ..matching.fusion import Fusion
 from ..matching.late import write_packing
 from ..matching.lexical import FIELDS_FILE, Analyzer, Bm25Parameters
-from ..options import BuildSettings, check_recall
+from ..options import check_recall
 from ..progress import Silent, shown
 from ..protocols import Encoder, Progress
 from ..query.snapshot import Snapshot
-from ..storage.commits import Change, Spanning, commit, next_generation
+from ..storage.commits import Change, IndexSettings, commit, next_generation
 from ..storage.manifest import (
     FORMAT,
-    MANIFEST,
-    SHARD_NAME,
-    SHARDS,
     TOKEN_FILES,
     Manifest,
-    ShardFacts,
-    Source,
     encoder_file,
-    is_first_format,
     read_manifest,
 )
 from ..storage.pending import Pending
 from ..storage.repairing import made_anew
-from ..storage.shards import cut_shard, fill, finished_facts
-from ..storage.shards.cutting import contents
 from ..storage.sweeping import sweep
-from .intake import plain_json, ran_in
+from .ingest import ran_in
 
 
 def reindex(
@@ -59,8 +48,8 @@ def reindex(
     encoder: Encoder | None = None,
     progress: Progress | bool = True,
 ) -> Manifest:
-    """Rebuild what spans an index's shards with other settings, as a new generation; and bring an index of an earlier version up to date:
-    one of format version 1, or without the words of authors, venues and keywords.
+    """Rebuild what spans an index's shards with other settings, as a new generation; and give an index of an earlier version the
+    words of authors, venues and keywords.
 
     Papers are encoded again only to add token vectors; that can be interrupted, and goes on when it is called again.
 
@@ -91,11 +80,9 @@ def reindex(
             raise InvalidRequest("`memory` is what `dense='auto'` goes by; give both")
         if recall is not None:
             check_recall(recall)
-        if not is_first_format(directory):
-            read_manifest(directory)  # before there is a lock file in a directory that is no index
+        read_manifest(directory)  # before there is a lock file in a directory that is no index
         with write_lock(directory):
-            is_old_format = is_first_format(directory)
-            old = _converted(directory, listener) if is_old_format else read_manifest(directory)
+            old = read_manifest(directory)
             if lexical is not None and old.bm25 is None:
                 raise InvalidRequest(f"{directory} has no BM25; build it with BM25")
             if isinstance(lexical, Mapping) and old.bm25 is not None:
@@ -103,7 +90,7 @@ def reindex(
                     check_choice("BM25 parameter", name, [field.name for field in fields(Bm25Parameters)])
                 lexical = replace(old.bm25, **lexical)
             parameters = lexical if isinstance(lexical, Bm25Parameters) else old.bm25
-            settings = Spanning(metric or old.metric, old.dense if dense is None else dense, parameters, Spanning.of(old).recall)
+            settings = IndexSettings(metric or old.metric, old.dense if dense is None else dense, parameters, IndexSettings.of(old).recall)
             if recall is not None:
                 settings = replace(settings, recall=recall)
             if old.encoder is None and (dense not in (None, "none") or metric is not None):
@@ -118,9 +105,8 @@ def reindex(
                     check_factory(settings.dense, int(old.encoder["dim"]), settings.metric)
             changed_tokens = late is not None and late != (old.late is not None)
             lacking = _lacking_fields(old)
-            if settings == Spanning.of(old) and not changed_tokens and not lacking:
-                if not is_old_format:
-                    listener.note(f"{directory} has these settings already")
+            if settings == IndexSettings.of(old) and not changed_tokens and not lacking:
+                listener.note(f"{directory} has these settings already")
                 new = old
             else:
                 build = {**old.build, "settings": {**old.build["settings"], "recall": settings.recall}}
@@ -196,86 +182,6 @@ def refit(directory: Path, parameters: Bm25Parameters, fusion: Fusion) -> Manife
     """
     with write_lock(directory):
         old = read_manifest(directory)
-        new = commit(directory, old, old, replace(Spanning.of(old), lexical=parameters), Change("tune"), Silent(), fusion=fusion)
+        new = commit(directory, old, old, replace(IndexSettings.of(old), lexical=parameters), Change("tune"), Silent(), fusion=fusion)
         sweep(directory, Silent())
     return new
-
-
-def _converted(directory: Path, progress: Progress) -> Manifest:
-    """Convert an index of format version 1: its papers and vectors stay as they are, their terms are counted anew."""
-    old = read_json(directory / MANIFEST)
-    progress.note(f"converting {directory} from format version 1; nothing is encoded")
-    try:
-        return _convert(directory, old, progress)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise CorruptData(
-            f"{directory / MANIFEST} is damaged ({type(error).__name__}: {error}); rebuild the index with `sciretrieve index --overwrite`"
-        ) from error
-
-
-def _convert(directory: Path, old: Mapping[str, Any], progress: Progress) -> Manifest:
-    if old["metric"] not in (None, *METRICS):
-        raise ValueError(f"metric {old['metric']!r}")
-    plan = {"command": "reindex", "format": FORMAT, "base": old["generation"], "shards": [facts["name"] for facts in old["shards"]]}
-    pending = Pending.take_up(directory, plan, progress)
-    progress.start(old["papers"])
-    shards = [_convert_shard(directory, facts, pending, place, old, progress) for place, facts in enumerate(old["shards"])]
-    build = old["build"]
-    lexical = old["lexical"]
-    parameters = None if lexical is None else Bm25Parameters(**{name: lexical[name] for name in ("variant", "k1", "b", "delta", "title")})
-    manifest = Manifest(
-        format=FORMAT,
-        generation=old["generation"],
-        previous=None,
-        created=old["created"],
-        papers=old["papers"],
-        rejected=old["rejected"],
-        metric=old["metric"],
-        dense=old["dense"],
-        encoder=old["encoder"],
-        lexical=None,
-        shards=tuple(shards),
-        sources=(Source(tuple(build["corpus"]), build["fingerprint"], old["generation"]),),
-        whole=build["fingerprint"],
-        replaced=(),
-        build=plain_json(
-            {
-                "command": "index",
-                "format": FORMAT,
-                "settings": {**asdict(BuildSettings()), **build["settings"]},
-                "encoder": build["encoder"],
-                "analyzer": Analyzer().spec if lexical is not None else None,
-            }
-        ),
-        versions=old["versions"],
-        log=(),
-    )
-    fusion = None if old.get("fusion") is None else Fusion(**old["fusion"])
-    settings = Spanning(old["metric"], old["dense"], parameters)
-    new = commit(directory, None, manifest, settings, Change("reindex", added=old["papers"]), progress, anew=True, fusion=fusion)
-    remove(directory / "build.json")  # the first format's mark of work in progress
-    return new
-
-
-def _convert_shard(
-    directory: Path, facts: Mapping[str, Any], pending: Pending, place: int, old: Mapping[str, Any], progress: Progress
-) -> ShardFacts:
-    if not SHARD_NAME.fullmatch(facts["name"]):
-        raise ValueError(f"shard {facts['name']!r}")
-    if pending.folder(place).is_dir():
-        return replace(finished_facts(pending.folder(place)), truncated=facts["truncated"])
-    source, partial = directory / SHARDS / facts["name"], pending.partial(place)
-    for name in ("papers.parquet", "vectors.npy"):
-        if name in facts["files"]:
-            fault = None if (source / name).exists() else "is missing"
-            if fault is None and describe(source / name) != facts["files"][name]:
-                fault = "is damaged: it is not as it was written"
-            if fault is not None:
-                raise CorruptData(f"{source / name} {fault}; restore it, or rebuild the index with `sciretrieve index --overwrite`")
-    with pq.ParquetFile(source / "papers.parquet") as file:
-        papers = concat([file.read_row_group(group) for group in range(file.num_row_groups)])
-    cut_shard(partial, papers, contents(papers))
-    if "vectors.npy" in facts["files"]:
-        copy(source / "vectors.npy", partial / "vectors.npy")
-    analyzer = Analyzer() if old["lexical"] is not None else None
-    return replace(fill(partial, 0, None, analyzer, progress.advance), truncated=facts["truncated"])

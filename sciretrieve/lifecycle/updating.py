@@ -28,7 +28,7 @@ from ..progress import shown
 from ..protocols import Encoder, Progress
 from ..query.narrowing.filters import comparisons, parse, value_of
 from ..query.snapshot import Snapshot, as_ids
-from ..storage.commits import Change, Spanning, commit, next_generation, publish, with_deleted
+from ..storage.commits import Change, IndexSettings, commit, next_generation, publish, with_deleted
 from ..storage.manifest import FORMAT, ShardFacts, Source, generations, library_versions
 from ..storage.pending import Pending
 from ..storage.shards import Shard
@@ -37,7 +37,7 @@ from ..types import Rows
 from ..wording import counted, listed
 from .building import LIBRARIES
 from .comparison import Comparison, IdTable
-from .intake import Intake, probed, publish_rejections, ran_in, shards_of
+from .ingest import Ingest, probed, publish_rejections, ran_in, shards_of
 
 NAMED = 5
 """Papers that are named of those that are deleted, or that stand in the way."""
@@ -218,7 +218,7 @@ def delete(
             old = snapshot.manifest
             shards = _thinned(snapshot, rows, next_generation(directory))
             change = Change("delete", deleted=len(rows))
-            new = commit(directory, old, replace(old, shards=shards, whole=None), Spanning.of(old), change, listener)
+            new = commit(directory, old, replace(old, shards=shards, whole=None), IndexSettings.of(old), change, listener)
         sweep(directory, listener)
     return replace(deletion, generation=new.generation)
 
@@ -401,7 +401,7 @@ class _Update:
         if pending.cut is None or not pending.is_whole or not pending.is_worth_keeping or pending.plan["encoder"] != self.plan["encoder"]:
             return
         self.progress.note(f"first finishing the interrupted {pending.plan['command']} of {', '.join(pending.plan['corpus'][:3])}")
-        shards = shards_of(self._intake(probed(pending, self.encoder, self.snapshot.golden)).fill(len(self.old.sources)))
+        shards = shards_of(self._ingest(probed(pending, self.encoder, self.snapshot.golden)).fill(len(self.old.sources)))
         verified = Verified(self.directory)
         rows = IdTable(self.snapshot).rows([id for facts in shards for id in Shard(verified, facts, 0).ids.to_pylist()])
         replaced_rows = np.sort(rows[rows >= 0])
@@ -410,9 +410,9 @@ class _Update:
         update = self._commit(replace(pending, state={**pending.state, "cut": cut}), shards, replaced_rows)
         self.progress.note(f"that added {counted(update.added, 'paper')} and replaced {update.replaced:,}")
 
-    def _intake(self, pending: Pending) -> Intake:
+    def _ingest(self, pending: Pending) -> Ingest:
         shard_size = self.old.build["settings"]["shard_size"]
-        return Intake(pending, self.encoder, self.analyzer, shard_size, self.progress, packing=self.snapshot.packing)
+        return Ingest(pending, self.encoder, self.analyzer, shard_size, self.progress, packing=self.snapshot.packing)
 
     def run(self, strict: bool, resume: bool) -> Update:
         """Take in what is new, delete what is to go, and commit."""
@@ -422,13 +422,13 @@ class _Update:
         pending = Pending.take_up(self.directory, self.plan, self.progress, resume=resume)
         try:
             pending = probed(pending, self.encoder, self.snapshot.golden)
-            intake = self._intake(pending).cut(self.corpus, None, strict, lambda batch: self.comparison.chosen(batch), self._finished)
-            pending = intake.pending
+            ingest = self._ingest(pending).cut(self.corpus, None, strict, lambda batch: self.comparison.chosen(batch), self._finished)
+            pending = ingest.pending
             cut = pending.cut or {}
             if not cut["papers"] and self.command == "sync":
                 raise InvalidRequest(NO_PAPER)
             self._check_missing(cut)
-            shards = shards_of(intake.fill(len(self.old.sources)))
+            shards = shards_of(ingest.fill(len(self.old.sources)))
         except SciretrieveError:
             pending = Pending.read(self.directory, "change") or pending
             if not pending.is_worth_keeping:
@@ -514,7 +514,7 @@ class _Update:
             versions=library_versions(LIBRARIES),
         )
         change = Change(pending.plan["command"], update.added, update.replaced, update.deleted)
-        new = commit(self.directory, self.old, manifest, Spanning.of(self.old), change, self.progress)
+        new = commit(self.directory, self.old, manifest, IndexSettings.of(self.old), change, self.progress)
         pending.end()
         small_shards = sum(2 * facts.papers < self.old.build["settings"]["shard_size"] for facts in new.shards)
         if small_shards > MANY_SHARDS:

@@ -73,7 +73,7 @@ class Scope:
 
 
 @dataclass(frozen=True, eq=False)
-class Stretch:
+class RowRange:
     """Papers that may answer where only those of a stretch of rows are asked for.
 
     Attributes:

@@ -38,7 +38,7 @@ IN_PROSE = re.compile(r"10\.\d{4,9}/[^\s\"<>]+|arxiv:[^\s,;)\]]+|pmid:\d+|https?
 OPENALEX = re.compile(r"(?:(?i:(?:https?://)?(?:api\.)?openalex\.org/(?:works/)?w)|W)(\d+)")
 SEMANTIC_SCHOLAR = re.compile(r"(?:https?://)?(?:www\.)?(?:api\.)?semanticscholar\.org/\S*?([0-9a-f]{40})", re.IGNORECASE)
 LIKELY = r"(?i)10\.\d{4,9}/|arxiv|doi|pmid|pubmed|openalex|semanticscholar|corpusid|^\d{4}\.\d{4,5}(v\d+)?$|^[a-z-]+(\.[a-z]{2})?/\d{7}"
-"""What a text has that may be an identifier of some kind: others are taken as they are, of which there are millions."""
+"""What every DOI, arXiv number and PubMed id contains. A text without it, as most are, is taken as it is."""
 
 
 def _corpus_id(text: str) -> str | None:

@@ -31,7 +31,7 @@ from ..types import Match, Query, Rows, Scores, Vectors
 from .ranking.diversity import diverse
 from .ranking.grouping import grouped
 from .ranking.leading import led
-from .ranking.linking import DEPTH, Linked, linked_papers
+from .ranking.linking import DEPTH, LinkedPapers, linked_papers
 from .ranking.reranking import reranked
 from .reading.feedback import fed_back, likeness
 from .reading.reader import Reader
@@ -225,7 +225,7 @@ class Index(Snapshot):
         return full_corpus.top(vectors, self.live_vectors(self.vectors), k, metric, device)
 
     def _answered(
-        self, probes: Sequence[Probe], k: int, mode: Mode, fusion: Fusion, options: SearchOptions, linked: Linked | None = None
+        self, probes: Sequence[Probe], k: int, mode: Mode, fusion: Fusion, options: SearchOptions, linked: LinkedPapers | None = None
     ) -> Run:
         """Search, and do to the rankings what the options say; as deep as it takes to have k papers left."""
         if options.diversify and not self.vectors:

@@ -35,7 +35,7 @@ from .shards import Shard, open_shards, scope_of, write_deleted
 
 
 @dataclass(frozen=True, slots=True)
-class Spanning:
+class IndexSettings:
     """The settings of what spans shards: how vectors are compared, how they are searched, BM25's parameters, and the share of the
     best papers that an approximate dense index should find."""
 
@@ -45,7 +45,7 @@ class Spanning:
     recall: float = RECALL
 
     @classmethod
-    def of(cls, manifest: Manifest) -> Spanning:
+    def of(cls, manifest: Manifest) -> IndexSettings:
         """The settings of a generation."""
         return cls(manifest.metric, manifest.dense, manifest.bm25, manifest.build["settings"].get("recall", RECALL))
 
@@ -65,7 +65,7 @@ def commit(
     directory: Path,
     old: Manifest | None,
     new: Manifest,
-    settings: Spanning,
+    settings: IndexSettings,
     change: Change,
     progress: Progress,
     *,
@@ -144,7 +144,7 @@ def next_generation(directory: Path) -> int:
     return max(numbers, default=0) + 1
 
 
-def _fusion(old: Manifest | None, settings: Spanning, progress: Progress) -> Mapping[str, Any] | None:
+def _fusion(old: Manifest | None, settings: IndexSettings, progress: Progress) -> Mapping[str, Any] | None:
     if old is None or old.fusion is None:
         return None
     if (settings.metric, settings.lexical) == (old.metric, old.bm25):
@@ -196,7 +196,7 @@ def _with_anns(
     shards: Sequence[ShardFacts],
     generation: int,
     old: Manifest | None,
-    settings: Spanning,
+    settings: IndexSettings,
     progress: Progress,
     workers: Workers | None,
 ) -> tuple[ShardFacts, ...]:
@@ -221,7 +221,7 @@ def _with_anns(
     return tuple(done)
 
 
-def _without_other_ann(facts: ShardFacts, old: Manifest | None, settings: Spanning) -> ShardFacts:
+def _without_other_ann(facts: ShardFacts, old: Manifest | None, settings: IndexSettings) -> ShardFacts:
     """A shard without its FAISS index if that is of other settings."""
     if old is not None and (old.metric, old.dense) == (settings.metric, settings.dense):
         return facts
@@ -247,7 +247,7 @@ def _trial(
     encoder: Mapping[str, Any] | None,
     shards: tuple[ShardFacts, ...],
     old: Manifest | None,
-    settings: Spanning,
+    settings: IndexSettings,
     progress: Progress,
 ) -> Trial | None:
     """What the dense index is worth, measured where it or the recall that is wanted changed."""

@@ -234,8 +234,7 @@ def _read(directory: Path, path: Path) -> Manifest:
     index_format = read_json(path).get("format")
     if index_format == 1:
         raise CorruptData(
-            f"{directory} is an index of format version 1; convert it, without encoding anything, with "
-            f"`sciretrieve reindex -i {shlex.quote(str(directory))}`"
+            f"{directory} is an index of format version 1, which is no longer read; build it anew with `sciretrieve index --overwrite`"
         )
     if isinstance(index_format, int) and index_format > FORMAT:
         raise CorruptData(
@@ -254,11 +253,6 @@ def _absence(directory: Path, generation: int | None) -> NotFound | CorruptData:
     if generations(directory):
         return CorruptData(f"{directory / MANIFEST} is missing; restore it, or try `sciretrieve verify --repair`")
     return NotFound(f"there is no index at {directory}; build one with `sciretrieve index CORPUS -o {shlex.quote(str(directory))}`")
-
-
-def is_first_format(directory: Path) -> bool:
-    """Whether there is an index of format version 1."""
-    return (directory / MANIFEST).is_file() and read_json(directory / MANIFEST).get("format") == 1
 
 
 def check_sizes(directory: Path, manifest: Manifest) -> None:

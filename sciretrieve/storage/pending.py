@@ -26,7 +26,7 @@ from ..matching.sharding import Share
 from ..protocols import Progress
 from ..types import Rows, Vectors
 from ..wording import counted
-from .manifest import FORMAT, SHARDS, Manifest, is_first_format, read_manifest
+from .manifest import FORMAT, SHARDS, Manifest, read_manifest
 
 KINDS: Mapping[str, tuple[str, ...]] = {"pending": ("index",), "change": ("add", "merge", "reindex", "repair", "sync")}
 """What the names of a kind's files begin with, and the commands that do such work."""
@@ -68,7 +68,7 @@ class Pending:
             case _:
                 raise CorruptData(f"{path} is of another version; run the command that was interrupted again, which starts over")
         with suppress(CorruptData, NotFound):  # a manifest that cannot be read names none of its shards
-            if not is_first_format(directory) and any(pending.has(facts.name) for facts in read_manifest(directory).shards):
+            if any(pending.has(facts.name) for facts in read_manifest(directory).shards):
                 pending.end()
                 return None
         return pending

@@ -26,7 +26,7 @@ from ..matching.lexical import Analyzer
 from ..once import once
 from ..progress import shown
 from ..protocols import Encoder, Progress
-from .commits import Change, Spanning, commit, next_generation, with_deleted
+from .commits import Change, IndexSettings, commit, next_generation, with_deleted
 from .manifest import (
     FORMAT,
     GENERATIONS,
@@ -194,7 +194,7 @@ class _Repair:
             return False
         manifest = replace(self.old, shards=shards, encoder=self._with_packing(self._with_golden()))
         fusion = Fusion(**self.old.fusion) if self.old.fusion else None
-        commit(self.directory, old, manifest, Spanning.of(self.old), Change("repair"), self.progress, fusion=fusion)
+        commit(self.directory, old, manifest, IndexSettings.of(self.old), Change("repair"), self.progress, fusion=fusion)
         return True
 
     def _faulty(self, facts: ShardFacts, analyzed_otherwise: bool) -> set[str]:

@@ -245,7 +245,7 @@ def test_rejected_rows_are_told(tmp_path: Path) -> None:
         (["index", "noid.csv", "--encoder", "specter9"], 2, "unknown encoder 'specter9'"),
         (["index", "noid.csv", "-o", "notes.docx"], 2, "is a file"),
         (["export", "-i", "INDEX", "-o", "out.xyz"], 2, "cannot export"),
-        (["search", "x", "-i", "old"], 3, "format version 1; convert it, without encoding anything, with `sciretrieve reindex -i old`"),
+        (["search", "x", "-i", "old"], 3, "format version 1, which is no longer read; build it anew with `sciretrieve index --overwrite`"),
         (["search", "x", "-i", "newer"], 3, "format version 3"),
         (["search", "x", "-i", "damaged"], 3, "damaged/manifest.json is damaged: its checksum does not match"),
         (["batch", "\r" + "x" * 300, "-i", "INDEX"], 4, "File name too long"),

@@ -5,7 +5,6 @@ Indexes are encoded by `tests.toy_encoder`, and have shards of seven papers.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -18,12 +17,11 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.errors import CorruptData, NotFound
-from sciretrieve.files.writing import remove, write_json
 from sciretrieve.lifecycle import add, delete, merge, refit, reindex, sync
 from sciretrieve.matching.fusion import Fusion
 from sciretrieve.matching.lexical import Bm25Parameters
 from sciretrieve.progress import Silent
-from sciretrieve.storage.manifest import generation_file, generations, is_first_format, read_manifest
+from sciretrieve.storage.manifest import generation_file, generations, read_manifest
 from sciretrieve.storage.repairing import repair
 from sciretrieve.storage.verifying import Fault, verify
 from tests.made_up import made_up_papers, write_jsonl
@@ -120,10 +118,6 @@ def reindex_dense(index: Path, corpora: Corpora) -> None:
     reindex(index, dense="HNSW4,SQ8")
 
 
-def reindex_flat(index: Path, corpora: Corpora) -> None:
-    reindex(index, dense="flat")
-
-
 def reindex_late(index: Path, corpora: Corpora, **options: Any) -> None:
     reindex(index, late=True, encoder=LetterEncoder(), **options)
 
@@ -153,14 +147,6 @@ def repair_words(index: Path, corpora: Corpora) -> None:
     repair_all(index, corpora)
 
 
-def make_first_format(index: Path, corpora: Corpora) -> None:
-    """Make of an index one of format version 1, as far as its conversion reads that."""
-    manifest = json.loads((index / "manifest.json").read_text(encoding="utf-8"))
-    build = {**manifest["build"], "corpus": [str(corpora.library)], "fingerprint": manifest["whole"]}
-    remove(index / "generations")
-    write_json(index / "manifest.json", {**manifest, "format": 1, "build": build})
-
-
 def repair_all(index: Path, corpora: Corpora, **options: Any) -> None:
     repair(index, encoder=LetterEncoder(), **options)
 
@@ -187,7 +173,6 @@ STORIES: dict[str, tuple[Step, ...]] = {
         merge_shards,
     ),
     "reindex": (build(), reindex_dense),
-    "reindex of format version 1": (build("hnsw"), make_first_format, reindex_flat),
     "tune": (build(), tune),
     "repair": (build(), delete_papers("p0001", "p0009"), damage, repair_all),
 }
@@ -242,10 +227,6 @@ def seen(index: Path) -> Seen:
         opened = sr.open(index, encoder=LetterEncoder())
     except NotFound:
         return Seen(None, frozenset())
-    except CorruptData:
-        if not is_first_format(index):
-            raise
-        return Seen({"format": 1}, frozenset())
     answers: dict[str, Any] = {}
     with opened:
         for mode in opened.modes:

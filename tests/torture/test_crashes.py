@@ -223,7 +223,7 @@ OTHERS: dict[str, Step] = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name in STORIES if name not in ("repair", "reindex of format version 1")])
+@pytest.mark.parametrize("name", [name for name in STORIES if name != "repair"])
 def test_whatever_is_done_after_a_crash_does_what_it_says(
     name: str, tell: Callable[[str], Story], corpora: Corpora, tmp_path: Path, effort: Effort
 ) -> None:

@@ -26,7 +26,7 @@ from ...matching.dense.vectors import search as search_vectors
 from ...matching.late import QueryTokens, TokenShard, matches
 from ...matching.lexical import Bm25
 from ...matching.lexical.bm25 import Weights
-from ...matching.scope import Scope, Stretch
+from ...matching.scope import RowRange, Scope
 from ...matching.search import Probe, Searcher
 from ...once import once
 from ...protocols import Encoder
@@ -148,7 +148,7 @@ class _Process:
         bm25 = self._bm25[group]
         assert bm25 is not None
         return [
-            replace(bm25, frequencies=query.frequencies).best(query.terms, query.k, Stretch(group.rows[0], query.scope), query.others)
+            replace(bm25, frequencies=query.frequencies).best(query.terms, query.k, RowRange(group.rows[0], query.scope), query.others)
             for query in words
         ]
 

@@ -17,7 +17,7 @@ from ...once import once
 from ...options import Bm25Parameters
 from ...types import Mask, Rows
 from .. import topk
-from ..scope import Scope, Stretch
+from ..scope import RowRange, Scope
 from ..sharding import by_shard
 from .corpus_statistics import Frequencies, Statistics
 from .fields import FIELD_END, FIELDS, Fields, field_of, is_field_term
@@ -229,7 +229,7 @@ class Bm25:
             scores[span], matched[span] = shard_scores, shard_matched
         return scores, matched
 
-    def best(self, terms: Mapping[str, float], k: int, scope: Scope | Stretch, others: Rows = NO_ROWS) -> tuple[Rows, Weights, Weights]:
+    def best(self, terms: Mapping[str, float], k: int, scope: Scope | RowRange, others: Rows = NO_ROWS) -> tuple[Rows, Weights, Weights]:
         """The k best papers of a scope for weighted query terms, a shard at a time.
 
         Returns:

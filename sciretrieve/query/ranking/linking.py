@@ -27,7 +27,7 @@ GRAPHED = 100_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Linked:
+class LinkedPapers:
     """Papers that citations link with the given ones.
 
     Attributes:
@@ -80,7 +80,7 @@ def linked_papers(
     text: str | None,
     by: SimilarBy | None,
     filter: Filter,
-) -> Linked | None:
+) -> LinkedPapers | None:
     """The papers that citations link with the given ones, if these count: the mean over the given ones, less a fifth of
     the mean over the negatives, as in Rocchio's formula. Raises as `Index.similar`."""
     if by is not None:
@@ -100,4 +100,4 @@ def linked_papers(
     scope = snapshot.narrower.passing(filter).without(np.concatenate([positive_rows, negative_rows]))
     rows = np.flatnonzero((scores > 0) & scope.flags)
     alone = by == "citations"
-    return Linked(rows, scores[rows], snapshot.ids, alone) if alone or len(rows) else None
+    return LinkedPapers(rows, scores[rows], snapshot.ids, alone) if alone or len(rows) else None

@@ -8,7 +8,7 @@ from ...choices import Mode
 from ...evaluation.published import rows
 from .neighbours import CATEGORIES
 from .similarities import Retrieval
-from .study import OPTIMAL, Found, Study
+from .study import OPTIMAL, NeighbourShares, Study
 
 NAMES: Mapping[Mode, str] = {"dense": "dense", "bm25": "BM25", "hybrid": "hybrid"}
 PAPER = "Singh and Singh 2022"
@@ -167,7 +167,7 @@ def _pair(retrieval: Retrieval) -> list[str]:
     return [f"{retrieval.mrr:.3f}", f"{100 * retrieval.t100:.1f}"]
 
 
-def _percent(found: Found | None, field: str) -> str:
+def _percent(found: NeighbourShares | None, field: str) -> str:
     return "–" if found is None else f"{100 * getattr(found, field):.1f}"
 
 

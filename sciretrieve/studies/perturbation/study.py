@@ -66,7 +66,7 @@ MODES: tuple[Mode, ...] = ("dense", "bm25", "hybrid")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class NeighbourShares:
     """What a class's neighbours find, as shares from 0 to 1: the paper that they are made of as the first of all papers (`nn1`) or among
     the first ten (`nn10`), and as much of its own 10 and 20 nearest texts (`aop10`, `aop20`)."""
 
@@ -91,7 +91,7 @@ class ClassResult:
     code: str
     category: Category
     papers: int
-    found: Mapping[Mode, Found]
+    found: Mapping[Mode, NeighbourShares]
     similarities: Similarities | None
     to_original: float | None
 
@@ -146,10 +146,10 @@ class Study:
         """The ways in which was searched."""
         return list(self.tasks)
 
-    def category(self, category: Category, mode: Mode) -> Found | None:
+    def category(self, category: Category, mode: Mode) -> NeighbourShares | None:
         """The means over a category's classes; None if none of them has a neighbour."""
         rows = [asdict(result.found[mode]) for result in self.classes if result.category == category]
-        return Found(**{name: float(np.mean([row[name] for row in rows])) for name in rows[0]}) if rows else None
+        return NeighbourShares(**{name: float(np.mean([row[name] for row in rows])) for name in rows[0]}) if rows else None
 
     def is_optimal(self, category: Category, mode: Mode) -> bool | None:
         """Whether a category is represented optimally, by Table 5's thresholds for AOP-20; None if it has no neighbour."""
@@ -317,13 +317,13 @@ class _Work:
             self.progress.advance(1)
         return results
 
-    def _found(self, papers: Index, candidates: Index, code: str, mode: Mode) -> Found:
+    def _found(self, papers: Index, candidates: Index, code: str, mode: Mode) -> NeighbourShares:
         texts, places = self.neighbours[code], self.places[code]
         own = self.library.answers(papers, texts, 10, mode) == places[:, None]
         some = np.array(sorted(random.Random(f"{self.seed} {code}").sample(range(len(texts)), min(len(texts), OVERLAP_QUERIES))))
         nearest = self.library.answers(candidates, [texts[number] for number in some], 20, mode)
         originals = self.library.answers(candidates, [self.papers[place] for place in places[some]], 20, mode)
-        return Found(
+        return NeighbourShares(
             float(own[:, 0].mean()),
             float(own.any(axis=1).mean()),
             overlap(nearest[:, :10], originals[:, :10]),

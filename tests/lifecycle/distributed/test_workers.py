@@ -64,7 +64,7 @@ def test_the_index_is_that_of_one_machine_also_where_a_node_dies_in_mid_build(
     approximate = replace(SETTINGS, dense="IVF4,SQ8")
     here = sr.build(corpus, tmp_path / "here", approximate)
     assert [facts.ann_file for facts in here.manifest.shards] == ["dense-000001.faiss"] * 5
-    monkeypatch.setattr("sciretrieve.lifecycle.intake.fill", None)  # in this process
+    monkeypatch.setattr("sciretrieve.lifecycle.ingest.fill", None)  # in this process
     monkeypatch.setattr("sciretrieve.storage.commits.build_ann", None)
     doomed = cluster.add_node(num_cpus=1)
     deaths: list[str] = []

@@ -26,7 +26,7 @@ from ..wording import counted
 
 
 @dataclass(frozen=True)
-class Intake:
+class Ingest:
     """What taking in a corpus needs.
 
     Attributes:
@@ -56,7 +56,7 @@ class Intake:
         strict: bool,
         chosen: Callable[[Batch], pa.Table],
         finished: Callable[[], Mapping[str, Any]] = dict,
-    ) -> Intake:
+    ) -> Ingest:
         """Read the corpus and cut its papers into shards, unless that is done.
 
         Args:
