@@ -1,14 +1,15 @@
-"""What options may be: the names of modes, metrics, fusions and the like, each as a type and as the tuple of its values; and a
-check of options against their declared types."""
+"""What options may be: the names of modes, metrics, fusions and the like, each as a type and as the tuple of its values; how an option
+says what it is for; and a check of options against their declared types and bounds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from numbers import Integral, Real
 from reprlib import repr as shortened
 from types import UnionType
-from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from .errors import InvalidRequest, UnknownName
 
@@ -47,6 +48,30 @@ SIMILAR_BY: tuple[SimilarBy, ...] = get_args(SimilarBy)
 SIDES: tuple[SideName, ...] = get_args(SideName)
 
 
+@dataclass(frozen=True, slots=True)
+class Help:
+    """What an option is for, as the type of a field or an argument says it: `limit: Annotated[int | None, Help("…", "N", least=1)]`.
+
+    Attributes:
+        text: what `--help` prints.
+        unit: what stands there for the value, such as N or YEAR.
+        least: the least number that it may be.
+        most: the greatest.
+    """
+
+    text: str
+    unit: str | None = None
+    least: int | None = None
+    most: int | None = None
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise InvalidRequest for a number that the option cannot be."""
+        if (self.least is None or value >= self.least) and (self.most is None or value <= self.most):
+            return
+        bounds = f"be at least {self.least}" if self.most is None else f"lie between {self.least} and {self.most:,}"
+        raise InvalidRequest(f"`{name}` must {bounds}, not {value}")
+
+
 def check_choice(kind: str, value: str, choices: Sequence[str]) -> None:
     """Raise UnknownName for a value that is none of the choices."""
     if value not in choices:
@@ -61,9 +86,11 @@ def check_types(options: Any) -> None:
         InvalidRequest: a value has another type.
     """
     options_class: Any = type(options)
-    for name, types in _types(options_class).items():
+    for name, (types, help) in _declared(options_class).items():
         value = getattr(options, name)
         if any(_is(value, kind) for kind in types):
+            if help is not None and isinstance(value, Real) and not isinstance(value, bool):
+                help.check(name, value)
             continue
         choices = next((get_args(kind) for kind in types if get_origin(kind) is Literal), None)
         if choices is not None and isinstance(value, str):
@@ -82,11 +109,28 @@ _WORDS: dict[Any, str] = {
 """Types in words, for people."""
 
 
+def options_of(options_class: type) -> Mapping[str, Any]:
+    """The types of a class's fields, with the help of those that have it. A reranker is known to type checkers only: to import its
+    protocol would load NumPy."""
+    return get_type_hints(options_class, localns={"Reranker": object}, include_extras=True)
+
+
 @cache
-def _types(options_class: type) -> dict[str, tuple[Any, ...]]:
-    """The types that each field may have. A reranker is known to type checkers only: to import its protocol would load NumPy."""
-    hints = get_type_hints(options_class, localns={"Reranker": object})
-    return {name: get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,) for name, hint in hints.items()}
+def _declared(options_class: type) -> dict[str, tuple[tuple[Any, ...], Help | None]]:
+    """The types that each field may have, and its help."""
+    declared = {}
+    for name, hint in options_of(options_class).items():
+        plain, help = parted(hint)
+        declared[name] = get_args(plain) if get_origin(plain) in (Union, UnionType) else (plain,), help
+    return declared
+
+
+def parted(hint: Any) -> tuple[Any, Help | None]:
+    """A declared type apart from its help, if it has one."""
+    if get_origin(hint) is not Annotated:
+        return hint, None
+    plain, *extras = get_args(hint)
+    return plain, next((extra for extra in extras if isinstance(extra, Help)), None)
 
 
 def _is(value: object, kind: Any) -> bool:

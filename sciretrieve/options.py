@@ -1,14 +1,15 @@
-"""How to index and how to search: every option with its type and its default, once.
+"""How to index and how to search: every option with its type, its help and its default, once.
 
-The Python API, the commands and evaluation all use these. Nothing heavy is imported here, so that `--help` costs nothing.
+The Python API, the commands and evaluation all use these: `--help` prints an option's help, and values are checked against its bounds.
+Nothing heavy is imported here, so that `--help` costs nothing.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypedDict, TypeVar
 
-from .choices import Bm25Variant, BuildPrecision, Device, Filter, FusionMethod, Metric, Mode, PoolingName, check_choice, check_types
+from .choices import Bm25Variant, BuildPrecision, Device, Filter, FusionMethod, Help, Metric, Mode, PoolingName, check_choice, check_types
 from .errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -21,6 +22,46 @@ LARGEST_SHARD = 1_000_000
 
 RECALL = 0.98
 """The share of the true best 10 papers that an approximate index should find."""
+MOST_STEPS = (1 << 31) - 1
+"""The greatest `ef` and `nprobe` that FAISS takes."""
+
+# options of several classes or commands
+
+ENCODER = Help(
+    "A name that `sciretrieve encoders` lists, a folder or hub id with a model, mean:A+B or concat:A+B for several, vectors:FILE or "
+    "faiss:FILE.",
+    "NAME",
+)
+EncoderName: TypeAlias = Annotated[str, ENCODER]
+Adapter: TypeAlias = Annotated[
+    str | None,
+    Help(
+        "Which adapter, expert, instruction or control code reads papers; or a folder or hub id with an adapter; or an instruction in "
+        "your own words. One for each encoder of several: A+B.",
+        "NAME",
+    ),
+]
+QueryAdapter: TypeAlias = Annotated[str | None, Help("The same for text queries.", "NAME")]
+Pooling: TypeAlias = Annotated[
+    PoolingName | None,
+    Help("What of a model becomes the vector: the mean of all tokens, or the first, [CLS]; default: what its files say."),
+]
+Template: TypeAlias = Annotated[str | None, Help("A paper's text to the encoder, e.g. '{title}{sep}{abstract}'.", "TEXT")]
+QueryTemplate: TypeAlias = Annotated[str | None, Help("A text query's text to the encoder, e.g. 'query: {text}'.", "TEXT")]
+RunsOn: TypeAlias = Annotated[Device, Help("Where the encoder runs; auto: on the GPUs, if there are any.")]
+SearchMode: TypeAlias = Annotated[Mode | None, Help("How to search; default: the best the index has.")]
+Passing: TypeAlias = Annotated[
+    Filter, Help("Answer only with papers that pass, e.g. 'year >= 2018 and venue == \"ACL\"'; if repeated, all must hold.", "EXPR")
+]
+Fusion: TypeAlias = Annotated[
+    FusionMethod | None, Help("How hybrid combines dense and BM25 scores; default: as the index is tuned, else blend.")
+]
+Ef: TypeAlias = Annotated[int | None, Help("Candidates that an HNSW index keeps; default: as many as the recall needs.", "N", least=1)]
+Nprobe: TypeAlias = Annotated[int | None, Help("Lists of an IVF index to search; default: as many as the recall needs.", "N", least=1)]
+RecallWanted: TypeAlias = Annotated[
+    float | None, Help("Of the true best 10, what an approximate index should find; 1 scores every vector.", "SHARE")
+]
+RerankDepth: TypeAlias = Annotated[int, Help("How many papers are reordered.", "N", least=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,62 +72,46 @@ class Bm25Parameters:
     2004). The defaults were measured, see docs/quality.md.
     """
 
-    variant: Bm25Variant = "lucene"
-    k1: float = 1.2
-    b: float = 0.75
-    delta: float = 0.5
-    title: float = 2.0
+    variant: Annotated[Bm25Variant, Help("The variant of BM25.")] = "lucene"
+    k1: Annotated[float, Help("BM25's saturation of term frequency.", least=0)] = 1.2
+    b: Annotated[float, Help("BM25's normalisation of length.", least=0, most=1)] = 0.75
+    delta: Annotated[float, Help("What bm25l and bm25+ add for every term that occurs.")] = 0.5
+    title: Annotated[float, Help("How often a term in a title counts.", least=0)] = 2.0
 
     def __post_init__(self) -> None:
         check_types(self)
-        if not (self.k1 >= 0 and 0 <= self.b <= 1 and self.title >= 0):
-            raise InvalidRequest(f"BM25 wants k1 >= 0, 0 <= b <= 1 and a title weight >= 0, not {self.k1}, {self.b} and {self.title}")
 
 
 @dataclass(frozen=True, slots=True)
 class BuildSettings:
     """How to build an index. Two builds with equal settings over the same corpus give the same index.
 
-    Attributes:
-        encoder: a name of the catalogue, a folder or a hub id with a model, `mean:A+B` or `concat:A+B` for several, `vectors:FILE` or
-            `faiss:FILE`; None for no vectors.
-        adapter: which of the encoder's adapters (experts, instructions) reads papers, or a folder or a hub id with one.
-        query_adapter: the same for text queries.
-        bare_titles: whether a paper without an abstract is its title alone to the encoder, see `load_encoder`.
-        pooling: how token states become one vector, "mean" or "cls"; by default as the model's files or the catalogue say.
-        template: the text of a paper to the encoder, see `load_encoder`.
-        query_template: that of a text query.
-        metric: "l2", "ip" or "cosine"; by default the one that the encoder was trained for.
-        dense: "auto", "flat", "hnsw", "ivf", any FAISS factory string, or "none", which is `encoder=None`.
-        precision: "bf16", "fp32", or "auto": bf16 where the machine computes in it; or "int8", quantised with the corpus's own papers,
-            which is refused where it costs more than half a point of nDCG@10 or recall@100 of these. Queries are never encoded in int8.
-        device: "cpu", "cuda", or "auto": a GPU where there is one. Queries are encoded on the CPU later.
-        lexical: BM25's parameters; None for no BM25.
-        shard_size: papers a shard.
-        limit: stop after so many papers.
-        memory: bytes that "auto" may choose a dense index of, which a search should find in memory; None for no limit.
-        recall: the share of the true best 10 papers that an approximate dense index should find.
-        late: whether token vectors are kept for late interaction, some 5 kB a paper, which hybrid search takes as a third part; by default
-            where the encoder is one for which that was measured to be a gain, for up to 250,000 papers.
+    `encoder` is None for no vectors, and `lexical` for no BM25; `bare_titles` and the texts of papers are as in `load_encoder`. With
+    precision "int8" the encoder is quantised with the corpus's own papers, which is refused where it costs more than half a point of
+    nDCG@10 or recall@100 of these; queries are never encoded in int8, and always on the CPU.
     """
 
-    encoder: str | None = "minilm"
-    adapter: str | None = None
-    query_adapter: str | None = None
-    bare_titles: bool = False
-    pooling: PoolingName | None = None
-    template: str | None = None
-    query_template: str | None = None
-    metric: Metric | None = None
-    dense: str = "auto"
-    precision: BuildPrecision = "auto"
-    device: Device = "auto"
-    lexical: Bm25Parameters | None = Bm25Parameters()
-    shard_size: int = SHARD_SIZE
-    limit: int | None = None
-    memory: int | None = None
-    recall: float = RECALL
-    late: bool | None = None
+    encoder: Annotated[str | None, ENCODER] = "minilm"
+    adapter: Adapter = None
+    query_adapter: QueryAdapter = None
+    bare_titles: Annotated[bool, Help("Whether a paper without an abstract is its title alone to the encoder.")] = False
+    pooling: Pooling = None
+    template: Template = None
+    query_template: QueryTemplate = None
+    metric: Annotated[Metric | None, Help("How vectors are compared; default: as the encoder was trained.")] = None
+    dense: Annotated[str, Help("auto, flat (exact), hnsw, ivf, rabitq, a FAISS factory string, or none for BM25 only.", "TYPE")] = "auto"
+    precision: Annotated[
+        BuildPrecision, Help("The encoder's arithmetic; auto: bf16 where supported; int8: quantised with papers of the corpus.")
+    ] = "auto"
+    device: RunsOn = "auto"
+    lexical: Annotated[Bm25Parameters | None, Help("BM25's parameters, or none of it.")] = Bm25Parameters()
+    shard_size: Annotated[int, Help("Papers per shard.", "N", least=1, most=LARGEST_SHARD)] = SHARD_SIZE
+    limit: Annotated[int | None, Help("Index only the first N papers.", "N", least=1)] = None
+    memory: Annotated[int | None, Help("Bytes of memory that the dense index may take that `dense='auto'` chooses.")] = None
+    recall: Annotated[float, Help("Of the true best 10, what an approximate index should find.", "SHARE")] = RECALL
+    late: Annotated[
+        bool | None, Help("With or without token vectors for late interaction, some 5 kB a paper; default: with minilm, to 250,000 papers.")
+    ] = None
 
     def __post_init__(self) -> None:
         if self.dense == "none":
@@ -95,10 +120,6 @@ class BuildSettings:
         check_types(self)
         if self.encoder is None and self.lexical is None:
             raise InvalidRequest("an index needs vectors or BM25; leave out `dense='none'` or `lexical=None`")
-        if not 1 <= self.shard_size <= LARGEST_SHARD:
-            raise InvalidRequest(f"`shard_size` must lie between 1 and {LARGEST_SHARD:,}, not {self.shard_size}")
-        if self.limit is not None and self.limit < 1:
-            raise InvalidRequest(f"`limit` must be at least 1, not {self.limit}")
         if self.memory is not None and self.dense != "auto":
             raise InvalidRequest(f"`memory` is what `dense='auto'` goes by; leave it out with `dense={self.dense!r}`")
         check_recall(self.recall)
@@ -131,56 +152,57 @@ class BuildKeywords(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True)
+class ColumnMap:
+    """The columns of a corpus that stand for fields; of None, those that have one of a field's usual names."""
+
+    id: Annotated[str | None, Help("The column with the papers' ids.", "COLUMN")] = None
+    title: Annotated[str | None, Help("The column with the titles.", "COLUMN")] = None
+    abstract: Annotated[str | None, Help("The column with the abstracts.", "COLUMN")] = None
+    year: Annotated[str | None, Help("The column with years or dates.", "COLUMN")] = None
+    venue: Annotated[str | None, Help("The column with the venues.", "COLUMN")] = None
+    authors: Annotated[str | None, Help("The column with the authors.", "COLUMN")] = None
+
+
+@dataclass(frozen=True, slots=True)
 class SearchOptions:
     """How to search.
 
-    Attributes:
-        mode: "hybrid", "dense" or "bm25"; by default the best that the index has.
-        filter: which papers may be answered; of several filters, all must hold. Dense and hybrid answer with min(k, papers
-            that pass); BM25 with those of them that share a term with the query.
-        since: only papers of this year or later.
-        until: only papers of this year or earlier.
-        fusion: how hybrid joins its halves, "blend", "convex" or "rrf"; by default as the index is tuned, else "blend".
-        alpha: the share of meaning, of vectors and token vectors, beside BM25's, 0 to 1; by default 0.5 in convex, by length in blend.
-        reranker: what orders the first papers anew, see `sciretrieve.open_reranker`.
-        rerank_depth: how many papers it orders.
-        group: whether papers of one title and first author are answered as one, see `sciretrieve.query.ranking.grouping`.
-        diversify: whether papers that are like those before them are put off, see `sciretrieve.query.ranking.diversity`.
-        ef: candidates that an HNSW index keeps while it walks its graph; by default as was measured to be enough.
-        nprobe: lists of an IVF index that are searched; by default as was measured to be enough.
-        recall: the share of the true best 10 papers to find, in place of `ef` and `nprobe`; 1 scores every vector.
-        late: whether late interaction has a part in hybrid search; by default where the index has token vectors. Where it has none,
-            those of the first papers are made, and remembered in the cache.
+    Dense and hybrid answer with min(k, papers that pass the filter); BM25 with those of them that share a term with the query.
+    `diversify` is maximal marginal relevance, see `sciretrieve.query.ranking.diversity`.
     """
 
-    mode: Mode | None = None
-    filter: Filter = None
-    since: int | None = None
-    until: int | None = None
-    fusion: FusionMethod | None = None
-    alpha: float | None = None
-    reranker: Reranker | None = None
-    rerank_depth: int = 100
-    group: bool = True
-    diversify: bool = False
-    ef: int | None = None
-    nprobe: int | None = None
-    recall: float | None = None
-    late: bool | None = None
+    mode: SearchMode = None
+    filter: Passing = None
+    since: Annotated[int | None, Help("Only papers of that year or later.", "YEAR")] = None
+    until: Annotated[int | None, Help("Only papers of that year or earlier.", "YEAR")] = None
+    fusion: Fusion = None
+    alpha: Annotated[
+        float | None, Help("The dense half's share in hybrid, 0 to 1; default: by the query's length.", "A", least=0, most=1)
+    ] = None
+    reranker: Annotated[Reranker | None, Help("What orders the first papers anew, see `sciretrieve.open_reranker`.")] = None
+    rerank_depth: RerankDepth = 100
+    group: Annotated[bool, Help("Group papers with the same title and first author (preprint and journal).")] = True
+    diversify: Annotated[bool, Help("Rank papers lower that are similar to those before them.")] = False
+    ef: Ef = None
+    nprobe: Nprobe = None
+    recall: RecallWanted = None
+    late: Annotated[
+        bool | None,
+        Help(
+            "With or without late interaction in hybrid search; default: with it where the index has token vectors. Where it has none, "
+            "those of the first papers are made, and kept in the cache."
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         check_types(self)
         if not hasattr(self.reranker, "score") and self.reranker is not None:
             raise InvalidRequest(f"reranker is what `sciretrieve.open_reranker(name)` gives, not {self.reranker!r}")
-        if self.alpha is not None and not 0 <= self.alpha <= 1:
-            raise InvalidRequest(f"`alpha`, the dense half's share, lies between 0 and 1, not {self.alpha}")
         if self.since is not None and self.until is not None and self.since > self.until:
             raise InvalidRequest(f"no year is {self.since} or later and {self.until} or earlier; swap `since` and `until`")
-        if self.rerank_depth < 1:
-            raise InvalidRequest(f"`rerank_depth` must be at least 1, not {self.rerank_depth}")
         for name, value in (("ef", self.ef), ("nprobe", self.nprobe)):
-            if value is not None and not 1 <= value < 1 << 31:
-                raise InvalidRequest(f"`{name}` must be at least 1 and below 2^31, not {value}")
+            if value is not None and value > MOST_STEPS:
+                raise InvalidRequest(f"`{name}` must be below 2^31, not {value}")
             if value is not None and self.recall is not None:
                 raise InvalidRequest(f"`recall` chooses `{name}`; give one of them")
         if self.recall is not None:

@@ -1,39 +1,134 @@
-"""The Typer app and its commands, in the order that `--help` shows them."""
+"""The Typer app and its commands, in the order that `--help` shows them. A command is imported and made when it is asked for: all of them
+would take longer than a search does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
+from functools import cache
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
+from typer.main import get_command
 
-from . import (
-    benching,
-    bibliography,
-    changing,
-    configuring,
-    demonstrating,
-    encoding,
-    evaluating,
-    following,
-    indexing,
-    listing,
-    managing,
-    perturbing,
-    screening,
-    searching,
-    showing,
-    studying,
-)
-from .command import Command, Group, family
+from .command import Group, alone, family
+
+COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "Start": {"demo": ("demonstrating.demo", "")},
+    "Find papers": {
+        "search": ("searching.search", "'graph neural nets' -k 5 --filter 'year >= 2018'"),
+        "similar": ("searching.similar", "kipf2017semi --not hamilton2017inductive"),
+        "show": ("showing.show", "kipf2017semi"),
+        "cite": ("bibliography.cite", "kipf2017semi hamilton2017inductive --append refs.bib"),
+        "batch": ("searching.batch", "queries.jsonl -i indexes/scifact -o run.trec"),
+        "news": ("following.news", ""),
+    },
+    "Keep an index": {
+        "index": ("indexing.index", "arxiv.parquet -o indexes/arxiv"),
+        "add": ("changing.add", "new-papers.bib -i indexes/papers"),
+        "sync": ("changing.sync", "papers.bib -i indexes/papers --watch"),
+        "delete": ("changing.delete", "kipf2017semi -i indexes/papers"),
+        "restore": ("changing.restore", "--generation 3 -i indexes/papers"),
+        "merge": ("changing.merge", "-i indexes/papers"),
+        "join": ("changing.join", "/shared/indexes/papers"),
+        "reindex": ("changing.reindex", "-i indexes/papers --dense hnsw"),
+    },
+    "Look inside": {
+        "info": ("managing.info", "-i indexes/arxiv"),
+        "verify": ("managing.verify", "-i indexes/papers --repair"),
+        "why-not": ("studying.why_not", "kipf2017semi 'graph convolutions' -i indexes/arxiv"),
+        "export": ("managing.export", "-i indexes/arxiv -o arxiv-with-vectors.parquet"),
+    },
+    "Review the literature": {"screen": ("screening.screen", "--query 'fairness of recommender systems' -d review.jsonl")},
+    "Choose and measure": {
+        "evaluate": ("evaluating.evaluate", "mdcr --data data/mdcr --encoder specter2"),
+        "compare": ("evaluating.compare", "bm25.trec hybrid.trec --qrels qrels/test.tsv"),
+        "tune": ("studying.tune", "-i indexes/arxiv --queries queries.jsonl --qrels qrels.tsv"),
+        "benchmarks": ("evaluating.app", ""),
+    },
+    "Encoders and settings": {
+        "encode": ("encoding.encode", "papers.parquet -o vectors.jsonl --encoder specter2"),
+        "encoders": ("encoding.app", ""),
+        "config": ("configuring.app", ""),
+    },
+}
+"""Section of `--help` -> command -> its function and the arguments in its example, or the app of a group of commands."""
+FAMILIES: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "info": {
+        "log": ("managing.log", "-i indexes/papers"),
+        "indexes": ("listing.indexes", ""),
+        "duplicates": ("studying.duplicates", "-i indexes/arxiv"),
+    },
+    "reindex": {"measure": ("benching.bench", "-i indexes/arxiv -o dense-types.svg")},
+}
+"""Command -> the commands of its own."""
+FORMER: Mapping[str, str] = {
+    "open": "showing.open_in_browser",
+    "log": "managing.log",
+    "indexes": "listing.indexes",
+    "duplicates": "studying.duplicates",
+    "bench": "benching.bench",
+    "robustness": "perturbing.robustness",
+}
+"""Commands under the names that our documents gave them before they were put into families; `--help` does not show them."""
+
+SECTIONS = {name: section for section, rows in COMMANDS.items() for name in rows}
+
+
+class _Commands(MutableMapping[str, Any]):
+    """All commands by their names, each made when it is first asked for."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in SECTIONS and name not in FORMER:
+            raise KeyError(name)
+        return _made(name)
+
+    def __iter__(self) -> Iterator[str]:
+        yield from SECTIONS
+        yield from FORMER
+
+    def __len__(self) -> int:
+        return len(SECTIONS) + len(FORMER)
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        raise TypeError(f"{name}: commands are those of COMMANDS")
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError(f"{name}: commands are those of COMMANDS")
+
+
+@cache
+def _made(name: str) -> Any:
+    """The command of that name."""
+    if name in FORMER:
+        return alone(_named(FORMER[name]), name, hidden=True)
+    function, example = COMMANDS[SECTIONS[name]][name]
+    run = _named(function)
+    if name in FAMILIES:
+        members = {member: (_named(path), arguments) for member, (path, arguments) in FAMILIES[name].items()}
+        run = family(run, example, members)
+    command: Any = get_command(run) if isinstance(run, typer.Typer) else alone(run, name, example)
+    command.name, command.rich_help_panel = name, SECTIONS[name]
+    return command
+
+
+def _named(path: str) -> Any:
+    """A command's function, or an app, by the names of its module and itself."""
+    module, name = path.split(".")
+    return getattr(import_module(f"{__package__}.{module}"), name)
 
 
 class _Root(Group):
-    """All commands, in the order of `COMMANDS`: typer puts those that have commands of their own last."""
+    """The group of all commands."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        commands: Any = _Commands()
+        self.commands = commands
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         """The names of all commands, as `--help` shows them."""
-        return [*(name for rows in COMMANDS.values() for _, name, _ in rows), *FORMER]
+        return list(self.commands)
 
 
 app = typer.Typer(
@@ -61,74 +156,3 @@ def _root(
     version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")] = False,
 ) -> None:
     pass
-
-
-INFO = family(
-    managing.info,
-    "-i indexes/arxiv",
-    {
-        "log": (managing.log, "-i indexes/papers"),
-        "indexes": (listing.indexes, ""),
-        "duplicates": (studying.duplicates, "-i indexes/arxiv"),
-    },
-)
-REINDEX = family(changing.reindex, "-i indexes/papers --dense hnsw", {"measure": (benching.bench, "-i indexes/arxiv -o dense-types.svg")})
-COMMANDS = {
-    "Start": ((demonstrating.demo, "demo", ""),),
-    "Find papers": (
-        (searching.search, "search", "'graph neural nets' -k 5 --filter 'year >= 2018'"),
-        (searching.similar, "similar", "kipf2017semi --not hamilton2017inductive"),
-        (showing.show, "show", "kipf2017semi"),
-        (bibliography.cite, "cite", "kipf2017semi hamilton2017inductive --append refs.bib"),
-        (searching.batch, "batch", "queries.jsonl -i indexes/scifact -o run.trec"),
-        (following.news, "news", ""),
-    ),
-    "Keep an index": (
-        (indexing.index, "index", "arxiv.parquet -o indexes/arxiv"),
-        (changing.add, "add", "new-papers.bib -i indexes/papers"),
-        (changing.sync, "sync", "papers.bib -i indexes/papers --watch"),
-        (changing.delete, "delete", "kipf2017semi -i indexes/papers"),
-        (changing.restore, "restore", "--generation 3 -i indexes/papers"),
-        (changing.merge, "merge", "-i indexes/papers"),
-        (changing.join, "join", "/shared/indexes/papers"),
-        (REINDEX, "reindex", ""),
-    ),
-    "Look inside": (
-        (INFO, "info", ""),
-        (managing.verify, "verify", "-i indexes/papers --repair"),
-        (studying.why_not, "why-not", "kipf2017semi 'graph convolutions' -i indexes/arxiv"),
-        (managing.export, "export", "-i indexes/arxiv -o arxiv-with-vectors.parquet"),
-    ),
-    "Review the literature": ((screening.screen, "screen", "--query 'fairness of recommender systems' -d review.jsonl"),),
-    "Choose and measure": (
-        (evaluating.evaluate, "evaluate", "mdcr --data data/mdcr --encoder specter2"),
-        (evaluating.compare, "compare", "bm25.trec hybrid.trec --qrels qrels/test.tsv"),
-        (studying.tune, "tune", "-i indexes/arxiv --queries queries.jsonl --qrels qrels.tsv"),
-        (evaluating.app, "benchmarks", ""),
-    ),
-    "Encoders and settings": (
-        (encoding.encode, "encode", "papers.parquet -o vectors.jsonl --encoder specter2"),
-        (encoding.app, "encoders", ""),
-        (configuring.app, "config", ""),
-    ),
-}
-"""The sections of `--help`; in each a command's function, its name, and the arguments in its example, or the app of a group of commands."""
-FORMER: Mapping[str, Callable[..., None]] = {
-    "open": showing.open_in_browser,
-    "log": managing.log,
-    "indexes": listing.indexes,
-    "duplicates": studying.duplicates,
-    "bench": benching.bench,
-    "robustness": perturbing.robustness,
-}
-"""Commands under the names that our documents gave them before they were put into families; `--help` does not show them."""
-
-for section, rows in COMMANDS.items():
-    for run, name, example in rows:
-        if isinstance(run, typer.Typer):
-            app.add_typer(run, name=name, rich_help_panel=section)
-        else:
-            epilog = f"Example: sciretrieve {name} {example}".rstrip()
-            app.command(name, cls=Command, epilog=epilog, rich_help_panel=section)(run)
-for name, function in FORMER.items():
-    app.command(name, cls=Command, hidden=True)(function)

@@ -15,15 +15,14 @@ import typer
 
 from ..choices import Bm25Variant, Metric
 from ..errors import InvalidRequest, SciretrieveError
+from ..options import ColumnMap, RunsOn
 from ..wording import counted, in_bytes, in_words, listed
 from . import completing
 from .console import Console, given_ids, interruptible, say
 from .parameters import (
-    AbstractColumn,
+    ANY_COLUMNS,
     Corpus,
     Debug,
-    DeviceOption,
-    IdColumn,
     IndexPath,
     Memory,
     PlainFormat,
@@ -32,11 +31,11 @@ from .parameters import (
     Resume,
     SameEncoder,
     Strict,
-    TitleColumn,
     given_encoder,
     index_to_change,
     parsed_size,
 )
+from .signatures import takes_options
 
 if TYPE_CHECKING:
     from ..lifecycle import Update
@@ -47,14 +46,13 @@ WATCHING = 2.0
 Result = TypeVar("Result")
 
 
+@takes_options
 def add(
     corpus: Corpus,
     index: IndexPath = None,
     encoder: SameEncoder = None,
-    device: DeviceOption = "auto",
-    id_column: IdColumn = None,
-    title_column: TitleColumn = None,
-    abstract_column: AbstractColumn = None,
+    device: RunsOn = "auto",
+    columns: ColumnMap = ANY_COLUMNS,
     strict: Strict = False,
     resume: Resume = True,
     format: PlainFormatOption = "table",
@@ -70,9 +68,10 @@ def add(
 
     console = Console(quiet)
     target = index_to_change(index, console)
-    _update(put, corpus, target, encoder, device, (id_column, title_column, abstract_column), strict, resume, format, console)
+    _update(put, corpus, target, encoder, device, columns, strict, resume, format, console)
 
 
+@takes_options
 def sync(
     corpus: Corpus,
     index: Annotated[
@@ -86,10 +85,8 @@ def sync(
         ),
     ] = None,
     encoder: SameEncoder = None,
-    device: DeviceOption = "auto",
-    id_column: IdColumn = None,
-    title_column: TitleColumn = None,
-    abstract_column: AbstractColumn = None,
+    device: RunsOn = "auto",
+    columns: ColumnMap = ANY_COLUMNS,
     watch: Annotated[
         bool, typer.Option("--watch", help="Repeat it whenever the corpus has changed and is quiet again; Ctrl-C ends it.")
     ] = False,
@@ -114,7 +111,6 @@ def sync(
     the papers are deleted, you are asked; without a terminal, or with --watch, that is refused.
     """
     from ..lifecycle import sync as equalise
-    from ..papers.corpora import ColumnMap
 
     console = Console(quiet)
     target = _index_of(corpus, console) if index is None else index_to_change(index, console)
@@ -122,11 +118,10 @@ def sync(
         raise InvalidRequest("standard input cannot be watched; name files or directories")
     if watch and dry_run:
         raise InvalidRequest("--dry-run looks once; leave out --watch")
-    columns = (id_column, title_column, abstract_column)
     if dry_run:
         with interruptible(console):
             update = equalise(
-                corpus, target, columns=ColumnMap(*columns), strict=strict, progress=console, allow_deletions=allow_deletions, dry_run=True
+                corpus, target, columns=columns, strict=strict, progress=console, allow_deletions=allow_deletions, dry_run=True
             )
         _say_plan(update, target, allow_deletions, format)
         return
@@ -234,17 +229,17 @@ def _update(
     index: Path,
     encoder: str | None,
     device: str,
-    columns: tuple[str | None, str | None, str | None],
+    columns: ColumnMap,
     strict: bool,
     resume: bool,
     format: PlainFormat,
     console: Console,
 ) -> None:
-    from ..papers.corpora import ColumnMap, open_corpus
+    from ..papers.corpora import open_corpus
 
     start = time.perf_counter()
     given = given_encoder(encoder, index, device="auto")
-    opened_corpus = open_corpus(corpus, ColumnMap(*columns))
+    opened_corpus = open_corpus(corpus, columns)
     with interruptible(console, f"finished work is kept in {index}, and the same command resumes it"):
         update = change(opened_corpus, index, encoder=given, device=device, strict=strict, resume=resume, progress=console)
     if format == "json":

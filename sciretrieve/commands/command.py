@@ -10,6 +10,7 @@ from typing import Any
 
 from typer import Typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.main import get_command
 
 from ..errors import InvalidRequest, SciretrieveError
 
@@ -35,7 +36,7 @@ ADVANCED = {
 
 ARGUMENT = re.compile(r"`(?P<name>[a-z_]+)(?:=(?P<value>[^`]*))?`")
 """An argument in a message of the library, as it is written in Python: `alpha`, `dense='none'`."""
-RENAMED = {"diversify": "diverse", "reranker": "rerank", "workers": "distributed", "types": "dense", "into": "output"}
+RENAMED = {"diversify": "diverse", "variant": "bm25", "reranker": "rerank", "workers": "distributed", "types": "dense", "into": "output"}
 """Arguments of the library -> parameters of commands with another name."""
 
 
@@ -153,7 +154,17 @@ class Group(_Common, TyperGroup):
 
 def group(**settings: Any) -> Typer:
     """A group of commands within the command line."""
-    return Typer(cls=Group, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}, **settings)
+    return Typer(
+        cls=Group, add_completion=False, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}, **settings
+    )
+
+
+def alone(run: Callable[..., None], name: str, example: str = "", hidden: bool = False) -> Any:
+    """A command that stands by itself. The example is what stands after its name."""
+    app = Typer(add_completion=False, rich_markup_mode=None)
+    epilog = None if hidden else f"Example: sciretrieve {name} {example}".rstrip()
+    app.command(name, cls=Command, epilog=epilog, hidden=hidden)(run)
+    return get_command(app)
 
 
 def family(command: Callable[..., None], example: str, members: Mapping[str, tuple[Callable[..., None], str]]) -> Typer:

@@ -10,34 +10,28 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from ..options import Adapter, ColumnMap, EncoderName, Pooling, QueryAdapter, QueryTemplate, RunsOn, Template
 from ..wording import in_bytes, in_words
 from . import completing
 from .command import Command, group
 from .console import Console, interruptible, say
 from .parameters import (
+    ANY_COLUMNS,
     BUILDING,
-    AbstractColumn,
-    Adapter,
     Corpus,
     Debug,
-    DeviceOption,
-    EncoderName,
-    IdColumn,
     PlainFormatOption,
-    Pooling,
     PrecisionOption,
-    QueryAdapter,
-    QueryTemplate,
     Quiet,
-    Template,
-    TitleColumn,
 )
+from .signatures import Without, takes_options
 
 if TYPE_CHECKING:
     from ..encoders import EncoderRequest, EncoderSpec
     from ..encoders.text_encoder import TextEncoder
 
 
+@takes_options
 def encode(
     papers: Corpus,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="A .jsonl, .npy (with .ids.txt) or .parquet file.")],
@@ -55,10 +49,8 @@ def encode(
         typer.Option("--format-like", help="The form of JSON Lines: SciDocs' paper_id, or SciRepEval's doc_id."),
     ] = "scidocs",
     precision: PrecisionOption = "auto",
-    device: DeviceOption = BUILDING.device,
-    id_column: IdColumn = None,
-    title_column: TitleColumn = None,
-    abstract_column: AbstractColumn = None,
+    device: RunsOn = BUILDING.device,
+    columns: Annotated[ColumnMap, Without("year", "venue", "authors")] = ANY_COLUMNS,
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="Encode only the first N.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first bad row, instead of listing it.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
@@ -71,7 +63,6 @@ def encode(
     """
     from ..encoders import EncoderRequest, open_encoder
     from ..lifecycle.vector_files import encode as run
-    from ..papers.corpora import ColumnMap
 
     console = Console(quiet)
     request = EncoderRequest(encoder, adapter, query_adapter, pooling=pooling, template=template, query_template=query_template)
@@ -84,7 +75,7 @@ def encode(
             encoder=model,
             side=side,
             like=like,
-            columns=ColumnMap(id_column, title_column, abstract_column),
+            columns=columns,
             limit=limit,
             strict=strict,
             overwrite=overwrite,
@@ -109,6 +100,7 @@ def list_encoders(format: PlainFormatOption = "table", debug: Debug = False) -> 
     say(["", "for details: sciretrieve encoders show NAME; to download: sciretrieve encoders fetch NAME"])
 
 
+@takes_options
 def show(
     name: Annotated[
         str,
@@ -163,6 +155,7 @@ def show(
     say(f"{label:<{width}}  {value}" for label, value in rows)
 
 
+@takes_options
 def fetch(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A listed encoder, or a hub id.", autocompletion=completing.encoders)],
     adapter: Adapter = None,

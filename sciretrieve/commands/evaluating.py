@@ -12,6 +12,19 @@ import typer
 
 from ..choices import Metric, SelfMatches
 from ..errors import InvalidRequest
+from ..options import (
+    Adapter,
+    Ef,
+    Fusion,
+    Nprobe,
+    Pooling,
+    QueryAdapter,
+    QueryTemplate,
+    RecallWanted,
+    RerankDepth,
+    RunsOn,
+    Template,
+)
 from ..wording import counted, in_bytes
 from . import completing
 from .command import Command, group
@@ -20,30 +33,20 @@ from .making import build
 from .parameters import (
     BUILDING,
     SEARCHING,
-    Adapter,
     Address,
     Debug,
-    DeviceOption,
     Distributed,
-    Ef,
-    Fusion,
     IndexPath,
-    Nprobe,
     PlainFormat,
     PlainFormatOption,
-    Pooling,
     PrecisionOption,
-    QueryAdapter,
-    QueryTemplate,
     Quiet,
-    RecallWanted,
     Rerank,
-    RerankDepth,
-    Template,
     chosen_index,
     chosen_workers,
 )
 from .perturbing import robustness
+from .signatures import takes_options
 
 if TYPE_CHECKING:
     from ..evaluation import Benchmark, Suite
@@ -58,6 +61,7 @@ QrelsFile = Annotated[Path | None, typer.Option("--qrels", metavar="FILE", help=
 Split = Annotated[str | None, typer.Option("--split", metavar="NAME", help="Which queries; default: the published ones.")]
 
 
+@takes_options
 def evaluate(
     benchmark: Annotated[
         str | None,
@@ -118,7 +122,7 @@ def evaluate(
     ] = None,
     cache: Annotated[Path, typer.Option("--cache", metavar="DIR", help="Where benchmarks' indexes are kept.")] = Path("indexes/benchmarks"),
     precision: PrecisionOption = "auto",
-    device: DeviceOption = BUILDING.device,
+    device: RunsOn = BUILDING.device,
     distributed: Distributed = None,
     address: Address = None,
     format: PlainFormatOption = "table",

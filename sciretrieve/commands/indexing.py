@@ -4,44 +4,33 @@ from __future__ import annotations
 
 import shlex
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..choices import Bm25Variant, Metric
 from ..errors import InvalidRequest
-from ..options import LARGEST_SHARD, Bm25Parameters, BuildSettings
+from ..options import Bm25Parameters, BuildSettings, ColumnMap
 from ..wording import counted, in_bytes, in_words
-from . import completing
 from .console import Console, interruptible
 from .dry_run import show_estimate
 from .parameters import (
+    ANY_COLUMNS,
     BUILDING,
-    AbstractColumn,
-    Adapter,
     Address,
-    BuildPrecisionOption,
     Corpus,
     Debug,
-    DeviceOption,
     Distributed,
-    EncoderName,
-    IdColumn,
     Memory,
     PlainFormatOption,
-    Pooling,
-    QueryAdapter,
-    QueryTemplate,
     Quiet,
-    RecallBuilt,
     Resume,
     Strict,
-    Template,
-    TitleColumn,
     chosen_workers,
     parsed_size,
 )
+from .signatures import Without, takes_options
 
 if TYPE_CHECKING:
     from ..lifecycle.parts import Part
@@ -49,6 +38,7 @@ if TYPE_CHECKING:
 BM25 = Bm25Parameters()
 
 
+@takes_options
 def index(
     corpus: Corpus,
     output: Annotated[
@@ -60,49 +50,11 @@ def index(
             help="Where the index goes; default: indexes/<name of the corpus>, or its folder's for corpus.csv and the like.",
         ),
     ] = None,
-    encoder: EncoderName = "minilm",
-    adapter: Adapter = None,
-    query_adapter: QueryAdapter = None,
-    pooling: Pooling = None,
-    template: Template = None,
-    query_template: QueryTemplate = None,
-    metric: Annotated[
-        Metric | None, typer.Option("--metric", help="How vectors are compared; default: as the encoder was trained.")
-    ] = None,
-    dense: Annotated[
-        str,
-        typer.Option(
-            "--dense",
-            metavar="TYPE",
-            help="auto, flat (exact), hnsw, ivf, rabitq, a FAISS factory string, or none for BM25 only.",
-            autocompletion=completing.dense_types,
-        ),
-    ] = BUILDING.dense,
+    settings: Annotated[BuildSettings, Without("bare_titles", "lexical", "memory")] = BUILDING,
     memory: Memory = None,
-    recall: RecallBuilt = BUILDING.recall,
     lexical: Annotated[bool, typer.Option("--lexical/--no-lexical", help="With or without BM25.")] = True,
-    bm25: Annotated[Bm25Variant, typer.Option("--bm25", help="The variant of BM25.")] = BM25.variant,
-    k1: Annotated[float, typer.Option("--k1", min=0.0, help="BM25's saturation of term frequency.")] = BM25.k1,
-    b: Annotated[float, typer.Option("--b", min=0.0, max=1.0, help="BM25's normalisation of length.")] = BM25.b,
-    late: Annotated[
-        bool | None,
-        typer.Option(
-            "--late/--no-late",
-            help="With or without token vectors for late interaction, some 5 kB a paper; default: with minilm, to 250,000 papers.",
-        ),
-    ] = None,
-    shard_size: Annotated[
-        int, typer.Option("--shard-size", metavar="N", min=1, max=LARGEST_SHARD, help="Papers per shard.")
-    ] = BUILDING.shard_size,
-    precision: BuildPrecisionOption = BUILDING.precision,
-    device: DeviceOption = BUILDING.device,
-    id_column: IdColumn = None,
-    title_column: TitleColumn = None,
-    abstract_column: AbstractColumn = None,
-    year_column: Annotated[str | None, typer.Option("--year", metavar="COLUMN", help="The column with years or dates.")] = None,
-    venue_column: Annotated[str | None, typer.Option("--venue", metavar="COLUMN", help="The column with the venues.")] = None,
-    authors_column: Annotated[str | None, typer.Option("--authors", metavar="COLUMN", help="The column with the authors.")] = None,
-    limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="Index only the first N papers.")] = None,
+    bm25: Annotated[Bm25Parameters, Without("delta", "title")] = BM25,
+    columns: ColumnMap = ANY_COLUMNS,
     strict: Strict = False,
     resume: Resume = True,
     overwrite: Annotated[
@@ -128,27 +80,9 @@ def index(
     Interrupt it whenever you like: the same command resumes where it stopped.
     """
     from ..lifecycle import build, build_part
-    from ..papers.corpora import ColumnMap, open_corpus
+    from ..papers.corpora import open_corpus
 
-    settings = BuildSettings(
-        encoder=encoder,
-        adapter=adapter,
-        query_adapter=query_adapter,
-        pooling=pooling,
-        template=template,
-        query_template=query_template,
-        metric=metric,
-        dense=dense,
-        memory=parsed_size(memory),
-        recall=recall,
-        precision=precision,
-        device=device,
-        lexical=Bm25Parameters(bm25, k1, b) if lexical else None,
-        shard_size=shard_size,
-        limit=limit,
-        late=late,
-    )
-    columns = ColumnMap(id_column, title_column, abstract_column, year_column, venue_column, authors_column)
+    settings = replace(settings, memory=parsed_size(memory), lexical=bm25 if lexical else None)
     opened_corpus = open_corpus(corpus, columns)
     if dry_run:
         if part is not None or distributed is not None:

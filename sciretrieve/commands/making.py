@@ -9,11 +9,14 @@ from typing import Annotated
 import typer
 
 from ..errors import InvalidRequest
+from ..options import ColumnMap
 from ..wording import in_bytes
 from .console import Console, interruptible
-from .parameters import AbstractColumn, Debug, IdColumn, Quiet, TitleColumn, chosen_index
+from .parameters import ANY_COLUMNS, Debug, Quiet, chosen_index
+from .signatures import takes_options
 
 
+@takes_options
 def build(
     name: Annotated[
         str,
@@ -63,9 +66,7 @@ def build(
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="What is drawn by chance depends on it alone.")] = 0,
-    id_column: IdColumn = None,
-    title_column: TitleColumn = None,
-    abstract_column: AbstractColumn = None,
+    columns: ColumnMap = ANY_COLUMNS,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -82,7 +83,6 @@ def build(
     The same corpus, options and seed give the same files. The folder appears when all is written.
     """
     from ..evaluation.builders import ANY, CiteSettings, build_cite, build_published, build_scidocs_like
-    from ..papers.corpora import ColumnMap
 
     console = Console(quiet)
     settings = replace(
@@ -95,7 +95,6 @@ def build(
         seed=seed,
     )
     settings = replace(settings, cited=cited or settings.cited, cocited=cocited or settings.cocited)
-    columns = ColumnMap(id=id_column, title=title_column, abstract=abstract_column)
     with interruptible(console, "nothing was written"):
         if name == "cite":
             build_cite(source, to, settings, columns=columns, progress=console)
@@ -104,7 +103,7 @@ def build(
                 raise InvalidRequest("negatives of multi-scidocs are drawn by chance: leave out --index")
             build_scidocs_like(source, to, settings, columns=columns, progress=console)
         else:
-            if settings != CiteSettings() or columns != ColumnMap():
+            if settings != CiteSettings() or columns != ANY_COLUMNS:
                 raise InvalidRequest(
                     f"{name} is built as it was published: besides --from and --to, options are for cite and multi-scidocs"
                 )

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from ..choices import BuildPrecision, Device, Format, FusionMethod, Mode, Order, PoolingName, Precision
+from ..choices import Device, Format, Order, Precision
 from ..errors import CorruptData, InvalidRequest
-from ..options import BuildSettings, SearchOptions
+from ..options import BuildSettings, ColumnMap, SearchOptions
 from . import completing
 from .console import Console
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PlainFormat: TypeAlias = Literal["table", "json"]
 """How anything other than hits is printed."""
 
-BUILDING, SEARCHING = BuildSettings(), SearchOptions()
+BUILDING, SEARCHING, ANY_COLUMNS = BuildSettings(), SearchOptions(), ColumnMap()
 """The defaults of the library, which are those of the commands."""
 
 Corpus: TypeAlias = Annotated[
@@ -35,47 +35,7 @@ Corpus: TypeAlias = Annotated[
         help="Files, directories, globs or .zip: JSON, CSV, Excel, Parquet, BibTeX, RIS, PubMed, Zotero and more; - for standard input.",
     ),
 ]
-EncoderName: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--encoder",
-        metavar="NAME",
-        help="A name that `sciretrieve encoders` lists, a folder or hub id with a model, mean:A+B or concat:A+B for several, vectors:FILE "
-        "or faiss:FILE.",
-        autocompletion=completing.encoders,
-    ),
-]
-Adapter: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--adapter",
-        metavar="NAME",
-        help="Which adapter, expert, instruction or control code reads papers; or a folder or hub id with an adapter; or an instruction in "
-        "your own words. One for each encoder of several: A+B.",
-    ),
-]
-QueryAdapter: TypeAlias = Annotated[str | None, typer.Option("--query-adapter", metavar="NAME", help="The same for text queries.")]
-Pooling: TypeAlias = Annotated[
-    PoolingName | None,
-    typer.Option(
-        "--pooling", help="What of a model becomes the vector: the mean of all tokens, or the first, [CLS]; default: what its files say."
-    ),
-]
-Template: TypeAlias = Annotated[
-    str | None, typer.Option("--template", metavar="TEXT", help="A paper's text to the encoder, e.g. '{title}{sep}{abstract}'.")
-]
-QueryTemplate: TypeAlias = Annotated[
-    str | None, typer.Option("--query-template", metavar="TEXT", help="A text query's text to the encoder, e.g. 'query: {text}'.")
-]
 PrecisionOption: TypeAlias = Annotated[Precision, typer.Option("--precision", help="The encoder's arithmetic; auto: bf16 where supported.")]
-BuildPrecisionOption: TypeAlias = Annotated[
-    BuildPrecision,
-    typer.Option("--precision", help="The encoder's arithmetic; auto: bf16 where supported; int8: quantised with papers of the corpus."),
-]
-DeviceOption: TypeAlias = Annotated[Device, typer.Option("--device", help="Where the encoder runs; auto: on the GPUs, if there are any.")]
-IdColumn: TypeAlias = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="The column with the papers' ids.")]
-TitleColumn: TypeAlias = Annotated[str | None, typer.Option("--title", metavar="COLUMN", help="The column with the titles.")]
-AbstractColumn: TypeAlias = Annotated[str | None, typer.Option("--abstract", metavar="COLUMN", help="The column with the abstracts.")]
 QueryEncoder: TypeAlias = Annotated[
     str | None,
     typer.Option(
@@ -111,30 +71,6 @@ PaperIds: TypeAlias = Annotated[
     ),
 ]
 Count: TypeAlias = Annotated[int, typer.Option("-k", metavar="N", min=1, help="How many papers to answer with.")]
-ModeOption: TypeAlias = Annotated[Mode | None, typer.Option("--mode", help="How to search; default: the best the index has.")]
-Filters: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--filter",
-        metavar="EXPR",
-        help="Answer only with papers that pass, e.g. 'year >= 2018 and venue == \"ACL\"'; if repeated, all must hold.",
-        autocompletion=completing.columns,
-    ),
-]
-Fusion: TypeAlias = Annotated[
-    FusionMethod | None,
-    typer.Option("--fusion", help="How hybrid combines dense and BM25 scores; default: as the index is tuned, else blend."),
-]
-Alpha: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        "--alpha",
-        metavar="A",
-        min=0.0,
-        max=1.0,
-        help="The dense half's share in hybrid, 0 to 1; default: by the query's length.",
-    ),
-]
 Rerank: TypeAlias = Annotated[
     str | None,
     typer.Option(
@@ -147,7 +83,6 @@ Rerank: TypeAlias = Annotated[
 ]
 TOKENS = "tokens"
 """What `--rerank` calls late interaction."""
-RerankDepth: TypeAlias = Annotated[int, typer.Option("--rerank-depth", metavar="N", min=1, help="How many papers --rerank reorders.")]
 Like: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
@@ -169,29 +104,10 @@ Unlike: TypeAlias = Annotated[
 Explain: TypeAlias = Annotated[
     bool, typer.Option("--explain", help="Show each hit's rank in each half, the words it shares, and its nearest sentence.")
 ]
-Group: TypeAlias = Annotated[
-    bool, typer.Option("--group/--no-group", help="Group papers with the same title and first author (preprint and journal).")
-]
-Diverse: TypeAlias = Annotated[bool, typer.Option("--diverse", help="Rank papers lower that are similar to those before them.")]
-Ef: TypeAlias = Annotated[
-    int | None, typer.Option("--ef", metavar="N", min=1, help="Candidates that an HNSW index keeps; default: as many as the recall needs.")
-]
-Nprobe: TypeAlias = Annotated[
-    int | None, typer.Option("--nprobe", metavar="N", min=1, help="Lists of an IVF index to search; default: as many as the recall needs.")
-]
-RecallWanted: TypeAlias = Annotated[
-    float | None,
-    typer.Option("--recall", metavar="SHARE", help="Of the true best 10, what an approximate index should find; 1 scores every vector."),
-]
-RecallBuilt: TypeAlias = Annotated[
-    float, typer.Option("--recall", metavar="SHARE", help="Of the true best 10, what an approximate index should find.")
-]
 Memory: TypeAlias = Annotated[
     str | None,
     typer.Option("--memory", metavar="SIZE", help="What the dense index that --dense auto chooses may take of memory, e.g. 2GB."),
 ]
-Since: TypeAlias = Annotated[int | None, typer.Option("--since", metavar="YEAR", help="Only papers of that year or later.")]
-Until: TypeAlias = Annotated[int | None, typer.Option("--until", metavar="YEAR", help="Only papers of that year or earlier.")]
 Facets: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(

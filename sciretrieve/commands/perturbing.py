@@ -9,11 +9,14 @@ from typing import Annotated, Literal
 import typer
 
 from ..errors import InvalidRequest
+from ..options import Adapter, Pooling, RunsOn, Template
 from . import completing
 from .console import Console, interruptible, say
-from .parameters import BUILDING, Adapter, Debug, DeviceOption, Pooling, PrecisionOption, Quiet, Template, open_index
+from .parameters import BUILDING, Debug, PrecisionOption, Quiet, open_index
+from .signatures import takes_options
 
 
+@takes_options
 def robustness(
     corpus: Annotated[
         list[str] | None, typer.Argument(metavar="CORPUS", help="Files, directories or globs that `index` reads; or give an index by -i.")
@@ -48,7 +51,7 @@ def robustness(
         Path | None, typer.Option("--output", "-o", metavar="DIR", help="Write the report there: report.md, report.json, plots as .svg.")
     ] = None,
     precision: PrecisionOption = "auto",
-    device: DeviceOption = BUILDING.device,
+    device: RunsOn = BUILDING.device,
     format: Annotated[Literal["markdown", "json"], typer.Option("--format", "-f", help="How to print the report.")] = "markdown",
     quiet: Quiet = False,
     debug: Debug = False,

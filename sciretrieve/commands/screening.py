@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ..errors import NotFound
+from ..options import Passing
 from ..wording import as_json, counted
 from . import completing
 from .console import Console, given_ids, say
-from .parameters import Debug, Filters, Generation, IndexPath, QueryEncoder, Quiet, open_index
+from .parameters import Debug, Generation, IndexPath, QueryEncoder, Quiet, open_index
+from .signatures import takes_options
 
 if TYPE_CHECKING:
     from ..screening import Screening, Status
@@ -29,6 +31,7 @@ NO_HITS = ("score", "scores", "also")
 KEYS = "y: relevant, n: not relevant, s: skip for now, u: decide on the paper before again, q: quit"
 
 
+@takes_options
 def screen(
     decisions: Annotated[Path, typer.Option("--decisions", "-d", metavar="FILE", help="The session's file, .jsonl; a new one is made.")],
     index: IndexPath = None,
@@ -55,7 +58,7 @@ def screen(
         int | None, typer.Option("--next", metavar="N", min=0, help="Print the next N papers to read; default: ask for each on a terminal.")
     ] = None,
     included: Annotated[bool, typer.Option("--included", help="Print the papers found relevant, instead of the next ones.")] = False,
-    filter: Filters = None,
+    filter: Passing = None,
     first: Annotated[
         int | None, typer.Option("--first", metavar="N", min=1, help="Screen only the first N papers of a search for the query.")
     ] = None,

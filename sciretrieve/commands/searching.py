@@ -24,40 +24,29 @@ from .parameters import (
     SEARCHING,
     TOKENS,
     Address,
-    Alpha,
     Append,
     ClusterOption,
     Count,
     Debug,
     Distributed,
-    Diverse,
-    Ef,
     Explain,
     Facets,
     Fields,
-    Filters,
     FormatOption,
-    Fusion,
     Generation,
-    Group,
     IndexPath,
     Like,
-    ModeOption,
-    Nprobe,
     QueryEncoder,
     Quiet,
-    RecallWanted,
     Rerank,
-    RerankDepth,
     Save,
-    Since,
     Sort,
     Unlike,
-    Until,
     chosen_workers,
     open_index,
     opened_reranker,
 )
+from .signatures import Without, takes_options
 
 if TYPE_CHECKING:
     from ..answers.answering import Answer, Request
@@ -66,6 +55,7 @@ if TYPE_CHECKING:
 CHUNK = 256
 
 
+@takes_options
 def search(
     query: Annotated[
         list[str],
@@ -78,21 +68,10 @@ def search(
     encoder: QueryEncoder = None,
     generation: Generation = None,
     k: Count = 10,
-    mode: ModeOption = None,
-    filter: Filters = None,
-    since: Since = None,
-    until: Until = None,
-    fusion: Fusion = None,
-    alpha: Alpha = None,
-    ef: Ef = None,
-    nprobe: Nprobe = None,
-    recall: RecallWanted = None,
+    options: Annotated[SearchOptions, Without("reranker", "late")] = SEARCHING,
     rerank: Rerank = None,
-    rerank_depth: RerankDepth = SEARCHING.rerank_depth,
     like: Like = None,
     unlike: Unlike = None,
-    group: Group = SEARCHING.group,
-    diverse: Diverse = False,
     facets: Facets = None,
     cluster: ClusterOption = False,
     explain: Explain = False,
@@ -125,22 +104,7 @@ def search(
     with chosen_workers(distributed, address) as workers:
         opened_index = open_index(index, encoder, generation, workers)
         names = _fields(fields, opened_index)
-        options = SearchOptions(
-            mode,
-            filter,
-            since,
-            until,
-            fusion,
-            alpha,
-            opened_reranker(rerank),
-            rerank_depth,
-            group,
-            diverse,
-            ef,
-            nprobe,
-            recall,
-            _late(rerank),
-        )
+        options = _reranked(options, rerank)
         request = Request(
             text,
             like or [],
@@ -159,6 +123,7 @@ def search(
         _save(save, opened_index, request, console, rerank, encoder)
 
 
+@takes_options
 def similar(
     ids: Annotated[
         list[str] | None,
@@ -177,17 +142,7 @@ def similar(
         str | None, typer.Option("--text", metavar="TEXT", help="'Title. Abstract' of a paper that is not in the index.")
     ] = None,
     k: Count = 10,
-    mode: ModeOption = None,
-    filter: Filters = None,
-    since: Since = None,
-    until: Until = None,
-    fusion: Fusion = None,
-    alpha: Alpha = None,
-    ef: Ef = None,
-    nprobe: Nprobe = None,
-    recall: RecallWanted = None,
-    group: Group = SEARCHING.group,
-    diverse: Diverse = False,
+    options: Annotated[SearchOptions, Without("reranker", "rerank_depth", "late")] = SEARCHING,
     facets: Facets = None,
     cluster: ClusterOption = False,
     explain: Explain = False,
@@ -216,7 +171,6 @@ def similar(
     _check_views(format, explain, facets, cluster, sort, fields)
     opened_index = open_index(index, encoder, generation)
     names = _fields(fields, opened_index)
-    options = SearchOptions(mode, filter, since, until, fusion, alpha, group=group, diversify=diverse, ef=ef, nprobe=nprobe, recall=recall)
     request = Request(
         like=positives,
         unlike=negatives or [],
@@ -236,6 +190,7 @@ def similar(
     _save(save, opened_index, request, console, None, encoder)
 
 
+@takes_options
 def batch(
     queries: Annotated[
         str, typer.Argument(metavar="QUERIES", help="A .jsonl, .tsv or .txt file, a BEIR directory, or - for lines on stdin.")
@@ -245,15 +200,8 @@ def batch(
     generation: Generation = None,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where the run goes; - is stdout.")] = Path("-"),
     k: Count = 1000,
-    mode: ModeOption = None,
-    filter: Filters = None,
-    fusion: Fusion = None,
-    alpha: Alpha = None,
-    ef: Ef = None,
-    nprobe: Nprobe = None,
-    recall: RecallWanted = None,
+    options: Annotated[SearchOptions, Without("reranker", "group", "diversify", "late")] = SEARCHING,
     rerank: Rerank = None,
-    rerank_depth: RerankDepth = SEARCHING.rerank_depth,
     distributed: Distributed = None,
     address: Address = None,
     quiet: Quiet = False,
@@ -266,8 +214,7 @@ def batch(
 
     query_list = read_queries(queries)
     console = Console(quiet)
-    options = SearchOptions(mode, filter, fusion=fusion, alpha=alpha, group=False, ef=ef, nprobe=nprobe, recall=recall)
-    options = replace(options, reranker=opened_reranker(rerank), rerank_depth=rerank_depth, late=_late(rerank))
+    options = replace(_reranked(options, rerank), group=False)
     lines: list[str] = []
     encoded_ids = 0
     left_out: list[str] = []
@@ -295,9 +242,9 @@ def batch(
         console.note(f"percent-encoded {counted(encoded_ids, 'id')} with white space or control characters, which TREC files cannot hold")
 
 
-def _late(rerank: str | None) -> bool | None:
-    """Whether late interaction is asked for."""
-    return True if rerank == TOKENS else None
+def _reranked(options: SearchOptions, rerank: str | None) -> SearchOptions:
+    """The options with what `--rerank` asks for: a reranker, or late interaction."""
+    return replace(options, reranker=opened_reranker(rerank), late=True if rerank == TOKENS else None)
 
 
 def _save(name: str | None, index: Index, request: Request, console: Console, rerank: str | None, encoder: str | None) -> None:

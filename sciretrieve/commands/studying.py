@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import NotFound
+from ..options import Fusion, Passing, SearchMode
 from ..wording import as_json, counted
 from . import completing
 from .console import Console, interruptible, say
 from .parameters import (
     Count,
     Debug,
-    Filters,
-    Fusion,
     Generation,
     IndexPath,
-    ModeOption,
     PlainFormatOption,
     QueryEncoder,
     Quiet,
@@ -28,11 +26,13 @@ from .parameters import (
     index_to_change,
     open_index,
 )
+from .signatures import takes_options
 
 if TYPE_CHECKING:
     from ..studies.tuning import TuningResult
 
 
+@takes_options
 def why_not(
     id: Annotated[str, typer.Argument(metavar="ID", help="The paper that was expected.", autocompletion=completing.ids)],
     query: Annotated[list[str], typer.Argument(metavar="QUERY", help="The query as it was typed.")],
@@ -40,8 +40,8 @@ def why_not(
     encoder: QueryEncoder = None,
     generation: Generation = None,
     k: Count = 10,
-    mode: ModeOption = None,
-    filter: Filters = None,
+    mode: SearchMode = None,
+    filter: Passing = None,
     fusion: Fusion = None,
     format: PlainFormatOption = "table",
     debug: Debug = False,

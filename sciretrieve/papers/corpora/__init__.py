@@ -5,8 +5,8 @@ Each format has its own file here with one function, `read(path)`, that yields r
 memory, except the parsing libraries for BibTeX and RIS (such files are personal libraries, not corpora of millions).
 """
 
+from ...options import ColumnMap
 from .column_notes import Reading
-from .columns import ColumnMap
 from .corpus import Corpus, PaperCorpus, Sources, TableCorpus, open_corpus
 from .papers import Batch
 from .query_files import read_queries

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from ...errors import InvalidRequest, UnknownName
+from ...options import ColumnMap
 
 INVERTED = "abstract_inverted_index"
 
@@ -34,40 +35,29 @@ Fields = Mapping[str, tuple[str, ...]]
 """Field of a paper -> its columns; each paper's value comes from the first that is not empty in its row."""
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnMap:
-    """The columns that the user named for fields; None means by `ALIASES`."""
+def resolved(named: ColumnMap, source: str, columns: Sequence[str]) -> Fields:
+    """The columns of each field in one source. Ids come from a single column, or papers might share an id; a source without one
+    has none, and ids are made.
 
-    id: str | None = None
-    title: str | None = None
-    abstract: str | None = None
-    year: str | None = None
-    venue: str | None = None
-    authors: str | None = None
-
-    def resolve(self, source: str, columns: Sequence[str]) -> Fields:
-        """The columns of each field in one source. Ids come from a single column, or papers might share an id; a source without one
-        has none, and ids are made.
-
-        Raises:
-            InvalidRequest: there is neither title nor abstract.
-            UnknownName: the user named a column that does not exist.
-        """
-        bare = {column: _letters(column) for column in columns}
-        columns_of = {field: _recognised(aliases, bare) for field, aliases in ALIASES.items()}
-        columns_of["id"] = columns_of["id"][:1]
-        for field in fields(self):
-            column = getattr(self, field.name)
-            if column is not None and column not in columns:
-                raise UnknownName(f"column (for `{field.name}`) of {source}", column, columns)
-            if column is not None:
-                columns_of[field.name] = (column,)
-        column_list = ", ".join(columns[:12])
-        if not columns_of["title"] and not columns_of["abstract"]:
-            raise InvalidRequest(
-                f"{source} has neither a title nor an abstract column among {column_list}; name them with `title` and `abstract`"
-            )
-        return {field: names for field, names in columns_of.items() if names}
+    Raises:
+        InvalidRequest: there is neither title nor abstract.
+        UnknownName: the user named a column that does not exist.
+    """
+    bare = {column: _letters(column) for column in columns}
+    columns_of = {field: _recognised(aliases, bare) for field, aliases in ALIASES.items()}
+    columns_of["id"] = columns_of["id"][:1]
+    for field in fields(named):
+        column = getattr(named, field.name)
+        if column is not None and column not in columns:
+            raise UnknownName(f"column (for `{field.name}`) of {source}", column, columns)
+        if column is not None:
+            columns_of[field.name] = (column,)
+    column_list = ", ".join(columns[:12])
+    if not columns_of["title"] and not columns_of["abstract"]:
+        raise InvalidRequest(
+            f"{source} has neither a title nor an abstract column among {column_list}; name them with `title` and `abstract`"
+        )
+    return {field: names for field, names in columns_of.items() if names}
 
 
 def _recognised(aliases: Sequence[str], columns: Mapping[str, str]) -> tuple[str, ...]:

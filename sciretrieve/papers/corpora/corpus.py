@@ -18,9 +18,9 @@ from ...config import home
 from ...errors import InvalidRequest, NotFound
 from ...files import archives
 from ...files.streams import STDIN, blocks, is_compressed
+from ...options import ColumnMap
 from ...types import Paper
 from . import beir_corpus, zotero_library
-from .columns import ColumnMap
 from .dialects import plain
 from .formats import SUFFIXES, format_of, suffix_of
 from .papers import Batch, papers

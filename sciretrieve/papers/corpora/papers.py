@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...files.schema import FIELD_NAMES, PAPER_FIELDS, column_from
+from ...options import ColumnMap
 from .. import identifiers
-from .columns import INVERTED, ColumnMap, Fields
+from .columns import INVERTED, Fields, resolved
 from .inverted import uninverted
 from .raw import MOST_COLUMNS, RawBatch, Rejected, too_many_columns
 from .seen import SeenIds
@@ -65,7 +66,7 @@ def papers(batches: Iterator[RawBatch], columns: ColumnMap, textless: bool) -> I
         if batch.table.num_rows == 0:
             yield Batch(batch.source, pa.schema(PAPER_FIELDS).empty_table(), {}, _without_other_ids(batch.rejected, columns))
             continue
-        fields = columns.resolve(batch.source, batch.table.column_names)
+        fields = resolved(columns, batch.source, batch.table.column_names)
         table = _canonical(batch, fields, names)
         ids = table["id"].to_pylist()
         blank_flags = pc.and_(not textless, pc.and_(pc.equal(table["title"], ""), pc.equal(table["abstract"], ""))).to_pylist()

@@ -1,0 +1,100 @@
+"""Options that the library describes become options of a command: of each class of options in its signature, all or some of the fields."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import wraps
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import typer
+
+from ..choices import Help, options_of, parted
+from . import completing
+from .command import RENAMED
+
+COMPLETIONS: Mapping[str, Callable[..., Any]] = {
+    "encoder": completing.encoders,
+    "filter": completing.columns,
+    "dense": completing.dense_types,
+    "rerank": completing.rerankers,
+}
+"""Options -> what completes their values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """Which fields of a class a command does not have as options: `settings: Annotated[BuildSettings, Without("memory")]`."""
+
+    names: tuple[str, ...]
+
+    def __init__(self, *names: str) -> None:
+        object.__setattr__(self, "names", names)
+
+
+def takes_options(run: Callable[..., None]) -> Callable[..., None]:
+    """A command whose parameter of a class of options stands for an option for each field: these make the object that it is called with.
+
+    Parameters whose type has a `Help` become options, too. Others, which typer describes, stay.
+    """
+    hints = get_type_hints(run, include_extras=True)
+    parameters: list[inspect.Parameter] = []
+    gathered: dict[str, tuple[type, dict[str, str]]] = {}
+    for parameter in inspect.signature(run).parameters.values():
+        options_class, chosen = _chosen(hints[parameter.name])
+        if options_class is None:
+            parameters.append(_option(parameter.name, hints[parameter.name], parameter.default))
+            continue
+        gathered[parameter.name] = options_class, {RENAMED.get(name, name): name for name in chosen}
+        types = options_of(options_class)
+        defaults = {field.name: field.default for field in fields(options_class)}
+        parameters += [_option(RENAMED.get(name, name), types[name], defaults[name]) for name in chosen]
+
+    @wraps(run)
+    def run_with_objects(**arguments: Any) -> None:
+        for name, (options_class, names) in gathered.items():
+            arguments[name] = options_class(**{field: arguments.pop(option) for option, field in names.items()})
+        run(**arguments)
+
+    vars(run_with_objects)["__signature__"] = inspect.Signature(parameters)
+    run_with_objects.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run_with_objects
+
+
+def _chosen(hint: Any) -> tuple[Any, Sequence[str]]:
+    """The class of options that a parameter is of, if it is one, and those of its fields that the command has."""
+    options_class, *choices = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    if not is_dataclass(options_class):
+        return None, ()
+    left_out = {name for choice in choices if isinstance(choice, Without) for name in choice.names}
+    return options_class, [field.name for field in fields(options_class) if field.name not in left_out]
+
+
+def _option(name: str, hint: Any, default: Any) -> inspect.Parameter:
+    """A parameter of the command: what typer makes an option of, if the type has a help, else as it is."""
+    kind, help = parted(hint)
+    if help is not None:
+        annotated: Any = Annotated
+        hint = annotated[_on_the_command_line(kind), _described(name, kind, help, default)]
+    default = inspect.Parameter.empty if default is MISSING else default
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+
+
+def _described(name: str, kind: Any, help: Help, default: Any) -> Any:
+    """What typer is told of an option."""
+    option = f"--{name.replace('_', '-')}"
+    can_be_off = bool in (kind, *get_args(kind)) and default is not False
+    return typer.Option(
+        f"{option}/--no-{option[2:]}" if can_be_off else option,
+        help=help.text,
+        metavar=help.unit,
+        min=help.least,
+        max=help.most,
+        autocompletion=COMPLETIONS.get(name),
+    )
+
+
+def _on_the_command_line(kind: Any) -> Any:
+    """The type of what is typed: a list for one or several texts, else the type itself."""
+    return list[str] | None if Sequence[str] in get_args(kind) else kind
