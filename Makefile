@@ -4,6 +4,9 @@
 # of which make test has a quarter of the kinds, a few of each, and other ones at the next commit.
 # Everything runs in .venv, which any target creates when it is missing or out of date.
 
+# bytecode is kept, or each process that a test starts would compile the package anew
+export PYTHONDONTWRITEBYTECODE :=
+
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

@@ -7,6 +7,7 @@ as `matching.dense.costs` says. docs/performance.md compares estimates with buil
 from __future__ import annotations
 
 import math
+import os
 import resource
 import sys
 import tempfile
@@ -57,6 +58,8 @@ INDEX_MEMORY = 1.65
 """Of a FAISS index, what it takes in memory while it is made."""
 ID_MEMORY = 32
 """Bytes in memory for each id of a corpus that is read: its digest, and a copy while new ones are put in."""
+BUSY = 0.5
+"""Of the processor's cores, the share that other programs may keep busy without a word about it."""
 MANIFEST_BYTES, SHARD_ENTRY_BYTES = 6_000, 3_000
 """Bytes of the two copies of the manifest, and of a shard's entries in them and in its own file."""
 
@@ -127,6 +130,9 @@ def estimate(
     settings = changed(settings, changes)
     opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
     with shown(progress) as listener:
+        if (load := os.getloadavg()[0]) > BUSY * (cores := os.cpu_count() or 1):
+            busy = f"other programs keep {load:.1f} of {cores} cores busy"
+            listener.note(f"{busy}: times are for a machine that stays as busy, and alone a build takes less")
         components = BuildComponents.of(settings)
         reading = Reading(listener.note if opened_corpus.has_columns else lambda _: None)
 

@@ -349,7 +349,7 @@ PHRASES = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     id=st.sampled_from(IDS),
     query=PHRASES,
@@ -368,8 +368,7 @@ def test_what_is_told_is_so(
         assert position(index, id, query, 300, mode=name, filter=filter, fusion=fusion) == rank
 
 
-@pytest.mark.parametrize("query", ["graph networks", "star dust"])
-@pytest.mark.parametrize("depth", [5, 20])
+@pytest.mark.parametrize(("depth", "query"), [(5, "graph networks"), (20, "star dust")])
 def test_what_is_told_is_so_where_halves_propose_few(index: sr.Index, tmp_path: Path, depth: int, query: str) -> None:
     """Where a fusion looks at few candidates, a paper's rank depends on them: a rank within them is the search's."""
     path = Path(shutil.copytree(index.path, tmp_path / "copy"))

@@ -222,6 +222,15 @@ def test_the_table_says_what_would_be_built(corpus: Path, letters: LetterEncoder
     assert not {"encoder", "dense", "tokens"} & {line.split()[0] for line in without.splitlines()}
 
 
+@pytest.mark.parametrize(("load", "is_said"), [(0.2, False), (40.0, True)])
+def test_a_busy_machine_is_said(corpus: Path, monkeypatch: pytest.MonkeyPatch, load: float, is_said: bool) -> None:
+    monkeypatch.setattr("os.getloadavg", lambda: (load, 0.0, 0.0))
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    result = sciretrieve("index", corpus, "--dense", "none", "--dry-run")
+    assert result.returncode == 0
+    assert ("other programs keep 40.0 of 2 cores busy" in result.stderr) == is_said
+
+
 def test_columns_are_noted_as_in_a_build(corpus: Path) -> None:
     assert "read as: id ← id" in sciretrieve("index", corpus, "--dry-run", "--dense", "none").stderr
     assert sciretrieve("index", corpus, "--dry-run", "--dense", "none", "-q").stderr == ""

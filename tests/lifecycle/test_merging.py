@@ -18,7 +18,7 @@ from sciretrieve.lifecycle.merging import space
 from sciretrieve.progress import Silent
 from sciretrieve.storage.manifest import generations
 from tests.command_line import answer, sciretrieve
-from tests.every_answer import every_answer
+from tests.every_answer import every_answer, quick_answers
 from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_encoder import LetterEncoder
 
@@ -80,10 +80,26 @@ def everything(folder: Path, tmp_path: Path) -> dict[str, Any]:
         return every_answer(index, tmp_path)
 
 
+_WHAT_GROWN_ANSWERS: dict[str, dict[str, Any]] = {}
+
+
+def what_grown_answers(folder: Path, tmp_path: Path, **settings: Any) -> dict[str, Any]:
+    """All that a copy of `grown` answers, found once."""
+    key = str(sorted(settings.items()))
+    if key not in _WHAT_GROWN_ANSWERS:
+        _WHAT_GROWN_ANSWERS[key] = everything(folder, tmp_path)
+    return _WHAT_GROWN_ANSWERS[key]
+
+
+def quickly(folder: Path) -> dict[str, Any]:
+    with opened(folder) as index:
+        return quick_answers(index)
+
+
 @pytest.mark.parametrize("settings", [{}, {"encoder": None}, {"lexical": None}, {"dense": "HNSW8", "metric": "l2"}], ids=str)
 def test_merging_changes_no_answer(settings: dict[str, Any], tmp_path: Path, letters: LetterEncoder) -> None:
     folder = grown(tmp_path / "index", **settings)
-    before = everything(folder, tmp_path)
+    before = what_grown_answers(folder, tmp_path, **settings)
     letters.asked.clear()
     merged = sr.merge(folder)
     assert letters.asked == []
@@ -155,9 +171,9 @@ def test_shards_whose_papers_are_all_deleted_go(tmp_path: Path) -> None:
     for gone in ([0], [0, 2], [0, 1, 2]):
         sr.sync([paper for number, paper in enumerate(PAPERS[:60]) if number // 20 not in gone] + PAPERS[60:], folder, allow_deletions=True)
         gc.collect()
-        before = everything(folder, tmp_path)
+        before = quickly(folder)
         sr.merge(folder)
-        assert everything(folder, tmp_path) == before
+        assert quickly(folder) == before
         assert sizes(folder) == [20] * (3 - len(gone)) + [20, 20]
     assert sr.merge(folder).freed == 0
 
@@ -171,10 +187,10 @@ def test_shards_of_whole_texts_are_full_by_their_bytes(tmp_path: Path, monkeypat
     ]
     folder = sr.build(write_jsonl(tmp_path / "texts.jsonl", texts), tmp_path / "index", encoder="letters").path
     assert len(sizes(folder)) > 2
-    before = everything(folder, tmp_path)
+    before = quickly(folder)
     for _ in range(2):
         sr.merge(folder)
-        assert everything(folder, tmp_path) == before
+        assert quickly(folder) == before
         assert len(sizes(folder)) > 2
     with sr.open(folder) as index:
         assert max(shard.bytes for shard in index.shards) < 200_000
@@ -208,10 +224,10 @@ def test_what_papers_say_is_known_after_a_merge(tmp_path: Path, letters: LetterE
 @pytest.mark.parametrize("papers", [1, 45, 70])
 def test_an_interrupted_merge_goes_on_and_searches_do_not_notice(papers: int, tmp_path: Path) -> None:
     folder = grown(tmp_path / "index")
-    before = everything(folder, tmp_path)
+    before, briefly = what_grown_answers(folder, tmp_path), quickly(folder)
     with pytest.raises(Stop):
         sr.merge(folder, progress=StopAfter(papers))
-    assert everything(folder, tmp_path) == before
+    assert quickly(folder) == briefly
     finished = {path.name: path.stat().st_ino for path in (folder / "shards").glob("0000[0-9][0-9]")}
     kept_count = len(finished) - 11
     assert kept_count == {1: 0, 45: 1, 70: 1}[papers]

@@ -990,12 +990,13 @@ def jsonl_text(papers: Rows) -> str:
 
 
 class Watch:
-    """A `sciretrieve sync --watch` in a process of its own, over an index of words alone, as a user has it."""
+    """A `sciretrieve sync --watch` in a process of its own, over an index of words alone, as a user has it; it looks more often."""
 
     def __init__(self, corpus: Path, folder: Path, notes: Path, *options: str) -> None:
         answer("index", corpus, "-o", folder, "--dense", "none")
         self.folder, self.notes = folder, notes
-        command = [sys.executable, "-m", "sciretrieve", "sync", str(corpus), "-i", str(folder), "--watch", *options]
+        often = "from sciretrieve.commands import changing, main; changing.WATCHING = 0.5; main()"
+        command = [sys.executable, "-c", often, "sync", str(corpus), "-i", str(folder), "--watch", *options]
         with notes.open("w") as stderr:
             self.process = subprocess.Popen(command, stderr=stderr, cwd=ROOT, preexec_fn=hear_interrupts)
 

@@ -65,22 +65,24 @@ def ndcg(index: sr.Index, folder: Path, qrels: dict[str, dict[str, int]], **opti
 
 
 def test_bm25_on_the_whole_set(words: sr.Index, folder: Path, qrels: dict[str, dict[str, int]], tmp_path: Path) -> None:
-    beir = sr.build(folder, tmp_path / "beir", encoder=None)
-    assert len(beir) == len(words) == 5183
-    assert ndcg(beir, folder, qrels, mode="bm25") == pytest.approx(0.698, abs=0.003)
-    assert ndcg(words, folder, qrels, mode="bm25") == ndcg(beir, folder, qrels, mode="bm25")
+    beir = sr.build(folder, tmp_path / "beir", encoder=None, limit=1000)
+    assert len(words) == 5183
+    assert ndcg(words, folder, qrels, mode="bm25") == pytest.approx(0.698, abs=0.003)
+    ids = beir.live_ids()
+    assert ids == words.live_ids()[:1000]
+    assert [(paper.title, paper.abstract) for paper in beir.papers(ids)] == [(paper.title, paper.abstract) for paper in words.papers(ids)]
 
 
 @pytest.mark.embedded_encoder
 def test_hybrid_beats_both_halves_on_a_subset(folder: Path, qrels: dict[str, dict[str, int]], tmp_path: Path) -> None:
-    """A quarter of the queries, every paper judged for these, and one in twenty of the others: harder than nothing, quick enough for every
+    """A fifth of the queries, every paper judged for these, and one in thirty of the others: harder than nothing, quick enough for every
     run."""
     table = pq.read_table(folder / "corpus.parquet")
-    qrels = dict(list(qrels.items())[::4])
+    qrels = dict(list(qrels.items())[::5])
     judged = {paper for papers in qrels.values() for paper in papers}
-    rows = [row for number, row in enumerate(table.to_pylist()) if str(row["id"]) in judged or number % 20 == 0]
+    rows = [row for number, row in enumerate(table.to_pylist()) if str(row["id"]) in judged or number % 30 == 0]
     (tmp_path / "subset.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     index = sr.build(tmp_path / "subset.jsonl", tmp_path / "index")
     dense, bm25, hybrid = (ndcg(index, folder, qrels, mode=mode) for mode in ("dense", "bm25", "hybrid"))
-    assert min(dense, bm25) > 0.85
+    assert min(dense, bm25) > 0.8
     assert hybrid > max(dense, bm25) + 0.01
