@@ -166,7 +166,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _version() -> str:
-    """The installed version; in a source tree that is not installed, the one that it would have."""
+    """The installed version; in a source tree that is not installed, the version in its pyproject.toml."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

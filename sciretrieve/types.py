@@ -43,7 +43,7 @@ class Paper:
         return f"<Paper {self.id}: {self.headline()}>"
 
     def headline(self, width: int = 80) -> str:
-        """Its title on one line of at most `width` characters, its first words where it has none, and its year."""
+        """The title (or the first words, where there is none) on one line of at most `width` characters, and the year."""
         year = f" ({self.year})" if self.year is not None else ""
         return shorten(self.title or self.abstract or "(no title)", max(width - len(year), 10), placeholder="…") + year
 

@@ -1,4 +1,4 @@
-"""Citing papers: their citation keys, and a bibliography to which only those are added that it lacks."""
+"""Citing papers: their citation keys, and a bibliography that gets the papers that it lacks."""
 
 from __future__ import annotations
 

@@ -303,7 +303,7 @@ def bibtex(hits: Sequence[Hit]) -> Lines:
 
 
 def page(answer: Answer, index: str, date: str) -> Lines:
-    """An answer as a page in HTML, which says what was asked, of which index, and on which date."""
+    """An answer as an HTML page with the query, the index and the date."""
     request = answer.request
     conditions = [request.options.filter] if isinstance(request.options.filter, str) else request.options.filter or ()
     facts = {

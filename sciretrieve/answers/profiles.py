@@ -1,4 +1,5 @@
-"""All that an index has of one paper: its columns, its near-duplicates, the papers nearest to it, what it cites and what cites it."""
+"""All that an index has of one paper: its columns, its near-duplicates, its nearest papers, the papers that it cites, and the papers that
+cite it."""
 
 from __future__ import annotations
 

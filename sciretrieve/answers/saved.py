@@ -75,7 +75,7 @@ class News:
     """What is new in a saved search.
 
     Attributes:
-        answer: the search's answer with its new papers alone, whose ranks are those in all of it.
+        answer: the new papers of the search's answer, with their ranks in the whole answer.
         search: the search as it is once these have been told.
     """
 
@@ -226,7 +226,7 @@ def _asked(search: SavedSearch) -> Any:
 
 @contextmanager
 def _turn() -> Iterator[None]:
-    """Be the only process that changes saved searches, so that none undoes what another one keeps."""
+    """Hold the lock on saved searches, so that no process undoes the changes of another."""
     make_folder(_folder())
     file = _folder() / TURN
     file.touch()

@@ -132,7 +132,8 @@ class Group(_Common, TyperGroup):
     """A group of commands whose help lists them in sections. It may be a command itself, which runs where none of its commands is named."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """As usual. Raises InvalidRequest for options of the group that stand before one of its commands, which would not see them."""
+        """As usual. Raises InvalidRequest for options that stand before the name of a command of the group: the command would not see
+        them."""
         given = [param.opts[0] for param in self.params if ctx.get_parameter_source(param.name).name == "COMMANDLINE"]
         if given and args and args[0] in self.commands:
             raise InvalidRequest(f"{given[0]} stands before {args[0]}; write: sciretrieve {ctx.info_name} {args[0]} {given[0]} …")

@@ -70,7 +70,7 @@ def build(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Make a benchmark from a corpus whose papers cite each other, or a published one anew from its sources.
+    """Make a benchmark from a corpus whose papers cite each other, or rebuild a published one from its sources.
 
     cite: papers are queries, and the papers that they cite, or that are cited with them, are relevant: among all papers with
     `evaluate beir:DIR` (`--split cocite` for co-citations), and among hard candidates with `evaluate cite:DIR`.

@@ -160,9 +160,9 @@ def similar(
 ) -> None:
     """Find papers like the given ones.
 
-    The given papers are never among the answers. Several are combined by Rocchio's formula: the mean of the given papers
-    less a fifth of the mean of those with --not. Where the index has what its papers cite, papers are similar, too, that cite the same
-    works, that the same papers cite, or that cite each other.
+    The given papers are never among the answers. Several are combined by Rocchio's formula: the mean of the given papers less a fifth of
+    the mean of those with --not. If the index has its papers' references, papers that cite the same works, are cited by the same papers,
+    or cite each other are similar, too.
     """
     from ..answers.answering import Request, answer
 

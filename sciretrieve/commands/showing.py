@@ -29,9 +29,9 @@ def show(
 ) -> None:
     """Show all of a paper, and the papers nearest to it.
 
-    That is its title, authors, venue, year, abstract, where it is on the web, every further column of its corpus, and its
-    near-duplicates. Answers, `similar` and exported bibliographies have its id. With --open, a paper is opened at its DOI, else at arXiv,
-    PubMed, or the web address that its corpus gives.
+    It prints title, authors, venue, year, abstract, web address, all further columns of the corpus, and near-duplicates. Answers,
+    `similar` and exported bibliographies have its id. With --open, a paper is opened at its DOI, else at arXiv, PubMed, or the web
+    address that its corpus gives.
     """
     from ..answers.profiles import profile
 

@@ -150,7 +150,7 @@ def _receipt(plain: TextEncoder, quantised: TextEncoder, papers: Sequence[Paper]
 
 
 def _measures(vectors: Vectors, queries: Vectors, rows: Rows, metric: Metric) -> Mapping[str, float]:
-    """nDCG@10 and recall@100 of queries that one paper each answers, the one of that row."""
+    """nDCG@10 and recall@100 of queries that each have one right answer, the paper of that row."""
     scores = np.stack([score(query, vectors, metric) for query in queries])
     places = (scores > scores[np.arange(len(rows)), rows, None]).sum(axis=1)
     return {"ndcg": float(np.where(places < 10, 1 / np.log2(places + 2), 0).mean()), "recall": float((places < 100).mean())}

@@ -136,7 +136,7 @@ def _with_adapter(spec: EncoderSpec, option: str, name: str) -> EncoderSpec:
 
 
 def _with_template(spec: EncoderSpec, option: str, template: str, fields: set[str]) -> EncoderSpec:
-    """The spec with another text for what `option` is about, which has one of `fields` in it."""
+    """The spec with another template for the side that `option` names; the template must have one of `fields`."""
     name = "`query_template`" if option == "query_adapter" else "`template`"
     listing = ", ".join(f"{{{field}}}" for field in sorted(fields, reverse=True))
     try:

@@ -286,7 +286,7 @@ class TextEncoder:
         return Weights(source.spec, task, source.folders)
 
     def _with_weights(self) -> TextEncoder:
-        """This encoder with its files on this machine, which must be those that an index was built with.
+        """This encoder with its files on this machine. They must be the files that the index was built with.
 
         Raises:
             EncoderMismatch: they are not.

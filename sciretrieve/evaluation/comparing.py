@@ -47,7 +47,7 @@ class RunComparison:
     unequal: str
 
     def as_good_as_the_best(self, measure: str) -> list[str]:
-        """The runs that Tukey's test does not tell from the best one, and that one, the best first; empty for two runs."""
+        """The best run and those that Tukey's test does not tell from it, the best first; empty for two runs."""
         if measure not in self.variances:
             return []
         order = sorted(range(len(self.names)), key=lambda run: -self.means[run][measure])

@@ -57,7 +57,7 @@ def _owners(folder: Path, paths: Sequence[str], spec: Benchmark) -> list[str]:
 
 
 def _paths(folder: Path) -> list[str]:
-    """The files below a folder, with its own name before each, as it may be the one that a benchmark gives it."""
+    """The files below a folder, each with the folder's own name before it, since the benchmark may name that folder."""
     top = folder.resolve()
     return [f"/{path.relative_to(top.parent).as_posix()}" for path in islice(top.rglob("*"), MOST_PATHS)]
 

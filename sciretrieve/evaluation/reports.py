@@ -160,7 +160,7 @@ class Report:
 
 
 def table(reports: Mapping[str, Report], columns: Sequence[Column], signs: Mapping[tuple[str, Column], str] | None = None) -> list[str]:
-    """Reports on one benchmark: a row for each, with its intervals under it, among the published rows that have any of these columns.
+    """Reports on one benchmark: a row for each, its intervals below, among the published rows with any of these columns.
 
     Args:
         reports: the rows' names, and their reports.

@@ -328,8 +328,8 @@ def publish(
     progress: Progress,
     workers: Workers | None = None,
 ) -> None:
-    """Commit a build whose shards are all full, in place of the generation `old`; a plan may be another than the one that it was begun
-    with where that makes no other shards."""
+    """Commit a build whose shards are all full, in place of the generation `old`; the plan may differ from the one at the start, as long
+    as it gives the same shards."""
     directory = pending.directory
     generation = next_generation(directory)
     shards = shards_of(pending)

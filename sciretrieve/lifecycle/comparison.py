@@ -106,8 +106,8 @@ class Comparison:
         return np.concatenate([np.empty(0, np.int64), *self._replaced_rows])
 
     def missing_rows(self, despite_lost: bool) -> tuple[Rows, Rows]:
-        """The rows of papers that the corpus does not have: first of those that are gone, then of those that it may have in rows that
-        could not be read. With `despite_lost`, that holds for papers alone whose id such a row has, and not for all."""
+        """The rows of papers that the corpus does not have: first those that are gone, then those that may be in unreadable rows. With
+        `despite_lost`, that holds for papers alone whose id such a row has, and not for all."""
         rows = self._snapshot.scope.passing(~self._is_seen).places
         is_kept = self._is_rejected[rows] | (self.lost > 0 and not despite_lost)
         return rows[~is_kept], rows[is_kept]

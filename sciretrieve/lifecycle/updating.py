@@ -107,8 +107,7 @@ def add(
         corpus: as in `build`.
         index: the index's directory.
         columns: which columns of the corpus are which; by default recognised by name.
-        encoder: what encodes the papers, where the one that filled the index is not to be found again by itself; `vectors:FILE` for
-            vectors made elsewhere.
+        encoder: an encoder of papers, if the index's own encoder cannot be found; `vectors:FILE` for vectors made elsewhere.
         device: where it runs: "cpu", "cuda", or "auto".
         strict: stop at the first bad row, instead of listing it in rejected.jsonl.
         resume: go on with an interrupted run; False drops it.
@@ -282,7 +281,7 @@ def restore(index: str | Path, generation: int) -> Update:
 
 
 def _differences(new: Snapshot, old: Snapshot) -> tuple[int, int, int]:
-    """How many papers one generation has that the other has not, has otherwise, and how many it lacks."""
+    """How many papers of one generation are new, changed and missing, compared with the other."""
     gained, lost = _papers_beside(new, old), _papers_beside(old, new)
     both = gained.keys() & lost.keys()
     replaced = sum(gained[id] != lost[id] for id in both)

@@ -67,7 +67,7 @@ class Trial:
         k: of how many best papers recall is the share that was found.
         queries: the papers whose vectors were the queries; none counts as an answer to itself.
         exact_milliseconds: a query's time where every vector is scored.
-        bytes: the size of the FAISS indexes, which is what a search reads besides the vectors that it proposes.
+        bytes: the size of the FAISS indexes, which a search reads besides the vectors of its candidates.
     """
 
     knob: Knob | None

@@ -50,8 +50,8 @@ class Probe:
         listing: whether nothing is asked for but values of columns, which all papers that may answer have alike.
         tokens: its token vectors, for late interaction.
         named: the papers that the query names, which come first.
-        fields: for those of its terms that may be names, the words in fields that they stand for, see `matching.lexical.name_terms`.
-        without_terms: whether papers may answer that have none of its terms, since what it demands has none (C++, child*).
+        fields: for each term that may be a name, the words in fields that it stands for, see `matching.lexical.name_terms`.
+        without_terms: whether papers without any of its terms may answer, since its demands have no terms (C++, child*).
     """
 
     query: Query

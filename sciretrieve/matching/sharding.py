@@ -28,7 +28,7 @@ AnyPart = TypeVar("AnyPart", bound=Part)
 
 
 def by_shard(rows: Rows, parts: Sequence[AnyPart]) -> Iterator[tuple[AnyPart, Rows, Rows]]:
-    """For each part that has any of the rows: it, the positions of its rows in `rows`, and these rows counted within it."""
+    """For each part that has any of the rows: the shard, the positions of its rows in `rows`, and their numbers within the shard."""
     if len(parts) == 1:
         if len(rows):
             yield parts[0], np.arange(len(rows)), rows - parts[0].first

@@ -87,7 +87,7 @@ def mentioned(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _ends(text: str) -> Iterator[str]:
-    """A DOI and what it may be without what follows it."""
+    """A DOI, and shorter readings of it, without the text that may follow it."""
     for _ in range(MOST_ENDS):
         if value := doi(text):
             yield value

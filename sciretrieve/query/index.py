@@ -58,8 +58,8 @@ class Index(Snapshot):
 
         Args:
             path: the index's directory.
-            encoder: what encodes queries, or its name, where the one that filled the index is not to be found again by itself: its
-                folder has moved, or the queries' vectors were made elsewhere.
+            encoder: an encoder of queries, or its name, if the index's own encoder cannot be found: its folder has moved, or the queries'
+                vectors were made elsewhere.
             generation: the generation to open, of those that `sciretrieve info log` shows; by default the current one.
             query_encoder: what encodes queries, of another snapshot of the same index.
 
@@ -227,7 +227,7 @@ class Index(Snapshot):
     def _answered(
         self, probes: Sequence[Probe], k: int, mode: Mode, fusion: Fusion, options: SearchOptions, linked: LinkedPapers | None = None
     ) -> Run:
-        """Search, and do to the rankings what the options say; as deep as it takes to have k papers left."""
+        """Search deep enough for k papers, then rerank, group and diversify as the options say."""
         if options.diversify and not self.vectors:
             raise InvalidRequest(f"{self.path} has no vectors to tell papers' likeness by; leave out `diversify`")
         works = DIVERSE * k if options.diversify else k
@@ -260,7 +260,7 @@ class Index(Snapshot):
         return run
 
     def leading(self, ranking: Ranking, probe: Probe, k: int) -> Ranking:
-        """The first k papers of a probe's ranking after those that the query names, and that may answer, are put first."""
+        """The first k papers of a probe's ranking in which the papers that the query names, if they may answer, are put first."""
         ranking = replace(ranking, undecided=probe.scope.undecided)
         rows = probe.named.rows[probe.scope.has(probe.named.rows)]
         return led(ranking, Match(probe.named.by, rows), self.ids(rows), k) if len(rows) else ranking
@@ -289,7 +289,7 @@ class Index(Snapshot):
         return [fed_back(self.reader, probes[0], like, unlike, mode)] if like or unlike else probes
 
     def _believed(self, probe: Probe) -> Probe:
-        """A probe without the corrections that the dense half knows better than to look for."""
+        """A probe without the corrections that the dense half contradicts."""
         if probe.vector is None:
             return probe
         believed = [correction for correction in probe.corrections if self.searcher.believes(correction, probe.vector)]

@@ -241,7 +241,7 @@ class Pending:
 
     @property
     def golden(self) -> Vectors | None:
-        """The vectors of the probe that it began with, which it must go on with."""
+        """The probe's vectors at its start; the encoder must give the same ones when it goes on."""
         golden = self.state.get("golden")
         return None if golden is None else np.array(golden, np.float32)
 

@@ -236,7 +236,7 @@ class _Groups:
         return scores
 
     def _asked(self, calls: Sequence[Call | None]) -> list[Any]:
-        """What each group's process answers to its call. A process that is lost hands its groups to the others, or to this one."""
+        """What each group's process answers to its call. The groups of a lost process go to the others, or to this process."""
         ray = self._cluster.ray
         answers: list[Any] = [None] * len(calls)
         open_calls = {number: call for number, call in enumerate(calls) if call is not None}

@@ -29,7 +29,7 @@ MOST_DEATHS = 3
 
 
 class RayWorkers:
-    """The nodes of a Ray cluster as `protocols.Workers`: one worker a GPU, or where no node has one, one worker a node with all its CPUs.
+    """The nodes of a Ray cluster as `protocols.Workers`: one worker for each GPU; without GPUs, one for each node, with all its CPUs.
 
     A node that joins later is used as soon as it is there. Use it as a context manager, so that the cluster is left at the end.
     """
@@ -107,7 +107,7 @@ class _Process:
 
 @dataclass(eq=False)
 class _Worker:
-    """A process on a node: the task that it does, the answers that are awaited of it, and the papers that it has done."""
+    """A process on a node: its task, its answers that are still awaited, and how many papers it has done."""
 
     node: Node
     actor: Any

@@ -24,7 +24,7 @@ CHANCE = 90
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The dense score that means nothing, and the one that means as much as that of a paper and its nearest neighbour.
+    """The dense score of unrelated texts, and that of a paper and its nearest neighbour.
 
     Attributes:
         chance: the score that all but a tenth of the pairs of papers stay below.

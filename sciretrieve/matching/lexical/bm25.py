@@ -134,7 +134,7 @@ class LexicalShard:
         return NO_PLACES if self.fields is None else self.fields.rows_with(word, field)
 
     def weights_of(self, number: int) -> Weights:
-        """What a term adds to these papers' scores, beyond what it adds to papers without it."""
+        """A term's part of these papers' scores, less its part of the score of a paper without it."""
         return self.remembered.get(self.first, number, self._weigh)
 
     def frequency(self, number: int) -> int:
@@ -478,7 +478,7 @@ class _Scoring:
 
 @dataclass(frozen=True, slots=True)
 class _Term:
-    """A query's term: its weight, what each paper's score has of it at least, and how many papers have it."""
+    """A query's term: its weight, the part that every paper's score has at least, and how many papers have it."""
 
     term: str
     weight: np.float32
@@ -488,7 +488,7 @@ class _Term:
 
 @dataclass(frozen=True, slots=True)
 class _FieldPosting:
-    """A word in a field: the rows within a shard of the papers that have it, and what it adds to each one's score."""
+    """A word in a field: the rows of its papers within a shard, and its part of each paper's score."""
 
     term: str
     rows: npt.NDArray[np.int32]

@@ -1,8 +1,8 @@
 """Which words of a query may be names, of authors or of venues: a corpus tells names from other words by where it has them.
 
 In "vaswani 2017" or "ishii tangible bits" some words are names, which titles and abstracts do not have. So a word of a query also counts in
-papers with an author or a venue of that name, by how often it is that of a name: the papers that have it as a name, divided by these and
-those that have it in their text. A word that is mostly none of a name adds nothing. What this brings, and which weights were tried, is in
+papers with an author or a venue of that name, by how often it is that of a name: of the papers that have it as a name or in their text,
+the share that has it as a name. A word that is mostly none of a name adds nothing. What this brings, and which weights were tried, is in
 docs/quality.md.
 """
 

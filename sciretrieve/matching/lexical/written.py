@@ -37,7 +37,7 @@ def commonest_forms(analyzer: Analyzer, texts: Iterable[str], words: Collection[
 
 
 def joined_forms(analyzer: Analyzer, texts: Iterable[str], words: Collection[str]) -> dict[str, str]:
-    """The same, but for capitals: a word that differs by these alone stays as it is, for a title may begin with it."""
+    """The same, but a word that differs only in its capitals stays as it is, since a title may begin with it."""
     forms = commonest_forms(analyzer, texts, words)
     return {word: word if form.lower() == word else form for word, form in forms.items()}
 

@@ -55,8 +55,8 @@ MOST_LEVELS, MOST_PARENTS = 50, 50
 def read(path: Path) -> Iterator[RawBatch]:
     """Yield the entries of a bibliography in batches; row n is its n-th entry but for `@string`, `@preamble` and `@xdata`.
 
-    Each has its fields by their lower-cased names, as plain text, and those that it lacks from the entries that its `crossref` and
-    `xdata` name; its kind as `type`; and as `bibtex` the original entry, as it stands but with the file's own macros expanded.
+    Each has its fields by their lower-cased names, as plain text, and inherits missing fields from the entries that its `crossref` and
+    `xdata` name. `type` is its kind, and `bibtex` the original entry, with the file's own macros expanded.
 
     A broken entry is rejected with its key and line, and costs no other: the next begins where a line says so.
     """
@@ -82,7 +82,7 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class _Broken:
-    """An entry that cannot be read: its key, if that can, what is wrong, and whether no other entry begins after it."""
+    """An entry that cannot be read: its key, if that is readable; the fault; and whether it is the last entry."""
 
     key: str | None
     reason: str
@@ -177,7 +177,7 @@ class _Parents:
         self._values: dict[str, Mapping[str, str]] = {}
 
     def completed(self, child: _Entry, depth: int = 0) -> Mapping[str, str]:
-        """An entry's values, then those that it lacks and its parents, or theirs, have.
+        """An entry's own values, then values that it inherits.
 
         They are passed on as by BibTeX (Patashnik 1988, BibTeXing, section 2.1), but for `OF_PARENT`. A parent's title is also that of
         the book, journal or series that the child is in, as in BibLaTeX's manual (appendix B).
@@ -192,7 +192,7 @@ class _Parents:
         return values | {name: value for name, value in inherited.items() if name not in values and name not in OF_PARENT}
 
     def above(self, child: _Entry) -> Sequence[_Entry]:
-        """The entries that one takes fields from, and those that these do, nearest first."""
+        """The parents of an entry, and their parents, nearest first."""
         found: dict[str, _Entry] = {}
         queue = deque([child] if self._entries else [])
         while queue and len(found) < MOST_PARENTS:

@@ -334,7 +334,7 @@ def _name(source: Path, files: Sequence[Path]) -> str:
 
 
 def _telling(path: Path) -> str:
-    """The name of a file or folder; where many are called that, such as corpus.parquet, the nearest folder's with one of its own.
+    """The name of a file or folder; for a common name such as corpus.parquet, the name of the nearest folder that has one of its own.
 
     What lies in the working directory keeps its name.
     """

@@ -28,7 +28,7 @@ NAME_KEYS = ("display_name", "name", "title")
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """A kind of identifier: what reads one, what it looks like if it is in its form already, and what texts have that may hold one."""
+    """A kind of identifier: a function that reads it, the pattern of its final form, and a pattern of texts that may hold one."""
 
     read: Callable[[str], str | None]
     bare: str
@@ -89,7 +89,7 @@ def papers(batches: Iterator[RawBatch], columns: ColumnMap, textless: bool) -> I
 
 
 def _without_other_ids(rejected: Sequence[Rejected], columns: ColumnMap) -> list[Rejected]:
-    """Rows that a format's reader rejected; what it takes for their ids are none where another column has these."""
+    """Rows that a format's reader rejected; if another column holds the ids, those that it took are dropped."""
     return [replace(row, id=None) for row in rejected] if columns.id is not None else list(rejected)
 
 
@@ -362,7 +362,8 @@ def author_names(value: Any) -> list[str]:
 
 
 def _is_name(item: Any) -> bool:
-    """Whether an item of a list of authors is a name: not an object, nor one as JSON, which it is where others of the list are names."""
+    """Whether an item of a list of authors is a name: not an object, nor a JSON object, as happens in lists where other elements are
+    names."""
     return isinstance(item, str) and not item.startswith('{"')
 
 

@@ -31,7 +31,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Withdrawn(Rejected):
-    """A row by which its source says that a paper is no longer part of it."""
+    """A row that withdraws a paper from its source."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,8 @@ class CitationGraph:
 
     @once
     def _neighbours(self) -> tuple[Rows, Rows]:
-        """What each row cites or is cited by, once each, and of a paper its own row, too; and where those of each row end."""
+        """The neighbours of each row, once each: what it cites, what cites it, and for a paper its own row; and where the neighbours of
+        each row end."""
         size = self.graph.size
         citing = np.repeat(np.arange(size), self.graph.cites_counts)
         itself = np.arange(self.papers)

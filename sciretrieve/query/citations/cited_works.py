@@ -27,7 +27,7 @@ def _is_objects(field: pa.Field) -> bool:
 
 
 class Names:
-    """What finds the papers of a library by their names, each by its row. Of several papers with one name, the least id has it."""
+    """Finds the row of a paper by one of its names. If several papers share a name, the paper with the least id gets it."""
 
     def __init__(self, tables: Iterable[tuple[Rows, pa.Table]]) -> None:
         """`tables` have papers' rows, (n,), and their columns: `id`, and others of `identifying_columns`."""
@@ -62,7 +62,8 @@ class Names:
         return next((row for row in rows.tolist() if row >= 0), None)
 
     def resolved(self, references: References) -> tuple[Rows, Keys, Mask]:
-        """For each reference the row of the paper that it means, -1 for none of the library; its first name's key; whether it has one."""
+        """For each reference: the row of the paper that it means, or -1 if the library does not have it; the key of its first name; and
+        whether it has a name."""
         count = len(references.citing)
         rows, keys, is_named = np.full(count, -1), np.zeros(count, np.int64), np.zeros(count, bool)
         for column in references.names:

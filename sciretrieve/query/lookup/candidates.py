@@ -1,4 +1,5 @@
-"""Which papers may be meant by a text: those whose titles, or texts, have its terms. Postings say which, so that few papers are read."""
+"""Candidates for the papers that a text means: papers whose titles or texts have its terms. Postings name them, so few papers are
+read."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ class TypedTerms:
 
     Attributes:
         plain: those of its words, the parts of compounds apart.
-        joined: those of compounds as one word, and of words side by side, which a title may have as one.
+        joined: compounds as one word, and pairs of words that a title may write as one.
     """
 
     plain: frozenset[str]

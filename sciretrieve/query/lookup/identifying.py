@@ -37,7 +37,7 @@ LONGEST = 2048
 
 
 def identified(shards: Sequence[Shard], text: str) -> tuple[str, Rows]:
-    """What names papers in a text, such as "DOI", and the rows of these papers, ascending; "" and none where nothing does.
+    """How a text names papers, for example by "DOI", and the rows of these papers, ascending; "" and no rows where it names none.
 
     An id comes before everything else that a text may be. A text with several identifiers, such as a pasted bibliography, means
     several papers.
@@ -77,7 +77,7 @@ def _with_slips(shards: Sequence[Shard], text: str) -> Rows:
 
 
 def _named(shards: Sequence[Shard], text: str) -> Iterator[tuple[str, Rows]]:
-    """The rows that each kind of name finds, the surest kind first; none is looked for before the one before it was taken."""
+    """The rows that each kind of name finds, the surest kind first. A kind is tried only when the caller asks for it."""
     is_short = len(text) <= LONGEST
     if is_short:
         yield "id", _with_id(shards, text)

@@ -81,8 +81,8 @@ class Lookup:
         return self._match(text, scope, WAYS)
 
     def like(self, text: str, count: int) -> Rows:
-        """Papers that may have been meant by a text that names none, the first `count`: those with ids like it, else those that it means
-        as a query, else those with titles like it."""
+        """Suggestions for a text that names no paper, the first `count`: papers with ids like it, else papers that it finds as a query,
+        else papers with titles like it."""
         rows = with_ids_like(self.index.shards, text.strip(), count)
         if not len(rows):
             rows = self.meant(text, self.index.scope).rows
@@ -90,7 +90,7 @@ class Lookup:
         return (rows if look is None else np.array(look.alike(), np.int64))[:count]
 
     def _match(self, text: str, scope: Scope, ways: Sequence[tuple[str, Way]]) -> Match:
-        """What the first of some ways finds that finds any."""
+        """What the first successful way finds."""
         look = self._look(text, scope)
         if look is not None:
             for by, way in ways:
@@ -106,7 +106,7 @@ class Lookup:
 
 @dataclass(frozen=True)
 class _Look:
-    """A look for the papers of a scope that a typed text means."""
+    """One search for the papers of a scope that a typed text means."""
 
     shards: Sequence[Shard]
     analyzer: Analyzer
@@ -202,7 +202,7 @@ class _Look:
         return [row for row in shares if shares[row] == max(shares.values()) >= SHARED_RUNS]
 
     def by_authors(self) -> list[int]:
-        """The papers by authors of whose names it is, with the year that it has.
+        """The papers by the authors that the text names, of the year that it names.
 
         Words that are often no name, such as "young", are names beside another of the same author's, or beside a year.
         """
@@ -226,7 +226,7 @@ class _Look:
         ]
 
     def _share_of_names(self, word: str) -> float:
-        """Of the papers that have a word as an author's name or in their text, the share of the former."""
+        """How often a word is a name: of the papers that have it as an author's name or in their text, the share of the former."""
         as_name, term = self.bm25.frequency(field_term("authors", word)), self.analyzer.term(word)
         as_word = self.bm25.frequency(term) if term else 0
         return as_name / max(as_name + as_word, 1)

@@ -252,7 +252,7 @@ class Combination:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """What people type after a column's name and a colon, which means what it can in each shard's own type, see `matching`.
+    """The text after a column's name and a colon. It is read in the type of each shard's own column, see `matching`.
 
     Attributes:
         as_numbers: whether texts are numbers, too.
@@ -291,7 +291,7 @@ Expression: TypeAlias = Condition | Combination | Typed
 
 
 def comparisons(expression: Expression) -> Iterator[Condition]:
-    """The conditions of an expression that compare a value, of which they cannot always tell whether it passes."""
+    """The conditions of an expression that compare a value. Such a condition cannot always be decided."""
     if isinstance(expression, Combination):
         for part in expression.parts:
             yield from comparisons(part)
@@ -395,7 +395,8 @@ def _as_text(value: Value) -> str:
 
 
 def _literal(value: Value, kind: pa.DataType) -> pa.Scalar | None:
-    """The value in a type comparable with a column's that is no text's; None if there is none. Numbers are not rounded: 2.5 stays 2.5."""
+    """The value in a type that a column of another type than text can be compared with; None if there is none. Numbers are not rounded:
+    2.5 stays 2.5."""
     try:
         if pa.types.is_boolean(kind):
             return pa.scalar(value) if isinstance(value, bool) else None

@@ -133,7 +133,7 @@ def _signs(parts: Sequence[Node | Sign]) -> int:
 
 
 def _negated(parts: Sequence[Node | Sign]) -> list[Node | Sign]:
-    """Parts of a level, where each NOT is one with what follows it."""
+    """The parts of a level, each NOT joined with the part after it."""
     negated: list[Node | Sign] = []
     for part in reversed(parts):
         following = negated[-1] if negated else None

@@ -64,7 +64,7 @@ class Narrower:
         return among.passing(*self.judge(filters.Combination("not", (wanted,)) if demand.absent else wanted))
 
     def _combined(self, combination: Combination, among: Scope) -> Scope | None:
-        """Each part is looked for only where it still matters, and those for which texts are read come last."""
+        """Each part is checked only for papers that it can still decide; parts that need texts come last."""
         parts = sorted(combination.parts, key=self._reads_texts)
         if combination.operator == "NOT":
             return _others(among, self._meeting(parts[0], among))
@@ -131,7 +131,7 @@ class Narrower:
         return passes, undecided
 
     def _verdicts(self, expression: filters.Expression, shard: Shard) -> tuple[Mask, Mask]:
-        """Which of a shard's papers pass, and of which of those that are not deleted that cannot be told."""
+        """Which papers of a shard pass; and which of the papers that are not deleted cannot be decided."""
         if not len(shard.scope):
             return np.zeros(shard.papers, bool), np.zeros(shard.papers, bool)
         passes, undecided = filters.decide(expression.evaluate(self._values(shard, expression.columns())))
@@ -257,5 +257,5 @@ def _rows_named(bm25: Bm25, column: str, words: Sequence[str]) -> Rows:
 
 
 def _others(among: Scope, met: Scope | None) -> Scope | None:
-    """Those of a scope that do not meet what others of it do, and of which that can be told."""
+    """The papers of a scope that are known not to meet the demand."""
     return None if met is None else among.passing(~met.flags, met.undecided).without(met.undecided)

@@ -392,7 +392,7 @@ def _unclosed(chunk: str) -> int:
 
 
 def _grouping(chunk: str) -> Iterator[int]:
-    """Where in a text without white space parentheses begin that do not end within it, but for those that end at its end."""
+    """Where parentheses begin, in a text without white space, that are not closed before its end."""
     body = len(chunk.rstrip(ENDINGS))
     waiting: list[int] = []
     for place, char in enumerate(chunk):

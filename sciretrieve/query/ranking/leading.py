@@ -15,7 +15,7 @@ LEAST = 1.0
 
 
 def led(ranking: Ranking, match: Match, ids: Sequence[str], k: int) -> Ranking:
-    """The ranking's first k papers after those that the query names, by an id, a title and so on, are put first.
+    """The first k papers of a ranking in which the papers that the query names, by an id, a title and so on, are put first.
 
     Papers that are named stay in the ranking's order; those that it lacks come after these, in the order given. They all have the
     best score of the ranking, or 1 if that is less, so that no score rises down the ranking.

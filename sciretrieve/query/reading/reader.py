@@ -34,8 +34,8 @@ class Reader:
         self.snapshot = snapshot
 
     def mode(self, mode: Mode, queries: Sequence[str | Query], vectors: Vectors | None) -> Mode:
-        """The mode in which these queries can be searched for: BM25 in place of hybrid for typed texts that the encoder cannot read. Raises
-        InvalidRequest for dense search with these."""
+        """The mode for these queries: BM25 in place of hybrid if the encoder cannot read typed texts. Raises InvalidRequest for dense
+        search with such texts."""
         is_typed = any(isinstance(query, str) for query in queries)
         if mode == "bm25" or vectors is not None or not is_typed or self.snapshot.query_encoder.reads_texts:
             return mode
@@ -96,8 +96,8 @@ class Reader:
         return self.snapshot.query_encoder.encode([Query(paper.id, paper=paper) for paper in papers])
 
     def _typed(self, id: str, query: str | Query, allowed: Scope) -> tuple[Query, TypedQuery | None, Match, Scope]:
-        """A query taken apart: its words, what it demands, the papers that it names, and those that may answer. In place of an identifier,
-        which has no words, its paper's title is searched for, so that papers on its subject follow it."""
+        """A query taken apart: its words, its demands, the papers that it names, and the papers that may answer. An identifier has no
+        words, so the title of its paper is searched for: papers on the same subject follow it."""
         if isinstance(query, Query):
             checked_text(query.words, "query")
             return query, None, NO_MATCH, allowed
@@ -160,7 +160,7 @@ class Reader:
         return checked
 
     def _probe(self, query: Query, typed: TypedQuery | None, vector: Vectors | None, scope: Scope, mode: Mode) -> Probe:
-        """A query, with what was typed or None, with its terms and with what its unknown words may be taken for."""
+        """A query with its typed form (or None), its terms, and the corrections of its unknown words."""
         listing = typed is not None and typed.listing
         if mode == "dense":
             return Probe(query, scope, vector, listing=listing)

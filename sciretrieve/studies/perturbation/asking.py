@@ -27,7 +27,7 @@ Texts = Sequence[Paper]
 
 
 def labelled(label: str, papers: Mapping[int, Paper]) -> list[Paper]:
-    """Papers under ids that say which texts of them these are, and their places among the papers that are studied, which order ties."""
+    """Papers under ids that name the text used, with their places among the studied papers; places order ties."""
     return [replace(paper, id=f"{label} {place:09d}") for place, paper in papers.items()]
 
 

@@ -83,8 +83,9 @@ CLASSES = (
 
 
 def neighbours(papers: Sequence[Paper], seed: int) -> dict[str, dict[int, Paper]]:
-    """The neighbours of papers, by the class's code and the paper's place. A paper has none in a class that can do nothing to it, such as
-    one that deletes numbers where there is none. Equal papers and seeds give equal neighbours. Raises MissingExtra without TextBlob."""
+    """The neighbours of papers, by the class's code and the paper's place. A class that cannot change a paper gives it no neighbour, for
+    example one that deletes numbers from a paper without numbers. Equal papers and seeds give equal neighbours. Raises MissingExtra
+    without TextBlob."""
     top_phrases = changes.top_phrases(Text(paper.abstract) for paper in papers)
     made: dict[str, dict[int, Paper]] = {cls.code: {} for cls in CLASSES}
     for place, paper in enumerate(papers):
