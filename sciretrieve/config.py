@@ -58,7 +58,7 @@ class SettingValue:
 SETTINGS: Mapping[str, Setting] = {
     each.key: each
     for each in (
-        Setting("index", "index", lambda: None, "the index that is taken where none is named: its name or folder"),
+        Setting("index", "index", lambda: None, "the index to use if none is named: its name or folder"),
         Setting("indexes", "folders", lambda: (), "further folders with indexes, which have names everywhere"),
         Setting("encoder", "text", lambda: "minilm", "what `index` and `encode` make vectors with"),
         Setting("k", "count", lambda: 10, "how many papers `search` and `similar` answer with"),

@@ -87,7 +87,7 @@ def encode(
 
 
 def list_encoders(format: PlainFormatOption = "table", debug: Debug = False) -> None:
-    """List the encoders: what each is, and what is here of it."""
+    """List the encoders, and say which are ready here."""
     from ..encoders import CATALOGUE
     from ..encoders.availability import status
 
@@ -216,7 +216,7 @@ def _opened(request: EncoderRequest) -> TextEncoder | None:
 
 
 app = group(
-    help="The encoders: what each is, where its weights come from, and what is here of it.",
+    help="List, describe and download encoders.",
     epilog="Example: sciretrieve encoders show specter2",
     no_args_is_help=False,
 )
@@ -224,7 +224,7 @@ app = group(
 
 @app.callback(invoke_without_command=True)
 def encoders(context: typer.Context, format: PlainFormatOption = "table", debug: Debug = False) -> None:
-    """List the encoders: what each is, and what is here of it."""
+    """List the encoders, and say which are ready here."""
     if context.invoked_subcommand is None:
         list_encoders(format, debug)
 

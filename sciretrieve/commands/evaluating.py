@@ -363,7 +363,7 @@ def _facts(row: Benchmark) -> dict[str, object]:
 
 
 app = group(
-    help="The benchmarks: their tasks, and how to get them.",
+    help="List, describe, build and download benchmarks.",
     epilog="Example: sciretrieve benchmarks fetch mdcr --to data/mdcr",
 )
 

@@ -88,7 +88,7 @@ Like: TypeAlias = Annotated[
     typer.Option(
         "--like",
         metavar="ID",
-        help="A paper that is what you look for; more like it, without it. May be repeated.",
+        help="A relevant paper: find more like it. It is not in the answer itself. May be repeated.",
         autocompletion=completing.ids,
     ),
 ]
@@ -97,7 +97,7 @@ Unlike: TypeAlias = Annotated[
     typer.Option(
         "--unlike",
         metavar="ID",
-        help="A paper that is not what you look for; fewer like it, without it. May be repeated.",
+        help="An irrelevant paper: find fewer like it. It is not in the answer itself. May be repeated.",
         autocompletion=completing.ids,
     ),
 ]
@@ -118,7 +118,7 @@ ClusterOption: TypeAlias = Annotated[
     bool, typer.Option("--cluster", help="Group the first 200 papers, each group with its distinctive words.")
 ]
 Save: TypeAlias = Annotated[
-    str | None, typer.Option("--save", metavar="NAME", help="Save this search, so that `sciretrieve news` can tell what is new in it.")
+    str | None, typer.Option("--save", metavar="NAME", help="Save this search; `sciretrieve news` shows its new papers.")
 ]
 FormatOption: TypeAlias = Annotated[Format, typer.Option("--format", "-f", help="How to print the hits.")]
 Sort: TypeAlias = Annotated[
@@ -135,7 +135,7 @@ Fields: TypeAlias = Annotated[
 ]
 Append: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--append", metavar="FILE", help="Add the papers to this .bib, .ris or CSL .json file, but for those that it has."),
+    typer.Option("--append", metavar="FILE", help="Add the papers to this .bib, .ris or CSL .json file, unless it has them."),
 ]
 PlainFormatOption: TypeAlias = Annotated[PlainFormat, typer.Option("--format", "-f", help="How to print it.")]
 Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="Stop at the first bad row, instead of listing it in rejected.jsonl.")]

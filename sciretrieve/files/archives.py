@@ -55,7 +55,9 @@ class _Archive:
             raise InvalidRequest(f"{path} holds {len(infos):,} files, and at most {MOST_MEMBERS:,} are read of one .zip; unpack it")
         size, packed_size = sum(info.file_size for info in infos), sum(info.compress_size for info in infos)
         if size > LARGEST and size > MOST_TIMES * min(packed_size, path.stat().st_size if stream is None else packed_size):
-            raise InvalidRequest(f"{path} would unpack to {size >> 20:,} MB, far more than its size lets expect; if it is sound, unpack it")
+            raise InvalidRequest(
+                f"{path} would unpack to {size >> 20:,} MB, far more than its size suggests; if you trust it, unpack it first"
+            )
         self.files = {_shown(info.filename): info for info in infos}
         if len(self.files) < len(infos):
             raise InvalidRequest(f"{path} holds several files of one name; unpack it, and rename them")

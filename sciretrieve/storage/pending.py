@@ -121,7 +121,7 @@ class Pending:
         if not self.is_whole:
             why = "some of its files are missing or damaged"
         elif plan["command"] == self.plan["command"]:
-            why = "it was of other papers, other settings, or another generation of the index"
+            why = "it belongs to other papers, other settings, or another generation of the index"
         else:
             why = f"{plan['command']} takes its place"
         self.drop(progress, why)

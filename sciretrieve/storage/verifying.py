@@ -198,7 +198,7 @@ def _vector_faults(shard: Shard, folder: str, manifest: Manifest) -> Iterator[Fa
             return
     ann_file = shard.facts.ann_file
     if ann_file is not None and not Ann(shard.file(ann_file), shard.papers, dim).is_of(vectors, manifest.metric):
-        yield Fault(f"{folder}/{ann_file}", "was made of other vectors than those of its shard")
+        yield Fault(f"{folder}/{ann_file}", "does not hold the vectors of its shard")
 
 
 def _posting_faults(shard: Shard, folder: str) -> Iterator[Fault]:
@@ -267,5 +267,5 @@ def _encoder_faults(directory: Path, manifest: Manifest, given: Encoder | None, 
     except InvalidRequest as error:
         return [Fault(ENCODER, str(error))], ""
     except (NotFound, Unavailable) as error:
-        return [], f"the encoder is not available here, so it was not compared with what it gave when the index was built: {error}"
+        return [], f"the encoder is not available here, so its vectors were not compared with those in the index: {error}"
     return [], ""

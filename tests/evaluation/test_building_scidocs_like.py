@@ -65,5 +65,5 @@ def test_what_cannot_be_built_is_one_line(tmp_path: Path) -> None:
     assert not (tmp_path / "made").exists()
     made = sciretrieve(*call[:-1], tmp_path / "few")
     assert made.stderr.count("with fewer than 500 negatives") == 4
-    with pytest.raises(InvalidRequest, match="no id with one, such as 'a b'"):
+    with pytest.raises(InvalidRequest, match="cannot hold an id with a blank, such as 'a b'"):
         build_scidocs_like([{**row, "id": "a b"} if row["id"] == "p0001" else row for row in papers(60)], tmp_path / "made")

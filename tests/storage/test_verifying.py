@@ -340,7 +340,7 @@ def test_a_faiss_index_of_another_shard_is_named(index: Path) -> None:
     other = (index / SECOND / name).read_bytes()
     with rewritten(index, f"{FIRST}/{name}") as path:
         path.write_bytes(other)
-    assert verify(index).faults == (Fault(f"{FIRST}/{name}", "was made of other vectors than those of its shard"),)
+    assert verify(index).faults == (Fault(f"{FIRST}/{name}", "does not hold the vectors of its shard"),)
     assert repair(index).faults == ()
     assert ids_of(index) == before
     with rewritten(index, f"{FIRST}/dense-000003.faiss") as path:
@@ -523,10 +523,7 @@ def test_where_the_encoder_is_not_available_that_is_said(error: SciretrieveError
         verification = verify(index)
         result = sciretrieve("verify", "-i", index)
     assert verification.faults == ()
-    assert (
-        verification.unchecked
-        == f"the encoder is not available here, so it was not compared with what it gave when the index was built: {error}"
-    )
+    assert verification.unchecked == f"the encoder is not available here, so its vectors were not compared with those in the index: {error}"
     assert (result.returncode, result.stdout) == (0, "")
     assert verification.unchecked in result.stderr
 

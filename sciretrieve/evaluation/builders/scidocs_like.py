@@ -48,7 +48,7 @@ def build_scidocs_like(
             for note in collection.notes:
                 progress.note(note)
             if spaced := next((id for id in collection.ids if len(id.split()) != 1), None):
-                raise InvalidRequest(f"SciDocs' layout has blanks between ids, and so no id with one, such as {spaced!r}")
+                raise InvalidRequest(f"SciDocs' layout separates ids by blanks, so it cannot hold an id with a blank, such as {spaced!r}")
             graph = collection.graph
             related: dict[str, Callable[[int], list[int]]] = {
                 "cite": lambda row: graph.cites(row).tolist() if len(graph.cites(row)) >= settings.cited else [],

@@ -6,7 +6,7 @@ import re
 
 from ...errors import InvalidRequest
 
-QUOTE_IT = "put it in double quotes if these are its characters"
+QUOTE_IT = "to search for these characters, put them in double quotes"
 _STAR = f"a star ends the beginning of a word, as in child*, and has no other place; {QUOTE_IT}"
 _NEAR = f"write a NEAR/3 b, with a number up to 999; {QUOTE_IT}"
 LIKE_OPERATORS = [

@@ -181,8 +181,8 @@ def many(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("made", "error", "words"),
     [
-        (bomb, InvalidRequest, "would unpack to 4 MB, far more than its size lets expect"),
-        (overlapping, InvalidRequest, "would unpack to 6 MB, far more than its size lets expect"),
+        (bomb, InvalidRequest, "would unpack to 4 MB, far more than its size suggests"),
+        (overlapping, InvalidRequest, "would unpack to 6 MB, far more than its size suggests"),
         (encrypted, InvalidRequest, r"a\.bib cannot be read to its end .*encrypted"),
         (of_one_name, InvalidRequest, "holds several files of one name; unpack it"),
         (nested, NotFound, "holds no supported file"),
@@ -219,7 +219,7 @@ def test_on_standard_input_it_holds_one_file(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(InvalidRequest, match=r"- holds 2 files, and such a \.zip is read only as a corpus, from a file; unpack it"):
         read_corpus("-")
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(bomb(tmp_path / "p.zip", monkeypatch).read_bytes())))
-    with pytest.raises(InvalidRequest, match="- would unpack to 4 MB, far more than its size lets expect"):
+    with pytest.raises(InvalidRequest, match="- would unpack to 4 MB, far more than its size suggests"):
         read_corpus("-")
 
 
