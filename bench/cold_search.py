@@ -36,7 +36,7 @@ if mode != "bm25":
 index._searcher; step("open BM25")
 run = index.search(query, 10, mode=mode); step("search")
 hits = run.hits; step("read the papers")
-from sciretrieve import outputs; lines = [line for hit in hits for line in outputs.table([hit], 80)]; step("print")
+from sciretrieve.answers import outputs; lines = [line for hit in hits for line in outputs.table([hit], 80)]; step("print")
 print(json.dumps([began, steps]))
 """
 

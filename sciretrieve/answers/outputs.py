@@ -202,9 +202,14 @@ def undecided(run: Run) -> Lines:
     """What a person should know of papers that could not be compared, if there are any."""
     rows = np.unique(np.concatenate([np.empty(0, np.int64), *(ranking.undecided for ranking in run)]))
     if len(rows):
-        more = f" and {len(rows) - NAMED:,} more" * (len(rows) > NAMED)
-        ids = ", ".join(_ids(run, rows)) + more
-        yield f"{counted(len(rows), 'paper')} left out, whose values do not compare with what is asked (`sciretrieve show` has them): {ids}"
+        yield left_out(_ids(run, rows), len(rows))
+
+
+def left_out(ids: Sequence[str], count: int) -> str:
+    """That `count` papers could not be compared, of which the first are named."""
+    more = f" and {count - NAMED:,} more" * (count > NAMED)
+    names = ", ".join(ids[:NAMED]) + more
+    return f"{counted(count, 'paper')} left out, whose values do not compare with what is asked (`sciretrieve show` has them): {names}"
 
 
 def _ids(run: Run, rows: Rows) -> list[str]:

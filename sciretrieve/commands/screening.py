@@ -89,6 +89,7 @@ def screen(
     same paper counts. Papers are ranked by what was decided so far. The last line says how many of the relevant papers are read, how
     sure that is, and whether to stop.
     """
+    from ..answers.outputs import left_out
     from ..screening import Screening
 
     console = Console(quiet)
@@ -104,6 +105,8 @@ def screen(
         confidence=confidence,
         rule=rule,
     ) as session:
+        if session.undecided:
+            console.note(left_out(session.undecided, len(session.undecided)))
         if take_over is not None:
             console.note(f"{counted(session.take_over(take_over), 'decision')} taken over from {take_over}")
         session.decide(given_ids(include), given_ids(exclude))

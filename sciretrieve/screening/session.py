@@ -89,7 +89,12 @@ class Status:
 
 
 class Screening:
-    """A screening session over the papers of an index, kept in a file."""
+    """A screening session over the papers of an index, kept in a file.
+
+    Attributes:
+        index: whose papers are screened.
+        undecided: ids of papers that are left out, since the filter cannot compare their values.
+    """
 
     def __init__(
         self,
@@ -282,6 +287,7 @@ class Screening:
     def _open(self) -> None:
         """Find the papers to screen, and what was decided on them. Raises InvalidRequest if they are others than when it began."""
         scope = self.index.narrower.passing(self._settings["filter"])
+        self.undecided = self.index.ids(scope.undecided)
         if (first := self._settings["first"]) is not None:
             run = self.index.search(self.query, first, filter=self._settings["filter"], group=False)
             scope = scope.among(run[0].rows)

@@ -47,6 +47,15 @@ def test_a_script_screens_with_json_lines(index: sr.Index) -> None:
     assert len(lines.splitlines()) == 1
 
 
+def test_papers_that_a_filter_cannot_compare_are_named(tmp_path: Path) -> None:
+    sr.build([{"id": f"p{number}", "title": "Graphs", "pages": number} for number in range(5)], tmp_path / "index", encoder=None).close()
+    sr.add([{"id": "odd", "title": "Graphs", "pages": "xii-xv"}], tmp_path / "index")
+    result = sciretrieve("screen", "-d", "r.jsonl", "--query", "graphs", "-i", tmp_path / "index", "--filter", "pages >= 2", "-f", "jsonl")
+    assert sorted(ids(result.stdout)) == ["p2", "p3", "p4"]
+    assert "1 paper left out, whose values do not compare with what is asked" in result.stderr
+    assert result.stderr.strip().endswith("odd")
+
+
 def test_the_papers_found_relevant_are_printed_in_every_format(index: sr.Index) -> None:
     command = ("screen", "-d", "review.jsonl", "-i", index.path, "--included")
     answer(*BEGUN, "-i", index.path, "--include", "p0007", "--include", "p0003", "--exclude", "p0004", "--next", "0")
