@@ -1,6 +1,6 @@
 # make demo: set up, index the demo corpus, search it.   make test: set up and run all tests.
 # make site: the documents as a site, in build/site.   make coverage: which lines and branches the tests go through.
-# make quick: the tests that take under a minute, for work in progress.   make torture: crashes, faults and hostile input by the thousand,
+# make quick: the tests without files and indexes, in under a minute, for work in progress.   make torture: crashes, faults and hostile input by the thousand,
 # of which make test has a quarter of the kinds, a few of each, and other ones at the next commit.
 # Everything runs in .venv, which any target creates when it is missing or out of date.
 
@@ -26,7 +26,7 @@ test: $(READY)
 	$(PYTEST)
 
 quick: $(READY)
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow" --hypothesis-profile=quick
 
 torture: $(READY)
 	$(PYTEST) --torture -rP tests/torture

@@ -11,6 +11,7 @@ the real one. Encoders compute in fp32 on every processor. Nothing sleeps, and n
 from __future__ import annotations
 
 import hashlib
+import inspect
 import os
 import shutil
 import subprocess
@@ -48,12 +49,13 @@ from tests.toy_weights import models, models_converted_anew, write_words
 
 # how long an example takes says something of the machine alone; and where all changes are checked, all get the same examples
 settings.register_profile("tests", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.register_profile("quick", settings.get_profile("tests"), max_examples=10)
 settings.load_profile("tests")
 
 __all__ = ["models", "models_converted_anew"]
 
-SLOW_FIXTURES = {"models", "models_converted_anew", "cluster"}
-"""What converts encoders or starts processes."""
+QUICK_FIXTURES = {"monkeypatch", "caplog", "capsys"}
+"""What a quick test may ask for: it reads and writes no file, and no index is built for it."""
 QUARTERS = 4
 """Into how many parts the cases of tests/torture are dealt, one of which is in each run."""
 
@@ -130,9 +132,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def is_heavy(item: pytest.Item) -> bool:
-    """Whether a test converts encoders or is in a file that starts processes."""
+    """Whether a test has files or indexes, or is in a file that starts processes."""
     assert isinstance(item, pytest.Function)
-    return bool(SLOW_FIXTURES & {*item.fixturenames}) or bool({"process", "subprocess"} & vars(item.module).keys())
+    names = {*inspect.signature(inspect.unwrap(item.function)).parameters}
+    names |= {name for marker in item.iter_markers("usefixtures") for name in marker.args}
+    chosen = item.callspec.params if hasattr(item, "callspec") else {}
+    return bool(names - {*chosen} - QUICK_FIXTURES) or bool({"process", "subprocess"} & vars(item.module).keys())
 
 
 @pytest.fixture(scope="session")

@@ -144,6 +144,7 @@ def bootstrap_by_hand(figure: Any, truth: Any, predicted: Any, resamples: int) -
     return np.percentile([figure(truth[part], predicted[part]) for part in rows], [2.5, 97.5])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["binary", "macro", "words", "rare", "several"])
 def test_the_interval_of_f1_is_the_bootstrap_over_papers(form: str) -> None:
     chance = np.random.default_rng(3)
@@ -163,6 +164,7 @@ def test_the_interval_of_f1_is_the_bootstrap_over_papers(form: str) -> None:
     assert interval_of_f1(truth, truth, average) == (1.0, 1.0) or form == "rare"
 
 
+@pytest.mark.slow
 def test_the_interval_of_tau_is_the_bootstrap_over_papers() -> None:
     chance = np.random.default_rng(4)
     truth = chance.integers(0, 8, 120).astype(np.float64)

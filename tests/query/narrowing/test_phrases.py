@@ -57,6 +57,7 @@ def expected(papers: list[tuple[str, str]], test: Callable[[str], bool], columns
     return {number for number, paper in enumerate(papers) if any(test(paper[place]) for place in places)}
 
 
+@pytest.mark.slow
 @example(papers=[("type 2 2", "")], words=["2", "2"])  # 2-2 has the term 22
 @settings(deadline=None, max_examples=25)
 @given(papers=corpora, words=phrases)
