@@ -15,7 +15,7 @@ READY := $(VENV)/.ready
 PYTEST := $(BIN)/pytest -n logical --maxprocesses 4 --dist worksteal
 
 # the least share of lines and branches that the tests go through, in percent
-FLOOR := 85
+FLOOR := 95
 
 .PHONY: demo test quick torture lint coverage bench docs site clean
 

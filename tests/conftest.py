@@ -48,7 +48,7 @@ from tests.made_up import made_up_papers, write_jsonl
 from tests.toy_weights import models, models_converted_anew, write_words
 
 # how long an example takes says something of the machine alone; and where all changes are checked, all get the same examples
-settings.register_profile("tests", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.register_profile("tests", deadline=None, max_examples=50, derandomize=bool(os.environ.get("CI")))
 settings.register_profile("quick", settings.get_profile("tests"), max_examples=10)
 settings.load_profile("tests")
 

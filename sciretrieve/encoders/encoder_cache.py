@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,7 +42,7 @@ def vectors_directory() -> Path:
 
 def entries() -> list[Entry]:
     """The cache's entries, the most recently used first."""
-    return sorted((_entry(folder) for folder in _folders()), key=lambda entry: -entry.used)
+    return sorted((entry for folder in _folders() if (entry := _entry(folder)) is not None), key=lambda entry: -entry.used)
 
 
 def clear(name: str = "") -> list[Entry]:
@@ -69,7 +71,15 @@ def _folders() -> Iterator[Path]:
             yield from (folder for folder in directory.iterdir() if folder.is_dir())
 
 
-def _entry(folder: Path) -> Entry:
-    files = [file.stat() for file in folder.rglob("*") if file.is_file()]
-    last_write = max((file.st_mtime for file in files), default=0.0)
-    return Entry(folder, sum(file.st_size for file in files), max(last_write, folder.stat().st_mtime))
+def _entry(folder: Path) -> Entry | None:
+    """An entry as it is now, without files that others remove meanwhile; None if its folder is gone."""
+    files: list[os.stat_result] = []
+    try:
+        used = folder.stat().st_mtime
+    except FileNotFoundError:
+        return None
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                files.append(Path(place, name).stat())
+    return Entry(folder, sum(file.st_size for file in files), max([used, *(file.st_mtime for file in files)]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,21 @@ def test_the_cache_knows_sizes_and_forgets_what_was_used_longest_ago(models: Pat
     assert [item.folder for item in encoder_cache.clear("a-1")] == [old]
     assert [item.folder for item in encoder_cache.clear()] == [new]
     assert encoder_cache.entries() == []
+
+
+def test_what_another_process_removes_meanwhile_is_not_counted(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folders = [entry(models.parent, name, 10, 1e9) for name in ("a-1", "b-2")]
+    journal = folders[0] / "vectors.sqlite-journal"
+    journal.write_bytes(b"x" * 99)
+    listed = os.walk
+
+    def walk(folder: Path) -> Iterator[tuple[str, list[str], list[str]]]:
+        for names in list(listed(folder)):
+            journal.unlink(missing_ok=True)
+            yield names
+
+    monkeypatch.setattr(os, "walk", walk)
+    assert sorted(item.bytes for item in encoder_cache.entries()) == [10, 10]
 
 
 def test_places(models: Path) -> None:

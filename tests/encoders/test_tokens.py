@@ -63,7 +63,7 @@ SHORT, WHOLE = (open_tokenizer(obtain(MINILM.parts["base"], "minilm") / "tokeniz
 one_text = st.lists(st.sampled_from(["graph", "unbelievable", "漢字", "-", "x1y2"]), max_size=14).map(" ".join)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(st.lists(one_text | st.tuples(one_text, one_text), max_size=12))
 def test_texts_that_are_read_in_part_are_counted(texts: list[str | tuple[str, str]]) -> None:
     """Cut by what the same tokenizer gives without a limit; two texts that are read together are cut as one."""

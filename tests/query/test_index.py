@@ -42,7 +42,7 @@ def shares_a_term(query: str, paper: dict[str, Any]) -> bool:
     return bool(set(terms(query)) & set(terms(f"{paper['title']} {paper['abstract']}")))
 
 
-@settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     query=st.sampled_from(QUERIES),
     text=st.sampled_from(sorted(FILTERS)),

@@ -19,7 +19,7 @@ from tests.made_up import read_corpus
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.tuples(texts, texts), min_size=1, max_size=8),
     st.sampled_from([(".csv", ","), (".csv", ";"), (".csv", "|"), (".tsv", "\t")]),
@@ -84,7 +84,7 @@ def test_a_quotation_mark_that_is_not_closed_costs_its_row(tmp_path: Path, last:
     assert [(item.row, item.reason) for item in rejected] == expected[: 1 + bool(last)]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(texts, min_size=1, max_size=8), st.integers(0, 7))
 def test_wherever_it_is_not_closed_no_other_row_is_lost(tmp_path_factory: pytest.TempPathFactory, titles: list[str], place: int) -> None:
     place %= len(titles)

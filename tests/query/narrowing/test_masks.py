@@ -337,7 +337,7 @@ phrases = st.lists(words, min_size=1, max_size=3).map(" ".join)
 demands = st.tuples(st.sampled_from(["", "title:", "abstract:"]), phrases, st.booleans())
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=75, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(word=words, asked=st.lists(demands, max_size=3))
 def test_any_demands_on_texts(made: dict[str, sr.Index], word: str, asked: list[tuple[str, str, bool]]) -> None:
     typed = " ".join([word, *(f'{"-" if absent else ""}{field}"{phrase}"' for field, phrase, absent in asked)])
@@ -393,7 +393,7 @@ expressions = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(expression=expressions, first=st.sampled_from(["", "NOT "]))
 def test_any_expression_is_as_python_evaluates_it(made: dict[str, sr.Index], expression: tuple[str, str], first: str) -> None:
     typed, python = expression

@@ -95,7 +95,7 @@ simple = st.sampled_from(["type", "b", "2", "c", "the"])
 simple_texts = st.lists(simple | st.sampled_from(["é", "x", "type,"]), max_size=9).map(" ".join)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(text=simple_texts, words=st.lists(simple, min_size=2, max_size=4), distance=st.integers(0, 4))
 def test_distances_are_those_of_every_choice_of_places(text: str, words: list[str], distance: int) -> None:
     table = pa.chunked_array([[text, ""]])

@@ -70,7 +70,7 @@ def candidates(draw: st.DrawFn) -> tuple[list[float], list[list[int]]]:
     return scores, draw(st.lists(st.lists(st.integers(-2, 2), min_size=3, max_size=3), min_size=count, max_size=count))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(candidates(), st.integers(1, 14))
 def test_it_is_maximal_marginal_relevance(given_: tuple[list[float], list[list[int]]], k: int) -> None:
     scores, vectors = given_
