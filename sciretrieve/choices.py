@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from inspect import cleandoc
 from numbers import Integral, Real
 from reprlib import repr as shortened
 from types import UnionType
-from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from .errors import InvalidRequest, UnknownName
 
@@ -34,6 +35,9 @@ SimilarBy: TypeAlias = Literal["citations", "text", "both"]
 """By what papers are similar."""
 Filter: TypeAlias = str | Sequence[str] | None
 """A filter, or several that must all hold; see `sciretrieve.query.narrowing.filters`."""
+
+Options = TypeVar("Options", bound=type)
+"""A class of options."""
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 METRICS: tuple[Metric, ...] = get_args(Metric)
@@ -109,6 +113,7 @@ _WORDS: dict[Any, str] = {
 """Types in words, for people."""
 
 
+@cache
 def options_of(options_class: type) -> Mapping[str, Any]:
     """The types of a class's fields, with the help of those that have it. A reranker is known to type checkers only: to import its
     protocol would load NumPy."""
@@ -123,6 +128,14 @@ def _declared(options_class: type) -> dict[str, tuple[tuple[Any, ...], Help | No
         plain, help = parted(hint)
         declared[name] = get_args(plain) if get_origin(plain) in (Union, UnionType) else (plain,), help
     return declared
+
+
+def documented(options_class: Options) -> Options:
+    """A class of options whose docstring has the help of each, for those who read it in Python."""
+    helps = {name: parted(hint)[1] for name, hint in options_of(options_class).items()}
+    lines = [f"    {name}: {help.text}" for name, help in helps.items() if help is not None]
+    options_class.__doc__ = "\n".join([f"{cleandoc(options_class.__doc__ or '')}\n", "Attributes:", *lines])
+    return options_class
 
 
 def parted(hint: Any) -> tuple[Any, Help | None]:

@@ -9,7 +9,20 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypedDict, TypeVar
 
-from .choices import Bm25Variant, BuildPrecision, Device, Filter, FusionMethod, Help, Metric, Mode, PoolingName, check_choice, check_types
+from .choices import (
+    Bm25Variant,
+    BuildPrecision,
+    Device,
+    Filter,
+    FusionMethod,
+    Help,
+    Metric,
+    Mode,
+    PoolingName,
+    check_choice,
+    check_types,
+    documented,
+)
 from .errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -64,6 +77,7 @@ RecallWanted: TypeAlias = Annotated[
 RerankDepth: TypeAlias = Annotated[int, Help("How many papers are reordered.", "N", least=1)]
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class Bm25Parameters:
     """How BM25 weighs terms: `k1` saturates term frequency, `b` normalises length, `delta` is for bm25l and bm25+.
@@ -82,6 +96,7 @@ class Bm25Parameters:
         check_types(self)
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class BuildSettings:
     """How to build an index. Two builds with equal settings over the same corpus give the same index.
@@ -151,6 +166,7 @@ class BuildKeywords(TypedDict, total=False):
     late: bool | None
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class ColumnMap:
     """The columns of a corpus that stand for fields; of None, those that have one of a field's usual names."""
@@ -163,6 +179,7 @@ class ColumnMap:
     authors: Annotated[str | None, Help("The column with the authors.", "COLUMN")] = None
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
     """How to search.

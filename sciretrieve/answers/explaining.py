@@ -274,7 +274,7 @@ def _failure(index: Index, demand: Expression, row: int) -> str:
         words = [str(word) for word in _words_of(demand) if not _meets(index, word, row)]
         return f"it lacks what the query demands: {', '.join(words)}"
     if isinstance(demand, Combination):
-        says = {"OR": "it has none of the words of which the query demands one", "NOT": "it has what the query leaves out"}
+        says = {"OR": "it has none of these, of which the query demands one", "NOT": "it has what the query leaves out"}
         return f"{says.get(demand.operator, 'it lacks what the query demands')}: {demand}"
     return f"it does not meet the query's {demand}"
 

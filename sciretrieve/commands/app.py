@@ -3,7 +3,7 @@ would take longer than a search does."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Annotated, Any
@@ -75,7 +75,7 @@ FORMER: Mapping[str, str] = {
 SECTIONS = {name: section for section, rows in COMMANDS.items() for name in rows}
 
 
-class _Commands(MutableMapping[str, Any]):
+class _Commands(Mapping[str, Any]):
     """All commands by their names, each made when it is first asked for."""
 
     def __getitem__(self, name: str) -> Any:
@@ -89,12 +89,6 @@ class _Commands(MutableMapping[str, Any]):
 
     def __len__(self) -> int:
         return len(SECTIONS) + len(FORMER)
-
-    def __setitem__(self, name: str, command: Any) -> None:
-        raise TypeError(f"{name}: commands are those of COMMANDS")
-
-    def __delitem__(self, name: str) -> None:
-        raise TypeError(f"{name}: commands are those of COMMANDS")
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import TypedDict
 
 from ..choices import Device, FusionMethod, Metric, Mode, PoolingName, Precision, SelfMatches, check_choice, check_types
 from ..errors import InvalidRequest
-from ..options import SearchOptions
+from ..options import RerankDepth, SearchOptions
 
 CACHE = "indexes/benchmarks"
 READING = ("adapter", "query_adapter", "pooling", "template", "query_template")
@@ -77,7 +77,7 @@ class Request:
     query_embeddings: str | Path | None = None
     scores: str | Path | None = None
     rerank: str | None = None
-    rerank_depth: int = SearchOptions().rerank_depth
+    rerank_depth: RerankDepth = SearchOptions().rerank_depth
     metric: Metric | None = None
     self_matches: SelfMatches | None = None
     measures: Sequence[str] = ()
@@ -100,8 +100,6 @@ class Request:
             raise InvalidRequest(f"`{read}` says how an encoder reads texts, so it does not go with `{systems[0]}`")
         if self.query_embeddings and not self.embeddings:
             raise InvalidRequest("`query_embeddings` needs `embeddings`, the papers' vectors")
-        if self.rerank_depth < 1:
-            raise InvalidRequest(f"`rerank_depth` must be at least 1, not {self.rerank_depth}")
         knob = self.knob
         if knob is not None and (self.index is None or self.mode == "bm25"):
             raise InvalidRequest(f"`{knob}` says how hard an index's vectors are searched; it goes with `index`, in mode dense or hybrid")

@@ -473,7 +473,7 @@ def test_nothing_brings_it_in(tmp_path: Path) -> None:
         ("common title:study5", None, ["it does not meet the query's title:study5"]),
         ("common AND w5 w6", None, ["it lacks what the query demands: w5, w6"]),
         ("common AND study4 w6", None, ["it lacks what the query demands: w6"]),
-        ('w5 OR "w6 common"', None, ['it has none of the words of which the query demands one: w5 OR "w6 common"']),
+        ('w5 OR "w6 common"', None, ['it has none of these, of which the query demands one: w5 OR "w6 common"']),
         ("common NOT (w3 OR w4)", None, ["it has what the query leaves out: NOT (w3 OR w4)"]),
         ("common year:2005-2009", None, ["it does not meet the query's year:2005-2009"]),
         ("common AND (venue:A OR w4) AND NOT w4", None, ["it has what the query leaves out: NOT w4"]),

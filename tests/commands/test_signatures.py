@@ -25,6 +25,7 @@ def test_every_field_says_what_it_is_for(options_class: type) -> None:
         help = parted(hint)[1]
         assert help is not None, name
         assert help.text.endswith("."), name
+        assert f"    {name}: {help.text}" in (options_class.__doc__ or "").splitlines()
 
 
 @pytest.mark.parametrize(
