@@ -1,4 +1,4 @@
-"""How to index and how to search: every option with its type, its help and its default, once.
+"""How to index, how to search and what to evaluate: every option with its type, its help and its default, once.
 
 The Python API, the commands and evaluation all use these: `--help` prints an option's help, and values are checked against its bounds.
 Nothing heavy is imported here, so that `--help` costs nothing.
@@ -6,7 +6,9 @@ Nothing heavy is imported here, so that `--help` costs nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypedDict, TypeVar
 
 from .choices import (
@@ -19,6 +21,8 @@ from .choices import (
     Metric,
     Mode,
     PoolingName,
+    Precision,
+    SelfMatches,
     check_choice,
     check_types,
     documented,
@@ -62,6 +66,7 @@ Pooling: TypeAlias = Annotated[
 Template: TypeAlias = Annotated[str | None, Help("A paper's text to the encoder, e.g. '{title}{sep}{abstract}'.", "TEXT")]
 QueryTemplate: TypeAlias = Annotated[str | None, Help("A text query's text to the encoder, e.g. 'query: {text}'.", "TEXT")]
 RunsOn: TypeAlias = Annotated[Device, Help("Where the encoder runs; auto: on the GPUs, if there are any.")]
+EncoderPrecision: TypeAlias = Annotated[Precision, Help("The encoder's arithmetic; auto: bf16 where supported.")]
 SearchMode: TypeAlias = Annotated[Mode | None, Help("How to search; default: the best the index has.")]
 Passing: TypeAlias = Annotated[
     Filter, Help("Answer only with papers that pass, e.g. 'year >= 2018 and venue == \"ACL\"'; if repeated, all must hold.", "EXPR")
@@ -74,7 +79,19 @@ Nprobe: TypeAlias = Annotated[int | None, Help("Lists of an IVF index to search;
 RecallWanted: TypeAlias = Annotated[
     float | None, Help("Of the true best 10, what an approximate index should find; 1 scores every vector.", "SHARE")
 ]
+Rerank: TypeAlias = Annotated[
+    str | None,
+    Help(
+        "Reorder the first papers: an encoder, or a folder or hub id with a cross-encoder; or tokens: late interaction, for an index "
+        "without token vectors.",
+        "NAME",
+    ),
+]
 RerankDepth: TypeAlias = Annotated[int, Help("How many papers are reordered.", "N", least=1)]
+Split: TypeAlias = Annotated[str | None, Help("Which queries; default: the published ones.", "NAME")]
+Measures: TypeAlias = Annotated[
+    Sequence[str], Help("nDCG@10, R@100, MAP, MRR, P@5, or trec_eval's names; may be given more than once.", "M")
+]
 
 
 @documented
@@ -250,6 +267,121 @@ class SearchKeywords(TypedDict, total=False):
     nprobe: int | None
     recall: float | None
     late: bool | None
+
+
+READING = ("adapter", "query_adapter", "pooling", "template", "query_template")
+"""Options of an evaluation that say how an encoder reads texts."""
+KNOBS = ("ef", "nprobe", "recall")
+"""Those that say how hard an index's vectors are searched."""
+PATHS = ("data", "index", "embeddings", "query_embeddings", "scores", "cache")
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationOptions:
+    """One system, and how a benchmark measures it.
+
+    Of an encoder, which is the embedded one by default, the benchmark's papers are indexed. With `ef`, `nprobe` or `recall`, an index
+    is searched as users search it, where mode "dense" else scores every vector by the protocol's metric.
+
+    Raises:
+        UnknownName, InvalidRequest: an option has an unknown value, or two options exclude each other.
+    """
+
+    split: Split = None
+    task: Annotated[str | None, Help("One of the benchmark's tasks; default: all.", "NAME")] = None
+    encoder: Annotated[str | None, Help("The encoder to evaluate; default: minilm.", "NAME")] = None
+    adapter: Adapter = None
+    query_adapter: QueryAdapter = None
+    pooling: Pooling = None
+    template: Template = None
+    query_template: QueryTemplate = None
+    index: Annotated[str | Path | None, Help("An index of the benchmark's papers to evaluate, its folder or its name.", "NAME")] = None
+    mode: Annotated[Mode, Help("How it searches: dense, the encoder alone, as in papers; hybrid, as `search`; or bm25.")] = "dense"
+    fusion: Fusion = None
+    ef: Ef = None
+    nprobe: Nprobe = None
+    recall: RecallWanted = None
+    embeddings: Annotated[str | Path | None, Help("Papers' vectors made elsewhere: .jsonl, .npy or .parquet.", "FILE")] = None
+    query_embeddings: Annotated[str | Path | None, Help("The queries' vectors, if not among the papers'.", "FILE")] = None
+    scores: Annotated[str | Path | None, Help("Scores made elsewhere: a TREC run, {query: {id: score}}, or MDCR's.", "FILE")] = None
+    rerank: Rerank = None
+    rerank_depth: RerankDepth = SearchOptions().rerank_depth
+    metric: Annotated[Metric | None, Help("Compare vectors by this, not by the protocol's metric.")] = None
+    self_matches: Annotated[
+        SelfMatches | None, Help("What becomes of a paper with the query's own id; default: what the protocol does.")
+    ] = None
+    measures: Measures = ()
+    precision: EncoderPrecision = "auto"
+    device: RunsOn = "auto"
+    cache: Annotated[str | Path, Help("Where benchmarks' indexes are kept.", "DIR")] = "indexes/benchmarks"
+
+    def __post_init__(self) -> None:
+        for name in PATHS:  # a receipt is JSON
+            if getattr(self, name, None) is not None:
+                object.__setattr__(self, name, str(getattr(self, name)))
+        check_types(self)
+        object.__setattr__(self, "measures", tuple(self.measures))
+        self.searching()
+        systems = [name for name in ("index", "embeddings", "scores", "encoder") if getattr(self, name) is not None]
+        if len(systems) > 1:
+            raise InvalidRequest(f"one system at a time: `{systems[0]}` or `{systems[1]}`, not both")
+        read = next((name for name in READING if getattr(self, name) is not None), None)
+        if read is not None and systems and systems[0] != "encoder":
+            raise InvalidRequest(f"`{read}` says how an encoder reads texts, so it does not go with `{systems[0]}`")
+        if self.query_embeddings and not self.embeddings:
+            raise InvalidRequest("`query_embeddings` needs `embeddings`, the papers' vectors")
+        knob = self.knob
+        if knob is not None and (self.index is None or self.mode == "bm25"):
+            raise InvalidRequest(f"`{knob}` says how hard an index's vectors are searched; it goes with `index`, in mode dense or hybrid")
+        if knob is not None and self.metric is not None:
+            raise InvalidRequest(f"`{knob}` has the index searched by its own metric; leave out `metric`")
+        if self.metric is not None and (self.scores or self.mode != "dense"):
+            raise InvalidRequest("`metric` compares vectors, so it goes with `mode='dense'` or `embeddings` only")
+
+    @property
+    def knob(self) -> str | None:
+        """The option that says how hard the index is searched, if one does."""
+        return next((name for name in KNOBS if getattr(self, name) is not None), None)
+
+    def searching(self) -> SearchOptions:
+        """How an index is searched. Raises UnknownName, InvalidRequest."""
+        return SearchOptions(mode=self.mode, fusion=self.fusion, group=False, ef=self.ef, nprobe=self.nprobe, recall=self.recall)
+
+    @property
+    def reads_texts(self) -> bool:
+        """Whether an encoder, BM25 or a reranker reads the benchmark's texts, not only its ids."""
+        return self.rerank is not None or (self.scores is None and self.embeddings is None)
+
+
+class EvaluationKeywords(TypedDict, total=False):
+    """The fields of `EvaluationOptions` as keyword arguments."""
+
+    split: str | None
+    task: str | None
+    encoder: str | None
+    adapter: str | None
+    query_adapter: str | None
+    pooling: PoolingName | None
+    template: str | None
+    query_template: str | None
+    index: str | Path | None
+    mode: Mode
+    fusion: FusionMethod | None
+    ef: int | None
+    nprobe: int | None
+    recall: float | None
+    embeddings: str | Path | None
+    query_embeddings: str | Path | None
+    scores: str | Path | None
+    rerank: str | None
+    rerank_depth: int
+    metric: Metric | None
+    self_matches: SelfMatches | None
+    measures: Sequence[str]
+    precision: Precision
+    device: Device
+    cache: str | Path
 
 
 def check_recall(recall: float) -> None:

@@ -36,7 +36,15 @@ ADVANCED = {
 
 ARGUMENT = re.compile(r"`(?P<name>[a-z_]+)(?:=(?P<value>[^`]*))?`")
 """An argument in a message of the library, as it is written in Python: `alpha`, `dense='none'`."""
-RENAMED = {"diversify": "diverse", "variant": "bm25", "reranker": "rerank", "workers": "distributed", "types": "dense", "into": "output"}
+RENAMED = {
+    "diversify": "diverse",
+    "into": "output",
+    "measures": "measure",
+    "reranker": "rerank",
+    "types": "dense",
+    "variant": "bm25",
+    "workers": "distributed",
+}
 """Arguments of the library -> parameters of commands with another name."""
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ..options import Adapter, ColumnMap, EncoderName, Pooling, QueryAdapter, QueryTemplate, RunsOn, Template
+from ..options import Adapter, ColumnMap, EncoderName, EncoderPrecision, Pooling, QueryAdapter, QueryTemplate, RunsOn, Template
 from ..wording import in_bytes, in_words
 from . import completing
 from .command import Command, group
@@ -21,7 +21,6 @@ from .parameters import (
     Corpus,
     Debug,
     PlainFormatOption,
-    PrecisionOption,
     Quiet,
 )
 from .signatures import Without, takes_options
@@ -48,7 +47,7 @@ def encode(
         Literal["scidocs", "scirepeval"],
         typer.Option("--format-like", help="The form of JSON Lines: SciDocs' paper_id, or SciRepEval's doc_id."),
     ] = "scidocs",
-    precision: PrecisionOption = "auto",
+    precision: EncoderPrecision = "auto",
     device: RunsOn = BUILDING.device,
     columns: Annotated[ColumnMap, Without("year", "venue", "authors")] = ANY_COLUMNS,
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="Encode only the first N.")] = None,

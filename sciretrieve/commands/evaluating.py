@@ -3,62 +3,40 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ..choices import Metric, SelfMatches
 from ..errors import InvalidRequest
-from ..options import (
-    Adapter,
-    Ef,
-    Fusion,
-    Nprobe,
-    Pooling,
-    QueryAdapter,
-    QueryTemplate,
-    RecallWanted,
-    RerankDepth,
-    RunsOn,
-    Template,
-)
+from ..options import EvaluationOptions, Measures, Split
 from ..wording import counted, in_bytes
 from . import completing
 from .command import Command, group
 from .console import Console, interruptible, say
 from .making import build
 from .parameters import (
-    BUILDING,
-    SEARCHING,
     Address,
     Debug,
     Distributed,
-    IndexPath,
     PlainFormat,
     PlainFormatOption,
-    PrecisionOption,
     Quiet,
-    Rerank,
     chosen_index,
     chosen_workers,
 )
 from .perturbing import robustness
-from .signatures import takes_options
+from .signatures import Without, takes_options
 
 if TYPE_CHECKING:
     from ..evaluation import Benchmark, Suite
 
 
-Measures = Annotated[
-    list[str] | None,
-    typer.Option("--measure", "-m", metavar="M", help="nDCG@10, R@100, MAP, MRR, P@5, or trec_eval's names; may be given more than once."),
-]
 Data = Annotated[Path | None, typer.Option("--data", metavar="DIR", help="The folder with the benchmark's files.")]
 QrelsFile = Annotated[Path | None, typer.Option("--qrels", metavar="FILE", help="Judgements: TREC's or BEIR's columns, or JSON.")]
-Split = Annotated[str | None, typer.Option("--split", metavar="NAME", help="Which queries; default: the published ones.")]
+EVALUATING = EvaluationOptions()
 
 
 @takes_options
@@ -72,44 +50,11 @@ def evaluate(
         ),
     ] = None,
     data: Data = None,
-    split: Split = None,
-    task: Annotated[str | None, typer.Option("--task", metavar="NAME", help="One of the benchmark's tasks.")] = None,
-    encoder: Annotated[
-        str | None,
-        typer.Option("--encoder", metavar="NAME", help="The encoder to evaluate; default: minilm.", autocompletion=completing.encoders),
-    ] = None,
-    adapter: Adapter = None,
-    query_adapter: QueryAdapter = None,
-    pooling: Pooling = None,
-    template: Template = None,
-    query_template: QueryTemplate = None,
-    index: IndexPath = None,
+    options: Annotated[EvaluationOptions, Without("mode")] = EVALUATING,
     mode: Annotated[
         Literal["dense", "hybrid", "bm25", "all"],
         typer.Option("--mode", help="How it searches: dense, the encoder alone, as in papers; hybrid, as `search`; bm25; or all of them."),
-    ] = "dense",
-    fusion: Fusion = None,
-    ef: Ef = None,
-    nprobe: Nprobe = None,
-    recall: RecallWanted = None,
-    embeddings: Annotated[
-        Path | None, typer.Option("--embeddings", metavar="FILE", help="Papers' vectors made elsewhere: .jsonl, .npy or .parquet.")
-    ] = None,
-    query_embeddings: Annotated[
-        Path | None, typer.Option("--query-embeddings", metavar="FILE", help="The queries' vectors, if not among the papers'.")
-    ] = None,
-    scores: Annotated[
-        Path | None,
-        typer.Option("--scores", metavar="FILE", help="Scores made elsewhere: a TREC run, {query: {id: score}}, or MDCR's."),
-    ] = None,
-    rerank: Rerank = None,
-    rerank_depth: RerankDepth = SEARCHING.rerank_depth,
-    metric: Annotated[Metric | None, typer.Option("--metric", help="Compare vectors by this, not by the protocol's metric.")] = None,
-    self_matches: Annotated[
-        SelfMatches | None,
-        typer.Option("--self-matches", help="What becomes of a paper with the query's own id; default: what the protocol does."),
-    ] = None,
-    measures: Measures = None,
+    ] = EVALUATING.mode,
     run: Annotated[Path | None, typer.Option("--run", metavar="FILE", help="Score this run on --qrels, without a benchmark.")] = None,
     qrels: QrelsFile = None,
     output: Annotated[
@@ -120,9 +65,6 @@ def evaluate(
         Path | None,
         typer.Option("--matrix", metavar="FILE", help="A TOML file of systems and benchmarks; runs those missing in -o."),
     ] = None,
-    cache: Annotated[Path, typer.Option("--cache", metavar="DIR", help="Where benchmarks' indexes are kept.")] = Path("indexes/benchmarks"),
-    precision: PrecisionOption = "auto",
-    device: RunsOn = BUILDING.device,
     distributed: Distributed = None,
     address: Address = None,
     format: PlainFormatOption = "table",
@@ -138,17 +80,19 @@ def evaluate(
     from .. import evaluation
 
     console = Console(quiet)
-    is_one_index = (index is None) != (replay is None) and run is None and matrix is None
+    if options.index is not None:
+        options = replace(options, index=chosen_index(Path(options.index)))
+    is_one_index = (options.index is None) != (replay is None) and run is None and matrix is None
     if distributed is not None and not is_one_index:
         raise InvalidRequest("a cluster searches one index: name it with --index, or a receipt of it with --replay")
     with interruptible(console, "what was encoded is kept, and the same command resumes it"):
         if run is not None or qrels is not None:
             if run is None or qrels is None:
                 raise InvalidRequest("a run is scored on judgements: give both --run and --qrels")
-            _score(run, qrels, measures or ["nDCG@10", "MAP", "R@100", "MRR"], format)
+            _score(run, qrels, options.measures or ["nDCG@10", "MAP", "R@100", "MRR"], format)
             return
         if matrix is not None:
-            _matrix(matrix, output, cache, console)
+            _matrix(matrix, output, options.cache, console)
             return
         if replay is not None:
             with chosen_workers(distributed, address) as workers:
@@ -166,7 +110,8 @@ def evaluate(
         if mode == "all":
             evaluate_this: Callable[..., Any] = evaluation.evaluate_modes
         else:
-            evaluate_this = partial(evaluation.evaluate_suite if benchmark in evaluation.SUITES else evaluation.evaluate, mode=mode)
+            options = replace(options, mode=mode)
+            evaluate_this = evaluation.evaluate_suite if benchmark in evaluation.SUITES else evaluation.evaluate
         with chosen_workers(distributed, address) as workers:
             report = evaluate_this(
                 benchmark,
@@ -174,30 +119,7 @@ def evaluate(
                 output=output,
                 progress=console,
                 workers=workers,
-                split=split,
-                task=task,
-                encoder=encoder,
-                adapter=adapter,
-                query_adapter=query_adapter,
-                pooling=pooling,
-                template=template,
-                query_template=query_template,
-                index=chosen_index(index) if index is not None else None,
-                fusion=fusion,
-                ef=ef,
-                nprobe=nprobe,
-                recall=recall,
-                embeddings=embeddings,
-                query_embeddings=query_embeddings,
-                scores=scores,
-                rerank=rerank,
-                rerank_depth=rerank_depth,
-                metric=metric,
-                self_matches=self_matches,
-                measures=tuple(measures or ()),
-                precision=precision,
-                device=device,
-                cache=cache,
+                **asdict(options),
             )
         console.close()
         say([json.dumps(report.as_json(), ensure_ascii=False, indent=1)] if format == "json" else report.lines())
@@ -205,7 +127,7 @@ def evaluate(
             console.note(f"run, per-query scores, report and receipt: {output}")
 
 
-def _matrix(path: Path, output: Path | None, cache: Path, console: Console) -> None:
+def _matrix(path: Path, output: Path | None, cache: str | Path, console: Console) -> None:
     """Run a matrix, and say where its page is."""
     from ..evaluation import matrix
 
@@ -221,7 +143,7 @@ def _matrix(path: Path, output: Path | None, cache: Path, console: Console) -> N
         raise typer.Exit(1)
 
 
-def _score(run: Path, qrels: Path, names: list[str], format: PlainFormat) -> None:
+def _score(run: Path, qrels: Path, names: Sequence[str], format: PlainFormat) -> None:
     """Score a run on judgements, and print each measure with its interval."""
     from ..evaluation import score_run
 
@@ -238,6 +160,7 @@ def _score(run: Path, qrels: Path, names: list[str], format: PlainFormat) -> Non
     say([f"{counted(results['queries'], 'query', 'queries')}{left_out}"])
 
 
+@takes_options
 def compare(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Two or more runs (TREC or JSON), or folders of `evaluate -o`.")],
     qrels: QrelsFile = None,
@@ -247,7 +170,7 @@ def compare(
     ] = None,
     data: Data = None,
     split: Split = None,
-    measures: Measures = None,
+    measure: Measures = (),
     changed: Annotated[int, typer.Option("--changed", metavar="N", min=0, help="Show the N queries that changed most.")] = 5,
     format: Annotated[Literal["table", "json", "latex", "markdown"], typer.Option("--format", "-f", help="How to print it.")] = "table",
     debug: Debug = False,
@@ -262,7 +185,7 @@ def compare(
     """
     from ..evaluation import comparing
 
-    comparison = comparing.compare_runs(runs, qrels, benchmark, data, split, measures or ["nDCG@10"])
+    comparison = comparing.compare_runs(runs, qrels, benchmark, data, split, measure or ["nDCG@10"])
     say(comparing.FORMATS[format](comparison, changed))
     if comparison.unequal:
         typer.echo(f"sciretrieve: {comparison.unequal}", err=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from ..choices import Device, Format, Order, Precision
+from ..choices import Device, Format, Order
 from ..errors import CorruptData, InvalidRequest
 from ..options import BuildSettings, ColumnMap, SearchOptions
 from . import completing
@@ -35,7 +35,6 @@ Corpus: TypeAlias = Annotated[
         help="Files, directories, globs or .zip: JSON, CSV, Excel, Parquet, BibTeX, RIS, PubMed, Zotero and more; - for standard input.",
     ),
 ]
-PrecisionOption: TypeAlias = Annotated[Precision, typer.Option("--precision", help="The encoder's arithmetic; auto: bf16 where supported.")]
 QueryEncoder: TypeAlias = Annotated[
     str | None,
     typer.Option(
@@ -71,16 +70,6 @@ PaperIds: TypeAlias = Annotated[
     ),
 ]
 Count: TypeAlias = Annotated[int, typer.Option("-k", metavar="N", min=1, help="How many papers to answer with.")]
-Rerank: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--rerank",
-        metavar="NAME",
-        help="Reorder the first papers: an encoder, or a folder or hub id with a cross-encoder; or tokens: late interaction, for an index "
-        "without token vectors.",
-        autocompletion=completing.rerankers,
-    ),
-]
 TOKENS = "tokens"
 """What `--rerank` calls late interaction."""
 Like: TypeAlias = Annotated[

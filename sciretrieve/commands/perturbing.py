@@ -9,10 +9,10 @@ from typing import Annotated, Literal
 import typer
 
 from ..errors import InvalidRequest
-from ..options import Adapter, Pooling, RunsOn, Template
+from ..options import Adapter, EncoderPrecision, Pooling, RunsOn, Template
 from . import completing
 from .console import Console, interruptible, say
-from .parameters import BUILDING, Debug, PrecisionOption, Quiet, open_index
+from .parameters import BUILDING, Debug, Quiet, open_index
 from .signatures import takes_options
 
 
@@ -50,7 +50,7 @@ def robustness(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="DIR", help="Write the report there: report.md, report.json, plots as .svg.")
     ] = None,
-    precision: PrecisionOption = "auto",
+    precision: EncoderPrecision = "auto",
     device: RunsOn = BUILDING.device,
     format: Annotated[Literal["markdown", "json"], typer.Option("--format", "-f", help="How to print the report.")] = "markdown",
     quiet: Quiet = False,

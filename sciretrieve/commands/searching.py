@@ -15,7 +15,7 @@ import typer
 
 from ..choices import Format, Order, SimilarBy, check_choice
 from ..errors import InvalidRequest
-from ..options import SearchOptions
+from ..options import Rerank, SearchOptions
 from ..wording import counted, in_words
 from . import completing
 from .bibliography import cited
@@ -38,7 +38,6 @@ from .parameters import (
     Like,
     QueryEncoder,
     Quiet,
-    Rerank,
     Save,
     Sort,
     Unlike,

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import wraps
+from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
@@ -18,9 +19,12 @@ COMPLETIONS: Mapping[str, Callable[..., Any]] = {
     "encoder": completing.encoders,
     "filter": completing.columns,
     "dense": completing.dense_types,
+    "index": completing.indexes,
     "rerank": completing.rerankers,
 }
 """Options -> what completes their values."""
+SHORT: Mapping[str, str] = {"index": "-i", "measure": "-m"}
+"""Options -> their single letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,7 @@ def _described(name: str, kind: Any, help: Help, default: Any) -> Any:
     can_be_off = bool in (kind, *get_args(kind)) and default is not False
     return typer.Option(
         f"{option}/--no-{option[2:]}" if can_be_off else option,
+        *([SHORT[name]] if name in SHORT else []),
         help=help.text,
         metavar=help.unit,
         min=help.least,
@@ -96,5 +101,10 @@ def _described(name: str, kind: Any, help: Help, default: Any) -> Any:
 
 
 def _on_the_command_line(kind: Any) -> Any:
-    """The type of what is typed: a list for one or several texts, else the type itself."""
-    return list[str] | None if Sequence[str] in get_args(kind) else kind
+    """The type of what is typed: a list for one or several texts, a path for a path or its text, else the type itself."""
+    kinds = (kind, *get_args(kind))
+    if Sequence[str] in kinds:
+        return list[str] | None
+    if Path in kinds:
+        return Path | None if type(None) in kinds else Path
+    return kind

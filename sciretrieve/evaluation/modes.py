@@ -11,12 +11,13 @@ from ..choices import Mode
 from ..errors import InvalidRequest
 from ..files.writing import write_json
 from ..lifecycle.distributed import RayWorkers
+from ..options import KNOBS, READING, EvaluationKeywords
 from ..progress import shown
 from ..protocols import Progress
 from ..query.index import Index
 from .benchmark_catalogue import find_benchmark
 from .benchmark_reading import read
-from .evaluation_options import KNOBS, READING, Request, RequestKeywords, make_request
+from .evaluation_options import Request, make_request
 from .material import Material
 from .reports import Column, Report, merged_notes, table
 from .requests import measure
@@ -64,7 +65,7 @@ def evaluate_modes(
     output: str | Path | None = None,
     progress: Progress | bool = True,
     workers: RayWorkers | None = None,
-    **options: Unpack[RequestKeywords],
+    **options: Unpack[EvaluationKeywords],
 ) -> ModesReport:
     """Evaluate an encoder or an index in every mode that it has and that makes sense for the benchmark.
 

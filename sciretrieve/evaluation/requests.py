@@ -24,7 +24,7 @@ from ..lifecycle.distributed import DistributedIndex, RayWorkers
 from ..metrics.judgements import is_json, json_of, read_qrels, read_scores
 from ..metrics.measures import Evaluator, parse_measure
 from ..metrics.significance import interval
-from ..options import BuildSettings
+from ..options import BuildSettings, EvaluationKeywords
 from ..papers.corpora import PaperCorpus
 from ..progress import shown
 from ..protocols import Progress, Reranker
@@ -36,7 +36,7 @@ from . import scoring, sides
 from .benchmark_catalogue import find_benchmark
 from .benchmark_reading import read
 from .benchmark_specs import Benchmark
-from .evaluation_options import Request, RequestKeywords, make_request
+from .evaluation_options import Request, make_request
 from .material import Clustering, Handover, Material, Prediction
 from .predicting import check_library
 from .reports import Report, all_measures, versions
@@ -58,7 +58,7 @@ def evaluate(
     output: str | Path | None = None,
     progress: Progress | bool = True,
     workers: RayWorkers | None = None,
-    **options: Unpack[RequestKeywords],
+    **options: Unpack[EvaluationKeywords],
 ) -> Report:
     """Evaluate a system on a benchmark by its authors' protocol.
 

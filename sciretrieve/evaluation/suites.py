@@ -16,12 +16,13 @@ from ..encoders import EncoderRequest
 from ..errors import InvalidRequest, NotFound, ResultAwaited
 from ..files.writing import read_json, write_json
 from ..lifecycle.distributed import RayWorkers
+from ..options import EvaluationKeywords
 from ..progress import shown
 from ..protocols import Progress
 from .benchmark_catalogue import SUITES, find_benchmark
 from .benchmark_reading import read_sets
 from .benchmark_specs import Figure, Suite
-from .evaluation_options import Request, RequestKeywords, make_request
+from .evaluation_options import Request, make_request
 from .published import Row, rows
 from .readers.scirepeval import TEXTS, first_matches
 from .reports import aligned, merged_notes, versions
@@ -150,7 +151,7 @@ def evaluate_suite(
     output: str | Path | None = None,
     progress: Progress | bool = True,
     workers: RayWorkers | None = None,
-    **options: Unpack[RequestKeywords],
+    **options: Unpack[EvaluationKeywords],
 ) -> SuiteReport:
     """Evaluate a system on all benchmarks of a suite that `data` has the files of.
 

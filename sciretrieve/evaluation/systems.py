@@ -20,12 +20,11 @@ from ..matching import topk
 from ..matching.dense import full_corpus
 from ..matching.dense.exact import score
 from ..metrics.judgements import RunScores, read_pair_scores, read_scores
-from ..options import SearchOptions
+from ..options import KNOBS, SearchOptions
 from ..protocols import Reranker
 from ..query.index import Index
 from ..query.ranking.reranking import stacked_scores
 from ..types import Paper, Query, Vectors
-from .evaluation_options import KNOBS
 from .material import Material, Task
 from .spaces import IndexSpace, Space
 from .timing import Times

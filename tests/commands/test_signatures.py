@@ -13,10 +13,10 @@ from sciretrieve.choices import options_of, parted
 from sciretrieve.commands.app import app
 from sciretrieve.commands.signatures import Without, takes_options
 from sciretrieve.errors import InvalidRequest
-from sciretrieve.options import Bm25Parameters, BuildSettings, ColumnMap, Fusion, Passing, SearchOptions
+from sciretrieve.options import Bm25Parameters, BuildSettings, ColumnMap, EvaluationOptions, Fusion, Passing, SearchOptions
 
 SEARCHING, BM25 = SearchOptions(), Bm25Parameters()
-CLASSES = (BuildSettings, Bm25Parameters, SearchOptions, ColumnMap)
+CLASSES = (BuildSettings, Bm25Parameters, SearchOptions, ColumnMap, EvaluationOptions)
 
 
 @pytest.mark.parametrize("options_class", CLASSES)
@@ -35,6 +35,7 @@ def test_every_field_says_what_it_is_for(options_class: type) -> None:
         ("index", BuildSettings, {"bare_titles", "lexical", "memory"}),
         ("index", ColumnMap, set()),
         ("index", Bm25Parameters, {"variant", "delta", "title"}),
+        ("evaluate", EvaluationOptions, {"mode", "measures"}),
     ],
 )
 def test_a_command_has_them_with_the_help_and_default_of_the_library(command: str, options_class: Any, others: set[str]) -> None:
