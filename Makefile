@@ -30,6 +30,7 @@ quick: $(READY)
 
 torture: $(READY)
 	$(PYTEST) --torture -rP tests/torture
+	$(PYTEST) --torture -m torture
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

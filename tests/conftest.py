@@ -10,6 +10,7 @@ the real one. Encoders compute in fp32 on every processor. Nothing sleeps, and n
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import inspect
 import os
@@ -45,6 +46,7 @@ from sciretrieve.encoders.catalogue import CATALOGUE
 from sciretrieve.encoders.specs import EncoderSpec, Part
 from sciretrieve.options import BuildSettings
 from tests.made_up import made_up_papers, write_jsonl
+from tests.ray_cluster import cluster, workers
 from tests.toy_weights import models, models_converted_anew, write_words
 
 # how long an example takes says something of the machine alone; and where all changes are checked, all get the same examples
@@ -52,12 +54,12 @@ settings.register_profile("tests", deadline=None, max_examples=50, derandomize=b
 settings.register_profile("quick", settings.get_profile("tests"), max_examples=10)
 settings.load_profile("tests")
 
-__all__ = ["models", "models_converted_anew"]
+__all__ = ["cluster", "models", "models_converted_anew", "workers"]
 
 QUICK_FIXTURES = {"monkeypatch", "caplog", "capsys"}
 """What a quick test may ask for: it reads and writes no file, and no index is built for it."""
 QUARTERS = 4
-"""Into how many parts the cases of tests/torture are dealt, one of which is in each run."""
+"""Into how many parts the cases of tests/torture are dealt, and of other tests marked `torture`; one of which is in each run."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -74,6 +76,13 @@ def pytest_configure(config: pytest.Config) -> None:
         command = ["git", "-C", str(config.rootpath), "rev-list", "--count", "HEAD"]
         count = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
         config.option.quarter = int(count or 0) % QUARTERS
+
+
+def pytest_collection_finish() -> None:
+    """Have the garbage collector leave alone what was imported, which is a million objects, and look for garbage less often."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -125,7 +134,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("slow")
     if config.option.torture or any("::" in argument for argument in config.args):
         return
-    cases = [item for item in items if folders[item] == "torture" and hasattr(item, "callspec")]
+    torture = [item for item in items if folders[item] == "torture" or item.get_closest_marker("torture")]
+    cases = [item for item in torture if hasattr(item, "callspec")]
     others = {item for number, item in enumerate(cases) if number % QUARTERS != config.option.quarter}
     config.hook.pytest_deselected(items=list(others))
     items[:] = [item for item in items if item not in others]

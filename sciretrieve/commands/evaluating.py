@@ -80,8 +80,6 @@ def evaluate(
     from .. import evaluation
 
     console = Console(quiet)
-    if options.index is not None:
-        options = replace(options, index=chosen_index(Path(options.index)))
     is_one_index = (options.index is None) != (replay is None) and run is None and matrix is None
     if distributed is not None and not is_one_index:
         raise InvalidRequest("a cluster searches one index: name it with --index, or a receipt of it with --replay")
@@ -107,6 +105,8 @@ def evaluate(
             return
         if benchmark is None:
             raise InvalidRequest("name a benchmark (`sciretrieve benchmarks` lists them), or give --run and --qrels, or --replay")
+        if options.index is not None:
+            options = replace(options, index=chosen_index(Path(options.index)))
         if mode == "all":
             evaluate_this: Callable[..., Any] = evaluation.evaluate_modes
         else:

@@ -234,6 +234,7 @@ def damaged_files() -> dict[str, tuple[bytes, str]]:
 DAMAGED = damaged_files()
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("kind", DAMAGED)
 def test_a_damaged_file_is_one_line_and_no_index(corpus: Path, tmp_path: Path, kind: str) -> None:
     data, words = DAMAGED[kind]
@@ -255,6 +256,7 @@ def test_lists_in_another_file_are_refused(tmp_path: Path) -> None:
         vectors_of(write(tmp_path / "x.faiss", index, NAMES), NAMES)
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("factory", ["IDMap,HNSW4,Flat", "RR16,IVF8,PQ4x4np"])
 def test_changed_bytes_give_vectors_or_an_error(tmp_path: Path, factory: str) -> None:
     index = made(factory)

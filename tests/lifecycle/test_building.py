@@ -151,6 +151,7 @@ def test_vectors_are_the_encoders(whole: sr.Index, index: sr.Index) -> None:
         np.testing.assert_allclose(stored, encoder.encode_papers(papers), atol=1e-2)  # in bf16, a batch of other texts
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("papers", [1, 512, 1025, 2048, 2300, 2301, 3000])
 def test_resuming_gives_the_same_bytes(big: Path, whole: sr.Index, tmp_path: Path, papers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     stopped = StopAfter(papers)

@@ -193,6 +193,7 @@ def test_each_block_that_is_merged_has_its_own_deleted_papers(
     assert (vectors_at(merged.vectors, rows) == vectors_at(built.vectors, rows_before)).all()
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("name", ["shards/000001/tokens.npy", "shards/000000/token-counts.npy", "encoder/late-000001.npy"])
 def test_what_is_damaged_is_made_anew(built: sr.Index, tmp_path: Path, name: str) -> None:
     path = Path(shutil.copytree(built.path, tmp_path / "index"))

@@ -221,6 +221,7 @@ def test_what_papers_say_is_known_after_a_merge(tmp_path: Path, letters: LetterE
     assert len([text for text in letters.asked if "itations" not in text and "papers cite" not in text]) == 10 + deleted
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("papers", [1, 45, 70])
 def test_an_interrupted_merge_goes_on_and_searches_do_not_notice(papers: int, tmp_path: Path) -> None:
     folder = grown(tmp_path / "index")

@@ -558,7 +558,7 @@ def one_thread() -> Iterator[None]:
     faiss.omp_set_num_threads(threads)
 
 
-@pytest.mark.parametrize(("dense", "shard_size"), [("flat", 7), ("HNSW16", 40), ("flat", 1000)])
+@pytest.mark.parametrize(("dense", "shard_size"), [("flat", 19), ("HNSW16", 40), ("flat", 1000)])
 @pytest.mark.usefixtures("one_thread")
 def test_answers_are_those_of_an_index_built_afresh(dense: str, shard_size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # a graph is used for shards of any size, and finds all papers of one so small
@@ -801,6 +801,7 @@ def test_papers_with_vectors_made_elsewhere_are_added(tmp_path: Path, monkeypatc
 # interruptions
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize(("change", "left"), [(sr.add, 29), (sr.sync, 22), (sr.add, 5), (sr.sync, 1)])
 def test_an_interrupted_change_goes_on_where_it_stopped(
     change: Any, left: int, folder: Path, tmp_path: Path, letters: LetterEncoder, monkeypatch: pytest.MonkeyPatch

@@ -83,6 +83,7 @@ CHANGES: dict[str, Callable[[Path, Silent], object]] = {
 }
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize(
     ("mark", "change"), [*((mark, "add") for mark in MARKS), *(("half-written", change) for change in CHANGES if change != "add")]
 )

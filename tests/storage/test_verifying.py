@@ -319,6 +319,7 @@ WRONG: dict[str, tuple[Callable[[Path], None], str, str]] = {
 """What is wrong -> what makes it so, the file that is named, and how. All of it can be made anew."""
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("wrong", WRONG)
 def test_what_is_wrong_inside_a_file_is_named_and_made_anew(wrong: str, index: Path) -> None:
     before = ids_of(index)

@@ -40,14 +40,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
 
 
 @pytest.fixture(scope="module")
-def doomed(cluster: Any) -> Any:
-    """A third node."""
-    return cluster.add_node(num_cpus=1)
-
-
-@pytest.fixture(scope="module")
-def distributed(index: sr.Index, workers: RayWorkers, doomed: Any) -> Iterator[DistributedIndex]:
-    """The index on three nodes; tests kill one after the other, and it always answers."""
+def distributed(index: sr.Index, workers: RayWorkers) -> Iterator[DistributedIndex]:
+    """The index on two nodes."""
     with DistributedIndex(index.path, workers) as opened:
         yield opened
 
@@ -78,15 +72,6 @@ def test_answers_are_those_of_one_machine(index: sr.Index, distributed: Distribu
     here, there = (opened.search(query, 20, like=ids[:2], unlike=ids[2:]).rankings[0] for opened in (index, distributed))
     assert (there.ids, there.scores.tolist()) == (here.ids, here.scores.tolist())
     assert distributed.score(query, ids).tolist() == index.score(query, ids).tolist()
-
-
-def test_a_node_that_dies_in_mid_search_loses_no_answer(index: sr.Index, distributed: DistributedIndex, cluster: Any, doomed: Any) -> None:
-    expected = answers(index, SearchOptions())
-    assert answers(distributed, SearchOptions()) == expected
-    assert len(distributed._groups._processes) == 3
-    cluster.remove_node(doomed, allow_graceful=False)
-    for _ in range(3):
-        assert answers(distributed, SearchOptions()) == expected
 
 
 def test_without_any_node_this_machine_answers(index: sr.Index, distributed: DistributedIndex, workers: RayWorkers) -> None:

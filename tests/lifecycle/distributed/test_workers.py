@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -19,8 +16,6 @@ import sciretrieve as sr
 from sciretrieve.errors import MissingExtra, NotFound, Unavailable
 from sciretrieve.lifecycle.distributed import RayWorkers
 from sciretrieve.lifecycle.distributed.cluster import Cluster, check_address
-from sciretrieve.options import BuildSettings
-from sciretrieve.progress import Silent
 from sciretrieve.protocols import Advance
 from tests.command_line import sciretrieve
 from tests.lifecycle.test_building import contents
@@ -28,86 +23,11 @@ from tests.lifecycle.test_parts import manifest
 from tests.made_up import made_up_papers, write_jsonl
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
-SETTINGS = BuildSettings(shard_size=40)
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_jsonl(tmp_path_factory.mktemp("corpus") / "corpus.jsonl", made_up_papers(200))
-
-
-@pytest.fixture(scope="module")
-def whole(corpus: Path) -> sr.Index:
-    return sr.build(corpus, corpus.parent / "whole", SETTINGS)
-
-
-class Told(Silent):
-    """Keeps of each stage how many papers it has and how many were done, and calls something when the first are in their shards."""
-
-    def __init__(self, then: Callable[[], None]) -> None:
-        self.stages: list[tuple[str, int | None, int]] = []
-        self._then = then
-
-    def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None:
-        self.stages.append((unit, total, done))
-
-    def advance(self, papers: int) -> None:
-        unit, total, done = self.stages[-1]
-        if not done and unit == "papers":
-            self._then()
-        self.stages[-1] = unit, total, done + papers
-
-
-def test_the_index_is_that_of_one_machine_also_where_a_node_dies_in_mid_build(
-    corpus: Path, cluster: Any, workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    approximate = replace(SETTINGS, dense="IVF4,SQ8")
-    here = sr.build(corpus, tmp_path / "here", approximate)
-    assert [facts.ann_file for facts in here.manifest.shards] == ["dense-000001.faiss"] * 5
-    monkeypatch.setattr("sciretrieve.lifecycle.ingest.fill", None)  # in this process
-    monkeypatch.setattr("sciretrieve.storage.commits.build_ann", None)
-    doomed = cluster.add_node(num_cpus=1)
-    deaths: list[str] = []
-
-    def kill() -> None:
-        if not deaths:
-            cluster.remove_node(doomed, allow_graceful=False)
-            deaths.append("in mid-build")
-
-    told = Told(kill)
-    index = sr.build(corpus, tmp_path / "index", approximate, workers=workers, progress=told)
-    assert deaths
-    assert told.stages == [("papers read", 200, 200), ("papers", 200, 200), ("papers", 200, 200)]  # read, filled, indexed
-    assert contents(index) == contents(here)
-    assert manifest(index) == manifest(here)
-
-
-def test_a_task_whose_worker_dies_is_done_by_another(workers: RayWorkers, tmp_path: Path) -> None:
-    (tmp_path / "pending.json").write_text("{}")
-
-    def dies_once(advance: Advance) -> int:
-        if not (tmp_path / "died").exists():
-            (tmp_path / "died").touch()
-            os._exit(1)
-        advance(3)
-        return os.getpid()
-
-    papers: list[int] = []
-    outcomes = list(workers.run(tmp_path, [dies_once, lambda advance: advance(4)], papers.append))
-    assert sorted(number for number, _ in outcomes) == [0, 1]
-    assert dict(outcomes)[0] not in (None, os.getpid())
-    assert sum(papers) == 7
-
-
-def test_a_task_that_kills_its_workers_ends_the_work(workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sciretrieve.lifecycle.distributed.workers.MOST_DEATHS", 2)
-    (tmp_path / "pending.json").write_text("{}")
-
-    def dies(_: Advance) -> None:
-        os._exit(1)
-
-    with pytest.raises(Unavailable, match="2 workers died"):
-        list(workers.run(tmp_path, [dies], lambda _: None))
 
 
 def test_what_a_task_raises_is_raised_here(workers: RayWorkers, tmp_path: Path) -> None:
@@ -174,8 +94,12 @@ def test_without_ray(monkeypatch: pytest.MonkeyPatch) -> None:
         RayWorkers()
 
 
-def test_the_command(corpus: Path, whole: sr.Index, cluster: Any, tmp_path: Path) -> None:
-    options = ["-o", str(tmp_path / "index"), "--shard-size", "40"]
+def test_the_command(corpus: Path, cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = sr.build(corpus, tmp_path / "here", shard_size=40, dense="IVF4,SQ8")
+    assert [facts.ann_file for facts in here.manifest.shards] == ["dense-000001.faiss"] * 5
+    monkeypatch.setattr("sciretrieve.lifecycle.ingest.fill", None)  # in this process
+    monkeypatch.setattr("sciretrieve.storage.commits.build_ann", None)
+    options = ["-o", str(tmp_path / "index"), "--shard-size", "40", "--dense", "IVF4,SQ8"]
     away = sciretrieve("index", corpus, *options, "--distributed", "ray", "--address", "127.0.0.1:1")
     assert (away.returncode, away.stderr.count("\n")) == (4, 2)
     lone = sciretrieve("index", corpus, *options, "--address", "127.0.0.1:1")
@@ -183,4 +107,6 @@ def test_the_command(corpus: Path, whole: sr.Index, cluster: Any, tmp_path: Path
     assert not (tmp_path / "index").exists()
     built = sciretrieve("index", corpus, *options, "--distributed", "ray", "--address", cluster.address)
     assert built.returncode == 0, built.stderr
-    assert contents(sr.open(tmp_path / "index")) == contents(whole)
+    index = sr.open(tmp_path / "index")
+    assert contents(index) == contents(here)
+    assert manifest(index) == manifest(here)

@@ -174,6 +174,7 @@ MILLION = 1_000_000
 LONG = ["a", "acgt", "111,", "1.", "a-", "\\' ", "\\text", "$a", '"a', "\u00e9", "a_", "\\'\\", " ", "a1,"]
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("unit", LONG)
 def test_a_million_characters_are_read_in_one_go(unit: str) -> None:
     """With steps back, each of these would take hours."""

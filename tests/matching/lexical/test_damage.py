@@ -99,6 +99,7 @@ def test_a_flipped_bit_is_refused_by_the_name_of_its_file(folder: Path, name: st
 
 
 @pytest.mark.usefixtures("unchecked")
+@pytest.mark.torture
 @pytest.mark.parametrize("name", FILES)
 def test_a_flipped_bit_that_no_checksum_sees_is_an_answer_or_an_error_of_ours(folder: Path, name: str, effort: Effort) -> None:
     whole = (folder / name).read_bytes()

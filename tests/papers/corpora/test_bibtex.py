@@ -164,6 +164,7 @@ def test_entries_take_what_they_lack_from_their_parents(tmp_path: Path) -> None:
     assert [written.count(text) for text in ("A Press", "A Book", "crossref")] == [1, 1, 10]
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize(
     "text",
     [

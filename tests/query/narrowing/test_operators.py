@@ -388,6 +388,7 @@ def test_the_words_of_a_query_without_demands_are_its_own(text: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.torture
 @pytest.mark.parametrize(
     "text", ['"' + "a" * 1_000_000, '" ' * 500_000, "a:" * 500_000, '"a' * 500_000, "-a:b " * 200_000, "(" * 10**6, "((a " * 250_000]
 )
@@ -397,6 +398,7 @@ def test_a_million_characters_are_read_in_one_go(text: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.torture
 @pytest.mark.parametrize(
     "text", ["a AND " + "(" * 10**6, "a AND b" + ")" * 10**6, "a AND b " * 20_000, "(a OR b) " * 20_000, "a OR (x)-" * 20_000]
 )

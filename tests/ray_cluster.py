@@ -16,7 +16,7 @@ import pytest
 
 from sciretrieve.lifecycle.distributed import RayWorkers
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture(scope="session")
