@@ -134,7 +134,8 @@ def main() -> None:
         task = material.tasks[0]
         if np.mean([sum(grade > 0 for grade in grades.values()) for grades in task.qrels.values()]) < FEWEST:
             continue
-        index = indexed(PaperCorpus.of(material.name, material.fingerprint, material.pool), Path(options.cache) / directory.name)
+        corpus = PaperCorpus.of(material.name, material.fingerprint, material.pool)
+        index = indexed(corpus, Path(options.cache) / directory.name, str(sr.BuildSettings().encoder))
         asked = list(people(index, task, drawn(task, options.queries)))
         evaluator = Evaluator({person.query.id: dict(person.left) for person in asked}, wanted)
         measured = {marks: values(index, asked, evaluator, marks) for marks in ("first search", *MARKS)}

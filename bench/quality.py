@@ -1,9 +1,9 @@
-"""How good are the answers? Every way to search, over every set of queries in BEIR's layout that a folder has.
+"""How good are the answers? Every encoder and way to search, over every set of queries in BEIR's layout that a folder has.
 
-    python bench/quality.py DIR [--cache indexes/quality] [--queries 1000]
+    python bench/quality.py DIR [--encoders minilm,granite] [--cache indexes/quality] [--queries 1000]
 
 A set is a folder with qrels/SPLIT.tsv, queries.jsonl (or queries-SPLIT.jsonl) and corpus.jsonl (or .parquet). Each is encoded
-once, with the embedded encoder, and its index kept in --cache. Of a larger set so many queries are drawn with a fixed seed.
+once with each encoder, and the index kept in --cache. Of a larger set so many queries are drawn with a fixed seed.
 Markers of citations ("[12]", "(Author, 2000)") are taken out of queries: they are no words. Nothing here chooses a parameter.
 
 The table has nDCG@10 and R@100 x 100 with the default's 95 % bootstrap interval, the default without each of its parts, and p-values
@@ -18,6 +18,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ WAYS: dict[str, tuple[Mode, Fusion]] = {
     "BM25": ("bm25", Fusion()),
     "dense": ("dense", Fusion()),
     "rrf": ("hybrid", Fusion("rrf")),
-    "convex": ("hybrid", Fusion("convex")),
+    **{f"convex {alpha}": ("hybrid", Fusion("convex", alpha)) for alpha in (0.4, 0.5, 0.6, 0.7)},
     "default": ("hybrid", Fusion()),
     # what each part of the default is worth: the default without it
     "no tokens": ("hybrid", Fusion(tokens=0)),
@@ -59,12 +60,12 @@ def sets(folder: Path) -> Iterator[tuple[str, Path, str]]:
         yield f"{qrels.parent.parent.name} {qrels.stem}", qrels.parent.parent, qrels.stem
 
 
-def indexed(corpus: PaperCorpus, place: Path) -> sr.Index:
+def indexed(corpus: PaperCorpus, place: Path, encoder: str) -> sr.Index:
     """The index of a corpus, built anew only if the corpus, or how one is built, has changed."""
     try:
-        return sr.build(corpus, place, dense="flat")
+        return sr.build(corpus, place, dense="flat", encoder=encoder)
     except IndexExists:
-        return sr.build(corpus, place, dense="flat", overwrite=True)
+        return sr.build(corpus, place, dense="flat", encoder=encoder, overwrite=True)
 
 
 def drawn(task: Task, most: int) -> list[Query]:
@@ -95,15 +96,15 @@ def main() -> None:
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit("name a folder with sets in BEIR's layout: python bench/quality.py DIR")
     folder = Path(sys.argv.pop(1))
-    chosen = arguments(__doc__, cache="indexes/quality", queries=1000)
+    chosen = arguments(__doc__, encoders="minilm,granite", cache="indexes/quality", queries=1000)
     wanted = [parse_measure(name) for name in MEASURES]
     rows: list[dict[str, Any]] = []
     tests: list[float] = []
-    gains: list[float] = []
-    for name, directory, split in sets(folder):
+    gains: dict[str, list[float]] = {encoder: [] for encoder in chosen.encoders.split(",")}
+    for (name, directory, split), encoder in product(sets(folder), gains):
         material = beir.load(directory, split, directory.name)
         corpus = PaperCorpus.of(material.name, material.fingerprint, material.pool)
-        index = indexed(corpus, Path(chosen.cache) / directory.name)
+        index = indexed(corpus, Path(chosen.cache) / f"{directory.name}-{encoder}", encoder)
         task = material.tasks[0]
         queries = drawn(task, chosen.queries)
         evaluator = Evaluator({query.id: task.qrels[query.id] for query in queries}, wanted)
@@ -114,12 +115,12 @@ def main() -> None:
         main_values = {way: measured["nDCG@10"] for way, measured in values.items()}
         low, high = interval(main_values["default"])
         best = max(main_values["BM25"].mean(), main_values["dense"].mean())
-        gains.append(100 * (main_values["default"].mean() - best))
+        gains[encoder].append(100 * (main_values["default"].mean() - best))
         tests += [compare(main_values[half], main_values["default"]).p_randomisation for half in AGAINST]
         rows.append(
-            {"set": name, "queries": len(queries), "papers": len(index)}
+            {"set": name, "encoder": encoder, "queries": len(queries), "papers": len(index)}
             | {way: f"{100 * measured['nDCG@10'].mean():.1f} / {100 * measured['R@100'].mean():.1f}" for way, measured in values.items()}
-            | {"interval": f"[{100 * low:.1f}, {100 * high:.1f}]", "gain": f"{gains[-1]:+.1f}"}
+            | {"interval": f"[{100 * low:.1f}, {100 * high:.1f}]", "gain": f"{gains[encoder][-1]:+.1f}"}
         )
         print(rows[-1], file=sys.stderr, flush=True)
     corrected = holm(tests)
@@ -127,7 +128,8 @@ def main() -> None:
         for half, p in zip(AGAINST, corrected[len(AGAINST) * at :], strict=False):
             row[f"p {half}"] = f"{p:.4f}"
     report(rows, chosen.json)
-    print(f"\nmean gain of the default over the better half: {np.mean(gains):+.2f}; least: {min(gains):+.2f}")
+    for encoder, differences in gains.items():
+        print(f"\n{encoder}: mean gain of the default over the better half {np.mean(differences):+.2f}; least {min(differences):+.2f}")
 
 
 if __name__ == "__main__":

@@ -146,6 +146,7 @@ def show(
         vector = {"mean": "mean of all token states", "cls": "the state of the first token", "second": "the state of the second token"}
         rows.append(("vector", vector[spec.pooling] + (", scaled to unit length" if spec.normalise else "")))
         rows.append(("reads", f"{spec.max_length} tokens"))
+        rows += [("licence", spec.licence)] if spec.licence else []
         rows += [("measured here", f"{way}: {rate:,.0f} tokens a second") for way, rate in rates.items()]
         if spec.tasks:
             rows.append(("adapters", ", ".join(spec.tasks)))

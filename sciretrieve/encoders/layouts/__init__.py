@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ..specs import EncoderSpec, Layout
-from . import bottleneck, cross, instructed, multi2spe, pals, plain, scimult
+from . import bottleneck, cross, instructed, multi2spe, packed, pals, plain, scimult
 from .loading import LoadedModel
 
 LOADERS: Mapping[Layout, Callable[[Mapping[str, Path], EncoderSpec, str], LoadedModel]] = {
@@ -21,6 +21,7 @@ LOADERS: Mapping[Layout, Callable[[Mapping[str, Path], EncoderSpec, str], Loaded
     "scimult": scimult.load,
     "instructed": instructed.load,
     "multi2spe": multi2spe.load,
+    "packed": packed.load,
     "cross": cross.load,
 }
 
