@@ -19,6 +19,12 @@ DOI_IN_TEXT = re.compile(r"10\.\d{4,9}(?:\.\d+)*(?:/|%2F)[^\s\"<>|{}“”]+", r
 ARXIV_IN_TEXT = re.compile(
     r"arxiv(?:\.org/(?:abs|pdf|html)/|[:.]?\s*)(\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(?:v\d+)?(?![\d/])", re.IGNORECASE
 )
+ARCHIVES = (
+    "acc-phys|adap-org|alg-geom|ao-sci|astro-ph|atom-ph|bayes-an|chao-dyn|chem-ph|cmp-lg|comp-gas|cond-mat|cs|dg-ga|funct-an|gr-qc|hep-ex|"
+    "hep-lat|hep-ph|hep-th|math-ph|math|mtrl-th|nlin|nucl-ex|nucl-th|patt-sol|physics|plasm-ph|q-alg|q-bio|quant-ph|solv-int|supr-con"
+)
+"""Those of arXiv before 2007, when a paper's number began with one."""
+OLD_ARXIV_IN_TEXT = re.compile(rf"(?<![\w/.-])((?:{ARCHIVES})(?:\.[a-z]{{2}})?/\d{{7}})(?:v\d+)?(?![\d/])", re.IGNORECASE)
 PMID_IN_TEXT = re.compile(r"(?:\bpmid:?\s*|pubmed\.ncbi\.nlm\.nih\.gov/|ncbi\.nlm\.nih\.gov/pubmed/)0*([1-9]\d{0,8})(?!\d)", re.IGNORECASE)
 AFTER_DOI = re.compile(r"(?:[?#&].*|/(?:e?pdf|full|fulltext|html?|abstract|meta|summary)|\.pdf|[)\].,;:'’*])$", re.IGNORECASE)
 """What a publisher's address, or a sentence, has after a DOI. It may as well be of the DOI."""
@@ -77,7 +83,8 @@ def mentioned(text: str) -> Iterator[tuple[str, str]]:
     {'doi': '10.1000/abc'}
     """
     pairs = [("doi", value) for match in DOI_IN_TEXT.finditer(text) for value in _ends(unquote(match[0]))]
-    pairs += [("arxiv", value) for match in ARXIV_IN_TEXT.finditer(text) if (value := arxiv(match[1]))]
+    matches = [match for pattern in (ARXIV_IN_TEXT, OLD_ARXIV_IN_TEXT) for match in pattern.finditer(text)]
+    pairs += [("arxiv", value) for match in matches if (value := arxiv(match[1]))]
     pairs += [("pmid", match[1]) for match in PMID_IN_TEXT.finditer(text)]
     if number := arxiv(text):
         pairs.append(("arxiv", number))

@@ -65,6 +65,8 @@ def test_what_is_none(text: str) -> None:
         ("see arXiv:1409.0473v2 [cs.CL] and arXiv 1706.03762", {"arxiv": ["1409.0473", "1706.03762"]}),
         ("https://arxiv.org/abs/math.GT/0309136", {"arxiv": ["math/0309136"]}),
         ("1409.0473", {"arxiv": ["1409.0473"]}),
+        ("as in hep-th/9711200v3, and (math.GT/0309136)", {"arxiv": ["hep-th/9711200", "math/0309136"]}),
+        ("path/to/math/0309136, hep-th/97112001 or notes/9711200", {}),
         ("section 1409.0473 of it", {}),
         ("PMID 31452104; PMCID PMC1", {"pmid": ["31452104"]}),
         ("31452104", {"pmid": ["31452104"]}),

@@ -90,6 +90,8 @@ def _named(shards: Sequence[Shard], text: str) -> Iterator[tuple[str, Rows]]:
         if is_one:  # then no column need be read
             yield NAMES[column], with_ids
         yield NAMES[column], _together([with_ids, _with_values(shards, column, values)])
+        if column == "arxiv":  # a corpus of one archive may leave out its name
+            yield NAMES[column], _together([_with_id(shards, value.partition("/")[2]) for value in values if "/" in value])
     if openalex := OPENALEX.fullmatch(text):
         number = (openalex[1] or openalex[2]).upper()
         yield "OpenAlex id", _together([_with_id(shards, id) for id in (number, f"https://openalex.org/{number}")])
