@@ -71,7 +71,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose the quarter: the next commit has another, and the same commit the same everywhere."""
+    """Choose the quarter: the next commit has another, and the same commit the same everywhere. And wait for no disk: what a power failure
+    leaves is for tests/torture, which follow each fsync, whatever it does."""
+    vars(os).update(fsync=lambda handle: None)
     if config.option.quarter is None:
         command = ["git", "-C", str(config.rootpath), "rev-list", "--count", "HEAD"]
         count = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()

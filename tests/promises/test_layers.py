@@ -65,7 +65,7 @@ ARROWS = 155
 LINES = {
     "answers": 2000,
     "commands": 4500,
-    "encoders": 4900,
+    "encoders": 5200,
     "evaluation": 8000,
     "files": 1300,
     "lifecycle": 3400,
