@@ -41,13 +41,10 @@ WAYS: dict[str, tuple[Mode, Fusion]] = {
     "BM25": ("bm25", Fusion()),
     "dense": ("dense", Fusion()),
     "rrf": ("hybrid", Fusion("rrf")),
-    **{f"convex {alpha}": ("hybrid", Fusion("convex", alpha)) for alpha in (0.4, 0.5, 0.6, 0.7)},
+    **{f"dense {alpha}": ("hybrid", Fusion(alpha=alpha, tokens=0)) for alpha in (0.4, 0.5, 0.6, 0.7)},
     "default": ("hybrid", Fusion()),
-    # what each part of the default is worth: the default without it
+    # what late interaction is worth
     "no tokens": ("hybrid", Fusion(tokens=0)),
-    "no title": ("hybrid", Fusion(title=0)),
-    "not complete": ("hybrid", Fusion(complete=0)),
-    "by no length": ("hybrid", Fusion(alpha=0.5, tokens=0.1)),
 }
 AGAINST = ("BM25", "dense", "no tokens")
 MARKERS = re.compile(r"\[[\d,;\s–-]+\]|\([^()]*\b(?:19|20)\d\d[a-z]?[^()]*\)")

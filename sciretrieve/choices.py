@@ -17,7 +17,7 @@ from .errors import InvalidRequest, UnknownName
 Mode: TypeAlias = Literal["hybrid", "dense", "bm25"]
 Metric: TypeAlias = Literal["l2", "ip", "cosine"]
 SelfMatches: TypeAlias = Literal["dropped", "kept"]
-FusionMethod: TypeAlias = Literal["blend", "convex", "rrf"]
+FusionMethod: TypeAlias = Literal["convex", "rrf"]
 Bm25Variant: TypeAlias = Literal["lucene", "robertson", "atire", "okapi", "bm25l", "bm25+"]
 Precision: TypeAlias = Literal["auto", "bf16", "fp32"]
 BuildPrecision: TypeAlias = Literal["auto", "bf16", "fp32", "int8"]

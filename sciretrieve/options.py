@@ -72,7 +72,7 @@ Passing: TypeAlias = Annotated[
     Filter, Help("Answer only with papers that pass, e.g. 'year >= 2018 and venue == \"ACL\"'; if repeated, all must hold.", "EXPR")
 ]
 Fusion: TypeAlias = Annotated[
-    FusionMethod | None, Help("How hybrid combines dense and BM25 scores; default: as the index is tuned, else blend.")
+    FusionMethod | None, Help("How hybrid combines dense and BM25 scores; default: as the index is tuned, else convex.")
 ]
 Ef: TypeAlias = Annotated[int | None, Help("Candidates that an HNSW index keeps; default: as many as the recall needs.", "N", least=1)]
 Nprobe: TypeAlias = Annotated[int | None, Help("Lists of an IVF index to search; default: as many as the recall needs.", "N", least=1)]

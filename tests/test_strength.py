@@ -129,7 +129,7 @@ def test_an_answer_is_as_strong_as_its_best_paper_by_meaning_or_by_words(
     assert (told.scores[:5] > 0).all()
 
 
-@pytest.mark.parametrize("method", ["rrf", "convex", "blend"])
+@pytest.mark.parametrize("method", ["rrf", "convex"])
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])
 def test_no_order_changes_by_strength(index: Index, searchers: dict[str, Searcher], method: Any, alpha: float) -> None:
     for words in ("graph zzzz", "star dust", "qqqq"):

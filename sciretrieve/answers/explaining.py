@@ -47,7 +47,6 @@ class Explanation:
     Attributes:
         id: the paper's id.
         dense, bm25: its place in each half; None if the index lacks the half, or no word is shared.
-        title: how much of its title the query covers, from 0 to 1, weighted by the rarity of the words.
         words: the query's words that it has, as typed (for papers as queries, as they appear in it), with what each adds
             to its BM25 score; the greatest first.
         sentence: the sentence of its abstract nearest to the query, "" if it has no abstract.
@@ -59,7 +58,6 @@ class Explanation:
     id: str
     dense: Place | None
     bm25: Place | None
-    title: float
     words: Mapping[str, float]
     sentence: str
     meanings: Mapping[str, tuple[str, float]]
@@ -143,19 +141,17 @@ def _explanations(index: Index, probe: Probe, rows: Rows, sentence: bool = True)
             Place(*place)
             for place in zip(dense.ranks(index.vectors, probe.vector, dense_scores, probe.scope), dense_scores.tolist(), strict=True)
         ]
-    bm25_places, titles, words = _by_words(index, probe, rows, papers)
+    bm25_places, words = _by_words(index, probe, rows, papers)
     nearest = _nearest_sentences(index, probe, papers) if sentence else [""] * len(papers)
     meanings = _meanings(index, probe, papers) if sentence else [{} for _ in papers]
-    parts = zip(papers, dense_places, bm25_places, titles, words, nearest, meanings, strict=True)
+    parts = zip(papers, dense_places, bm25_places, words, nearest, meanings, strict=True)
     return [Explanation(paper.id, *fields) for paper, *fields in parts]
 
 
-def _by_words(
-    index: Index, probe: Probe, rows: Rows, papers: Sequence[Paper]
-) -> tuple[list[Place | None], list[float], list[dict[str, float]]]:
-    """Papers' places in BM25, how much of their titles the query covers, and the words that they share with it."""
+def _by_words(index: Index, probe: Probe, rows: Rows, papers: Sequence[Paper]) -> tuple[list[Place | None], list[dict[str, float]]]:
+    """Papers' places in BM25, and the words that they share with the query."""
     if (bm25 := index.bm25) is None:
-        return [None] * len(rows), [0.0] * len(rows), [{} for _ in rows]
+        return [None] * len(rows), [{} for _ in rows]
     query_forms = own_words(index.analyzer, probe.query.words)
     query_forms |= {term: in_words(term) for terms in probe.fields.values() for term in terms}
     scores, _ = bm25.scores(probe.all_terms)
@@ -174,7 +170,7 @@ def _by_words(
     ]
     word_forms = [own_words(index.analyzer, text) | query_forms for text in texts]
     words = [{forms[term]: weights[term] for term in weights} for forms, weights in zip(word_forms, weights_by_paper, strict=True)]
-    return places, bm25.title_overlap(probe.own_terms, rows).tolist(), words
+    return places, words
 
 
 def typed_words(analyzer: Analyzer, text: str) -> dict[str, str]:

@@ -83,8 +83,6 @@ def explanation(hit: Hit, why: Explanation, width: int) -> Lines:
 def reasons(hit: Hit, why: Explanation) -> list[str]:
     """A hit's rank and score in each half of the search, the words it shares, and its nearest sentence."""
     places = [f"{name} rank {place.rank:,} ({place.score:.4f})" for name, place in (("dense", why.dense), ("BM25", why.bm25)) if place]
-    if why.title:
-        places.append(f"{100 * why.title:.0f} % of its title")
     if (token_score := hit.scores.get("tokens")) is not None:
         places.append(f"tokens {token_score:.4f}")
     if (rerank_score := hit.scores.get("rerank")) is not None:

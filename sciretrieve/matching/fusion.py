@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..choices import FUSION_METHODS, FusionMethod, check_choice
 from ..errors import InvalidRequest, UnknownName
-from ..types import Mask, Rows, Scores
+from ..types import Rows, Scores
 
 RRF_K = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009, section 2)."""
@@ -78,8 +79,8 @@ class ByLength:
         return alpha, tokens
 
 
-HALVES = ByLength(alpha=(0.2, 0.5), tokens=(0.0, 0.0), terms=(2, 6))
-LATE = ByLength(alpha=(0.4, 0.5), tokens=(0.3, 0.1), terms=(2, 8))
+HALVES = ByLength(alpha=(0.4, 0.6), tokens=(0.0, 0.0), terms=(2, 6))
+LATE = ByLength(alpha=(0.4, 0.6), tokens=(0.3, 0.1), terms=(2, 6))
 """Without late interaction, and with it: see docs/quality.md."""
 
 
@@ -88,24 +89,19 @@ class Fusion:
     """How hybrid search joins its halves. The defaults were measured: see docs/quality.md.
 
     Attributes:
-        method: "rrf"; "convex", a convex combination of the normalised scores; or "blend", which adds to that the title
-            overlap, the share of a paper's title that the query covers, whether the paper has all of the query's words, and late
-            interaction, where the index has token vectors.
-        alpha: the share of meaning, that is of the dense half and of late interaction, beside BM25's; None for 0.5 in "convex", and in
-            "blend" for one that grows with the query's length.
+        method: "convex", a convex combination of the normalised scores, where late interaction is the third part if the index has
+            token vectors; or "rrf".
+        alpha: the share of meaning, that is of the dense half and of late interaction, beside BM25's, in "convex"; None for one that
+            grows with the query's length.
         normalisation: one of `NORMALISATIONS`.
-        title: the weight, beside 1 for both halves and late interaction together, of the title overlap in "blend".
-        complete: the same weight of having all of the query's words.
         depth: how many papers each half proposes. It does not depend on k, so the top 5 are the first 5 of the top 10.
-        tokens: the share of late interaction in "blend", taken from alpha; None for one that falls with the length of the query.
+        tokens: the share of late interaction in "convex", taken from alpha; None for one that falls with the length of the query.
         token_depth: how many papers, the first by the other parts as they are without it, late interaction orders anew.
     """
 
-    method: FusionMethod = "blend"
+    method: FusionMethod = "convex"
     alpha: float | None = None
     normalisation: str = "min-max"
-    title: float = 0.15
-    complete: float = 0.1
     depth: int = 1000
     tokens: float | None = None
     token_depth: int = 100
@@ -116,15 +112,19 @@ class Fusion:
             raise UnknownName("normalisation", self.normalisation, NORMALISATIONS)
         if self.alpha is not None and not 0 <= self.alpha <= 1:
             raise InvalidRequest(f"`alpha`, the dense half's share, lies between 0 and 1, not {self.alpha}")
-        if self.title < 0 or self.complete < 0 or self.depth < 1:
-            raise InvalidRequest("a fusion needs title >= 0, complete >= 0 and depth >= 1")
-        if (self.tokens is not None and not 0 <= self.tokens <= 1) or self.token_depth < 1:
-            raise InvalidRequest("a fusion needs tokens between 0 and 1 and token_depth >= 1")
+        if (self.tokens is not None and not 0 <= self.tokens <= 1) or self.token_depth < 1 or self.depth < 1:
+            raise InvalidRequest("a fusion needs tokens between 0 and 1, token_depth >= 1 and depth >= 1")
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Any]) -> Fusion:
+        """What a manifest says. Those written before 2026-11-23 may have the method "blend" and weights of two parts that are gone."""
+        known = {name: value for name, value in fields.items() if name not in ("title", "complete")}
+        return cls(**{**known, "method": "convex" if known.get("method") == "blend" else known.get("method", "convex")})
 
     @property
     def takes_tokens(self) -> bool:
         """Whether late interaction has a part in it."""
-        return self.method == "blend" and self.tokens != 0
+        return self.method == "convex" and self.tokens != 0
 
     def shares(self, terms: int, late: bool) -> tuple[float, float, float]:
         """The shares of the dense half, of BM25 and of late interaction for a query of so many terms, together 1."""
@@ -137,26 +137,19 @@ class Fusion:
         self,
         dense: Scores,
         lexical: Scores,
-        title_overlap: Scores,
-        complete: Mask,
         terms: int = HALVES.terms[1],
         token_scores: Scores | None = None,
     ) -> Scores:
-        """One score for each candidate, (n,), from its scores in each half (-inf: no word of the query), its title overlap
-        (0 to 1), and whether it has all of the query's words; all (n,).
+        """One score for each candidate, (n,), from its scores in each half, both (n,) (-inf: no word of the query).
 
         `terms` is how many terms the query has, and `token_scores` are those of late interaction, -inf where it gave none.
         """
         if self.method == "rrf":
             return rrf(dense, lexical)
-        if self.method == "convex":
-            return convex(dense, lexical, alpha=0.5 if self.alpha is None else self.alpha, normalisation=self.normalisation)
         dense_share, lexical_share, token_share = self.shares(terms, token_scores is not None)
         dense_part, lexical_part = NORMALISATIONS[self.normalisation](dense, lexical)
-        scores = dense_share * dense_part + lexical_share * lexical_part + self.title * title_overlap + self.complete * complete
-        if token_scores is not None:
-            scores = scores + token_share * unit(token_scores)
-        return scores / (1 + self.title + self.complete)
+        scores = dense_share * dense_part + lexical_share * lexical_part
+        return scores if token_scores is None else scores + token_share * unit(token_scores)
 
 
 def lifted(scores: Scores, first: Rows, new_scores: Scores) -> Scores:
@@ -181,12 +174,3 @@ def rrf(dense: Scores, lexical: Scores) -> Scores:
         higher_counts = len(scores) - np.searchsorted(np.sort(scores), scores, side="right")  # papers that score higher
         total[has_score] += 1.0 / (RRF_K + 1 + higher_counts[has_score])
     return total
-
-
-def convex(dense: Scores, lexical: Scores, *, alpha: float, normalisation: str = "min-max") -> Scores:
-    """A convex combination of normalised scores, `alpha` on the dense half.
-
-    Source: Bruch, Gai and Ingber, TOIS 2023, section 3; `NORMALISATIONS` has theirs.
-    """
-    dense_part, lexical_part = NORMALISATIONS[normalisation](dense, lexical)
-    return alpha * dense_part + (1 - alpha) * lexical_part

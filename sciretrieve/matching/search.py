@@ -10,7 +10,7 @@ import numpy as np
 
 from ..choices import Mode
 from ..runs import WEAK, Ranking
-from ..types import NO_MATCH, Mask, Match, Query, Rows, Scores, Vectors
+from ..types import NO_MATCH, Match, Query, Rows, Scores, Vectors
 from . import topk
 from .dense import VectorShard
 from .dense import vectors as dense
@@ -75,16 +75,13 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What both halves propose for a probe, all (n,): rows, their scores in each half (BM25's -inf without a common word),
-    the share of each title that the query covers, and whether the paper has all of the query's words that any paper has.
+    """What both halves propose for a probe, all (n,): rows, and their scores in each half (BM25's -inf without a common word).
     `token_scores` remembers by row what late interaction gave for some of them."""
 
     probe: Probe
     rows: Rows
     dense: Scores
     bm25: Scores
-    title_overlap: Scores
-    complete: Mask
     token_scores: dict[int, float] = field(default_factory=dict, compare=False)
 
 
@@ -158,13 +155,11 @@ class Searcher:
         scored[in_nearest] = True
         meaning[in_nearest] = nearest[1]
         meaning[~scored] = dense.score_rows(self.vectors, _vector(probe), rows[~scored])
-        known = [term for term in probe.own_terms if term in probe.fields or self.bm25.frequency(term)]
-        complete = self.bm25.have_all(known, rows, probe.fields)
-        return Candidates(probe, rows, meaning, words, self.bm25.title_overlap(probe.own_terms, rows), complete)
+        return Candidates(probe, rows, meaning, words)
 
     def fused(self, candidates: Candidates, k: int, fusion: Fusion) -> Ranking:
         """The k best of the candidates. Late interaction orders those anew that are first without it, whatever k."""
-        facts = candidates.dense, candidates.bm25, candidates.title_overlap, candidates.complete, len(candidates.probe.terms)
+        facts = candidates.dense, candidates.bm25, len(candidates.probe.terms)
         scores = fusion.join(*facts)
         token_scores = np.full(len(scores), -np.inf)
         if fusion.takes_tokens and candidates.probe.tokens is not None and self.match is not None:

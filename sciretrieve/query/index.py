@@ -297,7 +297,7 @@ class Index(Snapshot):
 
     def fusion(self, method: FusionMethod | None, alpha: float | None) -> Fusion:
         """How to join both halves: as the index was tuned, but for what the caller asks."""
-        tuned = Fusion(**self.manifest.fusion) if self.manifest.fusion else Fusion()
+        tuned = Fusion.of(self.manifest.fusion) if self.manifest.fusion else Fusion()
         return replace(tuned, method=method or tuned.method, alpha=tuned.alpha if alpha is None else alpha)
 
     def effort(self, options: SearchOptions) -> Effort:

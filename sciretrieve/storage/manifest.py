@@ -347,4 +347,4 @@ def _check_values(manifest: Manifest) -> None:
     if lexical is not None and (len(lexical["statistics"]) != 3 or "analyzer" not in lexical or manifest.bm25 is None):
         raise ValueError("statistics")
     if manifest.fusion is not None:
-        Fusion(**manifest.fusion)
+        Fusion.of(manifest.fusion)

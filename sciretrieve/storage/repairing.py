@@ -193,7 +193,7 @@ class _Repair:
         if lost:
             return False
         manifest = replace(self.old, shards=shards, encoder=self._with_packing(self._with_golden()))
-        fusion = Fusion(**self.old.fusion) if self.old.fusion else None
+        fusion = Fusion.of(self.old.fusion) if self.old.fusion else None
         commit(self.directory, old, manifest, IndexSettings.of(self.old), Change("repair"), self.progress, fusion=fusion)
         return True
 

@@ -167,6 +167,4 @@ def _within(candidates: Candidates, depth: int) -> Candidates:
         rows=candidates.rows[in_depth],
         dense=candidates.dense[in_depth],
         bm25=candidates.bm25[in_depth],
-        title_overlap=candidates.title_overlap[in_depth],
-        complete=candidates.complete[in_depth],
     )

@@ -47,20 +47,6 @@ def bm25_scores(query: str, papers: list[dict[str, Any]]) -> Scores:
     return scores
 
 
-def title_share(query: str, paper: dict[str, Any], papers: list[dict[str, Any]]) -> float:
-    """How much of a title's rarity the query's terms say."""
-    terms = Analyzer().terms
-    texts = [set(terms(f"{other['title']} {other['abstract']}")) for other in papers]
-
-    def rarity(term: str) -> float:
-        papers_with_term = sum(term in text for text in texts)
-        return math.log(1 + (len(papers) - papers_with_term + 0.5) / (papers_with_term + 0.5))
-
-    query_terms = set(terms(query))
-    title = set(terms(paper["title"]))
-    return math.fsum(map(rarity, title & query_terms)) / math.fsum(map(rarity, title))
-
-
 def dense_scores(index: sr.Index, query: str) -> Scores:
     q = index.encoder.encode_queries([Query("q", query)])[0].astype(np.float64)
     x = np.concatenate([shard.vectors for shard in index.vectors]).astype(np.float64)
@@ -94,7 +80,6 @@ def test_places_are_those_among_all_papers_that_pass(built: Callable[..., Any], 
         assert why.dense is not None
         assert_place(why.dense.rank, why.dense.score, row, near, passing)
         assert (why.bm25 is None) == (words[row] == 0) == (not why.words)
-        assert why.title == pytest.approx(title_share(query, PAPERS[row], PAPERS))
         if why.bm25 is not None:
             assert_place(why.bm25.rank, why.bm25.score, row, words, passing)
             assert sum(why.words.values()) == pytest.approx(why.bm25.score, abs=1e-4)
@@ -257,14 +242,14 @@ def test_an_index_without_vectors_explains_by_words(story_index: Callable[..., s
     assert {explanation.dense for explanation in why.values()} == {None}
     assert why["c"].bm25 is not None
     assert (why["c"].bm25.rank, list(why["c"].words)) == (1, ["antibodies"])
-    assert (why["d"].bm25, why["d"].words, why["d"].title) == (None, {}, 0.0)
+    assert (why["d"].bm25, why["d"].words) == (None, {})
 
 
 def test_an_index_without_bm25_explains_by_meaning(built: Callable[..., Any]) -> None:
     index = built(lexical=None)
     near = dense_scores(index, "star dust")
     for why in explain(index, "star dust", IDS[:20]):
-        assert (why.bm25, why.words, why.title) == (None, {}, 0.0)
+        assert (why.bm25, why.words) == (None, {})
         assert why.dense is not None
         assert_place(why.dense.rank, why.dense.score, IDS.index(why.id), near, np.ones(300, bool))
 
@@ -373,6 +358,7 @@ def test_what_is_told_is_so_where_halves_propose_few(index: sr.Index, tmp_path: 
     """Where a fusion looks at few candidates, a paper's rank depends on them: a rank within them is the search's."""
     path = Path(shutil.copytree(index.path, tmp_path / "copy"))
     with edited_manifest(path) as manifest:
+        # as older versions wrote it
         manifest["fusion"] = {"method": "blend", "alpha": 0.5, "normalisation": "min-max", "title": 0.1, "depth": depth}
     shallow = sr.open(path)
     shown = list(shallow.search(query, depth, group=False).rankings[0].ids)

@@ -221,7 +221,7 @@ def test_near_duplicates_are_named_below_their_paper() -> None:
     assert grouped[-2].endswith("p3")
 
 
-WHY = Explanation("p3", Place(1234, 0.1), Place(2, 7.5), 0.5, {"wärme": 4.26, "über": 3.24}, "Heat flows from warm to cold.", {})
+WHY = Explanation("p3", Place(1234, 0.1), Place(2, 7.5), {"wärme": 4.26, "über": 3.24}, "Heat flows from warm to cold.", {})
 
 
 def said(hit: Hit, why: Explanation, width: int = 80) -> list[str]:
@@ -231,26 +231,26 @@ def said(hit: Hit, why: Explanation, width: int = 80) -> list[str]:
 
 def test_an_explanation_says_places_words_and_sentence() -> None:
     assert said(HITS[2], WHY) == [
-        "dense rank 1,234 (0.1000) · BM25 rank 2 (7.5000) · 50 % of its title",
+        "dense rank 1,234 (0.1000) · BM25 rank 2 (7.5000)",
         "words: wärme 4.3, über 3.2",
         "“Heat flows from warm to cold.”",
     ]
 
 
 def test_an_explanation_is_silent_on_what_there_is_none_of() -> None:
-    assert said(HITS[3], Explanation("p4", Place(7, 0.25), None, 0.0, {}, "", {})) == ["dense rank 7 (0.2500)"]
+    assert said(HITS[3], Explanation("p4", Place(7, 0.25), None, {}, "", {})) == ["dense rank 7 (0.2500)"]
     meanings = {"warm": ("hot", 0.81), "it": ("that", 0.42)}
-    assert said(HITS[3], Explanation("p4", Place(7, 0.25), None, 0.0, {}, "", meanings))[1:] == ["by meaning: warm ~ hot 0.81"]
-    assert said(HITS[3], Explanation("p4", None, Place(1, 2.0), 0.0, {"heat": 2.0}, "", {})) == ["BM25 rank 1 (2.0000)", "words: heat 2.0"]
+    assert said(HITS[3], Explanation("p4", Place(7, 0.25), None, {}, "", meanings))[1:] == ["by meaning: warm ~ hot 0.81"]
+    assert said(HITS[3], Explanation("p4", None, Place(1, 2.0), {"heat": 2.0}, "", {})) == ["BM25 rank 1 (2.0000)", "words: heat 2.0"]
     reranked = Hit(1, 0.5, Paper("p"), {"dense": None, "bm25": None, "rerank": 0.125})
-    assert said(reranked, Explanation("p", Place(7, 0.25), None, 0.0, {}, "", {}))[0].endswith("reranker 0.1250")
+    assert said(reranked, Explanation("p", Place(7, 0.25), None, {}, "", {}))[0].endswith("reranker 0.1250")
     below = Hit(1, 0.5, Paper("p"), {"dense": None, "bm25": None, "rerank": None})
-    assert "reranker" not in said(below, Explanation("p", Place(7, 0.25), None, 0.0, {}, "", {}))[0]
+    assert "reranker" not in said(below, Explanation("p", Place(7, 0.25), None, {}, "", {}))[0]
 
 
 @given(titles, st.dictionaries(st.text("abcé漢", min_size=1, max_size=40), st.floats(0, 99), max_size=12), st.integers(60, 120))
 def test_an_explanation_fits_its_terminal_and_shows_the_whole_sentence(sentence: str, words: dict[str, float], width: int) -> None:
-    lines = list(outputs.explanation(HITS[2], Explanation("p3", Place(1, 0.1), Place(1, 1.0), 0.0, words, sentence, {}), width))
+    lines = list(outputs.explanation(HITS[2], Explanation("p3", Place(1, 0.1), Place(1, 1.0), words, sentence, {}), width))
     assert max(map(columns, lines)) <= width
     assert all(line.startswith(" " * 20) for line in lines)
     text = "".join("".join(lines).replace("↳", "").split())
@@ -276,7 +276,6 @@ def test_views_in_json() -> None:
             "id": "p3",
             "dense": {"rank": 1234, "score": 0.1},
             "bm25": {"rank": 2, "score": 7.5},
-            "title": 0.5,
             "words": {"wärme": 4.26, "über": 3.24},
             "sentence": "Heat flows from warm to cold.",
             "meanings": {},

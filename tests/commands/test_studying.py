@@ -220,7 +220,7 @@ def judged(tmp_path: Path) -> sr.Index:
 def test_tune(judged: sr.Index) -> None:
     command = ("tune", "-i", judged.path, "--queries", "queries.tsv", "--qrels", "qrels.tsv")
     assert judged.manifest.bm25 is not None
-    refit(judged.path, judged.manifest.bm25, Fusion(alpha=0.97, title=0, complete=0, tokens=0))  # something to find better than
+    refit(judged.path, judged.manifest.bm25, Fusion(alpha=0.97, tokens=0))  # something to find better than
     manifest = (judged.path / "manifest.json").read_bytes()
     dry = answer(*command, "--dry-run", "-m", "nDCG@5")
     now, best, gain, end = dry.splitlines()

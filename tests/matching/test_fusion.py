@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -14,17 +15,20 @@ from hypothesis import strategies as st
 
 from sciretrieve.choices import FUSION_METHODS, FusionMethod
 from sciretrieve.errors import InvalidRequest, UnknownName
-from sciretrieve.matching.fusion import NORMALISATIONS, Fusion, convex, lifted, rrf, unit
+from sciretrieve.matching.fusion import NORMALISATIONS, Fusion, lifted, rrf, unit
 
 dense_scores = st.floats(-10, 10).map(lambda value: round(value, 2))
 lexical_scores = st.just(-np.inf) | st.floats(0, 30).map(lambda value: round(value, 2))
 candidates = st.lists(st.tuples(dense_scores, lexical_scores), min_size=1, max_size=20)
-titled = st.lists(st.tuples(dense_scores, lexical_scores, st.floats(0, 1)), min_size=1, max_size=20)
 Pairs = list[tuple[float, float]]
 
 
 def halves(pairs: Sequence[tuple[float, ...]]) -> Any:
     return np.array(pairs, np.float64).T
+
+
+def convex(dense: Any, lexical: Any, *, alpha: float, normalisation: str = "min-max") -> Any:
+    return Fusion("convex", alpha, normalisation).join(dense, lexical)
 
 
 def slow_rrf(pairs: Sequence[tuple[float, ...]]) -> list[float]:
@@ -150,49 +154,26 @@ def test_the_theoretical_least_value_is_told_from_the_scores_least() -> None:
 def test_a_paper_that_wins_both_halves_wins(method: FusionMethod, normalisation: str) -> None:
     dense, lexical = np.array([0.2, 0.9, 0.5]), np.array([-np.inf, 7.0, 3.0])
     fusion = Fusion(method, normalisation=normalisation)
-    assert np.argmax(fusion.join(dense, lexical, np.zeros(3), np.zeros(3, bool))) == 1
+    assert np.argmax(fusion.join(dense, lexical)) == 1
 
 
-@given(titled, st.floats(0, 1), st.floats(0, 2), st.floats(0, 2), st.integers(0, 2**20))
-def test_join_is_what_the_settings_say(
-    rows: list[tuple[float, float, float]], alpha: float, title: float, complete: float, bits: int
-) -> None:
-    dense, lexical, shares = halves(rows)
-    complete_mask = np.array([bool(bits >> position & 1) for position in range(len(rows))])
-    for normalisation in ("min-max", "theoretical"):
-        mixed = np.array(slow_convex(rows, alpha, normalisation))
-        expected = {
-            "rrf": np.array(slow_rrf(rows)),
-            "convex": mixed,
-            "blend": (mixed + title * shares + complete * complete_mask) / (1 + title + complete),
-        }
-        for method in FUSION_METHODS:
-            ours = Fusion(method, alpha, normalisation, title, complete).join(dense, lexical, shares, complete_mask)
-            np.testing.assert_allclose(ours, expected[method], rtol=1e-7, atol=1e-9)
-
-
-@given(titled, st.integers(0, 40), st.integers(0, 2**20))
-def test_shares_follow_the_length_of_the_query(rows: list[tuple[float, float, float]], terms: int, bits: int) -> None:
-    """Without late interaction, dense has 0.2 to 0.5 between two and six terms."""
-    dense, lexical, titles = halves(rows)
-    complete_mask = np.array([bool(bits >> position & 1) for position in range(len(rows))])
-    expected = np.array(slow_convex(rows, 0.2 + 0.3 * min(max(terms - 2, 0), 4) / 4, "min-max"))
-    expected = (expected + 0.15 * titles + 0.1 * complete_mask) / 1.25
-    np.testing.assert_allclose(Fusion().join(dense, lexical, titles, complete_mask, terms), expected, rtol=1e-7, atol=1e-9)
+@given(candidates, st.integers(0, 40))
+def test_shares_follow_the_length_of_the_query(pairs: Pairs, terms: int) -> None:
+    """Without late interaction, dense has 0.4 to 0.6 between two and six terms."""
+    expected = slow_convex(pairs, 0.4 + 0.2 * min(max(terms - 2, 0), 4) / 4, "min-max")
+    np.testing.assert_allclose(Fusion().join(*halves(pairs), terms=terms), expected, rtol=1e-7, atol=1e-9)
     assert sum(Fusion().shares(terms, True)) == pytest.approx(1)
 
 
-@given(titled, st.integers(0, 12), st.data())
-def test_late_interaction_is_a_part_of_its_own(rows: list[tuple[float, float, float]], terms: int, data: st.DataObject) -> None:
-    """Between two and eight terms, dense has 0.1 to 0.4, BM25 0.6 to 0.5, and tokens 0.3 to 0.1."""
-    dense, lexical, titles = halves(rows)
-    token_scores = np.array(data.draw(st.lists(st.just(-np.inf) | st.floats(0, 1), min_size=len(rows), max_size=len(rows))))
-    x = min(max(terms - 2, 0), 6) / 6
-    shares = 0.1 + 0.3 * x, 0.6 - 0.1 * x, 0.3 - 0.2 * x
-    parts = slow_convex(rows, 1.0, "min-max"), slow_convex(rows, 0.0, "min-max"), unit(token_scores)
-    expected = sum(share * np.array(part) for share, part in zip(shares, parts, strict=True)) + 0.15 * titles
-    ours = Fusion().join(dense, lexical, titles, np.zeros(len(rows), bool), terms, token_scores)
-    np.testing.assert_allclose(ours, expected / 1.25, rtol=1e-7, atol=1e-9)
+@given(candidates, st.integers(0, 12), st.data())
+def test_late_interaction_is_a_part_of_its_own(pairs: Pairs, terms: int, data: st.DataObject) -> None:
+    """Between two and six terms, dense has 0.1 to 0.5, BM25 0.6 to 0.4, and tokens 0.3 to 0.1."""
+    token_scores = np.array(data.draw(st.lists(st.just(-np.inf) | st.floats(0, 1), min_size=len(pairs), max_size=len(pairs))))
+    x = min(max(terms - 2, 0), 4) / 4
+    shares = 0.1 + 0.4 * x, 0.6 - 0.2 * x, 0.3 - 0.2 * x
+    parts = slow_convex(pairs, 1.0, "min-max"), slow_convex(pairs, 0.0, "min-max"), unit(token_scores)
+    expected = sum(share * np.array(part) for share, part in zip(shares, parts, strict=True))
+    np.testing.assert_allclose(Fusion().join(*halves(pairs), terms=terms, token_scores=token_scores), expected, rtol=1e-7, atol=1e-9)
 
 
 def test_what_is_scored_anew_stays_above_the_others() -> None:
@@ -204,28 +185,21 @@ def test_what_is_scored_anew_stays_above_the_others() -> None:
 def test_the_share_of_tokens_is_taken_from_that_of_meaning() -> None:
     assert Fusion(tokens=0.5, alpha=0.6).shares(2, True) == pytest.approx((0.1, 0.4, 0.5))
     assert Fusion(alpha=0.2, tokens=0.5).shares(9, True) == pytest.approx((0.0, 0.8, 0.2))  # never more than all of it
-    assert (Fusion(tokens=0).takes_tokens, Fusion("convex").takes_tokens, Fusion().takes_tokens) == (False, False, True)
+    assert (Fusion(tokens=0).takes_tokens, Fusion("rrf").takes_tokens, Fusion().takes_tokens) == (False, False, True)
 
 
-def test_only_blend_looks_at_titles() -> None:
-    dense, lexical = np.array([0.9, 0.8, 0.1]), np.array([3.0, 2.9, -np.inf])
-    shares = np.array([0.0, 1.0, 0.0])
-    cases: list[tuple[FusionMethod, int]] = [("rrf", 0), ("convex", 0), ("blend", 1)]
-    for method, first in cases:
-        assert np.argmax(Fusion(method, title=0.5).join(dense, lexical, shares, np.zeros(3, bool))) == first
-        assert np.argmax(Fusion(method, title=0).join(dense, lexical, shares, np.zeros(3, bool))) == 0
-
-
-def test_a_paper_with_all_the_words_is_lifted_over_one_a_little_better() -> None:
-    dense, lexical, complete_mask = np.array([0.9, 0.88, 0.1]), np.array([3.0, 2.9, -np.inf]), np.array([False, True, False])
-    assert np.argmax(Fusion().join(dense, lexical, np.zeros(3), complete_mask)) == 1
-    assert np.argmax(Fusion(complete=0).join(dense, lexical, np.zeros(3), complete_mask)) == 0
+def test_what_an_older_index_was_tuned_to_is_read() -> None:
+    tuned = {"method": "blend", "alpha": 0.5, "normalisation": "min-max", "title": 0.15, "complete": 0.1, "depth": 100}
+    assert Fusion.of(tuned) == Fusion("convex", 0.5, depth=100)
+    assert Fusion.of({"method": "rrf", "title": 0.0}) == Fusion("rrf")
+    for fusion in (Fusion(), Fusion("rrf", depth=7), Fusion(alpha=0.3, tokens=0.2)):
+        assert Fusion.of(asdict(fusion)) == fusion
 
 
 def test_alpha_is_the_dense_halfs_share() -> None:
     dense, lexical = np.array([1.0, 0.0]), np.array([0.0, 9.0])
     for alpha, expected in ((1.0, [1.0, 0.0]), (0.0, [0.0, 1.0]), (0.25, [0.25, 0.75])):
-        assert Fusion("convex", alpha).join(dense, lexical, np.zeros(2), np.zeros(2, bool)).tolist() == expected
+        assert Fusion("convex", alpha).join(dense, lexical).tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -239,7 +213,6 @@ def test_alpha_is_the_dense_halfs_share() -> None:
         ({"alpha": -0.01}, InvalidRequest, "between 0 and 1, not -0.01"),
         ({"alpha": 1.01}, InvalidRequest, "between 0 and 1, not 1.01"),
         ({"alpha": math.nan}, InvalidRequest, "between 0 and 1"),
-        ({"title": -0.1}, InvalidRequest, "title >= 0"),
         ({"depth": 0}, InvalidRequest, "depth >= 1"),
     ],
 )
@@ -250,6 +223,6 @@ def test_bad_settings_are_refused(settings: dict[str, Any], error: type[Exceptio
 
 
 def test_settings_at_their_ends_are_taken() -> None:
-    for settings in ({"alpha": 0}, {"alpha": 1}, {"title": 0}, {"depth": 1}):
+    for settings in ({"alpha": 0}, {"alpha": 1}, {"tokens": 0}, {"depth": 1}):
         Fusion(**settings)  # type: ignore[arg-type]
-    assert Fusion() == Fusion("blend")
+    assert Fusion() == Fusion("convex")

@@ -58,9 +58,7 @@ def test_the_filter_promise(built: Callable[..., Any], query: str, text: str, k:
 
 
 @settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    query=st.sampled_from(QUERIES), mode=st.sampled_from(["hybrid", "dense", "bm25"]), fusion=st.sampled_from(["blend", "convex", "rrf"])
-)
+@given(query=st.sampled_from(QUERIES), mode=st.sampled_from(["hybrid", "dense", "bm25"]), fusion=st.sampled_from(["convex", "rrf"]))
 def test_the_sharding_changes_nothing(built: Callable[..., Any], query: str, mode: Mode, fusion: str) -> None:
     one, many = (built(shard_size=size).search(query, 50, mode=mode, fusion=fusion, group=False).rankings[0] for size in (1000, 128))
     # the encoder's batches differ between the two, and with them the last bits of vectors

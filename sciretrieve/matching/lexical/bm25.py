@@ -298,32 +298,6 @@ class Bm25:
                 sums[positions] += weight * _have(shard, term, fields, shard_rows)
         return sums
 
-    def have_all(self, terms: Iterable[str], rows: Rows, fields: FieldTerms = NO_FIELDS) -> Mask:
-        """Which of the papers at the given rows have all of the terms, in their text or as a field's word, (rows,); none for no terms."""
-        distinct_terms = set(terms)
-        have_all = np.full(len(rows), bool(distinct_terms))
-        for shard, positions, shard_rows in by_shard(rows, self.shards):
-            for term in distinct_terms:
-                have_all[positions] &= _have(shard, term, fields, shard_rows)
-        return have_all
-
-    def title_overlap(self, terms: Iterable[str], rows: Rows) -> Floats:
-        """How much of papers' titles the terms cover: the share of a title's inverse document frequencies, (rows,)."""
-        overlap = np.zeros(len(rows))
-        asked_terms = set(terms)
-        for shard, positions, shard_rows in by_shard(rows, self.shards):
-            postings = shard.postings
-            starts, ends = postings.title_offsets[shard_rows].astype(np.int64), postings.title_offsets[shard_rows + 1]
-            sizes = ends - starts
-            papers = np.repeat(np.arange(len(shard_rows)), sizes)
-            numbers = postings.title_terms[np.arange(len(papers)) + np.repeat(starts - np.cumsum(sizes) + sizes, sizes)]
-            rarities = shard.rarities[numbers]
-            asked = [number for term in asked_terms if (number := shard.number(term)) is not None]
-            covered = np.bincount(papers, rarities * np.isin(numbers, asked), len(shard_rows))
-            totals = np.bincount(papers, rarities, len(shard_rows))
-            overlap[positions] = covered / np.where(totals == 0, np.inf, totals)
-        return overlap
-
     def beginning_with(self, start: str) -> list[str]:
         """The terms that begin with `start`, ascending."""
         return sorted({term for shard in self.shards for term in shard.postings.beginning_with(start)})
