@@ -187,7 +187,11 @@ def own_words(analyzer: Analyzer, text: str) -> dict[str, str]:
     """Term -> the word of a text that it first came from, as it stands there but for capitals."""
     words = typed_words(analyzer, text)
     forms = joined_forms(analyzer, [text], words.values())
-    return {term: forms[word] for term, word in words.items()}
+    own = {term: forms[word] for term, word in words.items()}
+    for word, form in analyzer.joined(text, typed=True):
+        if (term := analyzer.term(word)) is not None:
+            own.setdefault(term, form)
+    return own
 
 
 def sentences(text: str) -> list[str]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..errors import Unavailable
 from ..files.writing import sync_file, write_json
-from ..matching.lexical.analysis import STOPWORDS
+from ..matching.lexical.words import STOPWORDS
 from ..types import Vectors
 from . import encoder_cache
 from .artifact import probes

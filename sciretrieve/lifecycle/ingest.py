@@ -127,7 +127,7 @@ class Ingest:
         cut = self.pending.cut
         assert cut is not None
         pending = self.pending
-        identity, analyzed = pending.plan["encoder"], self.analyzer is not None
+        identity, form = pending.plan["encoder"], None if self.analyzer is None else self.analyzer.form
         tasks = [
             Filling(
                 pending.partial(place).absolute(),
@@ -136,7 +136,7 @@ class Ingest:
                 self.precision,
                 self.device,
                 pending.golden,
-                analyzed,
+                form,
                 sum(cut["shards"]),
                 pending.int8.absolute() if "receipt" in pending.state else None,
                 self.packing,

@@ -104,8 +104,8 @@ def reindex(
                 if dense not in (None, "auto", *NAMED) and settings.metric is not None:
                     check_factory(settings.dense, int(old.encoder["dim"]), settings.metric)
             changed_tokens = late is not None and late != (old.late is not None)
-            lacking = _lacking_fields(old)
-            if settings == IndexSettings.of(old) and not changed_tokens and not lacking:
+            outdated = _outdated(old)
+            if settings == IndexSettings.of(old) and not changed_tokens and not outdated:
                 listener.note(f"{directory} has these settings already")
                 new = old
             else:
@@ -113,8 +113,8 @@ def reindex(
                 manifest = replace(old, build=build)
                 if changed_tokens:
                     manifest = _with_tokens(directory, manifest, encoder, listener) if late else _without_tokens(manifest)
-                if lacking and not (changed_tokens and late):
-                    manifest = _with_fields(directory, manifest, lacking, listener)
+                if outdated and not (changed_tokens and late):
+                    manifest = _with_words(directory, manifest, outdated, listener)
                 new = commit(directory, old, manifest, settings, Change("reindex"), listener)
             sweep(directory, listener)
         return new
@@ -145,26 +145,28 @@ def _with_tokens(directory: Path, old: Manifest, given: Encoder | None, progress
     progress.start(sum(facts.papers for facts in old.shards))
     shards = tuple(made_anew(pending, place, facts, encoder, Analyzer(), packing, progress) for place, facts in enumerate(old.shards))
     facts = encoder_file(directory, "late", next_generation(directory), packing.array())
-    return replace(old, shards=shards, encoder={**built, "late": facts, "ran_in": ran_in(pending, encoder, built.get("ran_in", ()))})
+    encoder_facts = {**built, "late": facts, "ran_in": ran_in(pending, encoder, built.get("ran_in", ()))}
+    return replace(old, shards=shards, encoder=encoder_facts).analyzed_by(Analyzer())
 
 
-def _lacking_fields(old: Manifest) -> list[str]:
-    """The shards that an earlier version made, without the words of authors, venues and keywords; none of an index for `repair`."""
-    if old.lexical is None or old.lexical["analyzer"] != Analyzer().spec:
+def _outdated(old: Manifest) -> list[str]:
+    """The shards whose words an earlier version counted otherwise, or without those of authors, venues and keywords; none of an index for
+    `repair`."""
+    if old.analyzer is None:
         return []
-    return [facts.name for facts in old.shards if FIELDS_FILE not in facts.files]
+    return [facts.name for facts in old.shards if old.analyzer != Analyzer() or FIELDS_FILE not in facts.files]
 
 
-def _with_fields(directory: Path, old: Manifest, lacking: list[str], progress: Progress) -> Manifest:
-    """The manifest of an index with new shards in place of those that lack authors, venues and keywords; nothing is encoded."""
-    progress.note(f"adding the words of authors, venues and keywords to {directory}; nothing is encoded")
-    pending = Pending.take_up(directory, {"command": "reindex", "format": FORMAT, "base": old.generation, "shards": lacking}, progress)
-    progress.start(sum(facts.papers for facts in old.shards if facts.name in lacking))
+def _with_words(directory: Path, old: Manifest, outdated: list[str], progress: Progress) -> Manifest:
+    """The manifest of an index with new shards in place of those with outdated words; nothing is encoded."""
+    progress.note(f"the words of {directory} are counted as this version counts them; nothing is encoded")
+    pending = Pending.take_up(directory, {"command": "reindex", "format": FORMAT, "base": old.generation, "shards": outdated}, progress)
+    progress.start(sum(facts.papers for facts in old.shards if facts.name in outdated))
     shards = tuple(
-        made_anew(pending, lacking.index(facts.name), facts, None, Analyzer(), None, progress) if facts.name in lacking else facts
+        made_anew(pending, outdated.index(facts.name), facts, None, Analyzer(), None, progress) if facts.name in outdated else facts
         for facts in old.shards
     )
-    return replace(old, shards=shards)
+    return replace(old, shards=shards).analyzed_by(Analyzer())
 
 
 def _without_tokens(old: Manifest) -> Manifest:

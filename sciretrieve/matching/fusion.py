@@ -79,8 +79,8 @@ class ByLength:
         return alpha, tokens
 
 
-HALVES = ByLength(alpha=(0.4, 0.6), tokens=(0.0, 0.0), terms=(2, 6))
-LATE = ByLength(alpha=(0.4, 0.6), tokens=(0.3, 0.1), terms=(2, 6))
+HALVES = ByLength(alpha=(0.3, 0.6), tokens=(0.0, 0.0), terms=(2, 8))
+LATE = ByLength(alpha=(0.4, 0.6), tokens=(0.3, 0.1), terms=(2, 8))
 """Without late interaction, and with it: see docs/quality.md."""
 
 

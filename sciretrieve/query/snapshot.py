@@ -220,8 +220,8 @@ class Snapshot:
     @once
     def analyzer(self) -> Analyzer:
         """How text becomes terms. Raises InvalidRequest where the index was built with another way than this version's."""
-        analyzer, facts = Analyzer(), self.manifest.lexical
-        if facts is not None and facts["analyzer"] != analyzer.spec:
+        analyzer = Analyzer() if self.manifest.lexical is None else self.manifest.analyzer
+        if analyzer is None:
             raise InvalidRequest(
                 f"{self.path} was built with another text analysis than this version's; `sciretrieve verify --repair` makes its terms anew"
             )

@@ -24,7 +24,7 @@ from ..matching.dense import build_ann, factory_string
 from ..matching.dense.measuring import try_out
 from ..matching.effort import Trial, knob
 from ..matching.fusion import Fusion
-from ..matching.lexical import Analyzer, Bm25Parameters
+from ..matching.lexical import Bm25Parameters
 from ..matching.lexical.corpus_statistics import frequencies, statistics
 from ..options import RECALL
 from ..protocols import Advance, Progress, Workers, unheard
@@ -98,7 +98,7 @@ def commit(
         new,
         metric=settings.metric,
         dense=dense,
-        lexical=_lexical(directory, generation, shards, old, settings.lexical),
+        lexical=_lexical(directory, generation, shards, old, settings.lexical, (new.lexical or new.build)["analyzer"]),
         shards=shards,
         fusion=asdict(fusion) if fusion is not None else None if anew else _fusion(old, settings, progress),
         trial=_trial(directory, new.encoder, shards, old, settings, progress),
@@ -267,7 +267,12 @@ def _trial(
 
 
 def _lexical(
-    directory: Path, generation: int, shards: tuple[ShardFacts, ...], old: Manifest | None, parameters: Bm25Parameters | None
+    directory: Path,
+    generation: int,
+    shards: tuple[ShardFacts, ...],
+    old: Manifest | None,
+    parameters: Bm25Parameters | None,
+    analyzer: Mapping[str, Any],
 ) -> dict[str, Any] | None:
     """The manifest's facts on BM25: the corpus's statistics, and for each shard how many papers have each of its terms."""
     if parameters is None:
@@ -290,4 +295,4 @@ def _lexical(
         files[path.name] = describe(path)
     for place in (folder, folder.parent, directory):
         sync_file(place)
-    return {"folder": name, **asdict(parameters), "analyzer": Analyzer().spec, "statistics": asdict(statistics(parts)), "files": files}
+    return {"folder": name, **asdict(parameters), "analyzer": analyzer, "statistics": asdict(statistics(parts)), "files": files}

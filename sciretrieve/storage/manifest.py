@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from ..errors import CorruptData, InvalidRequest, NotFound
 from ..files.writing import describe, listed, read_json, read_sealed, write_sealed, write_vectors
 from ..matching.effort import Trial
 from ..matching.fusion import Fusion
+from ..matching.lexical import Analyzer
 from ..options import Bm25Parameters
 from ..types import Vectors
 
@@ -169,6 +170,15 @@ class Manifest:
         if self.lexical is None:
             return None
         return Bm25Parameters(**{field.name: self.lexical[field.name] for field in fields(Bm25Parameters)})
+
+    @property
+    def analyzer(self) -> Analyzer | None:
+        """How its terms were made of text; None without BM25, and where this version does not know the way."""
+        return None if self.lexical is None else Analyzer.of(self.lexical["analyzer"])
+
+    def analyzed_by(self, analyzer: Analyzer) -> Manifest:
+        """The same with shards whose terms this analyzer made; a commit counts them."""
+        return replace(self, lexical=None, build={**self.build, "analyzer": analyzer.spec})
 
     @property
     def bytes(self) -> int:

@@ -174,7 +174,7 @@ class _Repair:
         for number in generations(self.directory):
             if f"{GENERATIONS}/{generation_file(self.directory, number).name}" in self.damaged:
                 remove(generation_file(self.directory, number))
-        analyzed_otherwise = self.old.lexical is not None and self.old.lexical["analyzer"] != Analyzer().spec
+        analyzed_otherwise = self.old.lexical is not None and self.old.analyzer is None
         faulty = {facts.name: self._faulty(facts, analyzed_otherwise) for facts in self.old.shards}
         lost = {name for name, files in faulty.items() if any(file.startswith(LOST) for file in files)}
         to_fill = [facts for facts in self.old.shards if faulty[facts.name] and facts.name not in lost]
@@ -193,6 +193,8 @@ class _Repair:
         if lost:
             return False
         manifest = replace(self.old, shards=shards, encoder=self._with_packing(self._with_golden()))
+        if analyzed_otherwise:
+            manifest = manifest.analyzed_by(Analyzer())
         fusion = Fusion.of(self.old.fusion) if self.old.fusion else None
         commit(self.directory, old, manifest, IndexSettings.of(self.old), Change("repair"), self.progress, fusion=fusion)
         return True
@@ -215,7 +217,7 @@ class _Repair:
     def _rebuilt(self, pending: Pending, place: int, facts: ShardFacts, faulty: set[str]) -> ShardFacts:
         encoder = self._encoder() if faulty & ENCODED else None
         packing = self.packing if encoder is not None else None
-        analyzer = Analyzer() if self.old.lexical is not None else None
+        analyzer = (self.old.analyzer or Analyzer()) if self.old.lexical is not None else None
         return made_anew(pending, place, facts, encoder, analyzer, packing, self.progress, keeps_ids="ids.arrow" not in faulty)
 
     def _encoder(self) -> Encoder:

@@ -24,7 +24,7 @@ from ..files.writing import describe, read_array
 from ..matching.dense import VectorShard
 from ..matching.dense.ann import Ann
 from ..matching.late import read_packing
-from ..matching.lexical import FIELDS_FILE, Analyzer, Postings
+from ..matching.lexical import FIELDS_FILE, Postings
 from ..matching.lexical.corpus_statistics import frequencies, statistics
 from ..matching.lexical.fields import EVERY_FIELD
 from ..matching.scope import Scope
@@ -169,7 +169,7 @@ def _inner_faults(directory: Path, manifest: Manifest, damaged: set[str]) -> Ite
             names = [f"{folder}/{name}" for name in facts.files]
             yield _said(directory, next((name for name in names if str(error).startswith(str(directory / name))), folder), error)
     if manifest.lexical is not None:
-        if manifest.lexical["analyzer"] != Analyzer().spec:
+        if manifest.analyzer is None:
             yield Fault(manifest.lexical["folder"], "was built with another text analysis than this version's")
         if len(parts) == len(manifest.shards):
             yield from _statistics_faults(directory, manifest, parts)

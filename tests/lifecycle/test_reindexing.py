@@ -16,7 +16,7 @@ from sciretrieve.errors import CorruptData, IndexBusy, InvalidRequest, NotFound,
 from sciretrieve.files.writing import write_lock
 from sciretrieve.lifecycle import building, refit
 from sciretrieve.matching.fusion import Fusion
-from sciretrieve.matching.lexical import Bm25Parameters
+from sciretrieve.matching.lexical import Analyzer, Bm25Parameters
 from sciretrieve.progress import Silent
 from sciretrieve.storage.manifest import read_manifest
 from tests.command_line import sciretrieve
@@ -227,3 +227,48 @@ def test_another_format_is_refused(source: Path, tmp_path: Path, letters: Letter
         result = sciretrieve(command, "-i", path)
         assert (result.returncode, result.stdout, result.stderr.count("\n")) == (3, "", 1)
     assert contents(path) == before
+
+
+ONE_WORD = [
+    {"id": "british", "title": "A tumour of the liver", "abstract": "Vitamin D was given."},
+    {"id": "american", "title": "A tumor of the lung", "abstract": "Vitamins, and a d-dimer test."},
+    *({"id": f"other{number}", "title": f"Stars {number}{number}", "abstract": "Vitamin c, d, e and others"} for number in range(4)),
+]
+
+
+def of_words(index: sr.Index, query: str) -> list[str]:
+    return list(index.search(sr.Query("q", query), 10, mode="bm25", group=False).rankings[0].ids)
+
+
+def test_an_index_of_the_earlier_text_analysis_goes_on_and_reindex_makes_it_a_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr(building, "Analyzer", lambda: Analyzer(form=2))
+        path = sr.build(write_jsonl(tmp_path / "papers.jsonl", ONE_WORD[:4]), tmp_path / "index", encoder=None, shard_size=2).path
+    index = sr.open(path)
+    assert index.analyzer == Analyzer(form=2)
+    assert of_words(index, "tumor") == ["american"]
+    # whatever is added or deleted
+    sr.add(write_jsonl(tmp_path / "more.jsonl", ONE_WORD[4:]), path)
+    sr.delete(path, ids=["other0"])
+    sr.merge(path)
+    assert not sr.verify(path).faults
+    index = sr.open(path)
+    assert (index.analyzer, of_words(index, "tumor"), index.manifest.papers) == (Analyzer(form=2), ["american"], 5)
+    listener = Listener()
+    sr.reindex(path, progress=listener)
+    assert [note for note in listener.notes if "nothing is encoded" in note]
+    index = sr.open(path)
+    assert index.analyzer == Analyzer()
+    assert index.manifest.build["analyzer"] == Analyzer().spec
+    assert sorted(of_words(index, "tumor")) == ["american", "british"]
+    assert of_words(index, "vitamin d")[0] == "british"
+    assert not sr.verify(path).faults
+    corpus = write_jsonl(tmp_path / "left.jsonl", [paper for paper in ONE_WORD if paper["id"] != "other0"])
+    afresh = sr.open(sr.build(corpus, tmp_path / "afresh", encoder=None).path)
+    for query in ("tumor", "vitamin d", "stars", "d dimer"):
+        assert of_words(index, query) == of_words(afresh, query)
+    listener = Listener()
+    sr.reindex(path, progress=listener)
+    assert any("has these settings already" in note for note in listener.notes)

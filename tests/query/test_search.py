@@ -88,7 +88,7 @@ def fused_scores(index: Index, words: str, query: Any, weights: Mapping[str, flo
         pick(score for score, may in zip(half, answering, strict=True) if may)
         for pick, half in ((min, meaning), (max, meaning), (max, lexical))
     )
-    alpha = 0.4 + 0.2 * min(max(len(weights) - 2, 0), 4) / 4
+    alpha = 0.3 + 0.3 * min(max(len(weights) - 2, 0), 6) / 6
     scores = []
     for may, dense, score in zip(answering, meaning, lexical, strict=True):
         convex = alpha * (dense - low) / (high - low) + (1 - alpha) * max(score, 0.0) / max(best, 0.0)

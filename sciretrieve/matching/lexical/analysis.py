@@ -1,16 +1,13 @@
-"""How text becomes terms: folded, cut into words and compounds, without English stop words, as Snowball stems.
+"""How text becomes terms: cut into words and compounds, without English stop words, as Snowball stems.
 
-Scholarly text spells one thing in many ways, so before it is split: LaTeX becomes what it prints (`$\\alpha$` is alpha),
-Greek letters their names, accented letters their plain ones, typographic dashes hyphens. A compound gives its parts and
-itself without its joints: `IL-6` gives il and il6, `CRISPR/Cas9` crispr, cas9 and crisprcas9, so that each is found by
-every spelling. docs/quality.md has the measurements.
+A compound gives its parts and itself without its joints: `IL-6` gives il and il6, `CRISPR/Cas9` crispr, cas9 and crisprcas9,
+so that each is found by every spelling. British and American spellings give one term, and a single letter or digit counts with
+its neighbour: vitamin D, type 2. docs/quality.md has the measurements.
 """
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from threading import local
 from typing import Any
@@ -18,77 +15,13 @@ from typing import Any
 import Stemmer
 
 from ...once import once
+from . import single_characters
+from .american import american
+from .words import JOINT, STOPWORDS, WORD, fold
 
-WORD = re.compile(r"\d{1,3}(?:,\d{3}){1,6}+(?![\d,])|\d+(?:\.\d+)+|[^\W_]+(?:[-/_^][^\W_]+)*")
-"""A number with its points, or words joined by hyphen, slash, underscore or caret.
-
-No number has more than six groups of thousands: without this limit, backtracking would read a long list of digits and
-commas again from each of them.
-"""
-JOINT = re.compile(r"[-/_^]")
-
-# Lucene's English stop words, the usual short list of BM25 baselines
-_STOP = """
-a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with
-"""
-STOPWORDS = frozenset(_STOP.split())
-
-_STYLES = r"text\w*|math\w+|emph|it|bf|rm|em|sl|sc|tt|cal|left|right|over|frac|sqrt|hat|tilde|bar|vec|dot|label|ref|cite"
-LATEX_STYLE = re.compile(rf"\\(?:{_STYLES})(?![A-Za-z])")
-# an accent that is a letter is followed by a brace or a space: otherwise it is another command (\beta, \chi)
-LATEX_ACCENT = re.compile(r"\\(?:[\"'`^~=.]\s*\{?|[uvHcdbkr](?:\s*\{|\s+))\\?([A-Za-z])\}?")
-LATEX_MARKS = str.maketrans({"$": None, "{": None, "}": None})
-LATEX_JOINED, LATEX_COMMAND = re.compile(r"(?<=[-/_^])\\"), re.compile(r"\\")
-"""The backslash of a command after a joint, which keeps the joint (TNF-\\alpha), and of any other command."""
-BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
-DASHES = dict.fromkeys([0x2010, 0x2011, 0x2012, 0x2013, 0x2212], "-")
-
-
-# letters that Unicode does not decompose
-LETTERS = str.maketrans(
-    {"ø": "o", "Ø": "o", "ł": "l", "Ł": "l", "đ": "d", "Đ": "d", "ß": "ss", "æ": "ae", "Æ": "ae", "œ": "oe", "Œ": "oe", "ı": "i"}
-)
-
-
-def _greek() -> dict[int, str]:
-    """Greek letter -> its English name, for both cases."""
-    names = {}
-    for code in (*range(0x391, 0x3AA), *range(0x3B1, 0x3CA)):
-        name = unicodedata.name(chr(code), "").split()[-1:]
-        if name:
-            names[code] = {"LAMDA": "lambda", "SIGMA": "sigma"}.get(name[0], name[0].lower())
-    return names
-
-
-GREEK = _greek()
-
-
-class _Folded(dict[int, str]):
-    """Character -> what it is in plain letters, looked up once per character.
-
-    Character by character, since to normalise a text is to sort the combining marks that follow each other, which takes time that
-    grows with the square of their number. Here they are left out.
-    """
-
-    def __missing__(self, code: int) -> str:
-        plain = unicodedata.normalize("NFKD", DASHES.get(code, chr(code)))
-        plain = "".join(char for char in plain if not unicodedata.combining(char)).translate(GREEK).translate(LETTERS)
-        self[code] = plain
-        return plain
-
-
-FOLDED = _Folded()
-
-
-def fold(text: str) -> str:
-    """A text in lower case, spelled in plain letters."""
-    if "\\" in text or "$" in text:
-        text = LATEX_ACCENT.sub(r"\1", text)
-        text = LATEX_STYLE.sub(" ", text).translate(LATEX_MARKS)
-        text = LATEX_COMMAND.sub(" ", LATEX_JOINED.sub("", text))
-    if not text.isascii():
-        text = BEYOND_ASCII.sub(lambda match: match[0].translate(FOLDED), text)  # of most texts, a few characters
-    return text.lower()
+NEWEST = 3
+FORMS = (NEWEST, 2)
+"""The forms of analysis that indexes have."""
 
 
 class _Stemmers(local):
@@ -100,14 +33,26 @@ class _Stemmers(local):
 
 @dataclass(frozen=True)
 class Analyzer:
-    """Turns text into terms. An index's manifest records `spec`, and only an equal analyzer may read the index."""
+    """Turns text into terms. An index's manifest records `spec`, and only an equal analyzer may read the index.
+
+    Attributes:
+        language: of the stemmer.
+        form: which words are one, and which characters count: 3, or 2 for indexes built before 2026-11-24, where British and American
+            spellings are two and single characters are nothing.
+    """
 
     language: str = "english"
+    form: int = NEWEST
     spec: dict[str, Any] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        spec = {"form": 2, "pattern": WORD.pattern, "stopwords": "lucene-english", "stemmer": f"snowball-{self.language}"}
+        spec = {"form": self.form, "pattern": WORD.pattern, "stopwords": "lucene-english", "stemmer": f"snowball-{self.language}"}
         object.__setattr__(self, "spec", spec)
+
+    @classmethod
+    def of(cls, spec: Mapping[str, Any]) -> Analyzer | None:
+        """The analyzer that an index was built with; None for one that this version does not know."""
+        return next((known for form in FORMS if (known := cls(form=form)).spec == spec), None)
 
     @once
     def _stemmers(self) -> _Stemmers:
@@ -130,11 +75,25 @@ class Analyzer:
 
     def term(self, word: str) -> str | None:
         """The term that stands for a word, or None for a stop word or a single character."""
-        return None if len(word) < 2 or word in STOPWORDS else str(self._stemmers.stemmer.stemWord(word))
+        if len(word) < 2 or word in STOPWORDS:
+            return None
+        return str(self._stemmers.stemmer.stemWord(word if self.form == 2 else american(word)))
 
     def terms(self, text: str) -> list[str]:
-        """The terms of `text`, in order, with repetitions."""
+        """The terms of the words of `text`, in order, with repetitions."""
         return [term for word in self.words(text) if (term := self.term(word)) is not None]
+
+    def joined(self, text: str, *, typed: bool = False) -> list[tuple[str, str]]:
+        """Single characters of `text` joined with a neighbour, each with its form in plain letters; see `single_characters.joined`."""
+        return [] if self.form == 2 else single_characters.joined(text, typed=typed)
+
+    def indexed(self, text: str) -> list[str]:
+        """The terms that a paper with this text is indexed by: those of its words, and of its single characters with a neighbour."""
+        return [term for word in self.all_words(text) if (term := self.term(word)) is not None]
+
+    def all_words(self, text: str) -> list[str]:
+        """What `indexed` makes terms of."""
+        return [*self.words(text), *(word for word, _ in self.joined(text))]
 
     def spellings(self, text: str) -> list[list[set[str]]]:
         """For each word of `text` that is no stop word, the sets of terms of which a paper that has the word has one.

@@ -73,8 +73,8 @@ class PostingsBuilder:
 
     def _pairs(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
         """The terms of the next papers' texts, each with its paper's row in the upper half of the number."""
-        numbers = self._numbers
-        per_paper = [[numbers[word] for word in self._analyzer.words(text)] for text in texts]
+        numbers, analyzer = self._numbers, self._analyzer
+        per_paper = [[numbers[word] for word in analyzer.all_words(text)] for text in texts]
         lengths = [len(terms) for terms in per_paper]
         terms = np.fromiter((term for paper in per_paper for term in paper), np.int64, sum(lengths))
         rows = np.repeat(np.arange(self._papers, self._papers + len(texts)), lengths)

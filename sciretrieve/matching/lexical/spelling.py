@@ -88,9 +88,12 @@ class Speller:
         return [correction for correction in corrections if correction is not None]
 
     def terms(self, text: str, corrections: Sequence[Correction]) -> dict[str, float]:
-        """The weighted terms of a query, with what its words are taken for in place of these."""
+        """The weighted terms of a query, with what its words are taken for in place of these, and its single characters with those
+        neighbours that they have in papers."""
         corrected = {correction.word for correction in corrections}
         typed = [term for word in self.analyzer.words(text) if word not in corrected and (term := self.analyzer.term(word)) is not None]
+        joined = {term: None for word, _ in self.analyzer.joined(text, typed=True) if (term := self.analyzer.term(word)) is not None}
+        typed += self.bm25.known_terms(joined.keys() - set(typed))
         return {correction.term: correction.weight for correction in corrections} | weigh_terms(typed)
 
     def _corrected(self, word: str, term: str, unfinished: bool) -> Correction | None:

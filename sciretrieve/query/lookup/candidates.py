@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ...files.schema import integers
 from ...matching.lexical import Analyzer, Bm25, LexicalShard
-from ...matching.lexical.analysis import WORD, fold
+from ...matching.lexical.words import WORD, fold
 from ...matching.scope import Scope
 from ...types import Rows
 

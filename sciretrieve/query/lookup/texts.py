@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ...matching.lexical.analysis import fold
+from ...matching.lexical.words import fold
 from ...once import once
 from ...papers.bibliographies.author_names import family
 

@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...matching.lexical.analysis import BEYOND_ASCII, fold
+from ...matching.lexical.words import BEYOND_ASCII, fold
 from ...once import once
 from ...types import Mask
 from .demands import Demand, Near

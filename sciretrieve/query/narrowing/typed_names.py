@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...matching.lexical.analysis import JOINT, WORD, fold
 from ...matching.lexical.fields import APOSTROPHES, name_words
+from ...matching.lexical.words import JOINT, WORD, fold
 from ...types import Mask
 
 NAMED = ("authors", "venue")

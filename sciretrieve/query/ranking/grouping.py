@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ...matching.lexical.analysis import fold
+from ...matching.lexical.words import fold
 from ...runs import Ranking
 from ...types import Paper
 

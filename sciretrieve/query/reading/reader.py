@@ -81,7 +81,7 @@ class Reader:
 
     def terms(self, words: str, mode: Mode) -> dict[str, float]:
         """The weighted terms of words that were not typed; none where only vectors are searched."""
-        return {} if mode == "dense" else weigh_terms(self.snapshot.analyzer.terms(words))
+        return {} if mode == "dense" else weigh_terms(self.snapshot.analyzer.indexed(words))
 
     def stored_vectors(self, rows: Rows) -> Vectors:
         """Vectors, as queries, of papers of the index: the stored ones where the encoder makes no difference, (n, dim)."""

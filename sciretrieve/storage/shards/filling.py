@@ -101,7 +101,7 @@ class Filling:
         encoder: the encoder's identity; None for no vectors.
         precision, device: in what arithmetic and where it is to run; "auto" is decided there.
         golden: its vectors of the probe, which it must have there too; None for an encoder that reads no texts.
-        analyzed: whether terms are counted.
+        form: of the analysis that makes terms; None for shards without terms.
         papers: how many papers all shards of the index have.
         int8: the folder of the encoder's quantised graph, if its papers go through that.
         packing: as in `fill`.
@@ -113,7 +113,7 @@ class Filling:
     precision: Precision
     device: Device
     golden: Vectors | None
-    analyzed: bool
+    form: int | None
     papers: int
     int8: Path | None
     packing: Packing | None
@@ -138,7 +138,7 @@ class Filling:
         if encoder is not None:
             encoder.expect(self.papers)
         try:
-            fill(self.partial, self.source, encoder, Analyzer() if self.analyzed else None, advance, self.packing)
+            fill(self.partial, self.source, encoder, None if self.form is None else Analyzer(form=self.form), advance, self.packing)
         except FileNotFoundError:
             if not folder.is_dir():  # else another process was just finishing it
                 raise

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sciretrieve.matching.lexical import Analyzer
-from sciretrieve.matching.lexical.analysis import STOPWORDS, fold
+from sciretrieve.matching.lexical.words import STOPWORDS, fold
 
 ODD = "ab -/_^.,'’‐–—−$\\{}\"`~=αΣςβøØßéñİ²₂ﬁ漢1230"
 """What scholarly text is made of, and what could trip an analyzer."""
@@ -168,10 +168,12 @@ def test_texts_apart_give_the_terms_of_both(first: str, second: str) -> None:
 def test_the_spec_tells_analyzers_apart() -> None:
     assert Analyzer().spec == Analyzer("english").spec
     assert Analyzer().spec != Analyzer("porter").spec
+    assert [Analyzer.of(Analyzer(form=form).spec) for form in (2, 3)] == [Analyzer(form=2), Analyzer()]
+    assert Analyzer.of(Analyzer("porter").spec) is None
 
 
 MILLION = 1_000_000
-LONG = ["a", "acgt", "111,", "1.", "a-", "\\' ", "\\text", "$a", '"a', "\u00e9", "a_", "\\'\\", " ", "a1,"]
+LONG = ["a", "b ", "n =", "acgt", "111,", "1.", "a-", "\\' ", "\\text", "$a", '"a', "\u00e9", "a_", "\\'\\", " ", "a1,"]
 
 
 @pytest.mark.torture
@@ -179,7 +181,7 @@ LONG = ["a", "acgt", "111,", "1.", "a-", "\\' ", "\\text", "$a", '"a', "\u00e9",
 def test_a_million_characters_are_read_in_one_go(unit: str) -> None:
     """With steps back, each of these would take hours."""
     text = unit * (MILLION // len(unit))
-    assert len(Analyzer().terms(text)) <= len(text)
+    assert len(Analyzer().indexed(text)) <= 2 * len(text)
 
 
 def test_a_number_has_seven_groups_of_digits_at_most() -> None:

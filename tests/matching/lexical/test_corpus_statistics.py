@@ -90,8 +90,8 @@ A_SHARD_WITHOUT_PAPERS_LEFT = Corpus([("graph", "star"), ("dust", ""), ("graph",
 @example(Corpus([("", "")], [], frozenset()), 1)
 def test_sums_over_shards_are_those_of_the_papers_that_are_left(corpus: Corpus, at_once: int) -> None:
     analyzer = Analyzer()
-    titles = [analyzer.terms(corpus.papers[row][0]) for row in corpus.live]
-    everything = [title + analyzer.terms(corpus.papers[row][1]) for title, row in zip(titles, corpus.live, strict=True)]
+    titles = [analyzer.indexed(corpus.papers[row][0]) for row in corpus.live]
+    everything = [title + analyzer.indexed(corpus.papers[row][1]) for title, row in zip(titles, corpus.live, strict=True)]
     papers_with = Counter(term for terms in everything for term in set(terms))
     with counted_at_once(at_once) as folder:
         shards = corpus.shards(folder)

@@ -261,7 +261,7 @@ def shares_a_term(words: str, paper: dict[str, Any]) -> bool:
 
 def is_listing(case: Case) -> bool:
     columns = [*PAPERS[0], "celsius", "extra:column"]
-    return operators.parse(case.typed, columns).listing or (case.without_terms and not Analyzer().terms(case.words))
+    return operators.parse(case.typed, columns).listing or (case.without_terms and not Analyzer().indexed(case.words))
 
 
 def answered(index: sr.Index, query: Any, mode: Mode, filter: str | None = None) -> dict[str, float]:

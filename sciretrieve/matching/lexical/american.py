@@ -1,0 +1,86 @@
+"""British and American spelling are one: a word in its American form, by the rules of dictionaries, or by lists where there is no rule.
+
+What matters is that both forms of a word become the same, not that the result is a word: it is stemmed next, and nobody sees it.
+"""
+
+from __future__ import annotations
+
+import re
+
+_OUR = "ard|arm|behavi|clam|col|demean|endeav|fav|ferv|flav|harb|hon|hum|lab|neighb|od|parl|ranc|rig|rum|sav|splend|succ|tum|val|vap|vig"
+"""Before -our in words that Americans write with -or: tumour."""
+_RE = "calib|cent|fib|lit|lust|meag|met|sab|somb|spect|theat|tit"
+"""Before -re in words that Americans write with -er: centre."""
+_LL = (
+    "barrel|bevel|cancel|channel|chisel|counsel|dial|duel|equal|fuel|funnel|grovel|initial|jewel|label|level|marvel|model|panel|pencil|"
+    "quarrel|rival|shovel|signal|spiral|stencil|total|travel|tunnel"
+)
+"""Verbs whose last letter is doubled before an ending in Britain: modelling."""
+_ISE = (
+    "absc|adv|advert|appr|appra|circumc|compr|comprom|conc|dem|desp|dev|disgu|enterpr|exc|exerc|expert|franch|improv|imprec|inc|likew|"
+    "merchand|mort|otherw|parad|pra|prec|prem|prom|rev|superv|supr|surm|surpr|telev|treat|\\w*wa"
+)
+"""Before -ise in words that are written so everywhere, or that share a stem with others in -is."""
+_ENDING = r"(?:e[ds]?|ers?|ings?|able|abilit(?:y|ies)|ations?|ational)"
+_RULES: tuple[tuple[str, str], ...] = (
+    # Greek and Latin: haemoglobin, leukaemia, oedema
+    (r"haem", "hem"),
+    (r"aemi", "emi"),
+    (r"paed(?=i|o)", "ped"),
+    (r"anaesth", "anesth"),
+    (r"gynaec", "gynec"),
+    (r"aetiolog", "etiolog"),
+    (r"archaeo", "archeo"),
+    (r"palaeo", "paleo"),
+    (r"caec", "cec"),
+    (r"caesar", "cesar"),
+    (r"faec", "fec"),
+    (r"oesoph", "esoph"),
+    (r"oestr", "estr"),
+    (r"oedem", "edem"),
+    (r"foet", "fet"),
+    (r"coeliac", "celiac"),
+    (r"amoeb", "ameb"),
+    (r"(?<=rrh|.pn)oe(?=a|i)", "e"),
+    (r"homoeo", "homeo"),
+    (r"manoeuv(?:re|er)", "maneuver"),
+    (r"sulph", "sulf"),
+    (r"aluminium", "aluminum"),
+    # -our, -re, -ll-
+    (rf"(?<=^)(\w*(?:{_OUR}))our", r"\1or"),
+    (rf"^(\w*(?:{_RE}))re(?=s?$)", r"\1er"),
+    (rf"^(\w*(?:{_RE}))red$", r"\1ered"),
+    (rf"^(\w*(?:{_LL}))l(?=ed$|ers?$|ings?$)", r"\1"),
+    # -yse, -ogue, -ence
+    (rf"(?<=[a-z]al|[a-z]ol)ys(?={_ENDING}$)", "yz"),
+    (r"(?<=[a-z]al|[a-z]ol|[a-z]at)ogue(?=s?$)", "og"),
+    (r"^(def|off|pret)ence(?=s?$)", r"\1ense"),
+    # single words
+    (r"^(\w*)programme(?=s?$)", r"\1program"),
+    (r"^licence(?=s?$)", "license"),
+    (r"^grey(?=s?$|scale$|ish$)", "gray"),
+    (r"^ageing$", "aging"),
+    (r"^artefact", "artifact"),
+    (r"^sceptic", "skeptic"),
+    (r"^(mo|smo)uld(?=s?$|ing$|ed$)", r"\1ld"),
+    (r"^(judg|acknowledg)ement", r"\1ment"),
+    (r"^(fulfil|enrol|instil|distil)(?=s?$|ment)", r"\1l"),
+    (r"^skilful", "skillful"),
+)
+_BRITISH = re.compile("|".join(rule for rule, _ in _RULES))
+"""Finds the few words that a rule may be for, in one go."""
+_COMPILED = tuple((re.compile(rule), american) for rule, american in _RULES)
+_RANDOMISE = re.compile(rf"^(?!(?:{_ISE})is)([a-z]{{3,}})is(?={_ENDING}$)")
+
+
+def american(word: str) -> str:
+    """A word of small plain letters in its American spelling.
+
+    >>> american("tumours"), american("randomised"), american("precise")
+    ('tumors', 'randomized', 'precise')
+    """
+    word = _RANDOMISE.sub(r"\1iz", word)
+    if _BRITISH.search(word):
+        for rule, spelling in _COMPILED:
+            word = rule.sub(spelling, word)
+    return word

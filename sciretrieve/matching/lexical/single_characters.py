@@ -1,0 +1,72 @@
+"""Single letters and digits count together with a neighbour: vitamin D as vitamind, type 2 as type2, T cell as tcell, N = 4 as n4.
+
+By themselves they say nothing, and would cost more than they bring. In papers a digit is joined with the word before it, a letter with
+those on both sides, and A, which is mostly an article, with the word before it where it is a capital. In queries everything is joined that
+may be meant, since what no paper has is left out of them anyway.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .words import JOINT, STOPWORDS, fold
+
+_WORD = r"[^\W_]+(?:[-/_^][^\W_]+)*"
+_SINGLE = re.compile(rf"[^\w'’.,-]([a-z0-9](?:(?:\+\+|#)(?!\w)|(?![\w'’-]|[.,]\d)(?=(?: | ?= ?)({_WORD})(?![.,]\d)|)))")
+"""A character by itself, which is no part of a number and no ending (cell's), with the word after it; or C++ and C#, which are words."""
+_LAST = re.compile(rf"{_WORD}$")
+_LONGEST = 40
+"""Characters before a single one in which its neighbour is looked for."""
+SHORTEST = 3
+"""Letters that a word has before an A that is no article."""
+_CAPITAL_A = re.compile(r" A(?![\w'’-])")
+
+
+def joined(text: str, *, typed: bool = False) -> list[tuple[str, str]]:
+    """Each single character of a text joined with a neighbour, as one word and as it is written, in plain letters; in any order.
+
+    >>> joined("vitamin D and T cells")
+    [('vitamind', 'vitamin d'), ('tcells', 't cells')]
+
+    Args:
+        text: of a paper, or of a query.
+        typed: whether it is a query.
+    """
+    pairs = list(_beside(fold(text), typed))
+    if typed:
+        return pairs
+    words = (_word_before(text, match.start() + 1) for match in _CAPITAL_A.finditer(text))
+    plain_words = (fold(word) for word in words if len(word) >= SHORTEST)
+    return pairs + [(f"{JOINT.sub('', word)}a", f"{word} a") for word in plain_words if word not in STOPWORDS]
+
+
+def _beside(plain: str, typed: bool) -> Iterator[tuple[str, str]]:
+    plain = f" {plain}"
+    for match in _SINGLE.finditer(plain):
+        single, after = match.groups()
+        if len(single) > 1:
+            yield single, single
+        if len(single) > 1 or (single == "a" and not typed):
+            continue
+        before = _word_before(plain, match.start(1))
+        if before and before not in STOPWORDS and (single != "a" or len(before) >= SHORTEST):
+            yield JOINT.sub("", before) + single, f"{before} {single}"
+        # of two single characters, the second has the first before it
+        if after and len(after) > 1 and single != "a" and (typed or single.isalpha()) and after not in STOPWORDS:
+            yield single + JOINT.sub("", after), f"{single} {after}"
+
+
+def _word_before(text: str, place: int) -> str:
+    """The word that a blank or an equals sign divides from what stands at a place of a text; none for a number beside a number."""
+    end = place
+    for mark in (" ", "=", " "):
+        if text.endswith(mark, 0, end):
+            end -= 1
+    if end == place:
+        return ""
+    start = max(0, end - _LONGEST, text.rfind(" ", 0, end) + 1)
+    word = text[start:end]
+    if not word.isalnum():
+        word = match[0] if (match := _LAST.search(word)) else ""
+    return "" if word.isdecimal() and text[place].isdecimal() else word
