@@ -188,10 +188,7 @@ def own_words(analyzer: Analyzer, text: str) -> dict[str, str]:
     words = typed_words(analyzer, text)
     forms = joined_forms(analyzer, [text], words.values())
     own = {term: forms[word] for term, word in words.items()}
-    for word, form in analyzer.joined(text, typed=True):
-        if (term := analyzer.term(word)) is not None:
-            own.setdefault(term, form)
-    return own
+    return {**dict(analyzer.joined(text, typed=True)), **own}
 
 
 def sentences(text: str) -> list[str]:

@@ -84,16 +84,20 @@ class Analyzer:
         return [term for word in self.words(text) if (term := self.term(word)) is not None]
 
     def joined(self, text: str, *, typed: bool = False) -> list[tuple[str, str]]:
-        """Single characters of `text` joined with a neighbour, each with its form in plain letters; see `single_characters.joined`."""
-        return [] if self.form == 2 else single_characters.joined(text, typed=typed)
+        """The terms of the single characters of `text` with a neighbour, each with its form in plain letters; `typed` for a query, see
+        `single_characters.joined`."""
+        if self.form == 2:
+            return []
+        # a letter after a word is no ending: "kinase D" is no form of "kinase"
+        pairs = (
+            (american(before) + after if len(after) < 2 else self.term(before + after), " ".join(filter(None, (before, after))))
+            for before, after in single_characters.joined(text, typed=typed)
+        )
+        return [(term, form) for term, form in pairs if term is not None]
 
     def indexed(self, text: str) -> list[str]:
         """The terms that a paper with this text is indexed by: those of its words, and of its single characters with a neighbour."""
-        return [term for word in self.all_words(text) if (term := self.term(word)) is not None]
-
-    def all_words(self, text: str) -> list[str]:
-        """What `indexed` makes terms of."""
-        return [*self.words(text), *(word for word, _ in self.joined(text))]
+        return self.terms(text) + [term for term, _ in self.joined(text)]
 
     def spellings(self, text: str) -> list[list[set[str]]]:
         """For each word of `text` that is no stop word, the sets of terms of which a paper that has the word has one.

@@ -42,9 +42,13 @@ class _TermNumbers(dict[str, int]):
 
     def __missing__(self, word: str) -> int:
         term = self._analyzer.term(word)
-        number = -1 if term is None else self.terms.setdefault(term, len(self.terms))
+        number = -1 if term is None else self.of(term)
         self[word] = number
         return number
+
+    def of(self, term: str) -> int:
+        """The number of a term."""
+        return self.terms.setdefault(term, len(self.terms))
 
 
 class PostingsBuilder:
@@ -74,7 +78,9 @@ class PostingsBuilder:
     def _pairs(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
         """The terms of the next papers' texts, each with its paper's row in the upper half of the number."""
         numbers, analyzer = self._numbers, self._analyzer
-        per_paper = [[numbers[word] for word in analyzer.all_words(text)] for text in texts]
+        per_paper = [
+            [*(numbers[word] for word in analyzer.words(text)), *(numbers.of(term) for term, _ in analyzer.joined(text))] for text in texts
+        ]
         lengths = [len(terms) for terms in per_paper]
         terms = np.fromiter((term for paper in per_paper for term in paper), np.int64, sum(lengths))
         rows = np.repeat(np.arange(self._papers, self._papers + len(texts)), lengths)

@@ -24,10 +24,10 @@ _CAPITAL_A = re.compile(r" A(?![\w'’-])")
 
 
 def joined(text: str, *, typed: bool = False) -> list[tuple[str, str]]:
-    """Each single character of a text joined with a neighbour, as one word and as it is written, in plain letters; in any order.
+    """Each single character of a text with a neighbour, before it or after it, in plain letters; in any order.
 
-    >>> joined("vitamin D and T cells")
-    [('vitamind', 'vitamin d'), ('tcells', 't cells')]
+    >>> joined("vitamin D and T cells in C++")
+    [('vitamin', 'd'), ('t', 'cells'), ('c++', '')]
 
     Args:
         text: of a paper, or of a query.
@@ -38,7 +38,7 @@ def joined(text: str, *, typed: bool = False) -> list[tuple[str, str]]:
         return pairs
     words = (_word_before(text, match.start() + 1) for match in _CAPITAL_A.finditer(text))
     plain_words = (fold(word) for word in words if len(word) >= SHORTEST)
-    return pairs + [(f"{JOINT.sub('', word)}a", f"{word} a") for word in plain_words if word not in STOPWORDS]
+    return pairs + [(JOINT.sub("", word), "a") for word in plain_words if word not in STOPWORDS]
 
 
 def _beside(plain: str, typed: bool) -> Iterator[tuple[str, str]]:
@@ -46,15 +46,15 @@ def _beside(plain: str, typed: bool) -> Iterator[tuple[str, str]]:
     for match in _SINGLE.finditer(plain):
         single, after = match.groups()
         if len(single) > 1:
-            yield single, single
+            yield single, ""
         if len(single) > 1 or (single == "a" and not typed):
             continue
         before = _word_before(plain, match.start(1))
         if before and before not in STOPWORDS and (single != "a" or len(before) >= SHORTEST):
-            yield JOINT.sub("", before) + single, f"{before} {single}"
+            yield JOINT.sub("", before), single
         # of two single characters, the second has the first before it
         if after and len(after) > 1 and single != "a" and (typed or single.isalpha()) and after not in STOPWORDS:
-            yield single + JOINT.sub("", after), f"{single} {after}"
+            yield single, JOINT.sub("", after)
 
 
 def _word_before(text: str, place: int) -> str:

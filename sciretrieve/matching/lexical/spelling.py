@@ -92,8 +92,8 @@ class Speller:
         neighbours that they have in papers."""
         corrected = {correction.word for correction in corrections}
         typed = [term for word in self.analyzer.words(text) if word not in corrected and (term := self.analyzer.term(word)) is not None]
-        joined = {term: None for word, _ in self.analyzer.joined(text, typed=True) if (term := self.analyzer.term(word)) is not None}
-        typed += self.bm25.known_terms(joined.keys() - set(typed))
+        joined = dict.fromkeys(term for term, _ in self.analyzer.joined(text, typed=True) if term not in typed)
+        typed += self.bm25.known_terms(joined)
         return {correction.term: correction.weight for correction in corrections} | weigh_terms(typed)
 
     def _corrected(self, word: str, term: str, unfinished: bool) -> Correction | None:
