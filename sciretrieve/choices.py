@@ -17,6 +17,8 @@ from .errors import InvalidRequest, UnknownName
 Mode: TypeAlias = Literal["hybrid", "dense", "bm25"]
 Metric: TypeAlias = Literal["l2", "ip", "cosine"]
 SelfMatches: TypeAlias = Literal["dropped", "kept"]
+DEFAULT_ENCODER = "granite"
+"""The embedded encoder that is taken where none is named."""
 FusionMethod: TypeAlias = Literal["convex", "rrf"]
 Bm25Variant: TypeAlias = Literal["lucene", "robertson", "atire", "okapi", "bm25l", "bm25+"]
 Precision: TypeAlias = Literal["auto", "bf16", "fp32"]

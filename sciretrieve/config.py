@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 
 from platformdirs import user_cache_path, user_config_path, user_data_path
 
-from .choices import FORMATS
+from .choices import DEFAULT_ENCODER, FORMATS
 from .errors import InvalidRequest, UnknownName
 
 Value: TypeAlias = str | int | tuple[str, ...] | None
@@ -60,7 +60,7 @@ SETTINGS: Mapping[str, Setting] = {
     for each in (
         Setting("index", "index", lambda: None, "the index to use if none is named: its name or folder"),
         Setting("indexes", "folders", lambda: (), "further folders with indexes, which have names everywhere"),
-        Setting("encoder", "text", lambda: "minilm", "what `index` and `encode` make vectors with"),
+        Setting("encoder", "text", lambda: DEFAULT_ENCODER, "what `index` and `encode` make vectors with"),
         Setting("k", "count", lambda: 10, "how many papers `search` and `similar` answer with"),
         Setting("format", "choice", lambda: "table", "how `search` and `similar` print them", FORMATS),
         Setting(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypedDict, TypeVar
 
 from .choices import (
+    DEFAULT_ENCODER,
     Bm25Variant,
     BuildPrecision,
     Device,
@@ -123,7 +124,7 @@ class BuildSettings:
     nDCG@10 or recall@100 of these; queries are never encoded in int8, and always on the CPU.
     """
 
-    encoder: Annotated[str | None, ENCODER] = "minilm"
+    encoder: Annotated[str | None, ENCODER] = DEFAULT_ENCODER
     adapter: Adapter = None
     query_adapter: QueryAdapter = None
     bare_titles: Annotated[bool, Help("Whether a paper without an abstract is its title alone to the encoder.")] = False
@@ -290,7 +291,7 @@ class EvaluationOptions:
 
     split: Split = None
     task: Annotated[str | None, Help("One of the benchmark's tasks; default: all.", "NAME")] = None
-    encoder: Annotated[str | None, Help("The encoder to evaluate; default: minilm.", "NAME")] = None
+    encoder: Annotated[str | None, Help(f"The encoder to evaluate; default: {DEFAULT_ENCODER}.", "NAME")] = None
     adapter: Adapter = None
     query_adapter: QueryAdapter = None
     pooling: Pooling = None

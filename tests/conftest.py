@@ -42,7 +42,7 @@ import pytest
 from hypothesis import settings
 
 from sciretrieve.encoders import conversion
-from sciretrieve.encoders.catalogue import CATALOGUE
+from sciretrieve.encoders.catalogue import CATALOGUE, MINILM
 from sciretrieve.encoders.specs import EncoderSpec, Part
 from sciretrieve.options import BuildSettings
 from tests.made_up import made_up_papers, write_jsonl
@@ -102,19 +102,19 @@ EMBEDDED = CATALOGUE[str(BuildSettings().encoder)]
 
 
 @cache
-def toy() -> EncoderSpec:
-    """What stands for it: read as it is, from weights made up here, which take a twentieth of the time."""
+def toys() -> dict[str, EncoderSpec]:
+    """What stands for it, and for MiniLM: read as it is, from weights made up here, which take a twentieth of the time."""
     folder = write_words(Path(os.environ["HF_HOME"]) / "words")
-    return replace(
-        EMBEDDED, layout="transformers", parts={"base": Part(str(folder), ("config.json", "model.safetensors", "tokenizer.json"))}
-    )
+    toy = replace(MINILM, parts={"base": Part(str(folder), ("config.json", "model.safetensors", "tokenizer.json"))})
+    return {MINILM.name: toy, EMBEDDED.name: replace(toy, name=EMBEDDED.name, about=EMBEDDED.about, late=EMBEDDED.late)}
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Let the name of the embedded encoder mean the toy, but for tests that are about what is near in meaning, or start processes."""
     assert isinstance(CATALOGUE, dict)
-    CATALOGUE[EMBEDDED.name] = EMBEDDED if item.get_closest_marker("embedded_encoder") else toy()
+    real = {MINILM.name: MINILM, EMBEDDED.name: EMBEDDED}
+    CATALOGUE.update(real if item.get_closest_marker("embedded_encoder") else toys())
 
 
 Effort = Callable[[Any, Any], Any]

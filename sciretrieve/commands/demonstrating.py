@@ -22,7 +22,7 @@ def demo(
 
     Shows a question, two words, and papers similar to one.
 
-    The encoder is all-MiniLM-L6-v2, a general-purpose model that works offline; the papers' abstracts are summaries
+    The encoder is granite-embedding-30m-english, a small retriever that works offline; the papers' abstracts are summaries
     written for this demo.
     """
     from .. import demo as corpus

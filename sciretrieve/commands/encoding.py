@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from ..choices import DEFAULT_ENCODER
 from ..options import Adapter, ColumnMap, EncoderName, EncoderPrecision, Pooling, QueryAdapter, QueryTemplate, RunsOn, Template
 from ..wording import in_bytes, in_words
 from . import completing
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 def encode(
     papers: Corpus,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="A .jsonl, .npy (with .ids.txt) or .parquet file.")],
-    encoder: EncoderName = "minilm",
+    encoder: EncoderName = DEFAULT_ENCODER,
     adapter: Adapter = None,
     query_adapter: QueryAdapter = None,
     pooling: Pooling = None,

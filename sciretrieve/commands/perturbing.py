@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from ..choices import DEFAULT_ENCODER
 from ..errors import InvalidRequest
 from ..options import Adapter, EncoderPrecision, Pooling, RunsOn, Template
 from . import completing
@@ -36,7 +37,7 @@ def robustness(
         typer.Option(
             "--encoder",
             metavar="NAME",
-            help="What encodes the corpus; default: minilm. With -i: its own encoder, if it has moved.",
+            help=f"What encodes the corpus; default: {DEFAULT_ENCODER}. With -i: its own encoder, if it has moved.",
             autocompletion=completing.encoders,
         ),
     ] = None,
@@ -82,7 +83,7 @@ def robustness(
     with interruptible(console, "nothing is kept"):
         study = study_robustness(
             open_index(index, encoder) if index is not None else corpus or [],
-            encoder=encoder or BUILDING.encoder or "minilm",
+            encoder=encoder or BUILDING.encoder or DEFAULT_ENCODER,
             adapter=adapter,
             pooling=pooling,
             template=template,

@@ -171,7 +171,7 @@ def _download(part: Part, encoder: str) -> Path:
 def _unreachable_error(part: Part, encoder: str, entry: str, error: Exception) -> Unavailable:
     return Unavailable(
         f"{encoder} needs {_names(entry)[0]} of {part.source}, and the hub cannot be reached ({type(error).__name__}); "
-        f"put the files in {models_directory() / part.source}, or use minilm as `encoder`, which needs no download"
+        f"put the files in {models_directory() / part.source}, or use granite as `encoder`, which needs no download"
     )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..choices import DEFAULT_ENCODER
 from ..encoders import load_encoder
 from ..encoders.stored import StoredVectors
 from ..encoders.torch_runtime import check_device, has_cuda
@@ -340,7 +341,7 @@ def _cut(system: System, material: Material) -> list[str]:
 
 def _index(request: Request, spec: Benchmark, material: Material, progress: Progress) -> Index:
     """The index of a set's papers, built if it does not exist yet."""
-    name = None if request.mode == "bm25" else request.encoder or "minilm"
+    name = None if request.mode == "bm25" else request.encoder or DEFAULT_ENCODER
     adapter, query_adapter = sides.tasks_for(name, spec.kind, request.adapter, request.query_adapter) if name else (None, None)
     templates = _digest_of(repr((request.template, request.query_template))) if request.template or request.query_template else None
     words = [material.name, *(word for word in (name, adapter, query_adapter, request.pooling, templates) if word)]

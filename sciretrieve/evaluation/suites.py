@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..choices import DEFAULT_ENCODER
 from ..encoders import EncoderRequest
 from ..errors import InvalidRequest, NotFound, ResultAwaited
 from ..files.writing import read_json, write_json
@@ -249,7 +250,7 @@ def _system_name(request: Request) -> str:
         return Path(request.embeddings).name
     adapters = request.adapter, request.query_adapter
     templates = request.template, request.query_template
-    return str(EncoderRequest(request.encoder or "minilm", *adapters, False, request.pooling, *templates))
+    return str(EncoderRequest(request.encoder or DEFAULT_ENCODER, *adapters, False, request.pooling, *templates))
 
 
 def done(folder: Path, request: Request) -> dict[str, Any] | None:

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..choices import SideName
+from ..choices import DEFAULT_ENCODER, SideName
 from ..encoders import load_encoder
 from ..encoders.ahead import make_ahead
 from ..errors import IndexExists, InvalidRequest, SciretrieveError
@@ -39,7 +39,7 @@ def encode(
     source: Sources | Corpus,
     target: str | Path,
     *,
-    encoder: Encoder | str = "minilm",
+    encoder: Encoder | str = DEFAULT_ENCODER,
     side: SideName = "paper",
     like: Like = "scidocs",
     columns: ColumnMap | None = None,

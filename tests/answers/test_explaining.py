@@ -182,7 +182,7 @@ def test_the_sentence_is_the_nearest_of_the_abstract(story_index: Callable[..., 
 @pytest.mark.embedded_encoder
 def test_words_of_a_paper_answer_words_of_the_query_by_meaning(story_index: Callable[..., sr.Index]) -> None:
     """The best of all pairs of words, of each text read alone; words that both have are not among them."""
-    index = story_index("meaning", metric="cosine")
+    index = story_index("late", encoder="minilm")
     query = "the chilliness of summer weather"
     encoder = index.query_encoder.with_tokens
     (query_tokens,) = encoder.encode_queries_late([Query("q", query)])[1]
@@ -210,13 +210,13 @@ def test_words_of_a_paper_answer_words_of_the_query_by_meaning(story_index: Call
 
 
 def test_a_word_in_another_case_is_the_word_itself(story_index: Callable[..., sr.Index]) -> None:
-    (why,) = explain(story_index("cosine", metric="cosine"), "june graph chilliness", ["a"])  # which has "June" and "Graph"
+    (why,) = explain(story_index("late toy", encoder="minilm"), "june graph chilliness", ["a"])  # which has "June" and "Graph"
     assert set(why.words) == {"june", "graph"}
     assert set(why.meanings) == {"chilliness"}
 
 
 def test_without_token_vectors_nothing_is_said_of_meanings(story_index: Callable[..., sr.Index]) -> None:
-    index = story_index("plain", late=False)
+    index = story_index("plain", encoder="minilm", late=False)
     assert all(not why.meanings for why in explain(index, "chilly summer", list(ABSTRACTS)))
 
 

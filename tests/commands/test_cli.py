@@ -43,7 +43,7 @@ def test_json_is_the_documented_schema(index: sr.Index) -> None:
     hit = value["hits"][0]
     assert hit["rank"] == 1
     assert set(hit) >= {"rank", "score", "id", "title", "year", "venue", "authors", "abstract", "scores", "extra"}
-    assert set(hit["scores"]) == {"dense", "bm25", "tokens"}
+    assert set(hit["scores"]) == {"dense", "bm25"}
     assert hit["extra"]["topic"] == "graphs"
     assert json.loads(answer("search", "graph", "-i", index.path, "--mode", "bm25", "-f", "json"))["hits"][0]["scores"]["dense"] is None
 
@@ -174,7 +174,7 @@ def test_info(index: sr.Index) -> None:
     out = answer("info", "-i", index.path)
     for words in (
         "300 in 3 shards",
-        f"minilm, {index.encoder.dim} dimensions",
+        f"granite, {index.encoder.dim} dimensions",
         "flat, cosine",
         "lucene, k1 1.2, b 0.75",
         "citations (int64)",

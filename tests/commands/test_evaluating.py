@@ -107,7 +107,7 @@ def test_an_index_is_searched_as_hard_as_is_asked(beir: Path, tmp_path: Path, mo
     assert every == run("--recall", "1") == answers("dense", recall=1.0)
     few = run("--nprobe", "1")
     assert few == answers("dense", nprobe=1) != every
-    assert "dense with minilm, nprobe 1" in (tmp_path / "out/report.txt").read_text()
+    assert "dense with granite, nprobe 1" in (tmp_path / "out/report.txt").read_text()
     assert "the encoder alone" not in (tmp_path / "out/report.txt").read_text()
     assert run("--nprobe", "1", "--mode", "hybrid") == answers("hybrid", nprobe=1)
     lacking = call("evaluate", "trec-covid", "--data", beir, "-i", index.path, "--ef", "4")

@@ -86,10 +86,10 @@ def test_duplicates_are_listed(twins: sr.Index) -> None:
 
 def test_views_beside_the_hits(index: sr.Index, papers: list[dict[str, Any]]) -> None:
     """Counts and groups are over the first 1,000 and 200 papers, of these over those with a word of the query, whatever k is."""
-    query = ("search", "graph star", "-i", index.path, "-k", "4", "--filter", "impact > 2", "--diverse")
+    query = ("search", "graph star", "-i", index.path, "-k", "8", "--filter", "impact > 2", "--diverse")
     value = json_answer(*query, "--facets", "topic, venue", "--cluster", "--explain")
-    assert ids(value) == list(index.search("graph star", 4, filter="impact > 2", group=True, diversify=True).rankings[0].ids)
-    assert ids(value) != list(index.search("graph star", 4, filter="impact > 2").rankings[0].ids)
+    assert ids(value) == list(index.search("graph star", 8, filter="impact > 2", group=True, diversify=True).rankings[0].ids)
+    assert ids(value) != list(index.search("graph star", 8, filter="impact > 2").rankings[0].ids)
     matching = {hit.id for hit in index.search("graph star", 300, group=False).hits if hit.scores["bm25"] is not None}
     passing = [paper for paper in papers if paper["impact"] > 2 and paper["id"] in matching]
     assert 0 < len(passing) < sum(paper["impact"] > 2 for paper in papers)

@@ -138,7 +138,7 @@ def test_an_unreachable_hub_says_what_is_missing_and_where_it_may_be_put(models:
         _ = load_encoder("specter2").dim
     assert "config.json of allenai/specter2_base" in str(caught.value)
     assert str(models / "allenai/specter2_base") in str(caught.value)
-    assert "use minilm as `encoder`, which needs no download" in str(caught.value)
+    assert "use granite as `encoder`, which needs no download" in str(caught.value)
 
 
 @pytest.fixture(params=["closed", "silent"])

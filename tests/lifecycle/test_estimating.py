@@ -98,14 +98,14 @@ def test_what_is_estimated_is_what_is_built(large: Path, letters: LetterEncoder,
 
 def test_tokens_are_those_that_the_encoder_reads(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(estimating, "LONG_ENOUGH", 0.0)
-    encoder = sr.load_encoder("minilm")
+    encoder = sr.load_encoder("granite")
     papers = [paper for batch in open_corpus(corpus).batches() for paper in batch.papers.to_pylist()]
     texts = [sr.Paper(paper["id"], paper["title"], paper["abstract"]) for paper in papers]
     estimate = sr.estimate(corpus)
     assert estimate.tokens == encoder.size(encoder.tokenise(texts))
     assert estimate.truncated == 0
     assert estimate.encoder == {
-        "name": "minilm",
+        "name": "granite",
         "dim": encoder.dim,
         "precision": encoder.precision,
         "ran_in": [f"OpenVINO {encoder.precision}"],

@@ -305,7 +305,7 @@ def test_no_index_says_how_to_build_one(tmp_path: Path) -> None:
 def test_runs_convert(index: sr.Index) -> None:
     run = index.search(QUERIES[:2], 5)
     table = run.to_arrow()
-    assert table.column_names == ["query_id", "rank", "paper_id", "score", "dense", "bm25", "tokens", "title", "year"]
+    assert table.column_names == ["query_id", "rank", "paper_id", "score", "dense", "bm25", "title", "year"]
     assert table["rank"].to_pylist() == [1, 2, 3, 4, 5] * 2
     assert table["paper_id"].to_pylist() == [id for ranking in run for id in ranking.ids]
     assert len(run.to_pandas()) == 10

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ...choices import Device, Mode, PoolingName, Precision
+from ...choices import DEFAULT_ENCODER, Device, Mode, PoolingName, Precision
 from ...encoders import load_encoder
 from ...errors import InvalidRequest
 from ...files.schema import texts_of
@@ -187,7 +187,7 @@ class Study:
 def robustness(
     source: Sources | Corpus | Index,
     *,
-    encoder: str = "minilm",
+    encoder: str = DEFAULT_ENCODER,
     adapter: str | None = None,
     pooling: PoolingName | None = None,
     template: str | None = None,

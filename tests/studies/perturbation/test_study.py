@@ -61,9 +61,9 @@ def texts() -> tuple[list[Paper], dict[str, dict[int, Paper]]]:
 def test_dense_figures_are_those_of_the_matrices(reported: tuple[dict[str, Any], Path], texts: Any) -> None:
     report, _ = reported
     papers, made = texts
-    encoder = load_encoder("minilm")
+    encoder = load_encoder("granite")
     originals = unit(encoder.encode_papers(papers))
-    assert (report["papers"], report["available"], report["encoder"]) == (COUNT, COUNT, "minilm")
+    assert (report["papers"], report["available"], report["encoder"]) == (COUNT, COUNT, "granite")
     for row in report["classes"]:
         of_class = made[row["code"]]
         places, changed = list(of_class), unit(encoder.encode_papers(list(of_class.values())))
@@ -88,7 +88,7 @@ def test_dense_figures_are_those_of_the_matrices(reported: tuple[dict[str, Any],
 def test_titles_are_ranked_as_the_tasks_say(reported: tuple[dict[str, Any], Path], texts: Any) -> None:
     report, _ = reported
     papers, _ = texts
-    encoder = load_encoder("minilm")
+    encoder = load_encoder("granite")
     whole, bare = (unit(encoder.encode_papers(side)) for side in (papers, [Paper(paper.id, paper.title) for paper in papers]))
     for task, candidates in (("Task I", whole), ("Task II", np.concatenate([whole, bare]))):
         cosines = bare @ candidates.T
