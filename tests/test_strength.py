@@ -58,8 +58,8 @@ def test_the_scale_is_of_pairs_and_of_nearest_papers(tmp_path: Path, metric: Met
     assert told.chance == pytest.approx(np.percentile(scores[np.triu_indices(120, 1)], 90), abs=1e-3)
     np.fill_diagonal(scores, -np.inf)
     assert told.near == pytest.approx(np.median(scores.max(axis=1)), abs=1e-3)
-    assert (told.strength(told.chance), told.strength(told.near), told.strength(-9.0), told.strength(9.0)) == (0, 1, 0, 1)
-    assert told.strength((told.chance + told.near) / 2) == pytest.approx(0.5)
+    between = (told.chance + told.near) / 2
+    assert told.strength(np.array([told.chance, told.near, -9.0, 9.0, between])).tolist() == pytest.approx([0, 1, 0, 1, 0.5])
 
 
 def test_queries_that_lie_elsewhere_than_papers_have_no_scale(tmp_path: Path) -> None:
@@ -107,8 +107,8 @@ def away() -> Any:
 @pytest.mark.parametrize(
     ("words", "near", "low", "high"),
     [
-        ("graph networks", True, 0.999, 1.0),  # both
-        ("graph networks", False, 0.999, 1.0),  # words alone
+        ("graph networks", True, 0.99, 1.0),  # both
+        ("graph networks", False, 0.7, 0.701),  # words alone, of a paper that is far
         ("qqqq zzzz", True, 0.999, 1.0),  # meaning alone
         ("qqqq zzzz", False, 0.0, 0.39),  # neither
         ("the of", False, 0.0, 0.39),
@@ -142,9 +142,9 @@ def test_no_order_changes_by_strength(index: Index, searchers: dict[str, Searche
 @pytest.mark.parametrize(
     ("typed", "weight", "strength"),
     [
-        ("grpah", 0.35, 0.35),  # a slip in a short word
-        ("grap", 0.8, 0.35),  # the beginning of a word, which is looked for, and too short to be sure of
-        ("networkss", 0.8, 0.8),
+        ("grpah", 0.35, 0.7 * 0.35),  # a slip in a short word
+        ("grap", 0.8, 0.7 * 0.35),  # the beginning of a word, which is looked for, and too short to be sure of
+        ("networkss", 0.8, 0.7 * 0.8),
     ],
 )
 def test_a_word_that_was_guessed_counts_by_how_sure_it_is(

@@ -66,7 +66,7 @@ def _by_words(index: Index, ranking: Ranking) -> Iterator[Mask]:
 def _by_meaning(index: Index, ranking: Ranking) -> Iterator[Mask]:
     """Which papers are near the query; nothing if that cannot be told."""
     if "dense" in ranking.parts and (scale := index.scale) is not None:
-        yield np.array([scale.strength(score) >= WEAK for score in ranking.parts["dense"].tolist()], bool)
+        yield scale.strength(ranking.parts["dense"]) >= WEAK
 
 
 def _by_citations(ranking: Ranking) -> Iterator[Mask]:

@@ -27,6 +27,8 @@ from .scope import Scope
 BATCH = 256
 """Queries whose candidates are held at a time."""
 
+FAR = 0.7
+"""How much the words count that a paper far from the query shares with it: half of what is asked of another field is there by chance."""
 FIRST = 10
 """Papers of an answer whose best match tells how strong it is."""
 NEARER = 2.0
@@ -192,7 +194,7 @@ class Searcher:
 
         By meaning: how far the nearest one's score is from chance to as near as neighbouring papers are (`Scale`). By words:
         the share of the query's words that one paper has, by inverse document frequency, where a corrected word counts by its
-        certainty. None without a scale: fused scores are relative to the best candidate, however far that is.
+        certainty; `FAR` of it for a paper that is no nearer than chance, unless they are names. None without a scale: fused scores are relative to the best candidate, however far that is.
         """
         scale = self.scale()
         if scale is None or self.bm25 is None or not len(first):
@@ -201,8 +203,9 @@ class Searcher:
         whole = {**probe.own_terms, **{correction.term: 1.0 for correction in probe.corrections}}
         total = sum(weight * self.bm25.rarity(term) for term, weight in whole.items())
         certain = {**probe.own_terms, **{correction.term: correction.certainty for correction in probe.corrections}}
-        covered = float(self.bm25.covered_rarity(certain, candidates.rows[first], probe.fields).max()) / total if total else 0.0
-        return max(scale.strength(float(candidates.dense[first].max())), covered)
+        near = scale.strength(candidates.dense[first])
+        covered = self.bm25.covered_rarity(certain, candidates.rows[first], probe.fields) / total if total else np.zeros(len(first))
+        return float(np.maximum(near, covered if probe.fields else covered * (FAR + (1 - FAR) * near)).max())
 
     def believes(self, correction: Correction, vector: Vectors) -> bool:
         """Whether a correction is worth looking for: not a doubted one where the dense half knows what the query, (dim,),
@@ -210,8 +213,7 @@ class Searcher:
         scale = self.scale()
         if not correction.doubted or scale is None or self.bm25 is None:
             return True
-        nearest = float(self.near(vector[None], 1, self.scope)[0][1].max())
-        if scale.strength(nearest) < WEAK:
+        if scale.strength(self.near(vector[None], 1, self.scope)[0][1]).max() < WEAK:
             return True
         rows = self.bm25.rows_with([correction.term])
         brought = rows[np.linspace(0, len(rows) - 1, min(len(rows), len(scale.rows))).astype(np.int64)]

@@ -40,7 +40,9 @@ def matches(index: sr.Index, run: sr.Run, papers: list[dict[str, Any]]) -> set[s
     if "dense" not in ranking.parts:
         return by_words
     assert index.scale is not None
-    return by_words | {id for id, score in zip(ranking.ids, ranking.parts["dense"], strict=True) if index.scale.strength(score) >= WEAK}
+    return by_words | {
+        id for id, score in zip(ranking.ids, ranking.parts["dense"], strict=True) if index.scale.strength(np.array([score]))[0] >= WEAK
+    }
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "bm25", "dense"])
@@ -82,7 +84,7 @@ def test_papers_like_one_match_by_meaning_alone(scaled: sr.Index) -> None:
     run = scaled.similar("p0000", 300)
     scale = scaled.scale
     assert scale is not None
-    near = sum(scale.strength(score) >= WEAK for score in run[0].parts["dense"].tolist())
+    near = int((scale.strength(run[0].parts["dense"]) >= WEAK).sum())
     (facet,) = facets_of(scaled, run, ["year"])
     assert facet.papers == near < np.isfinite(run[0].parts["bm25"]).sum()
 

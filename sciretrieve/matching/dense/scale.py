@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...choices import Metric
-from ...types import Rows, Vectors
+from ...types import Rows, Scores, Vectors
 from ..scope import Scope
 from .vectors import VectorShard, vectors_at
 
@@ -36,9 +36,9 @@ class Scale:
     near: float
     rows: Rows
 
-    def strength(self, score: float) -> float:
-        """How much a score means, from 0 (no more than chance) to 1 (as near as neighbours)."""
-        return float(np.clip((score - self.chance) / (self.near - self.chance), 0.0, 1.0))
+    def strength(self, scores: Scores) -> Scores:
+        """How much scores mean, (n,), from 0 (no more than chance) to 1 (as near as neighbours)."""
+        return np.clip((scores - self.chance) / (self.near - self.chance), 0.0, 1.0)
 
 
 def scale(shards: Sequence[VectorShard], golden: Vectors | None, scope: Scope) -> Scale | None:
