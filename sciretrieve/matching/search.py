@@ -194,7 +194,8 @@ class Searcher:
 
         By meaning: how far the nearest one's score is from chance to as near as neighbouring papers are (`Scale`). By words:
         the share of the query's words that one paper has, by inverse document frequency, where a corrected word counts by its
-        certainty; `FAR` of it for a paper that is no nearer than chance, unless they are names. None without a scale: fused scores are relative to the best candidate, however far that is.
+        certainty; `FAR` of it for a paper that is no nearer than chance, unless they are names. None without a scale: fused
+        scores are relative to the best candidate, however far that is.
         """
         scale = self.scale()
         if scale is None or self.bm25 is None or not len(first):
