@@ -12,6 +12,8 @@ import numpy as np
 from ...files.schema import papers_of
 from ...matching.lexical import Analyzer, Bm25
 from ...matching.lexical.fields import field_term
+from ...matching.lexical.name_terms import YEARS
+from ...matching.lexical.words import WORD, fold
 from ...matching.scope import Scope
 from ...matching.sharding import by_shard
 from ...once import once
@@ -55,6 +57,12 @@ MOST_BY_NAME = 200
 """Papers that may be by authors of a name; what more are by is left to the search, which orders them."""
 MOSTLY_A_NAME, LIKELY_A_NAME = 0.7, 0.1
 """Of the papers with a word, the share that has it as an author's name, for it to be one by itself; and beside another name or a year."""
+PERHAPS_A_NAME = {False: 0.2, True: 0.05}
+"""The same beside the words of a title, without a year and with one: a look at the titles tells the rest."""
+LONGEST_SUBJECT = 8
+"""Words that may stand beside a name."""
+MOST_ON_A_SUBJECT = 20
+"""Papers that one author may have on it."""
 MOST_TRIED = 300
 """Titles whose terms are looked at for a slip."""
 
@@ -76,8 +84,9 @@ class Lookup:
         return match if len(match) else self._match(text, self.index.scope, [(TITLE, _Look.titled)])
 
     def meant(self, text: str, scope: Scope) -> Match:
-        """The papers of a scope that a typed text means: by their title, the beginning of it, either with slips of letters, by a reference
-        to them, a piece of their abstract, or names of their authors. None for words that are only about something, and without BM25."""
+        """The papers of a scope that a typed text means: by their title, the beginning of it, either with slips of letters, by a
+        reference to them, a piece of their abstract, names of their authors, or one of these with words of the title. None for words that
+        are only about something, and without BM25."""
         return self._match(text, scope, WAYS)
 
     def like(self, text: str, count: int) -> Rows:
@@ -225,6 +234,25 @@ class _Look:
             if (names.are_of(paper.authors) if is_name else names.are_of_one(paper.authors))
         ]
 
+    def by_an_author_on(self) -> list[int]:
+        """The few papers by an author that the text names, of the year that it names, whose titles have all of its other words."""
+        words = WORD.findall(fold(self.typed.text))
+        years = [word for word in words if YEARS.fullmatch(word)]
+        subject = [word for word in words if word not in years]
+        if len(years) > 1 or not 2 <= len(subject) - (not years) <= LONGEST_SUBJECT or not self.bm25.has_fields:
+            return []
+        shares = {word: self._share_of_names(word) for word in subject if len(word) > 2 and not word.isdigit()}
+        for name in sorted(shares, key=lambda word: -shares[word]):
+            if shares[name] < PERHAPS_A_NAME[bool(years)]:
+                break
+            others = self.analyzer.indexed(" ".join(word for word in subject if word != name))
+            rows = np.intersect1d(self.bm25.rows_with([name], "authors"), self.bm25.rows_with(others, "title"))
+            if years:
+                rows = np.intersect1d(rows, self.bm25.rows_with(years, "year"))
+            if len(rows := rows[self.scope.has(rows)]):
+                return rows.tolist() if len(rows) <= MOST_ON_A_SUBJECT else []
+        return []
+
     def _share_of_names(self, word: str) -> float:
         """How often a word is a name: of the papers that have it as an author's name or in their text, the share of the former."""
         as_name, term = self.bm25.frequency(field_term("authors", word)), self.analyzer.term(word)
@@ -246,5 +274,6 @@ WAYS: Sequence[tuple[str, Way]] = (
     (REFERENCE, _Look.cited),
     (TEXT, _Look.quoted),
     (NAMES, _Look.by_authors),
+    (NAMES, _Look.by_an_author_on),
 )
 """How a text may mean papers, the surest way first, and what it then is of them."""

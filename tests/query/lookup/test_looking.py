@@ -241,3 +241,47 @@ def test_nothing_moves_what_is_meant_from_its_place(tmp_path: Path, monkeypatch:
             others = [id for id in index.search(sr.Query("1", PAPERS[5]["title"]), 6, options)[0].ids if id not in named]
             if not options.diversify:
                 assert list(ranking.ids[2:])[: len(others)] == others[:4]
+
+
+ON_A_SUBJECT = [
+    {"id": "holography", "title": "Anti De Sitter Space And Holography", "authors": ["Edward Witten"], "year": 1998},
+    {"id": "baryons", "title": "Baryons and branes in anti de Sitter space", "authors": ["Witten, E."], "year": 1998},
+    {"id": "later", "title": "Anti de Sitter space again", "authors": ["Edward Witten"], "year": 2001},
+    {"id": "other", "title": "Multi-strings in anti de Sitter space", "authors": ["A. L. Larsen"], "year": 1998},
+    {"id": "large", "title": "The Large N Limit of Superconformal Field Theories", "authors": ["Juan Maldacena"], "year": 1997},
+    {"id": "small", "title": "Large and small black holes", "authors": ["Juan Maldacena"], "year": 1999},
+    {"id": "children", "title": "Reading and children", "authors": ["Neil Young"], "year": 2010},
+    # words that are mostly no names: a topic stays one
+    *({"id": f"young{number}", "title": f"Young children and reading, study {number}{number}", "year": 2000} for number in range(9)),
+    *({"id": f"invariants{number}", "title": f"On Seiberg-Witten invariants {number}{number}", "year": 1995} for number in range(30)),
+]
+
+
+def test_a_name_beside_words_of_titles_means_the_authors_papers_with_these(tmp_path: Path) -> None:
+    papers = [{"abstract": "Of space, fields and children.", **paper} for paper in ON_A_SUBJECT]
+    index = sr.open(sr.build(write_jsonl(tmp_path / "papers.jsonl", papers), tmp_path / "index", encoder=None).path)
+    meant = {
+        text: sorted(index.search(text, 5, group=False)[0].known)
+        for text in (
+            "witten 1998 anti de sitter",
+            "anti de sitter witten 2001",
+            "maldacena large N",
+            "maldacena large black holes",
+            "witten anti de sitter",
+            "witten 1998 wormholes",
+            "young children reading",
+            "seiberg witten invariants",
+            "holes",
+        )
+    }
+    assert meant == {
+        "witten 1998 anti de sitter": ["baryons", "holography"],
+        "anti de sitter witten 2001": ["later"],
+        "maldacena large N": ["large"],
+        "maldacena large black holes": ["small"],
+        "witten anti de sitter": [],  # where it is rarely a name, a year must say so
+        "witten 1998 wormholes": [],
+        "young children reading": [],
+        "seiberg witten invariants": [],
+        "holes": [],
+    }

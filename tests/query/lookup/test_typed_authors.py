@@ -51,7 +51,7 @@ QUERIES = [
     *("müller", "Muller", r"M{\"u}ller", "Anna Müller", "A. M. Muller", "muller young", "J. Müller 2010"),
     *("Neil Young", "young neil 2011", "young 2011", "young", "brown", "brown young", "kim brown", "N. Young", "A. Young"),
     *(
-        "vaswani tangible bits",
+        "vaswani gamma rays",
         "ishii 1999",
         "tangible",
         "2010",
