@@ -235,11 +235,12 @@ class _Look:
         ]
 
     def by_an_author_on(self) -> list[int]:
-        """The few papers by an author that the text names, of the year that it names, whose titles have all of its other words."""
+        """The few papers by an author that the text names, of the year that it names, whose titles have all of its other words; none for
+        words that a title has with the name."""
         words = WORD.findall(fold(self.typed.text))
         years = [word for word in words if YEARS.fullmatch(word)]
         subject = [word for word in words if word not in years]
-        if len(years) > 1 or not 2 <= len(subject) - (not years) <= LONGEST_SUBJECT or not self.bm25.has_fields:
+        if len(years) > 1 or not 2 <= len(subject) - (not years) <= LONGEST_SUBJECT or not self.bm25.has_fields or len(self._whole.rows):
             return []
         shares = {word: self._share_of_names(word) for word in subject if len(word) > 2 and not word.isdigit()}
         for name in sorted(shares, key=lambda word: -shares[word]):
