@@ -37,7 +37,7 @@ class Ranking:
     `rows` are the papers' rows in the index, which finds them faster by row than by id.
     `parts` has, for each half of the search that ran ("dense", "bm25") and for a reranker ("rerank"), the papers' scores
     there, aligned with `ids`; NaN where it has none. `also` has, if near-duplicates were grouped, the ids of the others in
-    each paper's group. `corrections` maps words that no paper has to their corrections. `strength` is how well the
+    each paper's group. `corrections` maps words that hardly a paper has, or none, to what they were taken for. `strength` is how well the
     best of the first papers match the query, from 0 to 1, see `matching.search.Searcher.strength`; None if unknown. A `listing`
     answers only demands on columns, which all its papers meet: their scores are 1. `known` has the ids of the papers that the query
     names, also of those beyond the ranking's end, and by what: "DOI", "title" and so on, see `types.Match`. `undecided` has the rows of

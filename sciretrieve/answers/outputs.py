@@ -182,7 +182,7 @@ def notes(answer: Answer) -> Lines:
                 yield f"no paper that may answer has the {name} {number}"
                 break
     for word, meant in answer.ranking.corrections.items():
-        yield f'no paper has "{word}", so "{meant}" was searched for; quote it to search for it unchanged'
+        yield f'"{word}" was taken for "{meant}"; quote it to search for it unchanged'
     if answer.lacks_meaning:
         yield "the vectors of this index were made elsewhere, and nothing here encodes a query: answered by words alone"
     if answer.ranking.weak:

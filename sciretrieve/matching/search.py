@@ -48,7 +48,7 @@ class Probe:
         vector: for dense search, (dim,).
         terms: for BM25, with their weights.
         own_terms: those that the query itself says; feedback adds others to `terms`.
-        corrections: which of the terms stand for words that no paper has.
+        corrections: which of the terms stand for words that hardly a paper has, or none.
         listing: whether nothing is asked for but values of columns, which all papers that may answer have alike.
         tokens: its token vectors, for late interaction.
         named: the papers that the query names, which come first.

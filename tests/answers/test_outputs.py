@@ -290,7 +290,7 @@ def test_views_in_json() -> None:
     assert value["corrections"] == [{"word": "haet", "meant": "heat"}]
     assert (value["strength"], value["weak"]) == (0.25, True)
     assert list(outputs.notes(whole_answer)) == [
-        'no paper has "haet", so "heat" was searched for; quote it to search for it unchanged',
+        '"haet" was taken for "heat"; quote it to search for it unchanged',
         "no paper matches well: the best of them are far from the query and have few of its words",
     ]
 

@@ -336,7 +336,7 @@ def test_nothing_changes_in_an_index_that_is_searched(built: Callable[..., Any],
 def test_a_corrected_word_is_told(index: sr.Index) -> None:
     typed = ("search", "grahp", "networ", "-i", index.path, "-k", "3", "--mode", "bm25")
     result = sciretrieve(*typed)
-    assert re.findall(r'no paper has "(\w+)", so "(\w+)" was searched for; quote it to search for it unchanged', result.stderr) == [
+    assert re.findall(r'"(\w+)" was taken for "(\w+)"; quote it to search for it unchanged', result.stderr) == [
         ("grahp", "graph"),
         ("networ", "networks"),
     ]

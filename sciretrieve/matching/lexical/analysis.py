@@ -7,7 +7,7 @@ its neighbour: vitamin D, type 2. docs/quality.md has the measurements.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from threading import local
 from typing import Any
@@ -78,6 +78,11 @@ class Analyzer:
         if len(word) < 2 or word in STOPWORDS:
             return None
         return str(self._stemmers.stemmer.stemWord(word if self.form == 2 else american(word)))
+
+    def stems(self, words: Iterable[str]) -> list[str]:
+        """The stems of words as they are written: their terms, but for British spellings and stop words. Far quicker than `term`."""
+        stems: list[str] = self._stemmers.stemmer.stemWords(list(words))
+        return stems
 
     def terms(self, text: str) -> list[str]:
         """The terms of the words of `text`, in order, with repetitions."""

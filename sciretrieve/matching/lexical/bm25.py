@@ -141,6 +141,11 @@ class LexicalShard:
         """How many papers of the corpus have a term. Raises CorruptData if these are more than there are."""
         return int(self._possible(self.frequencies[number : number + 1])[0])
 
+    def terms_of(self, least: int) -> list[str]:
+        """The shard's terms that at least so many papers of the corpus have."""
+        terms: list[str] = self.postings.terms.take(np.flatnonzero(self._possible(self.frequencies) >= least)).to_pylist()
+        return terms
+
     def _possible(self, frequencies: Frequencies) -> Frequencies:
         # viewed as unsigned, a negative number is a large one
         if len(frequencies) and frequencies.view(np.uint32).max() > self.statistics.papers:
@@ -301,6 +306,15 @@ class Bm25:
     def beginning_with(self, start: str) -> list[str]:
         """The terms that begin with `start`, ascending."""
         return sorted({term for shard in self.shards for term in shard.postings.beginning_with(start)})
+
+    @once
+    def common_terms(self) -> Callable[[int], frozenset[str]]:
+        """Gives the terms that at least so many papers of the corpus have."""
+
+        def common(least: int) -> frozenset[str]:
+            return frozenset(term for shard in self.shards for term in shard.terms_of(least))
+
+        return lru_cache(common)
 
     def rows_with(self, terms: Iterable[str], column: str | None = None) -> Rows:
         """The rows of the papers that have all of the terms in one place, ascending; none for no terms.

@@ -1,7 +1,8 @@
 """What was meant by the words of a query that no paper has: unfinished ones, and slips of a letter.
 
-A word that any paper has is never touched, nor one that is an author's or a venue's name, so a query that is spelt right
-means what it says. What this brings, and costs, is in docs/quality.md.
+A word that papers have is never given up, nor one that is an author's or a venue's name, so a query that is spelt right means
+what it says. Where hardly a paper has it, and very many have a word that is one slip away, those papers made the slip too:
+then both words are searched for. What this brings, and costs, is in docs/quality.md.
 """
 
 from __future__ import annotations
@@ -27,6 +28,12 @@ LONGEST_SLIP = 40
 LEAST_PAPERS = 2
 """Papers that must have a term for it to be what was meant: what one paper alone has is often misspelt itself."""
 
+FEW_PAPERS = 2
+"""Papers that may have made the same slip: a word that more of them have is one."""
+TIMES_AS_MANY = 500
+"""How many times as many papers must have a word for one with a slip in papers to stand for it as well. Of rare words in titles
+of hep-th, ACM-CR and SciFact that are a letter from such a word, most are slips; from 50 times on most are words."""
+
 SURE = 8
 """Letters from which a word with a slip is seldom another word: "bread" is one letter from "broad" and from "break"."""
 GUESSED, DOUBTED = 0.8, 0.35
@@ -44,13 +51,14 @@ READ = 30
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A word of a query that no paper has, the word that it is taken for, as papers spell it, that word's term, and its weight
-    in the query, below 1."""
+    """A word of a query that no paper has, or hardly any, the word that it is taken for, as papers spell it, that word's term, and its
+    weight in the query, below 1. Where papers have the word, both are searched for: `beside`."""
 
     word: str
     meant: str
     term: str
     weight: float
+    beside: bool = False
 
     @property
     def doubted(self) -> bool:
@@ -73,24 +81,30 @@ class Speller:
     texts: Callable[[Rows], Sequence[str]]
 
     def corrections(self, text: str, insisted: Collection[str] = ()) -> list[Correction]:
-        """What the unknown words of a query are taken for, in order; not those that the query insists on."""
+        """What the unknown and nearly unknown words of a query are taken for, in order; not those that the query insists on."""
         words = [(word, term) for word in self.analyzer.words(text) if (term := self.analyzer.term(word)) is not None]
         if len(words) > LONGEST_QUERY:
             return []
         last = len(words) - 1
-        unknown = {
-            word: (term, place == last)
+        rare = {
+            word: (term, papers, place == last)
             for place, (word, term) in enumerate(words)
             # words with digits are names, which are not guessed
-            if word.isalpha() and word not in insisted and not self.bm25.known_terms([term]) and not is_name(self.bm25, word)
+            if word.isalpha()
+            and word not in insisted
+            and (papers := self.bm25.frequency(term)) <= FEW_PAPERS
+            and not is_name(self.bm25, word)
         }
-        corrections = (self._corrected(word, term, unfinished) for word, (term, unfinished) in unknown.items())
+        corrections = (
+            self._beside(word, term, papers) if papers else self._corrected(word, term, unfinished)
+            for word, (term, papers, unfinished) in rare.items()
+        )
         return [correction for correction in corrections if correction is not None]
 
     def terms(self, text: str, corrections: Sequence[Correction]) -> dict[str, float]:
         """The weighted terms of a query, with what its words are taken for in place of these, and its single characters with those
         neighbours that they have in papers."""
-        corrected = {correction.word for correction in corrections}
+        corrected = {correction.word for correction in corrections if not correction.beside}
         typed = [term for word in self.analyzer.words(text) if word not in corrected and (term := self.analyzer.term(word)) is not None]
         joined = dict.fromkeys(term for term, _ in self.analyzer.joined(text, typed=True) if term not in typed)
         typed += self.bm25.known_terms(joined)
@@ -112,6 +126,17 @@ class Speller:
         terms = {self.analyzer.term(other) for other in slips}
         spelling = self._spelt((other for other in terms if other is not None and len(other) >= SHORTEST_SLIP), slips.__contains__)
         return Correction(word, *spelling, GUESSED if len(word) >= SURE else DOUBTED) if spelling else None
+
+    def _beside(self, word: str, term: str, papers: int) -> Correction | None:
+        """The word that so many more papers have that these few papers, too, may have meant it."""
+        least = papers * TIMES_AS_MANY
+        if len(term) < SHORTEST_SLIP or len(word) > LONGEST_SLIP or least > self.bm25.statistics.papers:
+            return None
+        slips = _slips(word)
+        # of a thousand words that papers have so often hardly one is near, which is seen at once; terms would have to be looked up
+        terms = self.bm25.common_terms(least).intersection(self.analyzer.stems(slips))
+        spelling = self._spelt((other for other in terms if len(other) >= SHORTEST_SLIP), slips.__contains__)
+        return Correction(word, *spelling, DOUBTED, beside=True) if spelling else None
 
     def _spelt(self, terms: Iterable[str], fits: Callable[[str], bool]) -> tuple[str, str] | None:
         """Of the terms, the commonest that papers spell with a word that fits: that word, the commonest such, and the term.

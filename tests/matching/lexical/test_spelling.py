@@ -91,6 +91,28 @@ def test_a_word_that_a_paper_has_is_what_was_meant(index: Index) -> None:
     assert ids(index, "elektrolyte") == ["p4"]
 
 
+@pytest.fixture(scope="module")
+def shared_slips(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    """An index of a thousand papers on theory, 600 of them on membranes, and of a few that misspell either."""
+    titles = ["Thoery of strings", "A membrone", "Gauge thoeries", *["Theory"] * 400, *["Theory of a membrane"] * 600]
+    return index_of(tmp_path_factory.mktemp("shared"), titles)
+
+
+def test_a_slip_that_few_papers_share_brings_the_right_words_papers_as_well(shared_slips: Index) -> None:
+    assert shared_slips.corrections("thoery of strings") == {"thoery": "theory"}
+    ranking = shared_slips.search("thoery of strings", 20, group=False)[0]
+    assert ranking.ids[:2] == ["p0", "p2"]  # what has the word as it was typed comes first
+    assert len(ranking) == 20
+    assert ids(shared_slips, '"thoery"') == ["p0"]
+
+
+def test_a_word_that_papers_have_is_given_up_for_none_and_joined_by_one_500_times_as_common(shared_slips: Index, tmp_path: Path) -> None:
+    assert shared_slips.corrections("membrone") == {"membrone": "membrane"}  # 600 papers for one
+    assert shared_slips.corrections("thoery") == {"thoery": "theory"}  # 1,000 for two
+    two_in_600 = index_of(tmp_path, ["Membrone", "The membrone", *["A membrane"] * 600])
+    assert two_in_600.corrections("membrone") == {}
+
+
 def test_only_the_last_word_is_unfinished(index: Index) -> None:
     assert index.corrections("netw graphs") == {}
 
