@@ -29,6 +29,7 @@ from .parameters import (
 )
 from .perturbing import robustness
 from .signatures import Without, takes_options
+from .training import leakage
 
 if TYPE_CHECKING:
     from ..evaluation import Benchmark, Suite
@@ -301,6 +302,9 @@ def benchmarks(context: typer.Context, format: PlainFormatOption = "table", debu
 app.command("list", cls=Command, epilog="Example: sciretrieve benchmarks list --format json")(list_benchmarks)
 app.command("show", cls=Command, epilog="Example: sciretrieve benchmarks show mdcr")(show)
 app.command("build", cls=Command, epilog="Example: sciretrieve benchmarks build cite --from papers.parquet --to data/mine")(build)
+app.command("leakage", cls=Command, epilog="Example: sciretrieve benchmarks leakage data/triplets --test scidocs-cite --data data/scidocs")(
+    leakage
+)
 app.command("fetch", cls=Command, epilog="Example: sciretrieve benchmarks fetch mdcr --to data/mdcr")(fetch)
 app.command("robustness", cls=Command, epilog="Example: sciretrieve benchmarks robustness papers.parquet --encoder specter2 -o report")(
     robustness

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +16,9 @@ from .console import Console, interruptible
 from .parameters import ANY_COLUMNS, Debug, Quiet, chosen_index
 from .signatures import takes_options
 
+if TYPE_CHECKING:
+    from ..evaluation.builders import CiteSettings
+
 
 @takes_options
 def build(
@@ -22,7 +26,7 @@ def build(
         str,
         typer.Argument(
             metavar="NAME",
-            help="cite, multi-scidocs, scidocs-cite, pmc-patients-zeroshot or scimult-search.",
+            help="cite, multi-scidocs, scidocs-cite, pmc-patients-zeroshot or scimult-search; or triplets, to train on.",
         ),
     ],
     source: Annotated[
@@ -65,12 +69,23 @@ def build(
             help="An index of the corpus, whose encoder chooses hard negatives; may be given more than once.",
         ),
     ] = None,
+    recipe: Annotated[
+        str | None, typer.Option("--recipe", metavar="NAME", help="How triplets are drawn: specter, specter2 or scimult.")
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--without",
+            metavar="BENCHMARK",
+            help="Leave papers out of triplets that are queries of beir:DIR or cite:DIR; may be given more than once.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="What is drawn by chance depends on it alone.")] = 0,
     columns: ColumnMap = ANY_COLUMNS,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Make a benchmark from a corpus whose papers cite each other, or rebuild a published one from its sources.
+    """Make a benchmark or a training set from a corpus whose papers cite each other, or rebuild a published benchmark from its sources.
 
     cite: papers are queries, and the papers that they cite, or that are cited with them, are relevant: among all papers with
     `evaluate beir:DIR` (`--split cocite` for co-citations), and among hard candidates with `evaluate cite:DIR`.
@@ -80,13 +95,15 @@ def build(
     scidocs-cite (with scidocs-cocite): from SciDocs' metadata. pmc-patients-zeroshot: from PMC-Patients' queries, PPR corpus
     and judgements. scimult-search: its sets SciFact and NFCorpus, from BEIR's directories.
 
+    triplets: a training set, of papers, others that they cite, and others that they do not, by the recipe of a paper.
+
     The same corpus, options and seed give the same files. The folder appears when all is written.
     """
     from ..evaluation.builders import ANY, CiteSettings, build_cite, build_published, build_scidocs_like
 
     console = Console(quiet)
     settings = replace(
-        ANY if name == "multi-scidocs" else CiteSettings(),
+        {"multi-scidocs": ANY, "triplets": CiteSettings(cited=1)}.get(name, CiteSettings()),
         references=references,
         citations=citations,
         field=field,
@@ -96,7 +113,13 @@ def build(
     )
     settings = replace(settings, cited=cited or settings.cited, cocited=cocited or settings.cocited)
     with interruptible(console, "nothing was written"):
-        if name == "cite":
+        if name == "triplets":
+            if indexes or cocited:
+                raise InvalidRequest("triplets are drawn by who cites whom: leave out --index and --cocited")
+            _build_triplets(source, to, recipe, settings, without or (), columns, console)
+        elif recipe is not None or without:
+            raise InvalidRequest("--recipe and --without are for triplets, which are trained on")
+        elif name == "cite":
             build_cite(source, to, settings, columns=columns, progress=console)
         elif name == "multi-scidocs":
             if settings.indexes:
@@ -111,3 +134,13 @@ def build(
     for path in sorted(to.rglob("*")):
         if path.is_file():
             console.note(f"{in_bytes(path.stat().st_size):>9}  {path}")
+
+
+def _build_triplets(
+    source: list[str], to: Path, recipe: str | None, settings: CiteSettings, without: Sequence[str], columns: ColumnMap, console: Console
+) -> None:
+    from ..training import RECIPES, build_triplets
+
+    if recipe is None:
+        raise InvalidRequest(f"name how triplets are drawn with --recipe: {', '.join(RECIPES)}")
+    build_triplets(source, to, recipe, settings, without=without, columns=columns, progress=console)

@@ -15,6 +15,7 @@ import pyarrow as pa
 from ...errors import InvalidRequest, NotFound, UnknownName
 from ...files.schema import letters
 from ...files.streams import bare_name
+from ...once import once
 from ...papers.corpora import Corpus
 from ...papers.corpora.formats import format_of
 from ...query.citations import REFERENCES, Graph, Names, identifying_columns, read
@@ -35,15 +36,20 @@ class Collection:
         ids: (n,), in the corpus's order.
         graph: who cites whom.
         full: whether each has a title and an abstract, (n,).
-        fields: the field of each, "" for none; None if the corpus has no fields.
+        field_sets: the fields of each, the main one first; None if the corpus has no fields.
         notes: what was read as what, and what was left out.
     """
 
     ids: list[str]
     graph: Graph
     full: np.ndarray[tuple[int], np.dtype[np.bool_]]
-    fields: list[str] | None
+    field_sets: list[tuple[str, ...]] | None
     notes: list[str]
+
+    @once
+    def fields(self) -> list[str] | None:
+        """The main field of each, "" for none; None if the corpus has no fields."""
+        return None if self.field_sets is None else [next(iter(names), "") for names in self.field_sets]
 
 
 def read_collection(corpus: Corpus, settings: CiteSettings) -> Collection:
@@ -56,7 +62,7 @@ def read_collection(corpus: Corpus, settings: CiteSettings) -> Collection:
     """
     ids: list[str] = []
     full: list[bool] = []
-    field_columns: dict[str, list[str]] = {}
+    field_columns: dict[str, list[tuple[str, ...]]] = {}
     columns: dict[str, None] = {}
     named: list[tuple[Rows, pa.Table]] = []
     for batch in corpus.batches():
@@ -70,8 +76,8 @@ def read_collection(corpus: Corpus, settings: CiteSettings) -> Collection:
         for name in table.column_names:
             if name == settings.field or (settings.field is None and _rank(name, FIELDS) is not None):
                 values = field_columns.setdefault(name, [])
-                values += [""] * (first - len(values))
-                values += [_field(value) for value in table[name].to_pylist()]
+                values += [()] * (first - len(values))
+                values += [_fields(value) for value in table[name].to_pylist()]
     if not ids:
         raise InvalidRequest(f"{corpus.name} holds no papers")
     if settings.field is not None and settings.field not in columns:
@@ -83,14 +89,14 @@ def read_collection(corpus: Corpus, settings: CiteSettings) -> Collection:
     else:
         pairs, note = _from_column(corpus, _references_column(settings, list(columns)), Names(named), row_of)
     notes.append(note)
-    fields = None
+    field_sets = None
     if filled := sorted((name for name in field_columns if any(field_columns[name])), key=lambda name: _rank(name, FIELDS) or 0):
-        fields = field_columns[filled[0]]
-        fields += [""] * (len(ids) - len(fields))
+        field_sets = field_columns[filled[0]]
+        field_sets += [()] * (len(ids) - len(field_sets))
         notes.append(f"fields are read from {filled[0]!r}")
     elif settings.field is not None:
         raise InvalidRequest(f"the column {settings.field!r} names no field")
-    return Collection(ids, Graph.of(len(ids), pairs), np.array(full), fields, notes)
+    return Collection(ids, Graph.of(len(ids), pairs), np.array(full), field_sets, notes)
 
 
 def _references_column(settings: CiteSettings, columns: list[str]) -> str:
@@ -181,18 +187,18 @@ def _rank(name: str, known: tuple[str, ...]) -> int | None:
     return known.index(letters(name)) if letters(name) in known else None
 
 
-def _field(value: Any) -> str:
-    """The first field that a value names, "" for none: a text, a list, or objects with a name."""
+def _fields(value: Any) -> tuple[str, ...]:
+    """The fields that a value names, each once: a text, a list, or objects with a name."""
     if isinstance(value, str):
         try:
             parsed = json.loads(value) if value.lstrip()[:1] in ("[", "{") else value.strip()
         except (ValueError, RecursionError):
             parsed = value.strip()
-        return parsed if isinstance(parsed, str) else _field(parsed)
+        return tuple(filter(None, (parsed,))) if isinstance(parsed, str) else _fields(parsed)
     if isinstance(value, list | tuple):
-        return next(filter(None, map(_field, value)), "")
+        return tuple(dict.fromkeys(name for part in value for name in _fields(part)))
     if isinstance(value, Mapping):
         field = value.get("field")
         inner = field if isinstance(field, Mapping) else value
-        return next((str(inner[key]).strip() for key in FIELD_KEYS if isinstance(inner.get(key), str)), "")
-    return "" if value is None else str(value).strip()
+        return tuple(filter(None, [next((str(inner[key]).strip() for key in FIELD_KEYS if isinstance(inner.get(key), str)), "")]))
+    return () if value is None else tuple(filter(None, [str(value).strip()]))

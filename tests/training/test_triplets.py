@@ -1,0 +1,299 @@
+"""`benchmarks build triplets`: every constraint of every recipe, by plain loops over a thousand made-up papers."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sciretrieve.errors import InvalidRequest, NotFound, UnknownName
+from sciretrieve.evaluation.builders import CiteSettings, build_cite
+from sciretrieve.training import RECIPES, build_triplets, leakage
+from tests.command_line import sciretrieve
+from tests.made_up import SHARED, write_jsonl
+
+FIELDS = ("physics", "biology", "art", "law")
+PAPERS = 1000
+
+
+def papers(*, has_fields: bool = True) -> list[dict[str, Any]]:
+    """Made-up papers, each with a title of its own, that cite earlier ones, the first ones most often; some lack an abstract, a field, or
+    references."""
+    chance = random.Random(11)
+    rows: list[dict[str, Any]] = []
+    for place in range(PAPERS):
+        cited = {int(place * chance.random() ** 1.5) for _ in range(chance.randint(0, 10))} if place else set()
+        row = {
+            "id": f"p{place:04d}",
+            "title": f"On the title of paper {place}",
+            "abstract": "" if chance.random() < 0.1 else f"It is about {place}.",
+            "references": [*(rows[other]["id"] for other in sorted(cited)), f"elsewhere{place}"],
+        }
+        if has_fields:
+            row["fields"] = chance.sample(FIELDS, chance.choice([0, 1, 1, 2]))
+        rows.append(row)
+    return rows
+
+
+def columns(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"fieldsOfStudy" if name == "fields" else name: value for name, value in row.items()} for row in rows]
+
+
+def made(to: Path, recipe: str, rows: list[dict[str, Any]] | None = None, *, without: tuple[str, ...] = (), **settings: Any) -> Path:
+    build_triplets(columns(papers() if rows is None else rows), to, recipe, CiteSettings(cited=1, **settings), without=without)
+    return to
+
+
+def triplets(folder: Path) -> list[tuple[str, str, str, str]]:
+    with (folder / "triplets.tsv").open(encoding="utf-8", newline="") as file:
+        header, *lines = csv.reader(file, delimiter="\t")
+    assert header == ["query-id", "positive-id", "negative-id", "kind"]
+    return [(line[0], line[1], line[2], line[3]) for line in lines]
+
+
+def cites(rows: list[dict[str, Any]]) -> dict[str, set[str]]:
+    known = {row["id"] for row in rows}
+    return {row["id"]: {other for other in row["references"] if other in known} for row in rows}
+
+
+def by_query(folder: Path) -> dict[str, list[tuple[str, str, str]]]:
+    grouped: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
+    for query, *rest in triplets(folder):
+        grouped[query].append((rest[0], rest[1], rest[2]))
+    return grouped
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("triplets")
+    return {recipe: made(folder / recipe, recipe) for recipe in RECIPES}
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_what_all_recipes_promise(folders: dict[str, Path], recipe: str) -> None:
+    rows = papers()
+    full = {row["id"] for row in rows if row["abstract"]}
+    links = cites(rows)
+    drawn = triplets(folders[recipe])
+    assert len(set(drawn)) == len(drawn) > 500
+    for query, positive, negative, kind in drawn:
+        assert {query, positive, negative} <= full
+        assert len({query, positive, negative}) == 3
+        assert positive in links[query]
+        assert negative not in links[query]
+        through = {positive} if recipe == "scimult" else links[query] & full
+        assert (negative in set().union(*(links[other] for other in through))) == (kind == "hard")
+    lines = [json.loads(line) for line in (folders[recipe] / "corpus.jsonl").read_text().splitlines()]
+    assert [line["_id"] for line in lines] == sorted({id for triplet in drawn for id in triplet[:3]})
+    facts = json.loads((folders[recipe] / "training.json").read_text())
+    assert facts["triplets"] == len(drawn)
+    assert facts["queries"] == len({triplet[0] for triplet in drawn})
+    assert facts["kinds"] == dict(Counter(triplet[3] for triplet in drawn))
+    texts = {row["id"]: row for row in rows}
+    bare = [line for line in lines if not line["text"]]
+    assert all(line["title"] == texts[line["_id"]]["title"] for line in lines)
+    assert all(line["text"] in ("", texts[line["_id"]]["abstract"]) for line in lines)
+    assert facts["title_only"] == len(bare)
+    assert (0.02 < len(bare) / len(lines) < 0.09) == (recipe == "specter2")
+    assert bool(bare) == (recipe == "specter2")
+
+
+def reachable(links: dict[str, set[str]], full: set[str], query: str) -> set[str]:
+    return set().union(*(links[other] for other in links[query] & full)) & full - links[query] - {query}
+
+
+def test_specter_draws_two_hard_and_three_easy_ones(folders: dict[str, Path]) -> None:
+    rows = papers()
+    full, links = {row["id"] for row in rows if row["abstract"]}, cites(rows)
+    grouped = by_query(folders["specter"])
+    possible = {id for id in full if reachable(links, full, id)}
+    assert set(grouped) == possible
+    for query, drawn in grouped.items():
+        kinds = Counter(kind for *_, kind in drawn)
+        pairs = len(links[query] & full) * len(reachable(links, full, query))
+        assert kinds == {"hard": min(2, pairs), "easy": 5 - min(2, pairs)}
+
+
+def test_specter2_draws_four_hard_ones_and_two_of_each_kind_of_field(folders: dict[str, Path]) -> None:
+    rows = papers()
+    full, links = {row["id"] for row in rows if row["abstract"]}, cites(rows)
+    fields = {row["id"]: set(row["fields"]) for row in rows}
+    grouped = by_query(folders["specter2"])
+    assert set(grouped) == {id for id in full if reachable(links, full, id)}
+    for query, drawn in grouped.items():
+        hard = min(4, len(reachable(links, full, query)))
+        kinds = Counter(kind for *_, kind in drawn)
+        if fields[query]:
+            assert kinds == {"hard": hard, "same fields": 2, "shared field": 2, "other fields": 2}
+        else:
+            assert kinds == {"hard": hard, "easy": 6}
+        assert len({negative for _, negative, _ in drawn}) == len(drawn)
+        uses = Counter(positive for positive, *_ in drawn)  # each positive in turn
+        assert max(uses.values()) - min(uses[id] for id in links[query] & full) <= 1
+        for _, negative, kind in drawn:
+            if kind == "same fields":
+                assert fields[negative] == fields[query]
+            elif kind == "shared field":
+                assert fields[negative] & fields[query]
+            elif kind == "other fields":
+                assert not fields[negative] & fields[query]
+
+
+def test_specter2_without_fields_draws_six_by_chance(tmp_path: Path) -> None:
+    made(tmp_path / "set", "specter2", papers(has_fields=False))
+    assert {kind for *_, kind in triplets(tmp_path / "set")} == {"hard", "easy"}
+    assert {Counter(kind for *_, kind in drawn)["easy"] for drawn in by_query(tmp_path / "set").values()} == {6}
+
+
+def test_scimult_draws_one_for_each_pair_and_a_hard_one_where_there_is_any(folders: dict[str, Path]) -> None:
+    rows = papers()
+    full, links = {row["id"] for row in rows if row["abstract"]}, cites(rows)
+    drawn = triplets(folders["scimult"])
+    assert {(query, positive) for query, positive, *_ in drawn} == {(id, other) for id in full for other in links[id] & full}
+    for query, positive, _, kind in drawn:
+        assert (kind == "hard") == bool(links[positive] & full - links[query] - {query})
+
+
+def test_the_seed_alone_decides(folders: dict[str, Path], tmp_path: Path) -> None:
+    again, other = made(tmp_path / "again", "specter"), made(tmp_path / "other", "specter", seed=1)
+    for name in ("triplets.tsv", "corpus.jsonl", "training.json"):
+        assert (again / name).read_bytes() == (folders["specter"] / name).read_bytes()
+    assert set(triplets(other)) != set(triplets(again))
+    few = made(tmp_path / "few", "specter", queries=20)
+    assert all(drawn == by_query(again)[query] for query, drawn in by_query(few).items())
+    assert 10 < len(by_query(few)) <= 20
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_no_test_query_and_none_of_its_pairs_is_ever_there(tmp_path: Path, recipe: str) -> None:
+    rows = papers()
+    build_cite(columns(rows), tmp_path / "tests", CiteSettings(queries=60, cited=3, cocited=3))
+    renamed = [row | {"id": "x" + row["id"], "references": ["x" + other for other in row["references"]]} for row in rows]
+    for corpus, mark in ((rows, ""), (renamed, "x")):  # known by its id, and by its title
+        name = f"beir:{tmp_path / 'tests'}"
+        folder = made(tmp_path / f"set{mark}", recipe, corpus, without=(name,))
+        tested = {
+            mark + json.loads(line)["_id"]
+            for file in ("queries.jsonl", "queries-cocite.jsonl")
+            for line in (tmp_path / "tests" / file).read_text().splitlines()
+        }
+        assert len(tested) > 60
+        drawn = triplets(folder)
+        assert len(drawn) > 200
+        assert not tested & {id for triplet in drawn for id in triplet[:3]}
+        leak = leakage(folder, name)
+        assert (leak.queries, leak.trained_queries, leak.trained_pairs) == (len(tested), (), ())
+        assert leak.trained_relevant
+
+
+def test_leakage_counts_test_papers_by_id_or_title_and_pairs(tmp_path: Path, folders: dict[str, Path]) -> None:
+    rows = papers()
+    build_cite(columns(rows), tmp_path / "tests", CiteSettings(queries=60, cited=3, cocited=1000))
+    qrels = [line.split("\t") for line in (tmp_path / "tests" / "qrels" / "test.tsv").read_text().splitlines()[1:]]
+    drawn = triplets(folders["scimult"])
+    trained = {id for triplet in drawn for id in triplet[:3]}
+    leak = leakage(folders["scimult"], f"beir:{tmp_path / 'tests'}")
+    queries, relevant = {query for query, *_ in qrels}, {other for _, other, _ in qrels}
+    assert (leak.queries, leak.relevant, leak.pairs) == (len(queries), len(relevant), len(qrels))
+    assert set(leak.trained_queries) == queries & trained
+    assert set(leak.trained_relevant) == relevant & trained
+    pairs = {(query, other) for query, other, _ in qrels}
+    assert set(leak.trained_pairs) == pairs & ({triplet[:2] for triplet in drawn} | {(triplet[1], triplet[0]) for triplet in drawn})
+    assert leak.trained_pairs
+
+
+def test_leakage_reads_the_format_of_scirepeval(tmp_path: Path) -> None:
+    rows = papers()
+    build_cite(columns(rows), tmp_path / "tests", CiteSettings(queries=60, cited=3, cocited=1000))
+    query, positive, _ = (tmp_path / "tests" / "qrels" / "test.tsv").read_text().splitlines()[1].split("\t")
+    titles = {row["id"]: row["title"] for row in rows}
+    row = {
+        "query": {"corpus_id": 1, "title": titles[query].upper(), "abstract": ""},
+        "pos": {"corpus_id": 2, "title": titles[positive] + ".", "abstract": ""},
+        "neg": {"corpus_id": 3, "title": "Something else", "abstract": None},
+    }
+    (tmp_path / "set.json").write_text(json.dumps([row]))
+    write_jsonl(tmp_path / "set.jsonl", [row])
+    for name in ("set.json", "set.jsonl"):
+        leak = leakage(tmp_path / name, f"beir:{tmp_path / 'tests'}")
+        assert leak.trained_queries == (query,)
+        assert set(leak.trained_relevant) == {positive} | ({query} & set(leak.trained_relevant))
+        assert leak.trained_pairs == ((query, positive),)
+
+
+@pytest.mark.skipif(not (SHARED / "scirepeval-sample").is_dir(), reason="the real data are not here")
+def test_leakage_of_the_papers_own_triplets() -> None:
+    leak = leakage(SHARED / "scirepeval-sample" / "specter_small.json", f"beir:{SHARED / 'acm'}")
+    assert (leak.queries, leak.relevant, len(leak.trained_relevant)) == (0, 528, 4)
+
+
+def test_the_commands_make_a_set_and_say_what_leaks(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "papers.jsonl", columns(papers()))
+    sciretrieve(
+        "benchmarks", "build", "cite", "--from", tmp_path / "papers.jsonl", "--to", tmp_path / "tests", "--queries", "50", "--quiet"
+    )
+    made_set = sciretrieve(
+        *("benchmarks", "build", "triplets", "--recipe", "specter2", "--from", tmp_path / "papers.jsonl"),
+        *("--without", f"beir:{tmp_path / 'tests'}", "--to", tmp_path / "set"),
+    )
+    assert "papers of the corpus are test queries, and are left out" in made_set.stderr
+    assert "fields are read from 'fieldsOfStudy'" in made_set.stderr
+    printed = sciretrieve("benchmarks", "leakage", tmp_path / "set", "--test", f"beir:{tmp_path / 'tests'}").stdout
+    assert re.search(r"  0 of \d+ \(0\.0%\)  \d+ of [\d,]+ \(\d+\.\d%\)  0 of [\d,]+ \(0\.0%\)\n", printed)
+    (leak,) = json.loads(
+        sciretrieve("benchmarks", "leakage", tmp_path / "set", "--test", f"beir:{tmp_path / 'tests'}", "--format", "json").stdout
+    )
+    assert leak["trained_queries"] == []
+    assert len(leak["trained_relevant"]) <= leak["relevant"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["triplets"], "name how triplets are drawn with --recipe: specter, specter2, scimult"),
+        (["triplets", "--recipe", "spectre"], "unknown recipe 'spectre'; did you mean"),
+        (["triplets", "--recipe", "specter", "--cocited", "3"], "leave out --index and --cocited"),
+        (["cite", "--recipe", "specter"], "--recipe and --without are for triplets"),
+        (["triplets", "--recipe", "specter", "--cited", "500"], "the recipe specter makes no triplet"),
+        (["triplets", "--recipe", "specter", "--without", "beir:nowhere"], "nowhere"),
+    ],
+)
+def test_a_wrong_command_is_a_line(tmp_path: Path, arguments: list[str], message: str) -> None:
+    write_jsonl(tmp_path / "papers.jsonl", columns(papers()[:200]))
+    result = sciretrieve("benchmarks", "build", *arguments, "--from", tmp_path / "papers.jsonl", "--to", tmp_path / "set")
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert not (tmp_path / "set").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("set.json", "[{]", "is not JSON"),
+        ("set.json", '{"query": 1}', "is no list of triplets"),
+        ("set.json", '[{"query": {"title": "x"}}]', "triplet 1: 'query' is no paper"),
+        ("triplets.tsv", "a\tb\n", "does not begin with the columns query-id"),
+        ("triplets.tsv", "query-id\tpositive-id\tnegative-id\tkind\np\tp\n", "line 2: 2 columns"),
+        ("triplets.tsv", "query-id\tpositive-id\tnegative-id\tkind\np\tp\tq\thard\n", "line 2, names the paper 'q'"),
+    ],
+)
+def test_a_broken_set_is_named(tmp_path: Path, name: str, text: str, message: str) -> None:
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "p", "title": "t", "text": "a"}\n')
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InvalidRequest, match=message.replace("(", r"\(")):
+        leakage(tmp_path if name == "triplets.tsv" else tmp_path / name, "beir:nowhere")
+
+
+def test_what_is_no_set_or_recipe_is_said(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match=r"has no corpus\.jsonl"):
+        leakage(tmp_path, "beir:nowhere")
+    with pytest.raises(NotFound, match="there is no training set at"):
+        leakage(tmp_path / "nothing", "beir:nowhere")
+    with pytest.raises(UnknownName, match="recipe"):
+        build_triplets(papers(), tmp_path / "set", "other")
