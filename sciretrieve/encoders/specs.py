@@ -139,7 +139,7 @@ class EncoderSpec:
 
     def roles(self, task: str) -> tuple[str, ...]:
         """The parts that a task needs: of a set of adapters only its own, in other layouts every part."""
-        if self.layout == "adapters":
+        if self.layout in ("adapters", "packed"):
             return ("base", task) if task else ("base",)
         return tuple(self.parts)
 

@@ -15,6 +15,7 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.catalogue import GRANITE, GRANITE_PACK
+from sciretrieve.encoders.resolving import resolve
 from sciretrieve.encoders.specs import EncoderRequest
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.encoders.weights import obtain
@@ -54,6 +55,39 @@ def test_granite_is_what_transformers_makes_of_the_packages_weights() -> None:
 def test_a_model_of_ones_own_in_a_pack(pack: Path) -> None:
     texts = ["graph networks", "ü", "a" * 200]
     np.testing.assert_allclose(encoded(encoder_of(pack), texts), vectors(*plain_model(pack), texts, 64), atol=1e-4)
+
+
+@pytest.mark.embedded_encoder
+def test_an_adapter_on_a_pack_is_what_the_adapters_library_makes_of_it(pack: Path, tmp_path: Path) -> None:
+    """On papers, on queries, or on both; and each by itself."""
+    adapters, torch = pytest.importorskip("adapters"), pytest.importorskip("torch")
+    model, tokenizer = plain_model(pack)
+    adapters.init(model)
+    torch.manual_seed(5)
+    expected = {}
+    for name in ("one", "two"):
+        model.add_adapter(name, config="seq_bn")
+        for key, parameter in model.named_parameters():
+            if f".{name}." in key:
+                torch.nn.init.normal_(parameter, std=0.3)
+        model.save_adapter(str(tmp_path / name), name, with_head=False)
+        model.set_active_adapters(name)
+        model.eval()
+        expected[name] = vectors(model, tokenizer, TEXTS[:3], 64)
+    plain = encoder_of(pack)
+    spec = plain.spec
+    for request, paper, query in (
+        (EncoderRequest("granite", adapter=str(tmp_path / "one")), "one", None),
+        (EncoderRequest("granite", query_adapter=str(tmp_path / "two")), None, "two"),
+        (EncoderRequest("granite", adapter=str(tmp_path / "one"), query_adapter=str(tmp_path / "two")), "one", "two"),
+    ):
+        adapted = resolve(request)
+        encoder = TextEncoder(dataclasses.replace(adapted, parts=adapted.parts | spec.parts, max_length=64), request, "fp32", "cpu")
+        papers = encoder.encode_papers([sr.Paper(str(number), text) for number, text in enumerate(TEXTS[:3])])
+        plain_papers = plain.encode_papers([sr.Paper(str(number), text) for number, text in enumerate(TEXTS[:3])])
+        np.testing.assert_allclose(papers, plain_papers if paper is None else expected[paper], atol=1e-4)
+        np.testing.assert_allclose(encoded(encoder, TEXTS[:3]), encoded(plain, TEXTS[:3]) if query is None else expected[query], atol=1e-4)
+    assert np.abs(expected["one"] - expected["two"]).max() > 0.01
 
 
 def test_the_hubs_form_of_the_same_weights_gives_the_same_vectors(pack: Path, models: Path) -> None:

@@ -24,11 +24,19 @@ def load_adapter(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> L
     """
     model, loaded_model = _base(folders["base"])
     if task:
-        _add_adapter(model, folders[task], task)
-        with reading(folders[task]):
-            model.set_active_adapters(task)
-        _check_that_it_changes_states(model, loaded_model, f"the adapter in {folders[task]}")
+        activate(model, loaded_model, folders[task], task)
     return loaded_model
+
+
+def activate(model: Any, loaded_model: LoadedModel, folder: Path, task: str) -> None:
+    """Load the adapter of a task into a model that takes adapters, the same as the loaded one, and make it active.
+
+    Raises: as `load_adapter`.
+    """
+    _add_adapter(model, folder, task)
+    with reading(folder):
+        model.set_active_adapters(task)
+    _check_that_it_changes_states(model, loaded_model, f"the adapter in {folder}")
 
 
 def load_fusion(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
@@ -96,7 +104,7 @@ def _check_that_it_changes_states(model: Any, loaded_model: LoadedModel, what: s
     """Refuse adapters that are loaded but do nothing, the known trap of this library (adapter-hub/adapters #815)."""
     import torch
 
-    ids = torch.tensor([loaded_model.tokenizer.encode(PROBE).ids])
+    ids = torch.tensor([loaded_model.tokenizer.encode(PROBE).ids[: loaded_model.positions]])
     active_adapters = model.active_adapters
     with torch.no_grad():
         adapted_states = loaded_model.model(ids, torch.ones_like(ids))

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ...errors import CorruptData
 from ..specs import EncoderSpec
+from .bottleneck import activate
 from .loading import LoadedModel, fill, reading, states_of
 from .plain import check_vocabulary
 
@@ -33,11 +34,12 @@ Weights = NDArray[np.float32]
 
 
 def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedModel:
-    """The model in fp32.
+    """The model in fp32, with the adapter of `task` active; with none if `task` is "".
 
     Raises:
         CorruptData: the file is not of this format, is damaged, or gives other weights than those that are known.
-        InvalidRequest: it lacks some of the model, or the tokenizer has tokens that the model has no embedding for.
+        InvalidRequest: it lacks some of the model, the tokenizer has tokens that the model has no embedding for, or the adapter was made
+            for another model or does not change this one's output.
     """
     part = spec.parts["base"]
     path = folders["base"] / part.files[0]
@@ -63,7 +65,13 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
         tokenizer = Tokenizer.from_str(tokenizer_json)
     fill(model, _as_transformers_names_them(tensors), path)
     check_vocabulary(tokenizer, config, path)
-    return LoadedModel(states_of(model), tokenizer, "</s>", arch["max_positions"] - arch["position_offset"])
+    loaded_model = LoadedModel(states_of(model), tokenizer, "</s>", arch["max_positions"] - arch["position_offset"])
+    if task:
+        import adapters
+
+        adapters.init(model)
+        activate(model, loaded_model, folders[task], task)
+    return loaded_model
 
 
 def read(path: Path) -> tuple[dict[str, Any], str, dict[str, Weights]]:
