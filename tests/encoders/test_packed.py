@@ -82,7 +82,7 @@ def test_an_adapter_on_a_pack_is_what_the_adapters_library_makes_of_it(pack: Pat
         (EncoderRequest("granite", adapter=str(tmp_path / "one"), query_adapter=str(tmp_path / "two")), "one", "two"),
     ):
         adapted = resolve(request)
-        encoder = TextEncoder(dataclasses.replace(adapted, parts=adapted.parts | spec.parts, max_length=64), request, "fp32", "cpu")
+        encoder = TextEncoder(dataclasses.replace(adapted, parts={**adapted.parts, **spec.parts}, max_length=64), request, "fp32", "cpu")
         papers = encoder.encode_papers([sr.Paper(str(number), text) for number, text in enumerate(TEXTS[:3])])
         plain_papers = plain.encode_papers([sr.Paper(str(number), text) for number, text in enumerate(TEXTS[:3])])
         np.testing.assert_allclose(papers, plain_papers if paper is None else expected[paper], atol=1e-4)
