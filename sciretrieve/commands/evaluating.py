@@ -19,6 +19,7 @@ from .console import Console, interruptible, say
 from .making import build
 from .parameters import (
     Address,
+    Data,
     Debug,
     Distributed,
     PlainFormat,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from ..evaluation import Benchmark, Suite
 
 
-Data = Annotated[Path | None, typer.Option("--data", metavar="DIR", help="The folder with the benchmark's files.")]
 QrelsFile = Annotated[Path | None, typer.Option("--qrels", metavar="FILE", help="Judgements: TREC's or BEIR's columns, or JSON.")]
 EVALUATING = EvaluationOptions()
 

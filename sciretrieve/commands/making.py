@@ -103,7 +103,7 @@ def build(
 
     console = Console(quiet)
     settings = replace(
-        {"multi-scidocs": ANY, "triplets": CiteSettings(cited=1)}.get(name, CiteSettings()),
+        ANY if name in ("multi-scidocs", "triplets") else CiteSettings(),
         references=references,
         citations=citations,
         field=field,

@@ -122,6 +122,7 @@ Fields: TypeAlias = Annotated[
         autocompletion=completing.columns,
     ),
 ]
+Data: TypeAlias = Annotated[Path | None, typer.Option("--data", metavar="DIR", help="The folder with the benchmark's files.")]
 Append: TypeAlias = Annotated[
     Path | None,
     typer.Option("--append", metavar="FILE", help="Add the papers to this .bib, .ris or CSL .json file, unless it has them."),

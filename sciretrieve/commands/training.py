@@ -11,7 +11,7 @@ import typer
 
 from . import completing
 from .console import say
-from .parameters import Debug, PlainFormatOption
+from .parameters import Data, Debug, PlainFormatOption
 
 
 def leakage(
@@ -28,7 +28,7 @@ def leakage(
             "--test", metavar="BENCHMARK", help="As for `evaluate`; may be given more than once.", autocompletion=completing.benchmarks
         ),
     ],
-    data: Annotated[Path | None, typer.Option("--data", metavar="DIR", help="The folder with the benchmark's files.")] = None,
+    data: Data = None,
     format: PlainFormatOption = "table",
     debug: Debug = False,
 ) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..types import Paper
-from .held_out import plain_title, read_tested
+from .held_out import names_of, read_tested
 from .training_set import TrainingSet, read_training_set
 
 
@@ -63,11 +63,11 @@ def leakage(training: str | Path, benchmark: str, data: str | Path | None = None
 
 def _same_papers(training_set: TrainingSet, papers: Mapping[str, Paper]) -> dict[str, set[str]]:
     """The ids in a training set of those of some papers that are there, by their own id."""
-    ids_of: dict[str, set[str]] = {}
-    for id, paper in training_set.papers.items():
-        if title := plain_title(paper.title):
-            ids_of.setdefault(title, set()).add(id)
-    same = {id: ids_of.get(plain_title(paper.title), set()) | ({id} & training_set.papers.keys()) for id, paper in papers.items()}
+    ids_of: dict[tuple[str, str], set[str]] = {}
+    for paper in training_set.papers.values():
+        for name in names_of(paper.id, paper.title):
+            ids_of.setdefault(name, set()).add(paper.id)
+    same = {id: {other for name in names_of(id, paper.title) for other in ids_of.get(name, ())} for id, paper in papers.items()}
     return {id: ids for id, ids in same.items() if ids}
 
 

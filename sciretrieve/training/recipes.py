@@ -58,9 +58,12 @@ class Citations:
 
     def beyond(self, row: int, through: Iterable[int]) -> list[int]:
         """The usable papers that any of these cite and the paper itself does not, rising."""
-        further = {other for step in through for other in self.graph.cites(step).tolist()}
-        further -= {row, *self.graph.cites(row).tolist()}
+        further = {other for step in through for other in self.graph.cites(step).tolist()} - self.not_negative(row)
         return self._usable(np.array(sorted(further), np.int64))
+
+    def not_negative(self, row: int) -> set[int]:
+        """A paper and all that it cites."""
+        return {row, *self.graph.cites(row).tolist()}
 
     def by_chance(self, barred: Collection[int], chance: Random) -> Iterator[int]:
         """Usable papers in an order of chance, each once, but for barred ones."""
@@ -137,7 +140,7 @@ def _specter(citations: Citations, query: int, chance: Random) -> list[Triplet]:
     hard = [Triplet(query, cited[one], further[other], HARD) for one, other in places]
     if not hard:
         return []
-    easy = islice(citations.by_chance({query, *citations.graph.cites(query).tolist(), *further}, chance), 5 - len(hard))
+    easy = islice(citations.by_chance(citations.not_negative(query) | set(further), chance), 5 - len(hard))
     return hard + [Triplet(query, chance.choice(cited), negative, EASY) for negative in easy]
 
 
@@ -150,7 +153,7 @@ def _specter2(citations: Citations, query: int, chance: Random) -> list[Triplet]
         return []
     chance.shuffle(cited)
     negatives = dict.fromkeys(chance.sample(further, min(4, len(further))), HARD)
-    barred = {query, *citations.graph.cites(query).tolist(), *further}
+    barred = citations.not_negative(query) | set(further)
     sources = citations.by_fields(query, barred, chance)
     for kind, rows in sources.items():
         negatives |= dict.fromkeys(islice((row for row in rows if row not in negatives), 2), kind)
@@ -163,7 +166,7 @@ def _scimult(citations: Citations, query: int, chance: Random) -> list[Triplet]:
     """One for each paper that the query cites, with a negative that this very paper cites; by chance where there is none, as for
     three in five of the paper's own pairs."""
     triplets = []
-    barred = {query, *citations.graph.cites(query).tolist()}
+    barred = citations.not_negative(query)
     for positive in citations.cited(query):
         if further := citations.beyond(query, [positive]):
             triplets.append(Triplet(query, positive, chance.choice(further), HARD))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -54,7 +55,7 @@ def _of_folder(folder: Path) -> TrainingSet:
     for number, row in rows(folder / CORPUS):
         id = text_of(folder / CORPUS, number, row, "_id")
         papers[id] = paper_of(row, id, abstract="text")
-    table = csv.reader(read_text(folder / TRIPLETS).splitlines(), delimiter="\t")
+    table = csv.reader(io.StringIO(read_text(folder / TRIPLETS), newline=""), delimiter="\t")
     if tuple(next(table, ())) != HEADER:
         raise InvalidRequest(f"{folder / TRIPLETS} does not begin with the columns {', '.join(HEADER)}")
     triplets: list[tuple[str, str, str]] = []

@@ -14,20 +14,18 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidRequest, UnknownName
+from ..evaluation.builders import ANY, CiteSettings
 from ..evaluation.builders.cited_corpus import Collection, read_collection
 from ..evaluation.builders.folders import new_folder
-from ..evaluation.builders.settings import CiteSettings
 from ..files.writing import write_json, write_lines, write_whole
 from ..papers.corpora import ColumnMap, Corpus, Sources, open_corpus
 from ..progress import shown
 from ..protocols import Progress
 from ..query.citations import Graph
 from ..types import Mask
-from .held_out import Names, Tested, read_tested
+from .held_out import Tested, names_of, read_tested
 from .recipes import RECIPES, Citations, Triplet
 from .training_set import CORPUS, FACTS, HEADER, TRIPLETS
-
-ANY = CiteSettings(cited=1)
 
 
 def build_triplets(
@@ -51,7 +49,7 @@ def build_triplets(
         to: a new folder.
         recipe: "specter", "specter2" or "scimult", see `recipes.RECIPES`.
         settings: which citations and fields; how many papers are queries at most, drawn by chance, and how many others they cite
-            at least; and the seed.
+            at least; and the seed. Its `cocited` and `indexes` choose nothing here.
         without: benchmarks whose papers that are queries will be tested: "beir:DIR", "cite:DIR". They are in no triplet, under this id
             or title, and nothing is reached through them.
         columns: which columns of the corpus are which; by default recognised by name.
@@ -67,6 +65,8 @@ def build_triplets(
         raise UnknownName("recipe", recipe, RECIPES)
     chosen = RECIPES[recipe]
     with shown(progress) as progress:
+        if unknown := next((name for name in without if not name.startswith(("beir:", "cite:"))), None):
+            raise InvalidRequest(f"`without` takes beir:DIR and cite:DIR, not {unknown!r}")
         tests = [read_tested(name) for name in without]
         opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
         with new_folder(Path(to)) as folder:
@@ -120,9 +120,9 @@ def _tested(corpus: Corpus, collection: Collection, tests: Sequence[Tested]) -> 
     """Which papers are queries of a test, by id or title, (n,)."""
     if not tests:
         return np.zeros(len(collection.ids), bool)
-    names = Names.of(paper for test in tests for paper in test.queries.values())
+    names = {name for test in tests for paper in test.queries.values() for name in names_of(paper.id, paper.title)}
     flags = [
-        names.has(id, title)
+        not names.isdisjoint(names_of(id, title))
         for batch in corpus.batches()
         for id, title in zip(batch.papers["id"].to_pylist(), batch.papers["title"].to_pylist(), strict=True)
     ]

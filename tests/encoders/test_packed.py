@@ -60,7 +60,9 @@ def test_a_model_of_ones_own_in_a_pack(pack: Path) -> None:
 @pytest.mark.embedded_encoder
 def test_an_adapter_on_a_pack_is_what_the_adapters_library_makes_of_it(pack: Path, tmp_path: Path) -> None:
     """On papers, on queries, or on both; and each by itself."""
-    adapters, torch = pytest.importorskip("adapters"), pytest.importorskip("torch")
+    import adapters
+    import torch
+
     model, tokenizer = plain_model(pack)
     adapters.init(model)
     torch.manual_seed(5)

@@ -262,6 +262,7 @@ def test_the_commands_make_a_set_and_say_what_leaks(tmp_path: Path) -> None:
         (["cite", "--recipe", "specter"], "--recipe and --without are for triplets"),
         (["triplets", "--recipe", "specter", "--cited", "500"], "the recipe specter makes no triplet"),
         (["triplets", "--recipe", "specter", "--without", "beir:nowhere"], "nowhere"),
+        (["triplets", "--recipe", "specter", "--without", "mdcr"], "takes beir:DIR and cite:DIR, not 'mdcr'"),
     ],
 )
 def test_a_wrong_command_is_a_line(tmp_path: Path, arguments: list[str], message: str) -> None:
@@ -288,6 +289,26 @@ def test_a_broken_set_is_named(tmp_path: Path, name: str, text: str, message: st
     (tmp_path / name).write_text(text)
     with pytest.raises(InvalidRequest, match=message.replace("(", r"\(")):
         leakage(tmp_path if name == "triplets.tsv" else tmp_path / name, "beir:nowhere")
+
+
+def test_ids_may_have_any_character(tmp_path: Path) -> None:
+    """Also those that a table quotes, and those by which Unicode ends a line."""
+    rows = papers()[:200]
+    build_cite(columns(rows), tmp_path / "tests", CiteSettings(queries=10, cited=3, cocited=1000))
+    folder = made(tmp_path / "set", "scimult", rows)
+    expected = leakage(folder, f"beir:{tmp_path / 'tests'}")
+    odd = {row["id"]: f'{row["id"]} "a\tb"\n\u2028c' for row in rows}
+    with (folder / "triplets.tsv").open(encoding="utf-8", newline="") as file:
+        header, *lines = csv.reader(file, delimiter="\t")
+    with (folder / "triplets.tsv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, delimiter="\t", lineterminator="\n")
+        table.writerows([header, *([odd.get(cell, cell) for cell in line] for line in lines)])
+    write_jsonl(
+        folder / "corpus.jsonl",
+        [row | {"_id": odd[row["_id"]]} for row in map(json.loads, (folder / "corpus.jsonl").read_text().splitlines())],
+    )
+    leak = leakage(folder, f"beir:{tmp_path / 'tests'}")  # known by their titles alone
+    assert leak.trained_pairs == expected.trained_pairs != ()
 
 
 def test_what_is_no_set_or_recipe_is_said(tmp_path: Path) -> None:
