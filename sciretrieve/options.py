@@ -19,10 +19,13 @@ from .choices import (
     Filter,
     FusionMethod,
     Help,
+    Loss,
+    Method,
     Metric,
     Mode,
     PoolingName,
     Precision,
+    Schedule,
     SelfMatches,
     check_choice,
     check_types,
@@ -383,6 +386,82 @@ class EvaluationKeywords(TypedDict, total=False):
     precision: Precision
     device: Device
     cache: str | Path
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingOptions:
+    """How to train an encoder. What is None is as `like` has it, see `sciretrieve.training.PRESETS`.
+
+    Raises:
+        UnknownName, InvalidRequest: an option has an unknown value.
+    """
+
+    like: Annotated[
+        str, Help("Train as a paper does: specter2, specter2-adapters, scirepeval-codes, scirepeval-adapters, scimult; own: ours.", "NAME")
+    ] = "own"
+    base: Annotated[str | None, Help(f"The encoder to begin with: a name, a folder or a hub id; own: {DEFAULT_ENCODER}.", "NAME")] = None
+    method: Annotated[
+        Method | None, Help("What is trained: an adapter on frozen weights; the whole encoder; or that with a control code a format.")
+    ] = None
+    reduction: Annotated[int | None, Help("An adapter is N times narrower than the encoder.", "N", least=1)] = None
+    loss: Annotated[
+        Loss | None, Help("Of triplets and pairs: a margin between two papers' distances; or the right paper among those of the batch.")
+    ] = None
+    margin: Annotated[float | None, Help("How much nearer the right paper is to be than the wrong one.", least=0)] = None
+    temperature: Annotated[float | None, Help("What similarities are divided by before they are compared.")] = None
+    keep: Annotated[float | None, Help("How much vectors are held near to those of the encoder as it was; 0: not at all.", least=0)] = None
+    rate: Annotated[float | None, Help("The learning rate at its peak.")] = None
+    schedule: Annotated[Schedule | None, Help("How the rate goes on after its warm-up.")] = None
+    warmup: Annotated[float | None, Help("Steps of warm-up; below 1 a share of all steps.", least=0)] = None
+    decay: Annotated[float | None, Help("AdamW's weight decay.", least=0)] = None
+    batch: Annotated[int | None, Help("Examples a step, an equal share of each task's.", "N", least=1)] = None
+    epochs: Annotated[int | None, Help("How often the largest task is gone through.", "N", least=1)] = None
+    steps: Annotated[int | None, Help("Stop after N steps, if that is sooner.", "N", least=1)] = None
+    length: Annotated[int | None, Help("Tokens of a text that are read in training; default: as many as the encoder reads.", "N", least=8)] = None
+    held_out: Annotated[
+        str | None,
+        Help("What the training is measured on, and stopped by: beir:DIR or cite:DIR; default: queries that are set apart.", "BENCHMARK"),
+    ] = None
+    every: Annotated[int | None, Help("Steps between two measurements; default: ten in a training.", "N", least=1)] = None
+    patience: Annotated[int | None, Help("Stop after N measurements without a gain.", "N", least=1)] = None
+    seed: Annotated[int, Help("What is drawn by chance depends on it alone.", "N", least=0)] = 42
+    precision: Annotated[Precision, Help("The arithmetic of matrix products; auto: bf16 where supported.")] = "auto"
+    device: Annotated[Device, Help("Where it trains; auto: on a GPU, if there is one.")] = "auto"
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        for name in ("temperature", "rate"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise InvalidRequest(f"`{name}` must be above 0, not {value}")
+
+
+class TrainingKeywords(TypedDict, total=False):
+    """The fields of `TrainingOptions` as keyword arguments."""
+
+    like: str
+    base: str | None
+    method: Method | None
+    reduction: int | None
+    loss: Loss | None
+    margin: float | None
+    temperature: float | None
+    keep: float | None
+    rate: float | None
+    schedule: Schedule | None
+    warmup: float | None
+    decay: float | None
+    batch: int | None
+    epochs: int | None
+    steps: int | None
+    length: int | None
+    held_out: str | None
+    every: int | None
+    patience: int | None
+    seed: int
+    precision: Precision
+    device: Device
 
 
 def check_recall(recall: float) -> None:

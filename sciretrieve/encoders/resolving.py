@@ -19,6 +19,7 @@ from ..errors import CorruptData, InvalidRequest, UnknownName
 from .catalogue import ADAPTER_FILES, CATALOGUE, MODEL_FILES, TITLE_ABSTRACT, TITLE_SEP_ABSTRACT, same
 from .members import member_requests, members_of
 from .specs import EncoderRequest, EncoderSpec, Join, Part, Pooling, Side, Sides, joint_metric
+from .trained import ENCODER, base_of, trained_spec
 from .weights import REPOSITORY, obtain
 
 LOG = logging.getLogger(__name__)
@@ -86,6 +87,10 @@ def _base(request: EncoderRequest) -> EncoderSpec:
         return CATALOGUE[name]
     if is_path(name):
         folder = Path(name).expanduser().resolve()
+        if (folder / ENCODER).is_file():
+            facts = settings_in(folder / ENCODER)
+            base = base_of(facts)
+            return trained_spec(name, folder, facts, None if base is None else resolve(EncoderRequest(base)))
         return _described(request, Part(str(folder), FOLDER_FILES))
     if not REPOSITORY.fullmatch(name):
         raise UnknownName("encoder", name, CATALOGUE)

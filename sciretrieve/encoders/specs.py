@@ -44,6 +44,11 @@ class Side:
         """The template for a paper with this title and abstract."""
         return self.text if (title and abstract) or not self.alone else self.alone
 
+    def filled(self, title: str, abstract: str, separator: str) -> str:
+        """The text by which it reads a paper, or as its title a query, with the tokenizer's separator between fields."""
+        text = self.template(title, abstract).format(sep=separator, title=title, abstract=abstract, text=title)
+        return text.replace(FIELD_SEPARATOR, separator).strip()
+
     def with_code(self, code: str) -> Side:
         """The same with another control code, up to the first space, before the text."""
         return replace(self, text=f"{code} {self.text.partition(' ')[2]}")

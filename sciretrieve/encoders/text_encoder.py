@@ -328,8 +328,7 @@ def from_identity(identity: Mapping[str, Any], precision: Precision, device: Dev
 
 def _text(side: Side, value: Mapping[str, str], artifact: Artifact) -> str:
     """The text by which a side reads a paper or a query."""
-    text = side.template(value["title"], value["abstract"]).format(sep=artifact.separator, **value)
-    return _separated(text, artifact).strip()
+    return side.filled(value["title"], value["abstract"], artifact.separator)
 
 
 def _separated(text: str, artifact: Artifact) -> str:
@@ -353,4 +352,4 @@ def _by_text(states: Vectors, counts: Ids) -> list[Vectors]:
 
 
 def _fields(paper: Paper) -> dict[str, str]:
-    return {"title": paper.title, "abstract": paper.abstract, "text": paper.title}
+    return {"title": paper.title, "abstract": paper.abstract}

@@ -1,0 +1,1 @@
+"""Learning: what is trained, by which losses and rates, step by step. Only `train` imports this, since it needs torch."""

@@ -1,0 +1,174 @@
+"""What a training set demands of vectors: for each form of set the texts of some examples, and the loss of their vectors."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from ...errors import InvalidRequest
+from ..presets import Plan
+from ..training_set import TrainingSet
+from . import losses
+from .students import Student
+
+Reading = tuple[str, str]
+"""A format, and a text as it reads it."""
+DROPOUT = 0.2
+"""Of a head's input (the authors' code of SciRepEval)."""
+
+
+class Demand(Protocol):
+    """One task of a training."""
+
+    @property
+    def name(self) -> str:
+        """What its losses are called."""
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """The formats that it trains."""
+
+    @property
+    def head(self) -> Any:
+        """What is trained beside the encoder, and thrown away afterwards: a torch module; None for nothing."""
+
+    def __len__(self) -> int:
+        """How many examples there are."""
+
+    def readings(self, student: Student, examples: Sequence[int]) -> list[Reading]:
+        """What is encoded for some examples; some may be named more than once."""
+
+    def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
+        """The loss of the vectors of `readings`, (readings, dim)."""
+
+
+class Ranked:
+    """Triplets or pairs: the right paper is to be nearer to the query than others."""
+
+    head = None
+
+    def __init__(self, name: str, training_set: TrainingSet, examples: Sequence[tuple[str, str, str]], plan: Plan) -> None:
+        self.name, self._set, self._examples, self._plan = name, training_set, list(examples), plan
+        has_texts = any(query in training_set.queries for query, _, _ in self._examples)
+        self.formats = ("proximity", "adhoc_query") if has_texts else ("proximity",)
+        self._right: dict[str, set[str]] = defaultdict(set)
+        for query, positive, _ in training_set.triplets:
+            self._right[query].add(positive)
+        if plan.loss == "triplet" and not all(negative for _, _, negative in self._examples):
+            raise InvalidRequest(f"{name} has pairs without a negative, which the triplet loss needs; use `loss='contrastive'`")
+
+    def __len__(self) -> int:
+        """How many triplets or pairs there are."""
+        return len(self._examples)
+
+    def readings(self, student: Student, examples: Sequence[int]) -> list[Reading]:
+        """The queries, the right papers, then the wrong ones, where there are any."""
+        chosen = [self._examples[example] for example in examples]
+        return [
+            *(self.reading(student, query) for query, _, _ in chosen),
+            *(self.reading(student, positive) for _, positive, _ in chosen),
+            *(self.reading(student, negative) for _, _, negative in chosen if negative),
+        ]
+
+    def reading(self, student: Student, id: str) -> Reading:
+        """How a query or a paper is read."""
+        if id in self._set.queries:
+            return "adhoc_query", student.of_query("adhoc_query", self._set.queries[id])
+        return "proximity", student.of_paper("proximity", self._set.papers[id])
+
+    def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
+        """The plan's loss."""
+        import torch
+
+        chosen = [self._examples[example] for example in examples]
+        count = len(chosen)
+        queries, positives, negatives = vectors[:count], vectors[count : 2 * count], vectors[2 * count :]
+        if self._plan.loss == "triplet":
+            return losses.triplet(queries, positives, negatives, self._plan.margin)
+        unit = self._plan.unit
+        if unit:
+            queries, positives, negatives = (torch.nn.functional.normalize(part, dim=-1) for part in (queries, positives, negatives))
+        ids = [*(positive for _, positive, _ in chosen), *(negative for _, _, negative in chosen if negative)]
+        papers = torch.cat([positives, negatives])
+        is_barred = np.zeros((count, len(ids)), bool)
+        for row, (query, positive, _) in enumerate(chosen):
+            others = (self._right[query] | {query, positive}) & set(ids)
+            is_barred[row] = [id in others for id in ids] if others else False
+            is_barred[row, row] = False
+        barred = torch.from_numpy(is_barred).to(vectors.device)
+        right = torch.arange(count, device=vectors.device)
+        return losses.contrastive(queries, papers, right, barred, self._plan.temperature, both=self._plan.both)
+
+
+class Labelled:
+    """Papers with classes: a linear head is to tell them from their vectors (SciRepEval, §4.1)."""
+
+    formats = ("classification",)
+
+    def __init__(self, name: str, training_set: TrainingSet, dim: int) -> None:
+        import torch
+
+        self.name, self._set = name, training_set
+        self._ids = sorted(training_set.labels)
+        self._classes = sorted({label for labels in training_set.labels.values() for label in labels})
+        self._number: Mapping[str, int] = {label: number for number, label in enumerate(self._classes)}
+        self._several = any(len(labels) != 1 for labels in training_set.labels.values())
+        if len(self._classes) < 2:
+            raise InvalidRequest(f"{name} has {len(self._classes)} label, and there is nothing to tell apart; give papers of two or more")
+        self.head: Any = torch.nn.Sequential(torch.nn.Dropout(DROPOUT), torch.nn.Linear(dim, len(self._classes)))
+
+    def __len__(self) -> int:
+        """How many papers there are."""
+        return len(self._ids)
+
+    def readings(self, student: Student, examples: Sequence[int]) -> list[Reading]:
+        """The papers."""
+        return [("classification", student.of_paper("classification", self._set.papers[self._ids[place]])) for place in examples]
+
+    def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
+        """Cross entropy, binary where a paper may have several labels."""
+        import torch
+
+        rows = [[self._number[label] for label in self._set.labels[self._ids[place]]] for place in examples]
+        if self._several:
+            labels = torch.zeros(len(rows), len(self._classes))
+            for row, numbers in enumerate(rows):
+                labels[row, numbers] = 1.0
+        else:
+            labels = torch.tensor([numbers[0] for numbers in rows])
+        return losses.classes(self.head(vectors), labels.to(vectors.device))
+
+
+class Measured:
+    """Papers with a number: a linear head is to tell it from their vectors (SciRepEval, §4.1)."""
+
+    formats = ("regression",)
+
+    def __init__(self, name: str, training_set: TrainingSet, dim: int) -> None:
+        import torch
+
+        self.name, self._set = name, training_set
+        self._ids = sorted(training_set.targets)
+        values = np.array([training_set.targets[id] for id in self._ids])
+        if not len(values) or not np.ptp(values):
+            raise InvalidRequest(f"{name} has the same number for all papers, and there is nothing to learn")
+        self._mean, self._deviation = float(values.mean()), float(values.std())
+        self.head: Any = torch.nn.Sequential(torch.nn.Dropout(DROPOUT), torch.nn.Linear(dim, 1))
+
+    def __len__(self) -> int:
+        """How many papers there are."""
+        return len(self._ids)
+
+    def readings(self, student: Student, examples: Sequence[int]) -> list[Reading]:
+        """The papers."""
+        return [("regression", student.of_paper("regression", self._set.papers[self._ids[place]])) for place in examples]
+
+    def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
+        """The squared error, of numbers less their mean and in units of their standard deviation, so that years weigh no more than counts."""
+        import torch
+
+        values = [(self._set.targets[self._ids[place]] - self._mean) / self._deviation for place in examples]
+        return losses.numbers(self.head(vectors).squeeze(1), torch.tensor(values, dtype=torch.float32, device=vectors.device))

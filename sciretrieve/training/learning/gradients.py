@@ -1,0 +1,130 @@
+"""The gradient of one step, whatever fits in memory: vectors in chunks, their loss as a whole, then each chunk again with what the loss asks
+of it (Gao et al. 2021, GradCache).
+
+What is drawn by chance, as for dropout, depends on seed, step and chunk alone. So a chunk is the same when it is encoded again, a training
+that was interrupted goes on with the same numbers, and several processes draw what one would.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+from ...encoders.tokens import Batch
+from .demands import Reading
+from .processes import Processes
+from .students import Student
+
+BUDGET = 4096
+"""Tokens a chunk, padding included."""
+GRAPH_BYTES = 6 << 30
+"""Memory for what a step's backward pass needs; where it would take more, chunks are encoded twice."""
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """Where it is computed, and whether matrix products are in bf16."""
+
+    device: str
+    is_bf16: bool
+
+    def running(self) -> AbstractContextManager[Any]:
+        """Within this, matrix products are as it says."""
+        import torch
+
+        return torch.autocast(self.device.partition(":")[0], torch.bfloat16) if self.is_bf16 else nullcontext()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some of a step's texts, all read by one format; `places` are those of their vectors."""
+
+    format: str
+    batch: Batch
+    places: list[int]
+
+
+def draw(*key: object) -> None:
+    """Let what is drawn by chance from here on depend on these values alone."""
+    import torch
+
+    digest = hashlib.sha256(repr(key).encode()).digest()
+    torch.manual_seed(int.from_bytes(digest[:8], "little") >> 1)
+
+
+def chunks_of(student: Student, readings: Sequence[Reading], budget: int = BUDGET) -> list[Chunk]:
+    """The chunks of some texts, which have little padding. Their order depends on the texts alone."""
+    chunks = []
+    for format in dict.fromkeys(format for format, _ in readings):
+        places = [place for place, (other, _) in enumerate(readings) if other == format]
+        tokens = student.tokens([readings[place][1] for place in places], budget)
+        chunks += [Chunk(format, batch, [places[row] for row in batch.places.tolist()]) for batch in tokens.batches]
+    return chunks
+
+
+def encoded(student: Student, chunk: Chunk, arithmetic: Arithmetic) -> Any:
+    """The vectors of a chunk, (texts, dim) in fp32."""
+    import torch
+
+    ids, mask = (torch.from_numpy(part).to(arithmetic.device) for part in (chunk.batch.ids, chunk.batch.mask))
+    with arithmetic.running():
+        return student.encode(chunk.format, ids, mask).float()
+
+
+def backward(
+    student: Student,
+    chunks: Sequence[Chunk],
+    loss: Callable[[Any], tuple[Any, Mapping[str, float]]],
+    key: tuple[object, ...],
+    arithmetic: Arithmetic,
+    processes: Processes,
+    bytes_a_token: float,
+) -> Mapping[str, float]:
+    """Add the gradient of a step's loss to that of all weights that are trained.
+
+    Args:
+        student: encodes.
+        chunks: the step's texts.
+        loss: from vectors, (texts, dim), to the loss and its parts by name.
+        key: the step's, see `draw`.
+        arithmetic: in which it is computed.
+        processes: which share the chunks; each then has the gradient of the whole.
+        bytes_a_token: what a backward pass keeps of a token.
+
+    Returns:
+        The loss's parts, by name.
+    """
+    import torch
+
+    own = [(number, chunk) for number, chunk in enumerate(chunks) if number % processes.count == processes.rank]
+    tokens = sum(chunk.batch.ids.size for chunk in chunks)
+    fits = processes.count == 1 and tokens * bytes_a_token <= GRAPH_BYTES
+    order = torch.tensor([place for chunk in chunks for place in chunk.places])
+    places = torch.argsort(order)
+
+    def of_own() -> Iterator[Any]:
+        for number, chunk in own:
+            draw(*key, number)
+            yield encoded(student, chunk, arithmetic)
+
+    if fits:
+        vectors = torch.cat(list(of_own()))[places]
+        draw(*key, "loss")
+        value, parts = loss(vectors)
+        value.backward()
+        return parts
+    with torch.no_grad():
+        gathered = processes.gathered(list(of_own()), [len(chunk.places) for chunk in chunks])
+    vectors = gathered[places.to(gathered.device)].requires_grad_()
+    draw(*key, "loss")
+    value, parts = loss(vectors)
+    value.backward()
+    asked = vectors.grad
+    assert asked is not None
+    for (_, chunk), again in zip(own, of_own(), strict=True):
+        again.backward(asked[torch.tensor(chunk.places, device=asked.device)])
+    processes.add(student.trained.values())
+    return parts

@@ -1,0 +1,68 @@
+"""Losses of vectors: triplets with a margin, the right paper among a batch's, classes, numbers, and staying near to the vectors as they were."""
+
+from __future__ import annotations
+
+from typing import Any
+
+NEVER = -1e9
+"""A similarity that has no weight in a softmax, also in bf16, and whose gradient is zero."""
+
+
+def triplet(queries: Any, positives: Any, negatives: Any, margin: float) -> Any:
+    """The mean over triplets of max(|q - p| - |q - n| + margin, 0), Euclidean (Cohan et al. 2020, §3.2).
+
+    Args:
+        queries, positives, negatives: (n, dim).
+        margin: how much nearer the positive is to be.
+    """
+    from torch.nn.functional import triplet_margin_loss
+
+    return triplet_margin_loss(queries, positives, negatives, margin=margin)
+
+
+def contrastive(queries: Any, papers: Any, right: Any, is_barred: Any, temperature: float, *, both: bool = False) -> Any:
+    """The mean over queries of the cross entropy of the right paper among all papers of the batch (Zhang et al. 2023, SciMult, equation 1).
+
+    Args:
+        queries: (n, dim).
+        papers: positives and hard negatives, (m, dim).
+        right: the row of each query's right paper, (n,).
+        is_barred: which papers are no candidates for which query, since they are right too, or the query itself, (n, m).
+        temperature: inner products are divided by it.
+        both: whether the right query is looked for among the batch's queries, too, and the two losses averaged.
+    """
+    from torch.nn.functional import cross_entropy
+
+    similarities = (queries @ papers.T / temperature).masked_fill(is_barred, NEVER)
+    loss = cross_entropy(similarities, right)
+    if both:
+        import torch
+
+        # what is barred one way is barred the other: a query for which a paper is right as well
+        backwards = similarities[:, right].T
+        loss = (loss + cross_entropy(backwards, torch.arange(len(queries), device=queries.device))) / 2
+    return loss
+
+
+def classes(scores: Any, labels: Any) -> Any:
+    """Cross entropy of one class a paper, (n,) whole numbers, or binary cross entropy of several, (n, classes) of 0 and 1 (SciRepEval, §4.1).
+
+    Args:
+        scores: (n, classes).
+        labels: see above.
+    """
+    from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
+
+    return cross_entropy(scores, labels) if labels.dim() == 1 else binary_cross_entropy_with_logits(scores, labels)
+
+
+def numbers(scores: Any, values: Any) -> Any:
+    """The mean squared error of a number a paper, both (n,) (SciRepEval, §4.1)."""
+    from torch.nn.functional import mse_loss
+
+    return mse_loss(scores, values)
+
+
+def nearness(vectors: Any, former: Any) -> Any:
+    """The mean over texts of the squared distance between their vectors and those of the encoder as it was, both (n, dim)."""
+    return (vectors - former).square().sum(dim=1).mean()

@@ -1,0 +1,175 @@
+"""What a training is measured on while it runs: queries that it does not see, and the papers that are right for them; or examples' loss."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Protocol
+
+import numpy as np
+
+from ...errors import InvalidRequest
+from ...evaluation import find_benchmark
+from ...evaluation.benchmark_reading import read
+from ...matching.dense import full_corpus
+from ...metrics.judgements import Qrels
+from ...metrics.measures import Evaluator, parse_measure
+from ...types import Vectors
+from ..training_set import TrainingSet
+from .demands import Demand, Reading
+from .gradients import BUDGET, Arithmetic, chunks_of, encoded
+from .students import Student
+
+MEASURE = "nDCG@10"
+SHARE, MOST_QUERIES, FEWEST_QUERIES = 0.05, 200, 5
+"""Of a training set's queries so many are set apart, but for few, from which nothing could be read."""
+OTHERS = 2000
+"""Papers of the training set, drawn by chance, among which the right ones are looked for, beside those of the queries' own triplets."""
+
+
+class HeldOut(Protocol):
+    """What a training is measured by; greater is better."""
+
+    @property
+    def measure(self) -> str:
+        """The measure's name."""
+
+    def values(self, student: Student, arithmetic: Arithmetic) -> dict[str, float]:
+        """The measure of each query."""
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """Queries whose right papers are looked for among papers.
+
+    Attributes:
+        queries, papers: how they are read, by id.
+        qrels: which papers are right.
+    """
+
+    queries: Mapping[str, Reading]
+    papers: Mapping[str, Reading]
+    qrels: Qrels
+    measure: str = MEASURE
+
+    def values(self, student: Student, arithmetic: Arithmetic) -> dict[str, float]:
+        """nDCG@10 of each query, by the encoder's metric; a paper does not find itself."""
+        ids = list(self.papers)
+        papers = vectors_of(student, list(self.papers.values()), arithmetic)
+        queries = vectors_of(student, list(self.queries.values()), arithmetic)
+        run: dict[str, dict[str, float]] = {}
+        for query, (rows, scores) in zip(self.queries, full_corpus.top(queries, [papers], 11, student.spec.metric, None), strict=True):
+            answer = {ids[row]: float(score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)}
+            answer.pop(query, None)
+            run[query] = answer
+        values = Evaluator(self.qrels, [parse_measure(self.measure)]).per_query(run)
+        return {query: values[query][self.measure] for query in self.queries}
+
+
+@dataclass(frozen=True)
+class LossOfExamples:
+    """Examples of tasks that rank nothing: how small their loss is, which has no queries."""
+
+    demands: Sequence[tuple[Demand, Sequence[int]]]
+    measure: str = "negative loss"
+
+    def values(self, student: Student, arithmetic: Arithmetic) -> dict[str, float]:
+        """The negative loss of each task."""
+        import torch
+
+        values = {}
+        for demand, examples in self.demands:
+            vectors = torch.from_numpy(vectors_of(student, demand.readings(student, examples), arithmetic)).to(arithmetic.device)
+            with torch.no_grad():
+                demand.head.eval()
+                values[demand.name] = -float(demand.loss(vectors, examples))
+                demand.head.train()
+        return values
+
+
+def vectors_of(student: Student, readings: Sequence[Reading], arithmetic: Arithmetic) -> Vectors:
+    """Vectors of texts without what learning needs, and without chance: (texts, dim) float32."""
+    import torch
+
+    vectors: Vectors | None = None
+    with evaluating(student), torch.inference_mode():
+        for chunk in chunks_of(student, readings, 2 * BUDGET):
+            part = encoded(student, chunk, arithmetic).cpu().numpy()
+            if vectors is None:
+                vectors = np.empty((len(readings), part.shape[1]), np.float32)
+            vectors[chunk.places] = part
+    assert vectors is not None
+    return vectors
+
+
+@contextmanager
+def evaluating(student: Student) -> Iterator[None]:
+    """Within this, nothing is dropped out."""
+    was_training = student.module.training
+    student.module.eval()
+    try:
+        yield
+    finally:
+        student.module.train(was_training)
+
+
+def set_apart(
+    training_set: TrainingSet, seed: int
+) -> tuple[list[tuple[str, str, str]], tuple[list[str], list[str], Qrels] | None]:
+    """The examples to train on, and of the others the queries, the papers and which are right; None of a set with few queries.
+
+    A query that is set apart is in no example, neither as a positive nor as a negative.
+    """
+    queries = list(dict.fromkeys(query for query, _, _ in training_set.triplets))
+    count = min(int(SHARE * len(queries)), MOST_QUERIES)
+    if count < FEWEST_QUERIES:
+        return training_set.triplets, None
+    chosen = set(Random(f"{seed} held out").sample(queries, count))
+    examples = [row for row in training_set.triplets if chosen.isdisjoint(row)]
+    apart = [row for row in training_set.triplets if row[0] in chosen]
+    if not examples:
+        raise InvalidRequest("all examples name a query that is set apart; measure on another benchmark with `held_out`")
+    qrels: dict[str, dict[str, int]] = defaultdict(dict)
+    for query, positive, _ in apart:
+        qrels[query][positive] = 1
+    papers = dict.fromkeys(id for _, positive, negative in apart for id in (positive, negative) if id)
+    others = [id for id in dict.fromkeys(id for row in examples for id in row[1:]) if id and id not in papers]
+    papers |= dict.fromkeys(Random(f"{seed} others").sample(others, min(OTHERS, len(others))))
+    return examples, ([query for query in queries if query in chosen], list(papers), qrels)
+
+
+def benchmark(name: str, student: Student) -> Retrieval:
+    """A benchmark's queries and papers, as the student reads them.
+
+    Raises:
+        NotFound, InvalidRequest: it cannot be read, or has no queries to rank papers for.
+    """
+    if not name.startswith(("beir:", "cite:")):
+        raise InvalidRequest(f"`held_out` takes beir:DIR or cite:DIR, not {name!r}; evaluate others when the training is done")
+    spec = find_benchmark(name)
+    of_queries = "adhoc_query" if "adhoc_query" in student.formats else "proximity"
+    queries: dict[str, Reading] = {}
+    papers: dict[str, Reading] = {}
+    qrels: dict[str, dict[str, int]] = {}
+    for material in read(spec, None, spec.splits[0]):
+        for task in material.tasks:
+            for id, query in task.queries.items():
+                queries[id] = (
+                    ("proximity", student.of_paper("proximity", query.paper))
+                    if query.paper is not None
+                    else (of_queries, student.of_query(of_queries, query.text))
+                )
+            qrels |= {id: dict(row) for id, row in task.qrels.items()}
+        papers |= {paper.id: ("proximity", student.of_paper("proximity", paper)) for paper in material.pool()}
+    queries = {id: reading for id, reading in queries.items() if any(grade > 0 for grade in qrels.get(id, {}).values())}
+    if not queries:
+        raise InvalidRequest(f"{name} has no queries with relevant papers, so it measures no training")
+    return Retrieval(queries, papers, qrels)
+
+
+def mean_of(values: Mapping[str, Any]) -> float:
+    """The mean over queries."""
+    return float(np.mean(list(values.values())))

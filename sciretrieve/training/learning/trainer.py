@@ -1,0 +1,270 @@
+"""The loop: steps, measurements, checkpoints, and an end when nothing is gained any more. It goes on where it was interrupted."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import InvalidRequest
+from ...protocols import Progress
+from ...wording import in_words
+from ..presets import Plan
+from . import checkpoints, losses
+from .demands import Demand, Reading
+from .gradients import Arithmetic, backward, chunks_of, draw, encoded
+from .measuring import HeldOut, mean_of
+from .processes import Processes
+from .rates import factor
+from .students import Student
+
+CHECKPOINT, BEST = "checkpoint.safetensors", "best.safetensors"
+EVERY_SECONDS = 30.0
+"""Between two checkpoints: a training that is killed loses no more."""
+MEASUREMENTS = 10
+LEAST_GAIN = 1e-9
+
+
+@dataclass
+class Course:
+    """How a training went.
+
+    Attributes:
+        step: steps that are done.
+        seconds: of computing, over all runs of it.
+        rows: of each measurement the step, the mean losses since the last one, by task, the rate, and the measure, None where there is none.
+        base: the measure of each held-out query before the training.
+        best: the same at the best step.
+        best_step: the step of the weights that are kept.
+        misses: measurements without a gain since then.
+        stopped: why it ended before its last step, "" if it did not.
+    """
+
+    step: int = 0
+    seconds: float = 0.0
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    base: dict[str, float] = field(default_factory=dict)
+    best: dict[str, float] = field(default_factory=dict)
+    best_step: int = 0
+    misses: int = 0
+    stopped: str = ""
+
+
+@dataclass(frozen=True)
+class Training:
+    """A training, ready to run.
+
+    Attributes:
+        student: what learns.
+        demands: the tasks.
+        plan: how.
+        held_out: what it is measured on; None for nothing.
+        arithmetic: in which it is computed.
+        processes: which compute it together.
+        folder: where checkpoints are.
+        identity: all that decides the result; a checkpoint of another is refused.
+        heard: is told of each measurement's row.
+    """
+
+    student: Student
+    demands: Sequence[Demand]
+    plan: Plan
+    held_out: HeldOut | None
+    arithmetic: Arithmetic
+    processes: Processes
+    folder: Path
+    identity: str
+    heard: Callable[[Mapping[str, Any]], None]
+
+    @property
+    def share(self) -> int:
+        """Examples of each task a step."""
+        return max(self.plan.batch // len(self.demands), 1)
+
+    @property
+    def steps(self) -> int:
+        """All steps."""
+        steps = self.plan.epochs * max(max(map(len, self.demands)) // self.share, 1)
+        return min(steps, self.plan.steps or steps)
+
+    def run(self, progress: Progress) -> Course:
+        """Train, from the start or from a checkpoint, and leave the student with the best weights.
+
+        Raises:
+            InvalidRequest: the checkpoint is of another training; or the loss is no number before anything was learnt.
+            OSError: a checkpoint cannot be written.
+        """
+        import torch
+
+        parameters = dict(self.student.trained)
+        for number, demand in enumerate(self.demands):
+            if demand.head is not None:
+                parameters |= {f"head {number} {name}": value for name, value in demand.head.named_parameters()}
+        optimiser = torch.optim.AdamW(
+            parameters.values(),
+            lr=self.plan.rate,
+            betas=self.plan.betas,
+            eps=self.plan.epsilon,
+            weight_decay=self.plan.decay,
+            foreach=False,
+        )
+        course, sums = self._restored(parameters, optimiser)
+        self.student.module.train()
+        every = self.plan.every or max(self.steps // MEASUREMENTS, 1)
+        progress.start(self.steps, course.step, unit="steps")
+        if self.held_out is not None and not course.base:
+            course.base = course.best = self._values()
+            progress.note(f"before training: {self.held_out.measure} {_shown(mean_of(course.base), self.held_out.measure)}")
+            self._save(BEST, self.student.trained, {"step": 0})
+        saved_at, started = time.monotonic(), time.monotonic() - course.seconds
+        since = course.rows[-1]["step"] if course.rows else 0
+        while course.step < self.steps and not course.stopped:
+            rate = self.plan.rate * factor(self.plan.schedule, course.step, self.plan.warmup, self.steps)
+            for group in optimiser.param_groups:
+                group["lr"] = rate
+            optimiser.zero_grad()
+            parts = self._gradient(course.step)
+            if not all(map(math.isfinite, parts.values())):
+                if self.held_out is None or course.best_step == 0:
+                    raise InvalidRequest(f"the loss is no number at step {course.step + 1}; train with a lower `rate` than {self.plan.rate:g}")
+                course.stopped = f"the loss was no number at step {course.step + 1}"
+                break
+            optimiser.step()
+            course.step += 1
+            course.seconds = time.monotonic() - started
+            for name, value in parts.items():
+                sums[name] = sums.get(name, 0.0) + value
+            progress.advance(1)
+            if course.step % every == 0 or course.step == self.steps:
+                self._measure(course, {name: value / (course.step - since) for name, value in sums.items()}, rate, progress)
+                sums, since = {}, course.step
+            if (course.step - since == 0 or time.monotonic() - saved_at > EVERY_SECONDS) and self.processes.is_first:
+                self._checkpoint(parameters, optimiser, course, sums)
+                saved_at = time.monotonic()
+        if self.held_out is not None:
+            self._take(checkpoints.read(self.folder / BEST)[0])
+        else:
+            course.best_step = course.step
+        return course
+
+    def _gradient(self, step: int) -> Mapping[str, float]:
+        """Add the gradient of a step's loss, the plain sum of the tasks' (Singh et al. 2023, appendix B). Returns the losses, by task."""
+        import torch
+
+        chosen = [self._examples(number, step) for number in range(len(self.demands))]
+        asked = [demand.readings(self.student, examples) for demand, examples in zip(self.demands, chosen, strict=True)]
+        place_of: dict[Reading, int] = {}
+        for reading in (reading for readings in asked for reading in readings):
+            place_of.setdefault(reading, len(place_of))
+        chunks = chunks_of(self.student, list(place_of))
+        former = self._former(chunks, len(place_of)) if self.plan.keep else None
+
+        def loss(vectors: Any) -> tuple[Any, dict[str, float]]:
+            total, parts = torch.zeros((), device=vectors.device), {}
+            for demand, examples, readings in zip(self.demands, chosen, asked, strict=True):
+                value = demand.loss(vectors[[place_of[reading] for reading in readings]], examples)
+                total, parts[demand.name] = total + value, float(value)
+            if former is not None:
+                value = self.plan.keep * losses.nearness(vectors, former)
+                total, parts["keep"] = total + value, float(value)
+            return total, parts
+
+        key = (self.plan.seed, step)
+        return backward(self.student, chunks, loss, key, self.arithmetic, self.processes, self.student.bytes_a_token)
+
+    def _former(self, chunks: Sequence[Any], count: int) -> Any:
+        """The vectors of some chunks by the encoder as it was, (count, dim)."""
+        import torch
+
+        from .measuring import evaluating
+
+        with self.student.former(), evaluating(self.student), torch.no_grad():
+            parts = [(chunk.places, encoded(self.student, chunk, self.arithmetic)) for chunk in chunks]
+        vectors = torch.empty(count, parts[0][1].shape[1], device=parts[0][1].device)
+        for places, part in parts:
+            vectors[places] = part
+        return vectors
+
+    def _examples(self, number: int, step: int) -> list[int]:
+        """A task's examples of a step: all are gone through in an order of chance before any comes again."""
+        count = len(self.demands[number])
+        places = range(step * self.share, (step + 1) * self.share)
+        rounds = {place // count for place in places}
+        orders = {turn: np.random.default_rng([self.plan.seed, number, turn]).permutation(count) for turn in rounds}
+        return [int(orders[place // count][place % count]) for place in places]
+
+    def _measure(self, course: Course, parts: Mapping[str, float], rate: float, progress: Progress) -> None:
+        row: dict[str, Any] = {"step": course.step, "losses": dict(parts), "rate": rate, "value": None}
+        text = f"step {course.step:,} of {self.steps:,}: loss {', '.join(f'{name} {value:.4f}' for name, value in parts.items())}"
+        if self.held_out is not None:
+            values = self._values()
+            row["value"] = value = mean_of(values)
+            text += f"; {self.held_out.measure} {_shown(value, self.held_out.measure)}"
+            if value > mean_of(course.best) + LEAST_GAIN:
+                course.best, course.best_step, course.misses = values, course.step, 0
+                self._save(BEST, self.student.trained, {"step": course.step})
+                text += ", the best so far"
+            else:
+                course.misses += 1
+                if course.misses >= self.plan.patience:
+                    course.stopped = f"nothing was gained in {course.misses} measurements"
+        course.rows.append(row)
+        self.heard(row)
+        progress.note(f"{text} ({in_words(course.seconds)})")
+
+    def _values(self) -> dict[str, float]:
+        assert self.held_out is not None
+        return self.held_out.values(self.student, self.arithmetic)
+
+    def _save(self, name: str, tensors: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
+        if self.processes.is_first:
+            checkpoints.save(self.folder / name, tensors, {"identity": self.identity, **facts})
+
+    def _checkpoint(self, parameters: Mapping[str, Any], optimiser: Any, course: Course, sums: Mapping[str, float]) -> None:
+        tensors = dict(parameters)
+        for name, parameter in parameters.items():
+            for moment in ("exp_avg", "exp_avg_sq"):
+                if moment in optimiser.state[parameter]:
+                    tensors[f"{moment} {name}"] = optimiser.state[parameter][moment]
+        self._save(CHECKPOINT, tensors, {"course": vars(course), "sums": dict(sums)})
+
+    def _restored(self, parameters: Mapping[str, Any], optimiser: Any) -> tuple[Course, dict[str, float]]:
+        """The course of the checkpoint, whose weights are taken, and the losses since its last measurement; a new one if there is none."""
+        import torch
+
+        path = self.folder / CHECKPOINT
+        if not path.is_file():
+            draw(self.plan.seed, "start")
+            return Course(), {}
+        tensors, facts = checkpoints.read(path)
+        if facts["identity"] != self.identity:
+            raise InvalidRequest(f"{self.folder} has the checkpoint of another training; begin anew with `overwrite`, or name another folder")
+        course = Course(**facts["course"])
+        with torch.no_grad():
+            for name, parameter in parameters.items():
+                parameter.copy_(tensors[name])
+                if f"exp_avg {name}" in tensors:
+                    optimiser.state[parameter] = {
+                        "step": torch.tensor(float(course.step)),
+                        "exp_avg": tensors[f"exp_avg {name}"].to(parameter.device),
+                        "exp_avg_sq": tensors[f"exp_avg_sq {name}"].to(parameter.device),
+                    }
+        return course, facts["sums"]
+
+    def _take(self, tensors: Mapping[str, Any]) -> None:
+        """Give the student other weights."""
+        import torch
+
+        with torch.no_grad():
+            for name, parameter in self.student.trained.items():
+                parameter.copy_(tensors[name])
+
+
+def _shown(value: float, measure: str) -> str:
+    """A measure as it is printed: in per cent, but for a loss."""
+    return f"{value:.4f}" if "loss" in measure else f"{100 * value:.1f}"

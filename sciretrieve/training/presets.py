@@ -1,0 +1,127 @@
+"""How the papers train, as data: each preset has every figure that decides a training, and its source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+
+from ..choices import DEFAULT_ENCODER, Loss, Method, Schedule, check_choice
+from ..options import TrainingOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """All that decides a training but its data: see `TrainingOptions`, whose fields of the same names it has, all of them known.
+
+    `betas` and `epsilon` are AdamW's; `unit` says whether the loss compares vectors of unit length, None: as the encoder's are; `both`
+    whether the contrastive loss also looks for the query among the batch's queries.
+    """
+
+    base: str
+    method: Method
+    loss: Loss
+    source: str
+    reduction: int = 16
+    margin: float = 1.0
+    temperature: float = 1.0
+    keep: float = 0.0
+    unit: bool | None = None
+    both: bool = False
+    rate: float
+    schedule: Schedule
+    warmup: float
+    decay: float = 0.0
+    betas: tuple[float, float] = (0.9, 0.999)
+    epsilon: float = 1e-8
+    batch: int
+    epochs: int
+    steps: int | None = None
+    length: int | None = None
+    held_out: str | None = None
+    every: int | None = None
+    patience: int = 3
+    seed: int = 42
+
+
+SINGH = "Singh et al. 2023, SciRepEval, section 4.2 and appendix B, and the authors' code"
+PRESETS: Mapping[str, Plan] = {
+    "own": Plan(
+        base=DEFAULT_ENCODER,
+        method="adapter",
+        loss="contrastive",
+        source="ours, see docs/training.md",
+        temperature=0.05,
+        both=True,
+        rate=3e-4,
+        schedule="linear",
+        warmup=0.05,
+        batch=48,
+        epochs=1,
+        length=128,
+    ),
+    "specter2": Plan(
+        base="scibert",
+        method="whole",
+        loss="triplet",
+        source="SPECTER2's README: batch 1,024, rate 2e-5, 2 epochs; the rest as SciRepEval's",
+        rate=2e-5,
+        schedule="inverse-root",
+        warmup=700,
+        batch=1024,
+        epochs=2,
+    ),
+    "specter2-adapters": Plan(
+        base="specter2-base",
+        method="adapter",
+        loss="triplet",
+        source="SPECTER2's README: batch 256, rate 1e-4, 6 epochs; the rest as SciRepEval's",
+        rate=1e-4,
+        schedule="inverse-root",
+        warmup=700,
+        batch=256,
+        epochs=6,
+    ),
+    "scirepeval-codes": Plan(
+        base="scincl",
+        method="codes",
+        loss="triplet",
+        source=SINGH,
+        rate=5e-5,
+        schedule="inverse-root",
+        warmup=700,
+        batch=256,
+        epochs=2,
+    ),
+    "scirepeval-adapters": Plan(
+        base="scincl",
+        method="adapter",
+        loss="triplet",
+        source=SINGH,
+        rate=5e-5,
+        schedule="inverse-root",
+        warmup=700,
+        batch=256,
+        epochs=6,
+    ),
+    "scimult": Plan(
+        base="pubmedbert",
+        method="whole",
+        loss="contrastive",
+        source="Zhang et al. 2023, SciMult, appendix C: 32 examples on each of 48 GPUs",
+        unit=False,
+        rate=3e-4,
+        schedule="linear",
+        warmup=0.05,
+        decay=0.01,
+        batch=1536,
+        epochs=20,
+    ),
+}
+
+
+def plan_of(options: TrainingOptions) -> Plan:
+    """The plan that options ask for: as `like` has it, but for what they say themselves. Raises UnknownName."""
+    check_choice("preset", options.like, tuple(PRESETS))
+    known = {field.name for field in fields(Plan)}
+    changes = {name: value for name, value in asdict(options).items() if name in known and value is not None}
+    return replace(PRESETS[options.like], **changes)

@@ -1,0 +1,143 @@
+"""What a training leaves beside the weights: its facts, its curves, and the model card that says what was trained on what, and what it gained."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import MissingExtra
+from ..files.figures import COLOURS, draw
+from ..files.writing import write_json, write_lines, write_whole
+from ..metrics.significance import Comparison, compare
+from ..wording import in_words
+
+FACTS, LOG, CARD, CURVES = "training.json", "log.jsonl", "README.md", "curves.svg"
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """A training that is done.
+
+    Attributes:
+        folder: where the encoder is.
+        measure: what it was measured by; "" if by nothing.
+        base, best: the measure's mean before, and of the weights that were kept; None where nothing was measured.
+        comparison: the two, query by query; None for fewer than two queries.
+        steps: that were done.
+        best_step: of the weights that were kept; 0 if nothing was gained, and they are the encoder's as it was.
+        seconds: of computing.
+        stopped: why it ended before its last step, "" if it did not.
+    """
+
+    folder: Path
+    measure: str
+    base: float | None
+    best: float | None
+    comparison: Comparison | None
+    steps: int
+    best_step: int
+    seconds: float
+    stopped: str
+
+
+def compared(base: Mapping[str, float], best: Mapping[str, float]) -> Comparison | None:
+    """What was gained, query by query."""
+    if len(base) < 2:
+        return None
+    return compare(np.array(list(base.values())), np.array([best[query] for query in base]))
+
+
+def write_results(folder: Path, trained: Trained, facts: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Write the facts, the log, the curves and the card into an encoder's folder. Returns notes for people."""
+    write_json(folder / FACTS, dict(facts))
+    write_lines(folder / LOG, (json.dumps(row) for row in rows))
+    write_whole(folder / CARD, card(trained, facts).encode())
+    try:
+        draw(lambda: _figure(rows, trained), folder / CURVES)
+    except MissingExtra as error:
+        return [f"no curves were drawn: {error}"]
+    return []
+
+
+def gain(trained: Trained) -> str:
+    """What was gained, in a sentence."""
+    if trained.base is None or trained.best is None:
+        return "nothing was measured: the training sets have too few queries to set some apart, and `held_out` names no benchmark"
+    if "loss" in trained.measure:
+        return f"{trained.measure} of examples that were set apart: {trained.base:.4f} before, {trained.best:.4f} after"
+    text = f"{trained.measure} of queries that were set apart: {100 * trained.base:.1f} before, {100 * trained.best:.1f} after"
+    if (c := trained.comparison) is not None:
+        text += f" ({100 * c.difference:+.1f}, 95 % interval {100 * c.low:+.1f} to {100 * c.high:+.1f}, p = {c.p_randomisation:.4f}, "
+        text += f"{c.wins + c.ties + c.losses:,} queries)"
+    return text
+
+
+def card(trained: Trained, facts: Mapping[str, Any]) -> str:
+    """The model card, in Markdown."""
+    plan = facts["plan"]
+    lines = [
+        f"# {trained.folder.name}",
+        "",
+        f"{facts['base']['name']}, trained by sciretrieve {facts['sciretrieve']}: {facts['method_in_words']}.",
+        "",
+        "```",
+        f"sciretrieve index papers.parquet --encoder {trained.folder.name}",
+        "```",
+        "",
+        "## Gain",
+        "",
+        f"{gain(trained)[0].upper()}{gain(trained)[1:]}. Weights of step {trained.best_step:,} of {trained.steps:,}"
+        + (f"; {trained.stopped}" if trained.stopped else "")
+        + ".",
+        "",
+        "This is what the training itself was measured by and stopped by, so it says what to expect on data of this kind, not on others:"
+        " for these, `sciretrieve evaluate`.",
+        "",
+        "## Data",
+        "",
+        "| set | form | examples | made by | left out | SHA-256 |",
+        "| --- | --- | --- | --- | --- | --- |",
+        *(
+            f"| {row['name']} | {row['task']} | {row['examples']:,} | {row['recipe']} | {row['without']} | {row['sha256'][:12]}… |"
+            for row in facts["data"]
+        ),
+        "",
+        "## Training",
+        "",
+        f"- command: `{facts['command']}`",
+        f"- seed {plan['seed']}; {facts['parameters']:,} weights trained of {facts['parameters_in_all']:,};"
+        f" {in_words(trained.seconds)} on {facts['machine']}",
+        *(f"- {name}: {json.dumps(value)}" for name, value in sorted(plan.items()) if name not in ("seed", "source") and value is not None),
+        f"- source of these figures: {plan['source']}",
+        f"- base: {facts['base']['name']}, "
+        + ", ".join(f"{name} {digest[:12]}…" for name, digest in sorted(facts["base"]["sha256"].items())),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _figure(rows: Sequence[Mapping[str, Any]], trained: Trained) -> Any:
+    """Losses by step, and below them the measure."""
+    from matplotlib.figure import Figure
+
+    measured = [(0, trained.base), *((row["step"], row["value"]) for row in rows)] if trained.base is not None else []
+    figure = Figure(figsize=(7, 6 if measured else 3), layout="constrained")
+    axes = figure.subplots(2 if measured else 1, 1, sharex=True, squeeze=False)[:, 0]
+    names = list(dict.fromkeys(name for row in rows for name in row["losses"]))
+    for name, colour in zip(names, COLOURS * (1 + len(names) // len(COLOURS)), strict=False):
+        points = [(row["step"], row["losses"][name]) for row in rows if name in row["losses"]]
+        axes[0].plot(*zip(*points, strict=True), marker="o", markersize=3, color=colour, label=name)
+    axes[0].set_ylabel("training loss")
+    if len(names) > 1:
+        axes[0].legend(frameon=False)
+    if measured:
+        axes[1].plot(*zip(*measured, strict=True), marker="o", markersize=3, color=COLOURS[1])
+        axes[1].axvline(trained.best_step, color="#999999", linewidth=1)
+        axes[1].set_ylabel(trained.measure)
+    axes[-1].set_xlabel("step")
+    return figure
