@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..types import Paper
+from .forms import TrainingSet
 from .held_out import names_of, read_tested
-from .training_set import TrainingSet, read_training_set
+from .training_set import read_training_set
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,9 @@ from ..progress import shown
 from ..protocols import Progress
 from ..query.citations import Graph
 from ..types import Mask
+from .forms import CORPUS, FACTS, HEADERS
 from .held_out import Tested, names_of, read_tested
 from .recipes import RECIPES, Citations, Triplet
-from .training_set import CORPUS, FACTS, HEADER, TRIPLETS
 
 
 def build_triplets(
@@ -94,6 +94,7 @@ def build_triplets(
             bare = _write_corpus(opened_corpus, folder, collection, triplets, chosen.title_only, settings.seed)
             facts: dict[str, Any] = {
                 "schema": 1,
+                "task": "triplets",
                 "recipe": recipe,
                 "source": chosen.source,
                 "seed": settings.seed,
@@ -143,9 +144,9 @@ def _listed(counts: Counter[str]) -> str:
 def _write_triplets(folder: Path, triplets: Sequence[Triplet], ids: Sequence[str]) -> None:
     table = io.StringIO()
     writer = csv.writer(table, delimiter="\t", lineterminator="\n")
-    writer.writerow(HEADER)
+    writer.writerow(HEADERS["triplets"])
     writer.writerows((ids[triplet.query], ids[triplet.positive], ids[triplet.negative], triplet.kind) for triplet in triplets)
-    write_whole(folder / TRIPLETS, table.getvalue().encode())
+    write_whole(folder / "triplets.tsv", table.getvalue().encode())
 
 
 def _write_corpus(corpus: Corpus, folder: Path, collection: Collection, triplets: Sequence[Triplet], title_only: float, seed: int) -> int:

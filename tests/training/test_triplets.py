@@ -277,7 +277,7 @@ def test_a_wrong_command_is_a_line(tmp_path: Path, arguments: list[str], message
     ("name", "text", "message"),
     [
         ("set.json", "[{]", "is not JSON"),
-        ("set.json", '{"query": 1}', "is no list of triplets"),
+        ("set.json", '{"query": 1}', "is no list of"),
         ("set.json", '[{"query": {"title": "x"}}]', "triplet 1: 'query' is no paper"),
         ("triplets.tsv", "a\tb\n", "does not begin with the columns query-id"),
         ("triplets.tsv", "query-id\tpositive-id\tnegative-id\tkind\np\tp\n", "line 2: 2 columns"),

@@ -1,0 +1,56 @@
+"""What a training set is: its four forms, with the files of its folder, and what an encoder reads of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from ..errors import InvalidRequest
+from ..types import Paper
+
+SetTask: TypeAlias = Literal["triplets", "pairs", "labels", "targets"]
+CORPUS, QUERIES, FACTS = "corpus.jsonl", "queries.jsonl", "training.json"
+PAIRED = ("query-id", "positive-id", "negative-id", "kind")
+HEADERS: Mapping[SetTask, tuple[str, ...]] = {
+    "triplets": PAIRED,
+    "pairs": PAIRED,
+    "labels": ("paper-id", "label"),
+    "targets": ("paper-id", "value"),
+}
+"""What a set is for, and the columns of its table, which is named after it: triplets.tsv."""
+MAKE = "make one with `sciretrieve benchmarks build triplets`, pairs, labels or targets"
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSet:
+    """What an encoder learns from, with the texts of its papers. What a task has no use for is empty.
+
+    Attributes:
+        task: "triplets" and "pairs" are learned by nearness, "labels" by classification, "targets" by regression. Pairs may have queries
+            that are texts, and may lack a negative.
+        papers: by id.
+        triplets: ids of a query, a positive and a negative paper; the last is "" where a pair has none.
+        queries: the texts of queries that are no papers, by id; an id is looked up here before it is in `papers`.
+        labels: the labels of each paper, one or more, by its id.
+        targets: the number to predict of each paper, by its id.
+    """
+
+    task: SetTask
+    papers: Mapping[str, Paper]
+    triplets: list[tuple[str, str, str]]
+    queries: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    targets: Mapping[str, float] = field(default_factory=dict)
+
+
+def number_of(value: object, where: str) -> float:
+    """A target as a finite number. Raises InvalidRequest, which says where it is."""
+    try:
+        number = float(str(value))
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise InvalidRequest(f"{where}: the value {value!r} is no number")
+    return number

@@ -1,0 +1,150 @@
+"""Reading a training set: folders of every form, and SciRepEval's own files."""
+
+from __future__ import annotations
+
+import json
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sciretrieve.errors import InvalidRequest, NotFound
+from sciretrieve.training import TrainingSet, read_training_set
+from sciretrieve.types import Paper
+from tests.made_up import shared, write_jsonl
+
+PAPERS = {id: Paper(id, f"title {id}", f"abstract {id}") for id in ("a", "b", "c")}
+
+
+def folder_of(path: Path, name: str, table: str, queries: dict[str, str] | None = None) -> Path:
+    write_jsonl(path / "corpus.jsonl", [{"_id": paper.id, "title": paper.title, "text": paper.abstract} for paper in PAPERS.values()])
+    if queries is not None:
+        write_jsonl(path / "queries.jsonl", [{"_id": id, "text": text} for id, text in queries.items()])
+    (path / name).write_text(table)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "queries", "expected"),
+    [
+        (
+            "triplets.tsv",
+            "query-id\tpositive-id\tnegative-id\tkind\na\tb\tc\thard\n",
+            None,
+            TrainingSet("triplets", PAPERS, [("a", "b", "c")]),
+        ),
+        (
+            "pairs.tsv",
+            "query-id\tpositive-id\tnegative-id\tkind\nq\tb\t\t\nq\tb\tc\tshown\na\tc\t\t\n",
+            {"q": "who?"},
+            TrainingSet("pairs", PAPERS, [("q", "b", ""), ("q", "b", "c"), ("a", "c", "")], {"q": "who?"}),
+        ),
+        (
+            "labels.tsv",
+            "paper-id\tlabel\na\tx\nb\ty\na\ty z\na\tx\n",
+            None,
+            TrainingSet("labels", PAPERS, [], labels={"a": ("x", "y z"), "b": ("y",)}),
+        ),
+        ("targets.tsv", "paper-id\tvalue\na\t1999\nb\t-0.25\n", None, TrainingSet("targets", PAPERS, [], targets={"a": 1999, "b": -0.25})),
+    ],
+)
+def test_a_folder_of_each_form_is_read(
+    tmp_path: Path, name: str, table: str, queries: dict[str, str] | None, expected: TrainingSet
+) -> None:
+    assert read_training_set(folder_of(tmp_path, name, table, queries)) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "message"),
+    [
+        ("triplets.tsv", "query-id\tpositive-id\tnegative-id\tkind\na\tb\t\thard\n", "line 2, names the paper ''"),
+        ("triplets.tsv", "query-id\tpositive-id\tnegative-id\tkind\n", "holds nothing but its header"),
+        ("pairs.tsv", "query-id\tpositive-id\tnegative-id\tkind\nq\tq\t\t\n", "line 2, names the paper 'q'"),
+        ("pairs.tsv", "query-id\tpositive-id\tnegative-id\tkind\nx\ta\t\t\n", "line 2, names the paper 'x'"),
+        ("labels.tsv", "paper-id\tlabel\na\tx\nd\tx\n", "line 3, names the paper 'd'"),
+        ("labels.tsv", "paper-id\tlabel\na\n", "line 2: 1 columns where 2 are expected"),
+        ("targets.tsv", "paper-id\tvalue\na\tmany\n", "line 2: the value 'many' is no number"),
+        ("targets.tsv", "paper-id\tvalue\na\tnan\n", "line 2: the value 'nan' is no number"),
+    ],
+)
+def test_a_broken_table_is_named(tmp_path: Path, name: str, table: str, message: str) -> None:
+    with pytest.raises(InvalidRequest, match=message):
+        read_training_set(folder_of(tmp_path, name, table, {"q": "who?"}))
+
+
+def test_a_folder_without_a_table_is_none(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "corpus.jsonl", [{"_id": "a"}])
+    with pytest.raises(NotFound, match=r"has no triplets\.tsv or pairs\.tsv or labels\.tsv or targets\.tsv"):
+        read_training_set(tmp_path)
+
+
+def row(id: int, **others: Any) -> dict[str, Any]:
+    return {"corpus_id": id, "title": f"title {id}", "abstract": None, **others}
+
+
+def test_a_query_with_candidates_gives_five_triplets_at_most(tmp_path: Path) -> None:
+    path = write_jsonl(
+        tmp_path / "search.jsonl",
+        [
+            {
+                "query": "who?",
+                "candidates": [row(1, score=2), row(2, score=0), row(3, score=1), *(row(id, score=0) for id in range(4, 10))],
+            },
+            {"query": "what?", "doc_id": "w", "candidates": [row(1, score=1), row(2, score=0.0)]},
+            {"query": "nothing clicked", "candidates": [row(1, score=0)]},
+        ],
+    )
+    found = read_training_set(path)
+    assert found.task == "pairs"
+    assert found.queries == {"query 1": "who?", "w": "what?", "query 3": "nothing clicked"}
+    expected = [("query 1", positive, str(negative)) for positive, negative in zip("13131", (9, 8, 7, 6, 5), strict=True)]
+    assert found.triplets == [*expected, ("w", "1", "2")]
+    assert found.papers["3"] == Paper("3", "title 3", "")
+
+
+def test_papers_with_labels_or_numbers(tmp_path: Path) -> None:
+    several = read_training_set(
+        write_jsonl(tmp_path / "fos.jsonl", [row(1, labels=[3, 4], labels_text=["x", "y"]), row(2, labels_text=["y"])])
+    )
+    assert several == TrainingSet("labels", several.papers, [], labels={"1": ("x", "y"), "2": ("y",)})
+    one = read_training_set(write_jsonl(tmp_path / "mesh.jsonl", [row(1, descriptor="Liver"), row(1, descriptor="Brain")]))
+    assert one.labels == {"1": ("Liver", "Brain")}
+    numbers = read_training_set(write_jsonl(tmp_path / "year.jsonl", [row(1, year=2000, scaled_year=0.5), row(2, scaled_year="-1")]))
+    assert numbers == TrainingSet("targets", numbers.papers, [], targets={"1": 0.5, "2": -1.0})
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([], "is empty"),
+        ([row(1)], "paper 1: no labels_text or"),
+        ([row(1, descriptor="x"), row(2)], "paper 2: no descriptor; found"),
+        ([row(1, log_citations="many")], "paper 1: the value 'many' is no number"),
+        ([{"query": "q", "candidates": [{"title": "x"}]}], "query 1: 'candidates' is no paper"),
+        ([{"query": "q", "candidates": 3}], "query 1: 'candidates' is no list"),
+        ([{"query": 7, "candidates": []}], "query 1: 'query' is no paper"),
+        ([{"query": "q", "candidates": [row(1, score=1)]}], "no query that has a candidate with a score and one without"),
+    ],
+)
+def test_a_broken_file_is_named(tmp_path: Path, rows: list[dict[str, Any]], message: str) -> None:
+    with pytest.raises(InvalidRequest, match=message):
+        read_training_set(write_jsonl(tmp_path / "file.jsonl", rows))
+
+
+def test_the_samples_of_scirepeval_are_read() -> None:
+    folder = shared("scirepeval-sample")
+    tasks = {
+        name: read_training_set(folder / name)
+        for name in ("specter_small.json", "s2and_small.json", "search_small.jsonl", "fos_small.json", "mesh_small.json")
+    }
+    assert [found.task for found in tasks.values()] == ["triplets", "triplets", "pairs", "labels", "labels"]
+    fields = set((folder / "fos_labels.txt").read_text().splitlines())
+    assert set().union(*tasks["fos_small.json"].labels.values()) <= fields
+    searches = [json.loads(line) for line in (folder / "search_small.jsonl").read_text().splitlines()]
+    expected = []
+    for number, search in enumerate(searches, 1):
+        clicked, others = ([str(one["corpus_id"]) for one in search["candidates"] if bool(one["score"]) == flag] for flag in (True, False))
+        pairs = zip(cycle(clicked), others[::-1][:5], strict=False)
+        expected += [(f"query {number}", *pair) for pair in pairs]
+    assert tasks["search_small.jsonl"].triplets == expected
