@@ -418,7 +418,9 @@ class TrainingOptions:
     batch: Annotated[int | None, Help("Examples a step, an equal share of each task's.", "N", least=1)] = None
     epochs: Annotated[int | None, Help("How often the largest task is gone through.", "N", least=1)] = None
     steps: Annotated[int | None, Help("Stop after N steps, if that is sooner.", "N", least=1)] = None
-    length: Annotated[int | None, Help("Tokens of a text that are read in training; default: as many as the encoder reads.", "N", least=8)] = None
+    length: Annotated[
+        int | None, Help("Tokens of a text that are read in training; default: as many as the encoder reads.", "N", least=8)
+    ] = None
     held_out: Annotated[
         str | None,
         Help("What the training is measured on, and stopped by: beir:DIR or cite:DIR; default: queries that are set apart.", "BENCHMARK"),

@@ -45,6 +45,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "compare": ("evaluating.compare", "bm25.trec hybrid.trec --qrels qrels/test.tsv"),
         "tune": ("studying.tune", "-i indexes/arxiv --queries queries.jsonl --qrels qrels.tsv"),
         "benchmarks": ("evaluating.app", ""),
+        "train": ("training.train", "data/triplets -o encoders/mine"),
     },
     "Encoders and settings": {
         "encode": ("encoding.encode", "papers.parquet -o vectors.jsonl --encoder specter2"),

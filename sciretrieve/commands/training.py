@@ -1,4 +1,4 @@
-"""`sciretrieve benchmarks leakage`: which papers that a benchmark tests stand in a training set."""
+"""`sciretrieve train`, and `benchmarks leakage`: which papers that a benchmark tests stand in a training set."""
 
 from __future__ import annotations
 
@@ -9,9 +9,56 @@ from typing import Annotated
 
 import typer
 
+from ..errors import InvalidRequest
+from ..options import TrainingOptions
 from . import completing
-from .console import say
-from .parameters import Data, Debug, PlainFormatOption
+from .console import Console, interruptible, say
+from .parameters import Data, Debug, PlainFormatOption, Quiet
+from .signatures import takes_options
+
+
+@takes_options
+def train(
+    data: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DATA",
+            help="Training sets, each a task: folders of `benchmarks build`, or SciRepEval's files; or one .toml file that names them.",
+        ),
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="DIR", help="A new folder for the encoder; a .toml file may name it.")
+    ] = None,
+    options: TrainingOptions = TrainingOptions(),
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Begin anew, and replace the folder if it exists.")] = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Train an encoder, or adapters on one, from triplets, pairs, labels and numbers.
+
+    A twentieth of the queries is set apart; on them the training is measured, stopped when it gains nothing, and judged. The folder has the
+    encoder (`--encoder DIR`), a model card, curves and the log. An encoder that gained nothing is not kept.
+
+    Interrupt it whenever you like: the same command goes on, and loses half a minute at most.
+    """
+    from ..training import gain, read_config
+    from ..training import train as run
+
+    console = Console(quiet)
+    sets: list[Path] = list(data)
+    if data[0].suffix == ".toml":
+        if len(data) > 1 or options != TrainingOptions():
+            raise InvalidRequest(
+                "a .toml file says all of a training: write data and options into it, and give --output and --overwrite alone"
+            )
+        config = read_config(data[0])
+        sets, output, options = list(config.data), output or config.output, config.options
+    if output is None:
+        raise InvalidRequest("name a folder for the encoder with --output")
+    with interruptible(console, f"finished work is kept in {output}.partial, and the same command goes on"):
+        trained = run(sets, output, options, overwrite=overwrite, progress=console)
+    end = f"; {trained.stopped}" if trained.stopped else ""
+    say([gain(trained), f"{trained.folder}: weights of step {trained.best_step:,} of {trained.steps:,}{end}"])
 
 
 def leakage(

@@ -81,5 +81,6 @@ def trained_spec(name: str, folder: Path, facts: Mapping[str, Any], base: Encode
             codes=codes,
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise CorruptData(f"{path} does not describe an encoder ({type(error).__name__}: {error}); train it again, or get it again") from error
-
+        raise CorruptData(
+            f"{path} does not describe an encoder ({type(error).__name__}: {error}); train it again, or get it again"
+        ) from error

@@ -1,4 +1,4 @@
-"""What a training leaves beside the weights: its facts, its curves, and the model card that says what was trained on what, and what it gained."""
+"""What a training leaves beside the weights: its facts, its curves, and a model card that says what it was made of and gained."""
 
 from __future__ import annotations
 

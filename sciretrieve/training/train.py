@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from ..errors import InvalidRequest
-from ..files.writing import LOCK, listed, make_folder, remove, remove_lock, sync_file, write_json, write_lock
+from ..files.writing import LOCK, describe, listed, make_folder, remove, remove_lock, sync_file, write_json, write_lock
 from ..options import TrainingKeywords, TrainingOptions
 from ..progress import shown
 from ..protocols import Progress
 from .presets import Plan, plan_of
 from .results import FACTS, Trained, compared, write_results
-from .training_set import TrainingSet, digest_of, read_training_set
+from .training_set import TrainingSet, read_training_set
 
 if TYPE_CHECKING:
     from .learning.demands import Demand
@@ -105,7 +105,7 @@ def _trained(
     for demand in demands:
         if demand.head is not None:
             demand.head.to(arithmetic.device)
-    digests = {name: digest_of(path) for name, (path, _) in sets.items()}
+    digests = {name: _digest(path) for name, (path, _) in sets.items()}
     facts: dict[str, Any] = {
         "schema": 1,
         "sciretrieve": version("sciretrieve"),
@@ -198,22 +198,19 @@ def _formats(sets: Sequence[TrainingSet]) -> list[str]:
     return sorted(dict.fromkeys(formats), key=["proximity", "adhoc_query", "classification", "regression"].index)
 
 
-def _demands(
-    sets: Mapping[str, tuple[Path, TrainingSet]], plan: Plan, student: Student
-) -> tuple[list[Demand], HeldOut | None, list[str]]:
+def _demands(sets: Mapping[str, tuple[Path, TrainingSet]], plan: Plan, student: Student) -> tuple[list[Demand], HeldOut | None, list[str]]:
     """What each set demands, what the training is measured on, and notes for people."""
-    from .learning.demands import Labelled, Measured, Ranked
-    from .learning.measuring import LossOfExamples, Retrieval, benchmark, set_apart
+    from .learning.demands import Labelled, Measured, OfPapers, Ranked, of_papers_apart
+    from .learning.measuring import LossOfExamples, Retrieval, Several, benchmark, set_apart
 
     demands: list[Demand] = []
     retrievals: list[Retrieval] = []
     notes: list[str] = []
-    dim = int(student.module(*student.probe()).shape[1])
     for name, (_, training_set) in sets.items():
         if training_set.task == "labels":
-            demands.append(Labelled(name, training_set, dim))
+            demands.append(Labelled(name, training_set, student.dim))
         elif training_set.task == "targets":
-            demands.append(Measured(name, training_set, dim))
+            demands.append(Measured(name, training_set, student.dim))
         else:
             examples, apart = (training_set.triplets, None) if plan.held_out else set_apart(training_set, plan.seed)
             if not examples:
@@ -233,14 +230,19 @@ def _demands(
     if plan.held_out:
         return demands, benchmark(plan.held_out, student), notes
     if retrievals:
-        from .learning.measuring import Several
-
         return demands, retrievals[0] if len(retrievals) == 1 else Several(retrievals), notes
-    with_heads = [demand for demand in demands if demand.head is not None]
-    if len(with_heads) == len(demands):
-        apart_examples = [(demand, list(range(0, len(demand), 20))) for demand in with_heads]
-        return demands, LossOfExamples(apart_examples), notes
+    of_papers = [demand for demand in demands if isinstance(demand, OfPapers)]
+    if len(of_papers) == len(demands):
+        return demands, LossOfExamples([of_papers_apart(demand) for demand in of_papers]), notes
     return demands, None, notes
+
+
+def _digest(path: Path) -> str:
+    """The SHA-256 of a set's files, one after the other."""
+    digest = hashlib.sha256()
+    for file in [path] if path.is_file() else [file for file in listed(path) if file.is_file()]:
+        digest.update(f"{file.name if path.is_dir() else ''} {describe(file)['sha256']}\n".encode())
+    return digest.hexdigest()
 
 
 def _described(name: str, path: Path, training_set: TrainingSet, digest: str) -> dict[str, Any]:

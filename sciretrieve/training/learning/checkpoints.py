@@ -14,7 +14,7 @@ FACTS = "facts"
 
 
 def save(path: Path, tensors: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
-    """Write tensors by name, and facts as plain JSON values, completely or not at all. A full disk raises OSError and leaves the old file."""
+    """Write tensors by name, and facts as plain JSON values, wholly or not at all. A full disk raises OSError and leaves the old file."""
     from safetensors.torch import save as as_bytes
 
     whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}

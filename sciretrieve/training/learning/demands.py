@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,6 +17,8 @@ from .students import Student
 
 Reading = tuple[str, str]
 """A format, and a text as it reads it."""
+APART = 20
+"""Of papers with labels or numbers every so many is set apart."""
 DROPOUT = 0.2
 """Of a head's input (the authors' code of SciRepEval)."""
 
@@ -43,6 +46,19 @@ class Demand(Protocol):
 
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
         """The loss of the vectors of `readings`, (readings, dim)."""
+
+
+def _split(ids: Iterable[str]) -> tuple[list[str], list[str]]:
+    """The papers to learn from, and every twentieth, which is set apart."""
+    ordered = sorted(ids)
+    return [id for place, id in enumerate(ordered) if place % APART], ordered[::APART]
+
+
+def of_papers_apart(demand: OfPapers) -> OfPapers:
+    """What the same task demands, with the same head, of the papers that are set apart."""
+    other = copy(demand)
+    other._ids = demand._apart
+    return other
 
 
 class Ranked:
@@ -103,22 +119,20 @@ class Ranked:
         return losses.contrastive(queries, papers, right, barred, self._plan.temperature, both=self._plan.both)
 
 
-class Labelled:
-    """Papers with classes: a linear head is to tell them from their vectors (SciRepEval, §4.1)."""
+class OfPapers:
+    """What tasks of single papers share: a linear head reads a paper's vector."""
 
-    formats = ("classification",)
+    format: str
+    name: str
+    head: Any
+    _set: TrainingSet
+    _ids: list[str]
+    _apart: list[str]
 
-    def __init__(self, name: str, training_set: TrainingSet, dim: int) -> None:
-        import torch
-
-        self.name, self._set = name, training_set
-        self._ids = sorted(training_set.labels)
-        self._classes = sorted({label for labels in training_set.labels.values() for label in labels})
-        self._number: Mapping[str, int] = {label: number for number, label in enumerate(self._classes)}
-        self._several = any(len(labels) != 1 for labels in training_set.labels.values())
-        if len(self._classes) < 2:
-            raise InvalidRequest(f"{name} has {len(self._classes)} label, and there is nothing to tell apart; give papers of two or more")
-        self.head: Any = torch.nn.Sequential(torch.nn.Dropout(DROPOUT), torch.nn.Linear(dim, len(self._classes)))
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """The one format."""
+        return (self.format,)
 
     def __len__(self) -> int:
         """How many papers there are."""
@@ -126,7 +140,25 @@ class Labelled:
 
     def readings(self, student: Student, examples: Sequence[int]) -> list[Reading]:
         """The papers."""
-        return [("classification", student.of_paper("classification", self._set.papers[self._ids[place]])) for place in examples]
+        return [(self.format, student.of_paper(self.format, self._set.papers[self._ids[place]])) for place in examples]
+
+
+class Labelled(OfPapers):
+    """Papers with classes: a linear head is to tell them from their vectors (SciRepEval, §4.1)."""
+
+    format = "classification"
+
+    def __init__(self, name: str, training_set: TrainingSet, dim: int) -> None:
+        import torch
+
+        self.name, self._set = name, training_set
+        self._ids, self._apart = _split(training_set.labels)
+        self._classes = sorted({label for labels in training_set.labels.values() for label in labels})
+        self._number: Mapping[str, int] = {label: number for number, label in enumerate(self._classes)}
+        self._several = any(len(labels) != 1 for labels in training_set.labels.values())
+        if len(self._classes) < 2:
+            raise InvalidRequest(f"{name} has {len(self._classes)} label, and there is nothing to tell apart; give papers of two or more")
+        self.head: Any = torch.nn.Sequential(torch.nn.Dropout(DROPOUT), torch.nn.Linear(dim, len(self._classes)))
 
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
         """Cross entropy, binary where a paper may have several labels."""
@@ -142,32 +174,24 @@ class Labelled:
         return losses.classes(self.head(vectors), labels.to(vectors.device))
 
 
-class Measured:
+class Measured(OfPapers):
     """Papers with a number: a linear head is to tell it from their vectors (SciRepEval, §4.1)."""
 
-    formats = ("regression",)
+    format = "regression"
 
     def __init__(self, name: str, training_set: TrainingSet, dim: int) -> None:
         import torch
 
         self.name, self._set = name, training_set
-        self._ids = sorted(training_set.targets)
+        self._ids, self._apart = _split(training_set.targets)
         values = np.array([training_set.targets[id] for id in self._ids])
         if not len(values) or not np.ptp(values):
             raise InvalidRequest(f"{name} has the same number for all papers, and there is nothing to learn")
         self._mean, self._deviation = float(values.mean()), float(values.std())
         self.head: Any = torch.nn.Sequential(torch.nn.Dropout(DROPOUT), torch.nn.Linear(dim, 1))
 
-    def __len__(self) -> int:
-        """How many papers there are."""
-        return len(self._ids)
-
-    def readings(self, student: Student, examples: Sequence[int]) -> list[Reading]:
-        """The papers."""
-        return [("regression", student.of_paper("regression", self._set.papers[self._ids[place]])) for place in examples]
-
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
-        """The squared error, of numbers less their mean and in units of their standard deviation, so that years weigh no more than counts."""
+        """The squared error, of numbers less their mean and in units of their standard deviation: years weigh no more than counts."""
         import torch
 
         values = [(self._set.targets[self._ids[place]] - self._mean) / self._deviation for place in examples]

@@ -1,5 +1,5 @@
-"""The gradient of one step, whatever fits in memory: vectors in chunks, their loss as a whole, then each chunk again with what the loss asks
-of it (Gao et al. 2021, GradCache).
+"""The gradient of one step, whatever fits in memory: vectors in chunks, their loss as a whole, then each chunk again with what the loss
+asks of it (Gao et al. 2021, GradCache).
 
 What is drawn by chance, as for dropout, depends on seed, step and chunk alone. So a chunk is the same when it is encoded again, a training
 that was interrupted goes on with the same numbers, and several processes draw what one would.
@@ -65,13 +65,13 @@ def chunks_of(student: Student, readings: Sequence[Reading], budget: int = BUDGE
     return chunks
 
 
-def encoded(student: Student, chunk: Chunk, arithmetic: Arithmetic) -> Any:
-    """The vectors of a chunk, (texts, dim) in fp32."""
+def encoded(student: Student, chunk: Chunk, arithmetic: Arithmetic, *, former: bool = False) -> Any:
+    """The vectors of a chunk, (texts, dim) in fp32; see `Student.encode`."""
     import torch
 
     ids, mask = (torch.from_numpy(part).to(arithmetic.device) for part in (chunk.batch.ids, chunk.batch.mask))
     with arithmetic.running():
-        return student.encode(chunk.format, ids, mask).float()
+        return student.encode(chunk.format, ids, mask, former=former).float()
 
 
 def backward(

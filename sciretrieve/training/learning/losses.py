@@ -1,4 +1,4 @@
-"""Losses of vectors: triplets with a margin, the right paper among a batch's, classes, numbers, and staying near to the vectors as they were."""
+"""Losses of vectors: triplets with a margin, the right paper among a batch's, classes, numbers, and nearness to what vectors were."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def contrastive(queries: Any, papers: Any, right: Any, is_barred: Any, temperatu
 
 
 def classes(scores: Any, labels: Any) -> Any:
-    """Cross entropy of one class a paper, (n,) whole numbers, or binary cross entropy of several, (n, classes) of 0 and 1 (SciRepEval, §4.1).
+    """Cross entropy of one class a paper, (n,) whole numbers, or binary of several, (n, classes) of 0 and 1 (SciRepEval, §4.1).
 
     Args:
         scores: (n, classes).

@@ -26,8 +26,9 @@ from .students import Student
 MEASURE = "nDCG@10"
 SHARE, MOST_QUERIES, FEWEST_QUERIES = 0.05, 200, 5
 """Of a training set's queries so many are set apart, but for few, from which nothing could be read."""
-OTHERS = 2000
-"""Papers of the training set, drawn by chance, among which the right ones are looked for, beside those of the queries' own triplets."""
+PAPERS = 1000
+"""Among so many papers of the training set the right ones are looked for, or among themselves if they are more: wrong ones of the same
+queries, then others, drawn by chance."""
 
 
 class HeldOut(Protocol):
@@ -70,10 +71,26 @@ class Retrieval:
 
 
 @dataclass(frozen=True)
-class LossOfExamples:
-    """Examples of tasks that rank nothing: how small their loss is, which has no queries."""
+class Several:
+    """Several sets' queries, each looked for among its own papers."""
 
-    demands: Sequence[tuple[Demand, Sequence[int]]]
+    parts: Sequence[Retrieval]
+    measure: str = MEASURE
+
+    def values(self, student: Student, arithmetic: Arithmetic) -> dict[str, float]:
+        """The measure of each query of each set."""
+        return {
+            f"{number} {query}": value
+            for number, part in enumerate(self.parts)
+            for query, value in part.values(student, arithmetic).items()
+        }
+
+
+@dataclass(frozen=True)
+class LossOfExamples:
+    """Papers with labels or numbers that are set apart: how small their loss is, where nothing is ranked."""
+
+    demands: Sequence[Demand]
     measure: str = "negative loss"
 
     def values(self, student: Student, arithmetic: Arithmetic) -> dict[str, float]:
@@ -81,7 +98,8 @@ class LossOfExamples:
         import torch
 
         values = {}
-        for demand, examples in self.demands:
+        for demand in self.demands:
+            examples = range(len(demand))
             vectors = torch.from_numpy(vectors_of(student, demand.readings(student, examples), arithmetic)).to(arithmetic.device)
             with torch.no_grad():
                 demand.head.eval()
@@ -116,9 +134,7 @@ def evaluating(student: Student) -> Iterator[None]:
         student.module.train(was_training)
 
 
-def set_apart(
-    training_set: TrainingSet, seed: int
-) -> tuple[list[tuple[str, str, str]], tuple[list[str], list[str], Qrels] | None]:
+def set_apart(training_set: TrainingSet, seed: int) -> tuple[list[tuple[str, str, str]], tuple[list[str], list[str], Qrels] | None]:
     """The examples to train on, and of the others the queries, the papers and which are right; None of a set with few queries.
 
     A query that is set apart is in no example, neither as a positive nor as a negative.
@@ -135,9 +151,10 @@ def set_apart(
     qrels: dict[str, dict[str, int]] = defaultdict(dict)
     for query, positive, _ in apart:
         qrels[query][positive] = 1
-    papers = dict.fromkeys(id for _, positive, negative in apart for id in (positive, negative) if id)
-    others = [id for id in dict.fromkeys(id for row in examples for id in row[1:]) if id and id not in papers]
-    papers |= dict.fromkeys(Random(f"{seed} others").sample(others, min(OTHERS, len(others))))
+    papers = dict.fromkeys(positive for _, positive, _ in apart)
+    for source, rows in (("wrong", apart), ("others", examples)):
+        further = [id for id in dict.fromkeys(id for row in rows for id in row[1:]) if id and id not in papers]
+        papers |= dict.fromkeys(Random(f"{seed} {source}").sample(further, max(min(PAPERS - len(papers), len(further)), 0)))
     return examples, ([query for query in queries if query in chosen], list(papers), qrels)
 
 

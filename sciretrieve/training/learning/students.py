@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -54,7 +53,9 @@ class Student:
         self.base = EncoderRequest(plan.base)
         self._base_spec = resolve(self.base)
         if self._base_spec.layout not in TRAINABLE or self._base_spec.members or (self._base_spec.codes and plan.method != "whole"):
-            raise InvalidRequest(f"{plan.base} cannot be trained so: begin with a single transformers model, such as specter2-base or granite")
+            raise InvalidRequest(
+                f"{plan.base} cannot be trained so: begin with a single transformers model, such as specter2-base or granite"
+            )
         self.folders = {"base": obtain(self._base_spec.parts["base"], plan.base)}
         with silence():
             loaded_model = LOADERS["transformers" if self._base_spec.layout == "adapters" else self._base_spec.layout](
@@ -90,6 +91,11 @@ class Student:
                 self._model.resize_token_embeddings(self.tokenizer.get_vocab_size(), mean_resizing=False)
 
     @property
+    def dim(self) -> int:
+        """The vectors' dimension."""
+        return int(self._model.config.hidden_size)
+
+    @property
     def bytes_a_token(self) -> float:
         """What a backward pass keeps of a token of the longest text, about: states of each layer, and attention of each head."""
         config = self._model.config
@@ -122,22 +128,11 @@ class Student:
         """Texts in batches of at most `budget` tokens, padding included."""
         return tokenise(self.tokenizer, texts, budget=budget, padding=self.padding)
 
-    def encode(self, format: str, ids: Any, mask: Any) -> Any:
-        """Vectors of texts as a format reads them, (texts, dim) in fp32, with what is needed to learn from them."""
+    def encode(self, format: str, ids: Any, mask: Any, *, former: bool = False) -> Any:
+        """Vectors of texts as a format reads them, (texts, dim); `former`: by the encoder as it was, without adapters."""
         if self.method == "adapter":
-            self._model.set_active_adapters(format)
+            self._model.set_active_adapters(None if former else format)
         return self.module(ids, mask)
-
-    @contextmanager
-    def former(self) -> Iterator[None]:
-        """Within this the encoder is as it was before; only of adapters, which are left out."""
-        saved_formats = self.encode
-        self._model.set_active_adapters(None)
-        self.encode = lambda format, ids, mask: self.module(ids, mask)  # type: ignore[method-assign]
-        try:
-            yield
-        finally:
-            self.encode = saved_formats  # type: ignore[method-assign]
 
     def write(self, folder: Path) -> None:
         """Write what was trained into a folder, from which `--encoder` reads it: adapters, each as `adapters` saves them, beside the
@@ -224,4 +219,3 @@ def _write_modules(folder: Path, spec: EncoderSpec) -> None:
     similarity = {"cosine": "cosine", "ip": "dot", "l2": "euclidean"}[spec.metric]
     write_json(folder / "config_sentence_transformers.json", {"similarity_fn_name": similarity})
     write_json(folder / "sentence_bert_config.json", {"max_seq_length": spec.max_length, "do_lower_case": False})
-

@@ -18,7 +18,7 @@ from ..presets import Plan
 from . import checkpoints, losses
 from .demands import Demand, Reading
 from .gradients import Arithmetic, backward, chunks_of, draw, encoded
-from .measuring import HeldOut, mean_of
+from .measuring import HeldOut, evaluating, mean_of
 from .processes import Processes
 from .rates import factor
 from .students import Student
@@ -37,7 +37,7 @@ class Course:
     Attributes:
         step: steps that are done.
         seconds: of computing, over all runs of it.
-        rows: of each measurement the step, the mean losses since the last one, by task, the rate, and the measure, None where there is none.
+        rows: of each measurement the step, the mean losses since the last one, by task, the rate, and the measure or None.
         base: the measure of each held-out query before the training.
         best: the same at the best step.
         best_step: the step of the weights that are kept.
@@ -131,7 +131,9 @@ class Training:
             parts = self._gradient(course.step)
             if not all(map(math.isfinite, parts.values())):
                 if self.held_out is None or course.best_step == 0:
-                    raise InvalidRequest(f"the loss is no number at step {course.step + 1}; train with a lower `rate` than {self.plan.rate:g}")
+                    raise InvalidRequest(
+                        f"the loss is no number at step {course.step + 1}; train with a lower `rate` than {self.plan.rate:g}"
+                    )
                 course.stopped = f"the loss was no number at step {course.step + 1}"
                 break
             optimiser.step()
@@ -181,10 +183,8 @@ class Training:
         """The vectors of some chunks by the encoder as it was, (count, dim)."""
         import torch
 
-        from .measuring import evaluating
-
-        with self.student.former(), evaluating(self.student), torch.no_grad():
-            parts = [(chunk.places, encoded(self.student, chunk, self.arithmetic)) for chunk in chunks]
+        with evaluating(self.student), torch.no_grad():
+            parts = [(chunk.places, encoded(self.student, chunk, self.arithmetic, former=True)) for chunk in chunks]
         vectors = torch.empty(count, parts[0][1].shape[1], device=parts[0][1].device)
         for places, part in parts:
             vectors[places] = part
@@ -243,7 +243,9 @@ class Training:
             return Course(), {}
         tensors, facts = checkpoints.read(path)
         if facts["identity"] != self.identity:
-            raise InvalidRequest(f"{self.folder} has the checkpoint of another training; begin anew with `overwrite`, or name another folder")
+            raise InvalidRequest(
+                f"{self.folder} has the checkpoint of another training; begin anew with `overwrite`, or name another folder"
+            )
         course = Course(**facts["course"])
         with torch.no_grad():
             for name, parameter in parameters.items():
