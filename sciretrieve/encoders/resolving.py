@@ -14,7 +14,7 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
-from ..choices import Metric
+from ..choices import POOLINGS, Metric
 from ..errors import CorruptData, InvalidRequest, UnknownName
 from .catalogue import ADAPTER_FILES, CATALOGUE, MODEL_FILES, TITLE_ABSTRACT, TITLE_SEP_ABSTRACT, same
 from .members import member_requests, members_of
@@ -90,7 +90,9 @@ def _base(request: EncoderRequest) -> EncoderSpec:
         if (folder / ENCODER).is_file():
             facts = settings_in(folder / ENCODER)
             base = base_of(facts)
-            return trained_spec(name, folder, facts, None if base is None else resolve(EncoderRequest(base)))
+            # what the folder says of pooling holds for the base, which then need not say it
+            pooling: Any = facts.get("pooling") if facts.get("pooling") in POOLINGS else None
+            return trained_spec(name, folder, facts, None if base is None else resolve(EncoderRequest(base, pooling=pooling)))
         return _described(request, Part(str(folder), FOLDER_FILES))
     if not REPOSITORY.fullmatch(name):
         raise UnknownName("encoder", name, CATALOGUE)

@@ -83,7 +83,7 @@ def card(trained: Trained, facts: Mapping[str, Any]) -> str:
     lines = [
         f"# {trained.folder.name}",
         "",
-        f"{facts['base']['name']}, trained by sciretrieve {facts['sciretrieve']}: {facts['method_in_words']}.",
+        f"{Path(plan['base']).name}, trained by sciretrieve {facts['sciretrieve']}: {facts['method_in_words']}.",
         "",
         "```",
         f"sciretrieve index papers.parquet --encoder {trained.folder.name}",
@@ -91,7 +91,7 @@ def card(trained: Trained, facts: Mapping[str, Any]) -> str:
         "",
         "## Gain",
         "",
-        f"{gain(trained)[0].upper()}{gain(trained)[1:]}. Weights of step {trained.best_step:,} of {trained.steps:,}"
+        f"{gain(trained)}. Weights of step {trained.best_step:,} of {trained.steps:,}"
         + (f"; {trained.stopped}" if trained.stopped else "")
         + ".",
         "",
@@ -112,9 +112,13 @@ def card(trained: Trained, facts: Mapping[str, Any]) -> str:
         f"- command: `{facts['command']}`",
         f"- seed {plan['seed']}; {facts['parameters']:,} weights trained of {facts['parameters_in_all']:,};"
         f" {in_words(trained.seconds)} on {facts['machine']}",
-        *(f"- {name}: {json.dumps(value)}" for name, value in sorted(plan.items()) if name not in ("seed", "source") and value is not None),
+        *(
+            f"- {name}: {json.dumps(value)}"
+            for name, value in sorted(plan.items())
+            if name not in ("base", "seed", "source") and value is not None
+        ),
         f"- source of these figures: {plan['source']}",
-        f"- base: {facts['base']['name']}, "
+        f"- base: {Path(plan['base']).name}, "
         + ", ".join(f"{name} {digest[:12]}…" for name, digest in sorted(facts["base"]["sha256"].items())),
         "",
     ]

@@ -93,11 +93,15 @@ def _trained(
     processes: Any,
 ) -> Trained:
     from .learning.devices import arithmetic_of, machine
-    from .learning.students import Student
+    from .learning.students import open_student
     from .learning.trainer import BEST, CHECKPOINT, Training
 
     arithmetic = arithmetic_of(options, processes)
-    student = Student(plan, _formats([training_set for _, training_set in sets.values()]))
+    if plan.keep and plan.method != "adapter":
+        raise InvalidRequest(
+            "`keep` compares with the encoder as it was, which only adapters leave in place; leave it out, or train an adapter"
+        )
+    student = open_student(plan, _formats([training_set for _, training_set in sets.values()]))
     demands, held_out, notes = _demands(sets, plan, student)
     for note in notes:
         progress.note(note)
@@ -148,7 +152,7 @@ def _trained(
     student.module.to("cpu")
     student.write(folder)
     facts |= sizes | {
-        "parameters_of_base": sizes["parameters_in_all"] - (sizes["parameters"] if plan.method == "adapter" else 0),
+        "parameters_of_base": sizes["parameters_in_all"] - (sizes["parameters"] if student.is_apart else 0),
         "method_in_words": METHODS[plan.method],
         "command": command_of([path for path, _ in sets.values()], target, options),
         "machine": machine(arithmetic),
@@ -262,5 +266,5 @@ def command_of(data: Sequence[Path], target: Path, options: TrainingOptions) -> 
     """The command that trains so, with names of files and folders alone."""
     defaults = TrainingOptions()
     given = [(name, value) for name, value in asdict(options).items() if value != getattr(defaults, name)]
-    said = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in given)
+    said = " ".join(f"--{name.replace('_', '-')} {Path(str(value)).name}" for name, value in given)
     return f"sciretrieve train {' '.join(path.name for path in data)} -o {target.name} {said}".strip()

@@ -170,10 +170,10 @@ class Training:
             total, parts = torch.zeros((), device=vectors.device), {}
             for demand, examples, readings in zip(self.demands, chosen, asked, strict=True):
                 value = demand.loss(vectors[[place_of[reading] for reading in readings]], examples)
-                total, parts[demand.name] = total + value, float(value)
+                total, parts[demand.name] = total + value, float(value.detach())
             if former is not None:
                 value = self.plan.keep * losses.nearness(vectors, former)
-                total, parts["keep"] = total + value, float(value)
+                total, parts["keep"] = total + value, float(value.detach())
             return total, parts
 
         key = (self.plan.seed, step)

@@ -1,0 +1,21 @@
+"""What can be trained of an encoder: one class for each method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ....choices import Method
+from ...presets import Plan
+from .adapted import Adapted
+from .student import FORMATS, Student
+from .whole import Coded, Whole
+
+STUDENTS: Mapping[Method, type[Student]] = {"adapter": Adapted, "whole": Whole, "codes": Coded}
+
+
+def open_student(plan: Plan, formats: Sequence[str]) -> Student:
+    """The encoder that a plan trains, on tasks of some formats. Raises as `Student`."""
+    return STUDENTS[plan.method](plan, formats)
+
+
+__all__ = ["FORMATS", "STUDENTS", "Student", "open_student"]

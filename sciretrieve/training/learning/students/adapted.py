@@ -1,0 +1,56 @@
+"""Bottleneck adapters, one for each format, on an encoder whose own weights stay (Singh et al. 2023, §5; Pfeiffer et al. 2021)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ....encoders.specs import EncoderSpec
+from ....files.writing import read_json, write_json
+from ...presets import Plan
+from .student import Student, chosen_formats
+
+
+class Adapted(Student):
+    """Its adapters are `seq_bn` of the `adapters` library, which also reads them from the folder."""
+
+    is_apart = True
+
+    def prepare(self, plan: Plan) -> None:
+        """See `Student`."""
+        import adapters
+
+        adapters.init(self.model)
+        for name in self.formats:
+            self.model.add_adapter(name, config=adapters.SeqBnConfig(reduction_factor=plan.reduction))
+        for name, parameter in self.model.named_parameters():
+            parameter.requires_grad_(any(f"adapters.{format}." in name for format in self.formats))
+
+    def as_trained(self) -> EncoderSpec:
+        """See `Student`."""
+        of_papers, of_queries = chosen_formats(self.formats)
+        spec, sides = self.base_spec, self.base_spec.sides
+        sides = replace(
+            sides,
+            paper=replace(sides.paper, task=of_papers),
+            paper_as_query=replace(sides.paper_as_query, task=of_papers),
+            query=replace(sides.query, task=of_queries),
+        )
+        layout = "packed" if spec.layout == "packed" else "adapters"
+        return replace(spec, layout=layout, sides=sides, tasks=self.formats, kinds={}, late=False)
+
+    def encode(self, format: str, ids: Any, mask: Any, *, former: bool = False) -> Any:
+        """See `Student`."""
+        self.model.set_active_adapters(None if former else format)
+        return self.module(ids, mask)
+
+    def write_model(self, folder: Path) -> None:
+        """See `Student`: several adapters have a folder each."""
+        for name in self.formats:
+            target = folder if len(self.formats) == 1 else folder / name
+            target.mkdir(exist_ok=True)
+            self.model.save_adapter(str(target), name, use_safetensors=True)
+            # the library writes where the base model was on this machine; its name is enough
+            config = target / "adapter_config.json"
+            write_json(config, {**read_json(config), "model_name": Path(self.base_spec.name).name})

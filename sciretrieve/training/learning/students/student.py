@@ -1,0 +1,156 @@
+"""What is trained, whatever of it changes: an encoder that reads texts by formats, gives vectors to learn from, and is written down."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ....encoders.conversion import pooled
+from ....encoders.layouts import LOADERS
+from ....encoders.layouts.loading import LoadedModel, silence
+from ....encoders.resolving import is_path, resolve
+from ....encoders.specs import EncoderRequest, EncoderSpec, Side
+from ....encoders.tokens import Tokens, tokenise
+from ....encoders.trained import ENCODER, describe_trained
+from ....encoders.weights import Hashes, hashes_of, obtain
+from ....errors import InvalidRequest
+from ....files.writing import write_json
+from ....types import Paper
+from ...presets import Plan
+
+FORMATS: Mapping[str, str] = {"proximity": "[PRX]", "adhoc_query": "[QRY]", "classification": "[CLF]", "regression": "[RGN]"}
+"""The formats of tasks by the names of SPECTER2's adapters, and SciRepEval's control code of each (Singh et al. 2023, §4)."""
+TRAINABLE = ("transformers", "adapters", "packed")
+"""Layouts whose base is a model of transformers' own."""
+
+
+class Student(ABC):
+    """An encoder in training.
+
+    Attributes:
+        spec: the encoder as it is when trained: its sides read through what is trained.
+        base_spec: the encoder that it began as.
+        formats: those that it reads, by the names in `FORMATS`.
+        module: token ids and mask, (texts, length), to vectors, (texts, dim).
+        trained: what changes, by name.
+    """
+
+    def __init__(self, plan: Plan, formats: Sequence[str]) -> None:
+        """
+        Args:
+            plan: names the base, and what of it is trained.
+            formats: those of the tasks.
+
+        Raises:
+            UnknownName, InvalidRequest, Unavailable, CorruptData: the base cannot be found, read or trained.
+        """
+        import torch
+
+        name = str(Path(plan.base).expanduser().resolve()) if is_path(plan.base) else plan.base
+        self.base = EncoderRequest(name)
+        self.base_spec = resolve(self.base)
+        if self.base_spec.layout not in TRAINABLE or self.base_spec.members or self.base_spec.codes:
+            raise InvalidRequest(
+                f"{plan.base} cannot be trained so: begin with a single transformers model, such as specter2-base or granite"
+            )
+        self.formats = tuple(formats)
+        self.folders = {"base": obtain(self.base_spec.parts["base"], plan.base)}
+        loaded_model = self._load()
+        self.tokenizer, self.separator = loaded_model.tokenizer, loaded_model.separator
+        self.model = loaded_model.model.model
+        torch.manual_seed(plan.seed)
+        with silence():
+            self.prepare(plan)
+        self.spec = self.as_trained()
+        self.module = pooled(loaded_model.model, self.spec.pooling, self.spec.normalise)
+        longest = min(self.spec.max_length, loaded_model.positions)
+        self.tokenizer.no_padding()
+        self.tokenizer.enable_truncation(min(plan.length or longest, longest))
+        self.padding = int(getattr(self.model.config, "pad_token_id", None) or 0)
+        self.trained: dict[str, Any] = {name: value for name, value in self.model.named_parameters() if value.requires_grad}
+
+    def _load(self) -> LoadedModel:
+        layout = "transformers" if self.base_spec.layout == "adapters" else self.base_spec.layout
+        with silence():
+            return LOADERS[layout](self.folders, replace(self.base_spec, layout=layout), "")
+
+    @abstractmethod
+    def prepare(self, plan: Plan) -> None:
+        """Say which weights of the model are trained, and make those that are new."""
+
+    @abstractmethod
+    def as_trained(self) -> EncoderSpec:
+        """The spec of the encoder when it is trained."""
+
+    @abstractmethod
+    def write_model(self, folder: Path) -> None:
+        """Write what was trained into a folder, in the layout that the spec names."""
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether what is trained lies apart from the base, which it needs to be read."""
+        return False
+
+    def encode(self, format: str, ids: Any, mask: Any, *, former: bool = False) -> Any:
+        """Vectors of texts as a format reads them, (texts, dim).
+
+        Args:
+            format: one of `formats`.
+            ids, mask: of tokens, (texts, length).
+            former: by the encoder as it was; only of one whose weights all stay, see `is_apart`.
+        """
+        return self.module(ids, mask)
+
+    def write(self, folder: Path) -> None:
+        """Write the encoder into a folder, from which `--encoder` reads it."""
+        with silence():
+            self.write_model(folder)
+        write_json(folder / ENCODER, describe_trained(self.spec, self.base if self.is_apart else None))
+
+    @property
+    def dim(self) -> int:
+        """The vectors' dimension."""
+        return int(self.model.config.hidden_size)
+
+    @property
+    def bytes_a_token(self) -> float:
+        """What a backward pass keeps of a token of the longest text, about: states of each layer, and attention of each head."""
+        config = self.model.config
+        states, attention = 34 * config.hidden_size, 5 * config.num_attention_heads * self.tokenizer.truncation["max_length"]
+        return 4.0 * config.num_hidden_layers * (states + attention)
+
+    def hashes(self) -> Hashes:
+        """The digests of the base's files."""
+        return hashes_of(self.base_spec.parts["base"], self.folders["base"], self.spec.name)
+
+    def sizes(self) -> dict[str, int]:
+        """How many weights are trained, and how many there are in all."""
+        return {
+            "parameters": sum(value.numel() for value in self.trained.values()),
+            "parameters_in_all": sum(value.numel() for value in self.model.parameters()),
+        }
+
+    def of_paper(self, format: str, paper: Paper) -> str:
+        """A paper's text as a format reads it."""
+        return self.side(format, self.spec.sides.paper).filled(paper.title, paper.abstract, self.separator)
+
+    def of_query(self, format: str, text: str) -> str:
+        """A text query's text as a format reads it."""
+        return self.side(format, self.spec.sides.query).filled(text, "", self.separator)
+
+    def side(self, format: str, side: Side) -> Side:
+        """A side of the spec as a format has it."""
+        return side
+
+    def tokens(self, texts: Sequence[str], budget: int) -> Tokens:
+        """Texts in batches of at most `budget` tokens, padding included."""
+        return tokenise(self.tokenizer, texts, budget=budget, padding=self.padding)
+
+
+def chosen_formats(formats: Sequence[str]) -> tuple[str, str]:
+    """Through which formats an encoder reads papers, and text queries, when it is trained."""
+    of_papers = "proximity" if "proximity" in formats else formats[0]
+    return of_papers, "adhoc_query" if "adhoc_query" in formats else of_papers
