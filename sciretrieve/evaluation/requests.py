@@ -37,6 +37,7 @@ from . import scoring, sides
 from .benchmark_catalogue import find_benchmark
 from .benchmark_reading import read
 from .benchmark_specs import Benchmark
+from .costs import trainings_of
 from .evaluation_options import Request, make_request
 from .material import Clustering, Handover, Material, Prediction
 from .predicting import check_library
@@ -231,6 +232,9 @@ def _measured(
     times.encoded = sum(encoder.encoded for encoder in encoders.values())
     times.encoding = sum(encoder.seconds for encoder in encoders.values())
     facts = {**system.facts(), "reads": sides_read}
+    asked = encoder.get("asked", {}) if encoder is not None else {}
+    if training := trainings_of(*map(asked.get, ("encoder", "adapter", "query_adapter"))):
+        facts["training"] = training
     return Report(spec, split, score_name, is_overridden, system.name, facts, result, notes, times.as_json())
 
 

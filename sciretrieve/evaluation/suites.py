@@ -23,6 +23,7 @@ from ..protocols import Progress
 from .benchmark_catalogue import SUITES, find_benchmark
 from .benchmark_reading import read_sets
 from .benchmark_specs import Figure, Suite
+from .costs import training_line, trainings_of
 from .evaluation_options import Request, make_request
 from .published import Row, rows
 from .readers.scirepeval import TEXTS, first_matches
@@ -45,6 +46,7 @@ class SuiteReport:
         missing: each figure that is not there, and why.
         notes: what the benchmarks noted, each note once.
         times: the benchmarks' run times together.
+        training: what the folder of a trained encoder says of its training, see `costs.trainings_of`.
     """
 
     suite: Suite
@@ -53,6 +55,7 @@ class SuiteReport:
     missing: Sequence[tuple[Figure, str]]
     notes: Sequence[str]
     times: Mapping[str, float]
+    training: Sequence[Mapping[str, Any]] = ()
 
     @property
     def averages(self) -> Mapping[str, tuple[float, int, int]]:
@@ -103,7 +106,7 @@ class SuiteReport:
                 }
                 for row in self.published
             ],
-            "system": {"name": self.system},
+            "system": {"name": self.system} | ({"training": list(self.training)} if self.training else {}),
             "notes": list(self.notes),
             "times": dict(self.times),
             "versions": versions(),
@@ -124,6 +127,7 @@ class SuiteReport:
         for figure, reason in self.missing:
             reasons.setdefault(reason, []).append(figure.name)
         out += [f"left out: {', '.join(dict.fromkeys(names))}: {reason}" for reason, names in reasons.items()]
+        out += map(training_line, self.training)
         out += [f"note: {note}" for note in self.notes]
         return out
 
@@ -209,7 +213,8 @@ def evaluate_suite_request(request: Request, output: Path | None, progress: Prog
     figures = [(figure, value) for figure, value in values.items() if value is not None]
     missing = [(figure, _reason(figure, reasons)) for figure in suite.figures if values.get(figure) is None]
     notes = list(merged_notes({name: report["notes"] for name, report in reports.items()}))
-    suite_report = SuiteReport(suite, _system_name(request), figures, missing, notes, _times(reports))
+    training = trainings_of(request.encoder, request.adapter, request.query_adapter)
+    suite_report = SuiteReport(suite, _system_name(request), figures, missing, notes, _times(reports), training)
     if output is not None:
         _keep(output, suite_report)
     return suite_report

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import pytest
 
 from sciretrieve.evaluation.benchmark_catalogue import CATALOGUE, SUITES
+from sciretrieve.evaluation.costs import COLUMNS
 from sciretrieve.evaluation.published import PUBLISHED, TABLES, Table
 from sciretrieve.evaluation.suites import SuiteReport
 from tests.made_up import shared
@@ -105,9 +106,12 @@ def name_of(cell: str) -> str:
 
 
 def number_in(cell: str) -> str | None:
-    """The number of a cell, - if it is empty, None if it has none. A deviation or change may follow; a change alone is no number."""
+    """The number of a cell, with its unit if that is M or x, - if it is empty, None if it has none.
+
+    A deviation or change may follow; a change alone is no number.
+    """
     text = plain(cell)
-    match = re.match(r"\d{1,3}(\.\d+)?(?= |$)", text)
+    match = re.match(r"\d{1,3}(\.\d+)?[Mx]?(?= |$)", text)
     return "-" if text in ("", "-") else match[0] if match else None
 
 
@@ -158,6 +162,8 @@ def test_every_figure_is_one_that_a_report_has() -> None:
         if name in SUITES:
             suite = SUITES[name]
             assert measures <= set(SuiteReport(suite, "", [(figure, 50.0) for figure in suite.figures], [], [], {}).averages), name
+        elif name == "cost":
+            assert measures == set(COLUMNS)
         elif name != "robustness":
             protocol = CATALOGUE[name].protocol
             assert measures <= {*protocol.measures, *(["mean"] if protocol.average == "figures" else [])}, name
