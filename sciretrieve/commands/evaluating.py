@@ -288,11 +288,13 @@ def fetch(
 
 def _suite_facts(suite: Suite) -> dict[str, object]:
     groups = dict.fromkeys(figure.group for figure in suite.figures if figure.group)
+    means = [f"the mean of {len(suite.figures)} figures"] if suite.overall else []
+    means += [f"{'' if means else 'the mean '}of those of each group: {', '.join(groups)}"] if groups else []
     return {
         "name": suite.name,
         "task": suite.task,
         "benchmarks": list(suite.benchmarks),
-        "average": f"the mean of {len(suite.figures)} figures" + (f", and of those of each group: {', '.join(groups)}" if groups else ""),
+        "average": ", and ".join(means),
         "files": "a folder with the files of each benchmark in it or below it, as `benchmarks fetch` makes it",
         "source": suite.source,
     }

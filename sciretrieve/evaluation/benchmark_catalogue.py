@@ -11,6 +11,7 @@ from ..metrics.measures import CLASS_MEASURES
 from . import scirepeval_benchmarks
 from .benchmark_specs import Benchmark, Download, Figure, Suite
 from .material import Protocol
+from .published.scimult import COARSE, FINE, RERANKING, RETRIEVAL, SEARCH
 from .readers import asr, beir, cite, mdcr, pmc_patients, scidocs, scimult
 
 RECALLS = ("R@20", "R@50", "R@100")
@@ -263,7 +264,36 @@ MULTI_SCIDOCS = Suite(
     ),
 )
 """MAP and nDCG count as one figure each: only so do the averages of Table 1 follow from its columns."""
-SUITES: Mapping[str, Suite] = {suite.name: suite for suite in (*scirepeval_benchmarks.SUITES, MULTI_SCIDOCS)}
+SCIMULT = Suite(
+    "scimult",
+    "SciMult's five tasks, and the average of each",
+    "Zhang et al. 2023 (SciMult), Tables 3 to 5 and 7 to 9",
+    (
+        *(Figure(field, "CLF", FINE, "maple", recall, field) for field in scimult.MAPLE_SETS for recall in RECALLS),
+        *(
+            Figure(f"{name} ({how})", "CLF", COARSE, benchmark, "macro-F1", name)
+            for name in scimult.COARSE_SETS
+            for how, benchmark in (("linear", "scidocs-classes"), ("bi-encoder", "scimult-coarse"))
+        ),
+        *(
+            Figure(name, "PRX", RETRIEVAL, benchmark, recall)
+            for name, benchmark in (("Cite", "scidocs-cite"), ("Co-cite", "scidocs-cocite"), ("Similar Patients", "pmc-patients-zeroshot"))
+            for recall in RECALLS
+        ),
+        *(
+            Figure(task.capitalize(), "PRX", RERANKING, "scidocs-rerank", measure, task)
+            for task in scidocs.TASKS.values()
+            for measure in ("MAP", "nDCG")
+        ),
+        *(Figure("Recommendation", "PRX", RERANKING, "recommendation", measure) for measure in ("nDCG@5", "nDCG@10", "nDCG")),
+        *(Figure(name, "SRCH", SEARCH, "scimult-search", "nDCG@10", name) for name in scimult.SEARCH_SETS),
+    ),
+    overall=False,
+    compared=("maple", "scimult-coarse", "scidocs-cite", "scidocs-cocite", "pmc-patients-zeroshot", "recommendation", "scimult-search"),
+    against="SciMult-Vanilla",
+)
+"""Each average is the mean of a table's columns, as printed. The paper scores its baselines by cosine but in SciDocs' own protocols."""
+SUITES: Mapping[str, Suite] = {suite.name: suite for suite in (*scirepeval_benchmarks.SUITES, MULTI_SCIDOCS, SCIMULT)}
 
 
 def find_benchmark(name: str) -> Benchmark:

@@ -39,14 +39,8 @@ RUN_TOGETHER = ("SciMult", "6")
 """The text has the second half of this table as columns."""
 
 REPEATED = "another table has it, or another part of this one"
-OF_SEVERAL = "an average over several benchmarks, which no report has"
 LEFT_OUT = {
     ("SciRepEval", "10", "Avg"): REPEATED,
-    **{
-        ("SciMult", number, name): OF_SEVERAL
-        for number in ("A4", "A5")
-        for name in ("ClassificationCoarse", "LinkPredictionRetrieval", "LinkPredictionReranking")
-    },
     **{("SciMult", "A8", f"{name}NameDefinition"): REPEATED for name in ("SPECTER20", "SciMultMHAExpert")},
     **{("Multi2SPE", number, "Multi2SPE3CLSλ01"): REPEATED for number in ("2", "3")},
     ("Multi2SPE", "4", "SPECTER*"): "of its own paper; SciMult's Tables 4 and 7 have it",
