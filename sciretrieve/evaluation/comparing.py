@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -160,8 +161,7 @@ def variance_lines(over: str, analysis: Variance, names: Sequence[str], means: S
         analysis: of what has these names.
         names, means: what is compared, and its means from 0 to 1.
     """
-    above = zip(*np.triu_indices(len(names), 1), strict=True)
-    pairs = sorted((float(analysis.p_of_pairs[a, b]), int(a), int(b)) for a, b in above)
+    pairs = sorted((float(analysis.p_of_pairs[a, b]), a, b) for a, b in combinations(range(len(names)), 2))
     degrees = ", ".join(f"{number:,}" for number in analysis.degrees)
     out = [f"  analysis of variance, {over}: F({degrees}) = {analysis.f:.2f}, p = {analysis.p:.2g}; Tukey's test:"]
     width = max(len(f"{names[b]} - {names[a]}") for _, a, b in pairs)
@@ -212,7 +212,7 @@ def variance_facts(analysis: Variance, names: Sequence[str], means: Sequence[flo
         "p": analysis.p,
         "tukey": [
             {what: [names[a], names[b]], "difference": means[b] - means[a], "p": float(analysis.p_of_pairs[a, b])}
-            for a, b in zip(*np.triu_indices(len(names), 1), strict=True)
+            for a, b in combinations(range(len(names)), 2)
         ],
         "as_good_as_the_best": as_good_as_the_best(analysis, names, means),
     }

@@ -53,7 +53,7 @@ OWNED = {
     "rapidfuzz": {"query"},
     "rispy": {"papers"},
     "pytrec_eval": {"metrics"},
-    "sklearn": {"evaluation"},
+    "sklearn": {"evaluation", "studies"},
     "rich": {"commands"},
     "typer": {"commands"},
     "tqdm": {"progress"},

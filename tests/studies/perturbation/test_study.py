@@ -161,7 +161,7 @@ def test_the_report_has_all_figures_and_the_published_ones(reported: tuple[dict[
         assert f"| {row['code']} ({row['category']}) | {row['papers']} | {100 * row['found']['dense']['nn1']:.1f} |" in page
     for name in re.findall(r"\]\((\w+\.svg)\)", page):
         ElementTree.parse(folder / name)
-    assert len({path.name for path in folder.iterdir()}) == 6
+    assert len({path.name for path in folder.iterdir()}) == 7
 
 
 def test_the_plots_show_the_classes(reported: tuple[dict[str, Any], Path]) -> None:
@@ -173,7 +173,9 @@ def test_the_plots_show_the_classes(reported: tuple[dict[str, Any], Path]) -> No
         assert {f"{row['category']}  {row['code']}" for row in report["classes"]} <= words
     between = (folder / "between.svg").read_text()
     assert all(f">{name}<" in between for name in report["space"]["between"]["sets"])
-    assert "T+A: title and abstract" in (folder / "projection.svg").read_text()
+    for name, label in (("projection.svg", "first principal component"), ("map.svg", "t-SNE")):
+        assert "T+A: title and abstract" in (folder / name).read_text()
+        assert label in (folder / name).read_text()
 
 
 def test_an_index_is_studied_as_it_is(tmp_path: Path) -> None:
@@ -229,6 +231,12 @@ def test_without_an_extra_one_line_says_what_to_install(corpus: Path, tmp_path: 
     result = sciretrieve("robustness", corpus, "-o", tmp_path / "report")
     assert (result.returncode, result.stdout) == (4, "")
     assert result.stderr == 'sciretrieve: a plot needs the package matplotlib, which is not installed: pip install "sciretrieve[plots]"\n'
+    monkeypatch.undo()
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    result = sciretrieve("robustness", corpus, "-o", tmp_path / "report")
+    assert (result.returncode, result.stdout) == (4, "")
+    assert "a plot by t-SNE needs the package scikit-learn" in result.stderr
+    assert 'pip install "sciretrieve[robustness]"' in result.stderr
     monkeypatch.setitem(sys.modules, "textblob.taggers", None)
     result = sciretrieve("robustness", corpus)
     assert (result.returncode, result.stdout) == (4, "")
