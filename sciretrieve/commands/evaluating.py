@@ -98,7 +98,7 @@ def evaluate(
         if runs:
             if benchmark is not None:
                 raise InvalidRequest(f"--runs joins results that are saved; leave out {benchmark}, or write --runs before each system")
-            joined = evaluation.compare_trainings(_systems(runs))
+            joined = evaluation.compare_trainings(_systems(runs), options.measures)
             say([json.dumps(joined.as_json(), ensure_ascii=False, indent=1)] if format == "json" else joined.lines())
             return
         if run is not None or qrels is not None:

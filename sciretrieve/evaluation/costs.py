@@ -12,7 +12,7 @@ from typing import Any
 from ..encoders.members import members_of
 from ..encoders.resolving import is_path
 from ..errors import InvalidRequest
-from ..files.writing import read_json
+from ..metrics.judgements import json_of
 from ..wording import in_words
 from .published import rows
 from .timing import relative
@@ -34,8 +34,7 @@ def trainings_of(*names: str | None) -> list[dict[str, Any]]:
         and `seed`.
 
     Raises:
-        InvalidRequest: a training.json lacks the number of parameters or of seconds.
-        CorruptData: it is no JSON.
+        InvalidRequest: a training.json is no JSON, or lacks the number of parameters or of seconds.
     """
     found = {}
     for name in names:
@@ -48,7 +47,7 @@ def trainings_of(*names: str | None) -> list[dict[str, Any]]:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    facts = read_json(path)
+    facts = json_of(path)
     for name in ("parameters", "seconds"):
         if not isinstance(facts.get(name), int | float) or isinstance(facts[name], bool) or facts[name] < 0:
             raise InvalidRequest(f"{path} has no number of {name!r}; it is to say how many were trained, and in how many seconds")

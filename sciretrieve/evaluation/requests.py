@@ -39,7 +39,7 @@ from .benchmark_reading import read
 from .benchmark_specs import Benchmark
 from .costs import trainings_of
 from .evaluation_options import Request, make_request
-from .material import Clustering, Handover, Material, Prediction
+from .material import Clicks, Clustering, Handover, Material, Prediction
 from .predicting import check_library
 from .reports import Report, all_measures, versions
 from .scoring import Result
@@ -47,7 +47,12 @@ from .spaces import IndexSpace, StoredSpace
 from .systems import Dense, IndexSearch, RerankedSystem, StoredScores, System
 from .timing import TimedBuild, Times
 
-LEARNERS = {Prediction: "linear support vectors", Clustering: "average linkage by cosine", Handover: "S2AND's own code"}
+LEARNERS = {
+    Prediction: "linear support vectors",
+    Clustering: "average linkage by cosine",
+    Handover: "S2AND's own code",
+    Clicks: "a network that learns clicks from the cosine and metadata",
+}
 """What learns from vectors in each kind of prediction."""
 LONGEST_NAME = 200
 """Characters of a folder's name; file systems take 255 bytes."""
@@ -140,8 +145,8 @@ def measure(
         spec = replace(spec, protocol=replace(spec.protocol, drop_self=request.self_matches == "dropped"))
     if request.reads_texts and (lack := next((material.textless for material in materials if material.textless), "")):
         raise NotFound(lack)
-    if any(material.predictions for material in materials):
-        _check_prediction(request, spec)
+    if predictions := [prediction for material in materials for prediction in material.predictions]:
+        _check_prediction(request, spec, "clicks" if isinstance(predictions[0], Clicks) else "")
     if request.measures and any(task.classes for material in materials for task in material.tasks):
         raise InvalidRequest(f"{spec.name} predicts classes, by {spec.protocol.measures[0]}; `measures` is for rankings")
     with _opened(request.index, workers) as index:
@@ -238,9 +243,9 @@ def _measured(
     return Report(spec, split, score_name, is_overridden, system.name, facts, result, notes, times.as_json())
 
 
-def _check_prediction(request: Request, spec: Benchmark) -> None:
+def _check_prediction(request: Request, spec: Benchmark, what: str) -> None:
     """Find what would keep labels from being predicted, before papers are encoded. Raises InvalidRequest, MissingExtra."""
-    what = "clusters" if spec.protocol.metric is not None else "labels"
+    what = what or ("clusters" if spec.protocol.metric is not None else "labels")
     if what == "labels":
         check_library()
     if request.mode != "dense" or request.scores is not None or request.rerank is not None:

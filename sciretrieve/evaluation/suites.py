@@ -172,7 +172,7 @@ def evaluate_suite(
     """Evaluate a system on all benchmarks of a suite that `data` has the files of.
 
     Args:
-        name: "scirepeval", "scirepeval-2022", "multi-scidocs-all" or "scimult".
+        name: "scirepeval", "scirepeval-2022", "multi-scidocs-all", "scidocs-all" or "scimult".
         data: the folder with a folder of files for each task.
         output: a folder for the report, and a folder in it for each benchmark; what is there of the same request is not done again.
         progress: what is told how far it is; by default a bar where a person looks, False for none.

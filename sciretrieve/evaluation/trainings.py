@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidRequest, NotFound
-from ..files.writing import read_json
+from ..metrics.judgements import json_of
 from ..metrics.significance import Variance, one_way
 from ..wording import counted
 from .comparing import LEVEL, as_good_as_the_best, variance_facts, variance_lines
@@ -67,9 +67,11 @@ class TrainingsReport:
 
     Attributes:
         systems: in the order in which they were named.
+        columns: the figures that are shown and tested; JSON has the others, too.
     """
 
     systems: Sequence[TrainedSystem]
+    columns: Sequence[Column]
 
     @property
     def first(self) -> Cell:
@@ -83,10 +85,10 @@ class TrainingsReport:
 
     @cached_property
     def variances(self) -> Mapping[Column, Variance]:
-        """The main figures' analyses of variance over `tested`; empty if these are not at least two."""
+        """The analyses of variance over `tested`, by figure; empty if these are not at least two."""
         if len(self.tested) < 2:
             return {}
-        return {column: one_way([system.values(column) for system in self.tested]) for column in self.first.main_columns()}
+        return {column: one_way([system.values(column) for system in self.tested]) for column in self.columns}
 
     def as_json(self) -> dict[str, Any]:
         """The report as plain values: schema 1. Figures are from 0 to 1."""
@@ -126,10 +128,9 @@ class TrainingsReport:
 
     def lines(self) -> list[str]:
         """The report for people: systems among the published ones, the tests of each figure, and what systems cost."""
-        columns = self.first.main_columns()
         out = [f"{self.first.report['benchmark']}, {self.first.report['split']}: means over trainings", ""]
-        for start in range(0, len(columns), WIDEST):
-            out += [*self._table(columns[start : start + WIDEST]), ""]
+        for start in range(0, len(self.columns), WIDEST):
+            out += [*self._table(self.columns[start : start + WIDEST]), ""]
         names = [system.name for system in self.tested]
         for column, analysis in self.variances.items():
             out += [_name(self.first, column), *variance_lines("one-way over trainings", analysis, names, self._means(column))]
@@ -187,15 +188,17 @@ class TrainingsReport:
         return notes
 
 
-def compare_trainings(systems: Mapping[str, Sequence[str | Path]]) -> TrainingsReport:
+def compare_trainings(systems: Mapping[str, Sequence[str | Path]], measures: Sequence[str] = ()) -> TrainingsReport:
     """Join saved results of trainings into one system each, and compare the systems.
 
     Args:
         systems: the system's name -> a folder of `evaluate -o`, or its report.json, for each training.
+        measures: the measures or averages that are shown and tested; by default the main ones, see `standings.Cell.main_columns`.
 
     Raises:
         NotFound: there are no saved results in a place.
-        InvalidRequest: results are not of one benchmark, split and protocol, lack figures that others have, or are named twice.
+        InvalidRequest: results are not of one benchmark, split and protocol, lack figures that others have or `measures` names, or are
+            named twice.
     """
     if not systems or not all(systems.values()):
         raise InvalidRequest("name a system and its saved results, as in adapters=runs/seed1,runs/seed2")
@@ -214,7 +217,11 @@ def compare_trainings(systems: Mapping[str, Sequence[str | Path]]) -> TrainingsR
         for cell, place in zip(system.cells, system.places, strict=True):
             _check_alike(first, first_place, cell, place, are_one_system=False)
             _check_alike(system.cells[0], system.places[0], cell, place, are_one_system=True)
-    return TrainingsReport(trained)
+    known = [name for _, name in _columns(first)]
+    if unknown := next((name for name in measures if name not in known), None):
+        raise InvalidRequest(f"the results have no figure {unknown!r}; they have {', '.join(dict.fromkeys(known))}")
+    chosen = [column for column in _columns(first) if column[1] in measures] if measures else first.main_columns()
+    return TrainingsReport(trained, chosen)
 
 
 def _file(place: Path) -> Path:
@@ -225,8 +232,8 @@ def _file(place: Path) -> Path:
 
 
 def _cell(name: str, file: Path) -> Cell:
-    report = read_json(file)
-    if "kind" not in report or "rounded" not in report:
+    report = json_of(file)
+    if not {"benchmark", "split", "kind", "rounded", "counts", "system"} <= set(report):
         hint = "; it has several modes, name the folder of one" if "modes" in report else ""
         raise InvalidRequest(f"{file} is no report of `evaluate` on one benchmark{hint}")
     return Cell(str(report["benchmark"]), name, report, {}, {})

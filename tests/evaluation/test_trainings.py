@@ -87,6 +87,15 @@ def test_one_system_alone_has_nothing_to_be_compared_with(saved: Path) -> None:
     assert "parameters" not in text
 
 
+def test_other_figures_are_shown_by_their_names(saved: Path, tmp_path: Path) -> None:
+    runs = [changed(saved, tmp_path, str(at), rounded={"MAP": 30.0 + at}) for at in (1, 2)]
+    report = compare_trainings({"a": runs}, ["MAP"])
+    assert re.search(r"^> a \(2 trainings\) +31\.50 \(0\.71\)  measured here$", "\n".join(report.lines()), re.MULTILINE)
+    assert set(report.as_json()["systems"][0]["figures"]) == {"nDCG", "MAP"}
+    refused = sciretrieve("evaluate", "--runs", f"a={runs[0]}", "-m", "R@5")
+    assert (refused.returncode, refused.stderr) == (2, "sciretrieve: the results have no figure 'R@5'; they have nDCG, MAP\n")
+
+
 def changed(saved: Path, tmp_path: Path, name: str, **facts: Any) -> Path:
     """A saved result that says something else."""
     report = json.loads((saved / "near-0/report.json").read_text())
@@ -117,11 +126,13 @@ def test_what_cannot_be_joined_is_said_in_one_line(saved: Path, tmp_path: Path) 
     lacking = changed(saved, tmp_path, "more", rounded={"MAP": 3.0})
     assert f"{first} lacks MAP, which other results have" in sciretrieve("evaluate", "--runs", f"a={first},{lacking}").stderr
     write_text(tmp_path / "modes/report.json", '{"modes": {}}')
+    write_text(tmp_path / "cut/report.json", '{"benchmark":')
     for runs, words in (
         (f"a={first},{first}", f"{first} is named twice, for a and for a"),
         (f"a={tmp_path / 'nowhere'}", "there are no saved results in"),
         (f"a={tmp_path}/x*", f"nothing is called {tmp_path}/x*"),
         (str(first), "names no system with its results; write --runs NAME=DIR,DIR"),
+        (f"a={tmp_path / 'cut'}", "report.json is no whole JSON"),
         (f"a={tmp_path / 'modes'}", "it has several modes, name the folder of one"),
     ):
         result = sciretrieve("evaluate", "--runs", runs)
