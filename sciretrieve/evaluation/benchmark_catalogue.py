@@ -128,7 +128,7 @@ ROWS = (
         task="what users clicked among papers similar to one, by SciDocs' own protocol",
         kind="proximity",
         sizes="clicks of Semantic Scholar's users, to learn from, to check and to predict",
-        protocol=Protocol(("adj-NDCG", "adj-P@1"), rounding="numpy", skips=True),
+        protocol=Protocol(("adj-NDCG", "adj-P@1"), metric="cosine", rounding="numpy", skips=True),
         files="recomm/{train,val,test}.csv, recomm/propensity_scores.json, paper_metadata_recomm.json",
         source="Cohan et al. 2020 (SPECTER); https://github.com/allenai/scidocs",
         licence="see the source",

@@ -17,7 +17,7 @@ import sciretrieve as sr
 from sciretrieve.encoders import load_encoder
 from sciretrieve.studies.perturbation.neighbours import CATEGORIES, neighbours
 from sciretrieve.studies.perturbation.similarities import unit
-from sciretrieve.studies.perturbation.study import OPTIMAL
+from sciretrieve.studies.perturbation.study import OPTIMAL, Space, Study
 from sciretrieve.types import Paper
 from tests.command_line import sciretrieve
 from tests.made_up import TOPICS, write_jsonl
@@ -176,6 +176,27 @@ def test_the_plots_show_the_classes(reported: tuple[dict[str, Any], Path]) -> No
     for name, label in (("projection.svg", "first principal component"), ("map.svg", "t-SNE")):
         assert "T+A: title and abstract" in (folder / name).read_text()
         assert label in (folder / name).read_text()
+
+
+def test_of_many_papers_the_map_shows_as_many_papers_as_titles(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sciretrieve.studies.perturbation import plots
+
+    given = np.random.default_rng(4).normal(size=(60, 8)).astype(np.float32)
+    taken: list[tuple[Any, int]] = []
+
+    def first_two(vectors: Any, seed: int) -> Any:
+        taken.append((vectors, seed))
+        return vectors[:, :2]
+
+    monkeypatch.setattr(plots, "MAPPED", 12)
+    monkeypatch.setattr(plots, "neighbour_map", first_two)
+    empty = np.empty(0)
+    study = Study("s", "e", 30, 30, 5, {}, [], Space(8, {}, {}, {}, empty, empty, given))
+    figure = plots._map(study)
+    [(vectors, seed)] = taken
+    places = [np.flatnonzero((given == row).all(axis=1))[0] for row in vectors]
+    assert (seed, len(set(places)), places[12:]) == (5, 24, [place + 30 for place in places[:12]])
+    assert [len(points.get_offsets()) for points in figure.axes[0].collections] == [12, 12]
 
 
 def test_an_index_is_studied_as_it_is(tmp_path: Path) -> None:
