@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from ..errors import InvalidRequest
 from ..files.writing import LOCK, describe, listed, make_folder, remove, remove_lock, sync_file, write_json, write_lock
 from ..options import TrainingKeywords, TrainingOptions
-from ..progress import shown
+from ..progress import Silent, shown
 from ..protocols import Progress
 from .presets import Plan, plan_of
 from .results import FACTS, Trained, compared, write_results
@@ -40,7 +40,7 @@ def train(
     overwrite: bool = False,
     progress: Progress | bool = True,
     **changes: Unpack[TrainingKeywords],
-) -> Trained:
+) -> Trained | None:
     """Train an encoder on training sets, each of which is a task, and write it into the folder `to`, from which `--encoder` reads it.
 
     Checkpoints are in `to`.partial at least every half a minute: the same call goes on from there, and on a CPU ends with the same weights,
@@ -52,6 +52,9 @@ def train(
         options: how; also as keyword arguments.
         overwrite: begin anew if a folder of that name was begun or is there.
         progress: what is told how far it is; by default a bar where a person looks, False for none.
+
+    Returns:
+        What came of it. Of several processes that train together (as torchrun starts them) only the first has that; others have None.
 
     Raises:
         UnknownName, InvalidRequest, NotFound: an option, the base or a set is invalid; or the folder is of another training.
@@ -72,9 +75,8 @@ def train(
 
     with shown(progress) as progress, joined() as processes:
         if not processes.is_first:
-            from ..progress import Silent
-
-            return _trained(sets, plan, options, target, partial, Silent(), processes)
+            _trained(sets, plan, options, target, partial, Silent(), processes)
+            return None
         with write_lock(partial):
             if overwrite:
                 for left in listed(partial):
