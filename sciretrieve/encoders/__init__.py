@@ -20,7 +20,7 @@ from .late import encode_packed, has_tokens, late, late_by_default, packing_of
 from .members import member_requests, members_of
 from .quantising import SAMPLE, Receipt, check_int8, in_int8, quantise
 from .resolving import resolve
-from .sentences import encode_sentences, open_sentence_encoder, split
+from .sentences import encode_sentences, open_sentence_encoder, pieces
 from .specs import EncoderRequest, EncoderSpec
 from .stored import PREFIX, StoredVectors
 from .text_encoder import TextEncoder, from_identity
@@ -79,7 +79,10 @@ def open_encoder(request: EncoderRequest, precision: Precision = "auto", device:
         return Ensemble(request, join, [open_encoder(member, precision, device) for member in member_requests(request, names)])
     spec = resolve(request)
     if spec.pairing:
-        raise InvalidRequest(f"{name} compares papers sentence by sentence and has no single vector of one; use it as `reranker`")
+        raise InvalidRequest(
+            f"{name} compares papers sentence by sentence and has no single vector of one, so it only reranks: "
+            f"`search --rerank {name}`, or `open_reranker({name!r})` in Python"
+        )
     return TextEncoder(spec, request, precision, device)
 
 
@@ -138,8 +141,8 @@ __all__ = [
     "open_encoder",
     "open_sentence_encoder",
     "packing_of",
+    "pieces",
     "quantise",
     "read_golden",
     "reopen_encoder",
-    "split",
 ]

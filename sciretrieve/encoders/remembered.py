@@ -21,7 +21,7 @@ from ..protocols import Encoder
 from ..types import Paper, Query, Vectors
 from . import encoder_cache
 from .late import encode_packed
-from .sentences import encode_sentences, split
+from .sentences import encode_sentences, pieces
 from .text_encoder import TextEncoder
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class RememberingEncoder:
         def encode(parts: Sequence[tuple[str, ...]]) -> list[bytes]:
             return [vectors.tobytes() for vectors in encode_sentences(encoder, parts)]
 
-        parts = [split(paper) for paper in papers]
+        parts = [pieces(paper) for paper in papers]
         # a text that is split otherwise is something else
         keys = [hashlib.sha256("\0".join(part).encode("utf-8", "surrogatepass")).digest() for part in parts]
         return [np.frombuffer(data, np.float32).reshape(-1, encoder.dim) for data in self._remembered(parts, keys, encode)]

@@ -33,13 +33,13 @@ def open_sentence_encoder(name: str, *, precision: Precision = "auto", device: D
     return None
 
 
-def split(paper: Paper) -> tuple[str, ...]:
+def pieces(paper: Paper) -> tuple[str, ...]:
     """What is read of a paper: its title, "" for none, and the sentences of its abstract."""
     return (" ".join(paper.title.split()), *sentences(paper.abstract))
 
 
 def encode_sentences(encoder: TextEncoder, papers: Sequence[tuple[str, ...]]) -> list[Vectors]:
-    """The vectors of papers' sentences, for papers that were `split`: of each (sentences, dim) float32, at least one.
+    """The vectors of papers' sentences, for `pieces` of papers: of each (sentences, dim) float32, at least one.
 
     Sentences that the model's length leaves no token of are left out. Where none is left, the title is the one sentence; where there is no
     title either, whatever is read.

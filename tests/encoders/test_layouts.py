@@ -591,6 +591,7 @@ def test_oagbert_has_nothing_of_a_paper_without_words(models: Path) -> None:
         ({"version": "1"}, "has version '1' of OAG-BERT, and only version 2"),
         ({"hidden_act": "relu"}, "has hidden_act 'relu'; OAG-BERT's is 'gelu'"),
         ({"hidden_size": None}, "has no hidden_size, so it describes no OAG-BERT"),
+        ({"num_attention_heads": 5}, f"has 5 attention heads, which do not share hidden_size {DIM} evenly"),
         ({"vocab_size": 5}, f"vocab.txt in .* has {len(VOCABULARY)} tokens and the model 5"),
         ({"num_hidden_layers": LAYERS + 1}, rf"is not of the layout .* lacks layers\.{LAYERS}\.after_attention\.bias and 15 more"),
         ({"num_hidden_layers": LAYERS - 1}, rf"is not of the layout .* also has layers\.{LAYERS - 1}\."),
@@ -602,6 +603,21 @@ def test_another_model_than_oagbert_is_refused(models: Path, written: dict[str, 
     with pytest.raises(InvalidRequest, match=words) as caught:
         fp32("oagbert-v2").encode_papers(PAPERS)
     assert "\n" not in str(caught.value)
+
+
+def test_weights_without_names_are_refused(models: Path) -> None:
+    import torch
+
+    write_oagbert(models / "oagbert-v2", 20)
+    base = models / "allenai" / "specter"
+    write_aspire_biencoder(base, models / "aspire-biencoder-compsci-spec-full" / "model_cur_best.pt", 19)
+    for name, file, words in (
+        ("oagbert-v2", "pytorch_model.bin", "holds no weights by name"),
+        ("aspire-biencoder-compsci-spec-full", "model_cur_best.pt", "is not a checkpoint of ASPIRE's bi-encoder"),
+    ):
+        torch.save([torch.zeros(1)], models / name / file)
+        with pytest.raises(InvalidRequest, match=words):
+            fp32(name).encode_papers(PAPERS)
 
 
 def test_every_row_was_tested_here() -> None:

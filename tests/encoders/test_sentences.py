@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sciretrieve.encoders import encode_sentences, load_encoder, open_sentence_encoder, split
+from sciretrieve.encoders import encode_sentences, load_encoder, open_sentence_encoder, pieces
 from sciretrieve.encoders.catalogue import CATALOGUE
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.errors import InvalidRequest
@@ -64,7 +64,7 @@ def opened(name: str = "aspire-ts-compsci") -> TextEncoder:
 
 
 def vectors_of(*papers: Paper) -> list[Vectors]:
-    return encode_sentences(opened(), [split(paper) for paper in papers])
+    return encode_sentences(opened(), [pieces(paper) for paper in papers])
 
 
 def test_sentences_are_read_as_released(folder: Path) -> None:
@@ -78,7 +78,7 @@ def test_sentences_are_read_as_released(folder: Path) -> None:
 
 
 def _parts(paper: Paper) -> tuple[str, list[str]]:
-    title, *sentences = split(paper)
+    title, *sentences = pieces(paper)
     return title, sentences
 
 
@@ -106,11 +106,11 @@ def test_a_hub_id_is_the_row_and_no_row_is_an_encoder(folder: Path) -> None:
         assert by_name.spec == by_id.spec
         assert by_name.spec.pairing == ("closest" if "-ts-" in name else "transport")
         for asked in (name, source, f"mean:minilm+{name}"):
-            with pytest.raises(InvalidRequest, match="compares papers sentence by sentence and has no single vector of one; use it as"):
+            with pytest.raises(InvalidRequest, match="has no single vector of one, so it only reranks: `search --rerank"):
                 load_encoder(asked)
     assert open_sentence_encoder("minilm") is None
     assert open_sentence_encoder("allenai/specter") is None
-    np.testing.assert_array_equal(encode_sentences(opened(ROWS["aspire-ts-compsci"]), [split(PAPERS[0])])[0], vectors_of(PAPERS[0])[0])
+    np.testing.assert_array_equal(encode_sentences(opened(ROWS["aspire-ts-compsci"]), [pieces(PAPERS[0])])[0], vectors_of(PAPERS[0])[0])
 
 
 def test_torch_gives_what_openvino_gives(folder: Path) -> None:

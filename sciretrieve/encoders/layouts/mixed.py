@@ -30,7 +30,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
     path, config, tokenizer, separator = base_of(folders, spec)
     state = read_checkpoint(path)
     count = config.num_hidden_layers + 1
-    if not isinstance(state, Mapping) or LAYER_WEIGHTS not in state or tuple(state[LAYER_WEIGHTS].shape) != (1, count):
+    if not isinstance(state, Mapping) or tuple(getattr(state.get(LAYER_WEIGHTS), "shape", ())) != (1, count):
         raise InvalidRequest(f"{path} is not a checkpoint of ASPIRE's bi-encoder: it has no {LAYER_WEIGHTS} for {count} layers")
     model = new_bert(config)
     fill(model, stripped(state, "bert_encoder."), path)

@@ -43,11 +43,13 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
     settings = settings_in(folder / "bert_config.json")
     sizes = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
     for name in (*sizes, "max_position_embeddings", "type_vocab_size"):
-        if not isinstance(settings.get(name), int):
+        if not isinstance(settings.get(name), int) or settings[name] < 1:
             raise InvalidRequest(f"{folder}/bert_config.json has no {name}, so it describes no OAG-BERT")
     if settings.get("hidden_act") != "gelu":
         raise InvalidRequest(f"{folder}/bert_config.json has hidden_act {settings.get('hidden_act')!r}; OAG-BERT's is 'gelu'")
     words, dim, layers, heads, inner = (settings[name] for name in sizes)
+    if dim % heads:
+        raise InvalidRequest(f"{folder}/bert_config.json has {heads} attention heads, which do not share hidden_size {dim} evenly")
     tokenizer, separator = _tokenizer(folder, words)
     pooled = spec.pooling == "cls"
 
@@ -91,6 +93,8 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
 
     model, path = States().eval(), folder / "pytorch_model.bin"
     state = read_checkpoint(path)
+    if not isinstance(state, Mapping):
+        raise InvalidRequest(f"{path} holds no weights by name, so it is not of the layout that this encoder expects")
     weights = {name.removeprefix("bert."): tensor for name, tensor in state.items() if name.startswith("bert.")}
     fill(model, {_renamed(name): tensor for name, tensor in weights.items() if not name.startswith(UNREAD)}, path)
     return LoadedModel(model, tokenizer, separator, settings["max_position_embeddings"])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import sciretrieve as sr
 from sciretrieve.choices import Metric, Mode
-from sciretrieve.encoders import CrossEncoder, encode_sentences, load_encoder, open_sentence_encoder, split
+from sciretrieve.encoders import CrossEncoder, encode_sentences, load_encoder, open_sentence_encoder, pieces
 from sciretrieve.encoders.catalogue import CATALOGUE
 from sciretrieve.encoders.specs import FIELD_SEPARATOR
 from sciretrieve.encoders.text_encoder import TextEncoder
@@ -198,7 +198,7 @@ def test_aspire_compares_sentences(models: Path, name: str) -> None:
         "paper": (Query("q", paper=papers[-1]), ("Graph", "The citation of a paper.", "Vaccine.")),
     }
     for query, parts in queries.values():
-        asked, *found = encode_sentences(encoder, [parts, *(split(paper) for paper in papers)])
+        asked, *found = encode_sentences(encoder, [parts, *(pieces(paper) for paper in papers)])
         scores = reranker.score(query, papers)
         assert scores.shape == (len(papers),)
         assert scores.dtype == np.float64
