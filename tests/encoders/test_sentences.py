@@ -13,6 +13,7 @@ from sciretrieve.encoders.catalogue import CATALOGUE
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.types import Paper, Vectors
+from tests.command_line import answer, sciretrieve
 from tests.toy_weights import write_bert
 
 ROWS = {
@@ -123,3 +124,12 @@ def test_torch_gives_what_openvino_gives(folder: Path) -> None:
     for theirs, ours in zip(_of_texts(tokens, model.run_late(tokens, _by_text)[1]), encoder.encode_papers_late(PAPERS), strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-4)
         assert np.abs(np.linalg.norm(ours, axis=1) - 1).max() > 0.1  # as the model gives them, not of unit length
+
+
+def test_the_commands_fetch_and_show_it(folder: Path) -> None:
+    assert "aspire-ts-compsci is ready: " in sciretrieve("encoders", "fetch", "aspire-ts-compsci").stderr
+    text = answer("encoders", "show", "aspire-ts-compsci")
+    assert "of each sentence of an abstract, the mean of its token states; two papers compare by their nearest sentences" in text
+    refused = sciretrieve("encode", folder / "config.json", "-o", folder / "vectors.npy", "--encoder", "aspire-ts-compsci")
+    assert refused.returncode == 2
+    assert "so it only reranks: `search --rerank aspire-ts-compsci`" in refused.stderr
