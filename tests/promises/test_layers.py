@@ -65,11 +65,11 @@ ARROWS = 167
 LINES = {
     "answers": 2000,
     "commands": 4500,
-    "encoders": 5200,
+    "encoders": 5600,
     "evaluation": 8900,
     "files": 1300,
     "lifecycle": 3400,
-    "matching": 4600,
+    "matching": 4700,
     "metrics": 600,
     "papers": 4900,
     "query": 4500,
