@@ -57,7 +57,7 @@ def train(
         raise InvalidRequest("name a folder for the encoder with --output")
     with interruptible(console, f"finished work is kept in {output}.partial, and the same command goes on"):
         trained = run(sets, output, options, overwrite=overwrite, progress=console)
-    if trained is None:
+    if trained.rank:
         return  # of several processes the first one speaks
     end = f"; {trained.stopped}" if trained.stopped else ""
     say([gain(trained), f"{trained.folder}: weights of step {trained.best_step:,} of {trained.steps:,}{end}"])

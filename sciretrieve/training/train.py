@@ -40,7 +40,7 @@ def train(
     overwrite: bool = False,
     progress: Progress | bool = True,
     **changes: Unpack[TrainingKeywords],
-) -> Trained | None:
+) -> Trained:
     """Train an encoder on training sets, each of which is a task, and write it into the folder `to`, from which `--encoder` reads it.
 
     Checkpoints are in `to`.partial at least every half a minute: the same call goes on from there, and on a CPU ends with the same weights,
@@ -52,9 +52,6 @@ def train(
         options: how; also as keyword arguments.
         overwrite: begin anew if a folder of that name was begun or is there.
         progress: what is told how far it is; by default a bar where a person looks, False for none.
-
-    Returns:
-        What came of it. Of several processes that train together (as torchrun starts them) only the first has that; others have None.
 
     Raises:
         UnknownName, InvalidRequest, NotFound: an option, the base or a set is invalid; or the folder is of another training.
@@ -75,8 +72,7 @@ def train(
 
     with shown(progress) as progress, joined() as processes:
         if not processes.is_first:
-            _trained(sets, plan, options, target, partial, Silent(), processes)
-            return None
+            return _trained(sets, plan, options, target, partial, Silent(), processes)
         with write_lock(partial):
             if overwrite:
                 for left in listed(partial):
@@ -140,6 +136,7 @@ def _trained(
         course.best_step,
         course.seconds,
         course.stopped,
+        processes.rank,
     )
     if not processes.is_first:
         return trained
@@ -206,17 +203,17 @@ def _formats(sets: Sequence[TrainingSet]) -> list[str]:
 
 def _demands(sets: Mapping[str, tuple[Path, TrainingSet]], plan: Plan, student: Student) -> tuple[list[Demand], HeldOut | None, list[str]]:
     """What each set demands, what the training is measured on, and notes for people."""
-    from .learning.demands import Labelled, Measured, OfPapers, Ranked, of_papers_apart
+    from .learning.demands import Labelled, Measured, Ranked, of_papers_apart
     from .learning.measuring import LossOfExamples, Retrieval, Several, benchmark, set_apart
 
     demands: list[Demand] = []
+    of_papers: list[Labelled | Measured] = []
     retrievals: list[Retrieval] = []
     notes: list[str] = []
     for name, (_, training_set) in sets.items():
-        if training_set.task == "labels":
-            demands.append(Labelled(name, training_set, student.dim))
-        elif training_set.task == "targets":
-            demands.append(Measured(name, training_set, student.dim))
+        if training_set.task in ("labels", "targets"):
+            of_papers.append((Labelled if training_set.task == "labels" else Measured)(name, training_set, student.dim))
+            demands.append(of_papers[-1])
         else:
             examples, apart = (training_set.triplets, None) if plan.held_out else set_apart(training_set, plan.seed)
             if not examples:
@@ -237,7 +234,6 @@ def _demands(sets: Mapping[str, tuple[Path, TrainingSet]], plan: Plan, student: 
         return demands, benchmark(plan.held_out, student), notes
     if retrievals:
         return demands, retrievals[0] if len(retrievals) == 1 else Several(retrievals), notes
-    of_papers = [demand for demand in demands if isinstance(demand, OfPapers)]
     if len(of_papers) == len(demands):
         return demands, LossOfExamples([of_papers_apart(demand) for demand in of_papers]), notes
     return demands, None, notes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,9 @@ APART = 20
 """Of papers with labels or numbers every so many is set apart."""
 DROPOUT = 0.2
 """Of a head's input (the authors' code of SciRepEval)."""
+
+
+Single = TypeVar("Single", bound="OfPapers")
 
 
 class Demand(Protocol):
@@ -54,7 +57,7 @@ def _split(ids: Iterable[str]) -> tuple[list[str], list[str]]:
     return [id for place, id in enumerate(ordered) if place % APART], ordered[::APART]
 
 
-def of_papers_apart(demand: OfPapers) -> OfPapers:
+def of_papers_apart(demand: Single) -> Single:
     """What the same task demands, with the same head, of the papers that are set apart."""
     other = copy(demand)
     other._ids = demand._apart

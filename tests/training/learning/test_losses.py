@@ -30,7 +30,7 @@ def test_the_triplet_loss_is_the_margin_between_two_distances() -> None:
     queries, positives, negatives = draws(9, 5), draws(9, 5), draws(9, 5)
     near, far = (np.linalg.norm(queries - other, axis=1) for other in (positives, negatives))
     for margin in (0.0, 1.0, 3.0):
-        ours = losses.triplet(*map(torch.from_numpy, (queries, positives, negatives)), margin)
+        ours = losses.triplet(torch.from_numpy(queries), torch.from_numpy(positives), torch.from_numpy(negatives), margin)
         assert float(ours) == pytest.approx(np.maximum(near - far + margin, 0).mean(), abs=2e-6)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ....encoders.specs import EncoderSpec
+from ....encoders.specs import EncoderSpec, Layout
 from ....files.writing import read_json, write_json
 from ...presets import Plan
 from .student import Student, chosen_formats
@@ -37,7 +37,7 @@ class Adapted(Student):
             paper_as_query=replace(sides.paper_as_query, task=of_papers),
             query=replace(sides.query, task=of_queries),
         )
-        layout = "packed" if spec.layout == "packed" else "adapters"
+        layout: Layout = "packed" if spec.layout == "packed" else "adapters"
         return replace(spec, layout=layout, sides=sides, tasks=self.formats, kinds={}, late=False)
 
     def encode(self, format: str, ids: Any, mask: Any, *, former: bool = False) -> Any:
