@@ -61,7 +61,7 @@ OWNED = {
 """The folders and modules of the root that may import a heavy library."""
 
 ROOT_NAMES = 26
-ARROWS = 167
+ARROWS = 171
 LINES = {
     "answers": 2000,
     "commands": 4500,
