@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InvalidRequest
 from ..evaluation.builders.cited_corpus import read_collection
 from ..evaluation.builders.negatives import shuffled
 from ..papers.corpora import Corpus
@@ -57,14 +58,22 @@ class Near:
 def _read_near(corpus: Corpus, request: Request) -> Near:
     authors: list[tuple[str, ...]] = []
     venues: list[str] = []
-    has_references = request.settings.references is not None or request.settings.citations is not None
+    is_asked = request.settings.references is not None or request.settings.citations is not None
+    has_references = is_asked
     for batch in corpus.batches():
         authors += [tuple(dict.fromkeys(name.lower() for name in names or () if name)) for names in batch.papers["authors"].to_pylist()]
         venues += [(venue or "").lower() for venue in batch.papers["venue"].to_pylist()]
         has_references = has_references or bool(reference_columns(batch.papers.schema))
-    collection = read_collection(corpus, request.settings) if has_references else None
-    for note in collection.notes[:1] if collection else ():
-        request.progress.note(note)
+    graph: Graph | None = None
+    try:
+        if has_references:
+            collection = read_collection(corpus, request.settings)
+            request.progress.note(collection.notes[0])
+            graph = collection.graph
+    except InvalidRequest as error:  # a column of references may name other papers alone
+        if is_asked:
+            raise
+        request.progress.note(f"no paper is near for being cited: {error}")
     by_author: dict[str, list[int]] = {}
     by_venue: dict[str, list[int]] = {}
     for row, (names, venue) in enumerate(zip(authors, venues, strict=True)):
@@ -72,7 +81,7 @@ def _read_near(corpus: Corpus, request: Request) -> Near:
             by_author.setdefault(name, []).append(row)
         by_venue.setdefault(venue, []).append(row)
     arrays = {venue: np.array(rows, np.int64) for venue, rows in by_venue.items()}
-    return Near(collection.graph if collection else None, authors, venues, by_author, arrays)
+    return Near(graph, authors, venues, by_author, arrays)
 
 
 def _draw(request: Request, *, to_labels: bool) -> Drawn:
