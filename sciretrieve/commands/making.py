@@ -116,7 +116,7 @@ def build(
     triplets: a training set, of papers, others that they cite, and others that they do not. --recipe specter, specter2, scimult, s2orc.
 
     pairs: of queries and papers. --recipe titles, sentences, keywords, queries (--from a BEIR folder), scimult-search (--from a file
-    of SciRepEval's searches), scimult-labels, labels.
+    of SciRepEval's searches), scimult-labels, label-papers.
 
     labels: of papers to classify. --recipe fields, keywords, venue. targets: to predict a number. --recipe citations, year, number.
 

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import InvalidRequest
 from ..evaluation import find_benchmark
 from ..evaluation.benchmark_reading import read
-from ..evaluation.material import Material, Task
-from ..evaluation.readers.cite import COCITE
+from ..evaluation.material import Material
 from ..matching.lexical.words import fold
 from ..once import once
 from ..types import Paper, Query
 
 FEWEST_WORDS = 4
 """Words of a title by which a paper is known: "Introduction" is the title of many."""
+TRAIN = "train"
+"""The split of a BEIR folder's judgements that is learned from."""
 Name = tuple[str, str]
 """By what a paper or a text is known: "id", "title" or "text", and that."""
 
@@ -30,25 +31,30 @@ class Tested:
 
     @once
     def queries(self) -> Mapping[str, Query]:
-        """The queries, by id: papers or texts."""
-        return {id: query for task in self._tasks for id, query in task.queries.items()}
+        """The queries, by id: papers or texts; with the split's name too, where another one has the id."""
+        return {key: query for key, query, _ in self._judged}
 
     @once
     def pairs(self) -> frozenset[tuple[str, str]]:
-        """Ids of a query and of a paper that is relevant to it."""
-        return frozenset(
-            (query, id) for task in self._tasks for query, grades in task.qrels.items() for id, grade in grades.items() if grade > 0
-        )
+        """Ids of a query, as in `queries`, and of a paper that is relevant to it."""
+        return frozenset((key, id) for key, _, grades in self._judged for id, grade in grades.items() if grade > 0)
+
+    @once
+    def _judged(self) -> Sequence[tuple[str, Query, Mapping[str, float]]]:
+        first_of: dict[str, Query] = {}
+        judged: list[tuple[str, Query, Mapping[str, float]]] = []
+        for material in self.materials:
+            for task in material.tasks:
+                for id, query in task.queries.items():
+                    key = id if first_of.setdefault(id, query) == query else f"{id} ({task.name})"
+                    judged.append((key, query, task.qrels.get(id, {})))
+        return judged
 
     @once
     def relevant(self) -> Mapping[str, Paper]:
         """The papers that are relevant to any query, by id; all papers of the benchmark are read."""
         wanted = {id for _, id in self.pairs}
         return {paper.id: paper for material in self.materials for paper in material.pool() if paper.id in wanted}
-
-    @property
-    def _tasks(self) -> Iterator[Task]:
-        return (task for material in self.materials for task in material.tasks)
 
 
 @dataclass(frozen=True)
@@ -76,12 +82,15 @@ class HeldOut:
 
 
 def read_tested(name: str, data: str | Path | None = None) -> Tested:
-    """Read what a benchmark tests. Arguments and errors are those of `evaluate`: a name, beir:DIR or cite:DIR, and its folder."""
+    """Read what a benchmark tests: of a BEIR folder all that is judged, but for what is there to learn from.
+
+    Arguments and errors are those of `evaluate`: a name, beir:DIR or cite:DIR, and its folder.
+    """
     spec = find_benchmark(name)
     splits = [spec.splits[0]]
-    # a benchmark that `build_cite` made has its co-citations beside its citations
-    if name.startswith("beir:") and (Path(name.removeprefix("beir:")) / "qrels" / f"{COCITE}.tsv").is_file():
-        splits.append(COCITE)
+    if name.startswith("beir:"):
+        files = (Path(name.removeprefix("beir:")) / "qrels").glob("*.tsv*")
+        splits = sorted({file.name.partition(".tsv")[0] for file in files} - {TRAIN}) or splits
     return Tested([material for split in splits for material in read(spec, data, split)])
 
 

@@ -147,6 +147,6 @@ SCIMULT = "Zhang et al. 2023, section 3.4 and appendix A.1"
 RECIPES: Mapping[str, PairRecipe] = {
     **PAIR_RECIPES,
     "scimult-labels": PairRecipe("a paper, and a label of it", SCIMULT, _recipe(to_labels=True)),
-    "labels": PairRecipe("a label, and a paper of it", SCIMULT, _recipe(to_labels=False)),
+    "label-papers": PairRecipe("a label, and a paper of it", SCIMULT, _recipe(to_labels=False)),
 }
 """All recipes of pairs."""

@@ -21,13 +21,11 @@ from ..papers.bibliographies import keywords
 from ..papers.corpora import ColumnMap, Corpus, Sources, open_corpus
 from ..protocols import Progress
 from ..types import Paper
-from .held_out import HeldOut, folded
+from .held_out import TRAIN, HeldOut, folded
 from .library import KEYWORDS, Attribute, read_library
 from .scirepeval_files import read_searches
 from .set_folder import WITHOUT, Doc
 
-TRAIN = "train"
-"""The split of judgements that is learned from."""
 FEWEST_WORDS = 5
 """Words of a sentence that is a query: shorter ones are headings ("Methods.") and rests of abbreviations."""
 SHOWN, JUDGED = "shown", "judged"

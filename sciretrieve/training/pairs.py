@@ -47,7 +47,8 @@ def build_pairs(
         source: a corpus, as for `build_triplets`; for the recipe "queries" a BEIR folder; for "scimult-search" a file in the format
             of SciRepEval's searches.
         to: a new folder.
-        recipe: "titles", "sentences", "keywords", "queries", "scimult-search", "scimult-labels" or "labels", see `label_pairs.RECIPES`.
+        recipe: "titles", "sentences", "keywords", "queries", "scimult-search", "scimult-labels" or "label-papers", see
+            `label_pairs.RECIPES`.
         settings: how many papers or queries pairs are made of at most, drawn by chance; which citations tell what is near, for labels;
             and the seed. The others choose nothing here.
         column: the column with keywords or labels; by default recognised by name.

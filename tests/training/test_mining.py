@@ -105,7 +105,7 @@ def test_mined_negatives_of_pairs_have_the_form_of_positives(tmp_path: Path, bm2
 
 def test_mined_negatives_of_a_label_have_other_labels(tmp_path: Path) -> None:
     rows = [row | {"authors": [], "venue": None, "references": []} for row in library()]
-    build_pairs(rows, tmp_path / "set", "labels", CiteSettings(), mining=Mining("bm25", 1, 1000))
+    build_pairs(rows, tmp_path / "set", "label-papers", CiteSettings(), mining=Mining("bm25", 1, 1000))
     labels = {id: {word.lower() for word in row["keywords"]} for id, row in usable(rows).items()}
     found = [pair for pair in table(tmp_path / "set", "pairs.tsv") if pair[2]]
     for label, _, negative, kind in found:

@@ -17,7 +17,7 @@ from tests.command_line import sciretrieve
 from tests.made_up import shared, write_jsonl
 from tests.training.thousand import WORDS, by_id, contents, facts, library, table, usable
 
-OF_CORPORA = ("titles", "sentences", "keywords", "scimult-labels", "labels")
+OF_CORPORA = ("titles", "sentences", "keywords", "scimult-labels", "label-papers")
 
 
 def made(to: Path, recipe: str, source: Any = None, *, without: tuple[str, ...] = (), **settings: Any) -> Path:
@@ -125,14 +125,14 @@ def near(rows: dict[str, dict[str, Any]], id: str) -> dict[str, set[str]]:
     }
 
 
-@pytest.mark.parametrize("recipe", ["scimult-labels", "labels"])
+@pytest.mark.parametrize("recipe", ["scimult-labels", "label-papers"])
 def test_negatives_of_labels_are_of_near_papers_and_no_label_has_many_pairs(folders: dict[str, Path], recipe: str) -> None:
     rows = usable(library())
     having = defaultdict(set)
     for id, row in rows.items():
         for word in keywords(row):
             having[word].add(id)
-    is_label_first = recipe == "labels"
+    is_label_first = recipe == "label-papers"
     pairs = table(folders[recipe], "pairs.tsv")
     counts: Counter[str] = Counter()
     near_of = {id: near(rows, id) for id in rows if rows[id]["keywords"]}
@@ -283,6 +283,26 @@ def test_leakage_finds_pairs_of_texts_and_of_papers_whose_text_is_changed(tmp_pa
     assert (leak.pairs, leak.trained_pairs) == (3, (("a", f"x{first['id']}"),))
 
 
+def test_all_that_a_folder_judges_is_tested_but_what_is_to_learn_from(tmp_path: Path) -> None:
+    """Also where two splits have queries of their own with the same ids."""
+    rows = list(usable(library()).values())
+    write_jsonl(tmp_path / "corpus.jsonl", [{"_id": row["id"], "title": row["title"], "text": row["abstract"]} for row in rows])
+    (tmp_path / "qrels").mkdir()
+    texts = {"test": rows[0]["title"], "dev": rows[1]["title"], "train": rows[2]["title"]}
+    for number, (split, text) in enumerate(texts.items()):
+        write_jsonl(tmp_path / f"queries-{split}.jsonl", [{"_id": "1", "text": text}])
+        (tmp_path / "qrels" / f"{split}.tsv").write_text(f"query-id\tcorpus-id\tscore\n1\t{rows[number]['id']}\t1\n")
+    whole = made(tmp_path / "whole", "titles")
+    kept = made(tmp_path / "kept", "titles", without=(f"beir:{tmp_path}",))
+    missing = {row["text"] for row in by_id(whole / "queries.jsonl").values()} - {
+        row["text"] for row in by_id(kept / "queries.jsonl").values()
+    }
+    assert missing == {texts["test"], texts["dev"]}
+    leak = leakage(whole, f"beir:{tmp_path}")
+    assert (leak.queries, leak.relevant, leak.pairs) == (2, 2, 2)
+    assert set(leak.trained_pairs) == {("1", rows[1]["id"]), ("1 (test)", rows[0]["id"])}
+
+
 @pytest.mark.parametrize("recipe", OF_CORPORA)
 def test_the_seed_alone_decides(folders: dict[str, Path], tmp_path: Path, recipe: str) -> None:
     assert contents(made(tmp_path / "again", recipe)) == contents(folders[recipe])
@@ -304,7 +324,7 @@ def test_a_paper_may_not_have_the_id_of_a_changed_text(tmp_path: Path) -> None:
 def test_the_command_makes_pairs(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "papers.jsonl", library())
     result = sciretrieve(
-        *("benchmarks", "build", "pairs", "--recipe", "labels", "--column", "fieldsOfStudy", "--from", tmp_path / "papers.jsonl"),
+        *("benchmarks", "build", "pairs", "--recipe", "label-papers", "--column", "fieldsOfStudy", "--from", tmp_path / "papers.jsonl"),
         *("--to", tmp_path / "set", "--seed", "3"),
     )
     assert result.returncode == 0, result.stderr
