@@ -31,6 +31,9 @@ def train(
     ] = None,
     options: TrainingOptions = TrainingOptions(),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Begin anew, and replace the folder if it exists.")] = False,
+    tensorboard: Annotated[
+        bool, typer.Option("--tensorboard", help="Write the curves for TensorBoard, too, in DIR.partial/tensorboard while it trains.")
+    ] = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -56,7 +59,7 @@ def train(
     if output is None:
         raise InvalidRequest("name a folder for the encoder with --output")
     with interruptible(console, f"finished work is kept in {output}.partial, and the same command goes on"):
-        trained = run(sets, output, options, overwrite=overwrite, progress=console)
+        trained = run(sets, output, options, overwrite=overwrite, tensorboard=tensorboard, progress=console)
     if trained.rank:
         return  # of several processes the first one speaks
     end = f"; {trained.stopped}" if trained.stopped else ""

@@ -20,8 +20,10 @@ from .results import FACTS, Trained, compared, write_results
 from .training_set import TrainingSet, read_training_set
 
 if TYPE_CHECKING:
+    from .learning.boards import Board
     from .learning.demands import Demand
     from .learning.measuring import HeldOut
+    from .learning.processes import Processes
     from .learning.students import Student
 
 PLAN = "plan.json"
@@ -38,6 +40,7 @@ def train(
     options: TrainingOptions | None = None,
     *,
     overwrite: bool = False,
+    tensorboard: bool = False,
     progress: Progress | bool = True,
     **changes: Unpack[TrainingKeywords],
 ) -> Trained:
@@ -51,9 +54,11 @@ def train(
         to: a new folder, or one that was begun.
         options: how; also as keyword arguments.
         overwrite: begin anew if a folder of that name was begun or is there.
+        tensorboard: write the curves as events for TensorBoard, too, while it trains.
         progress: what is told how far it is; by default a bar where a person looks, False for none.
 
     Raises:
+        MissingExtra: `tensorboard`, and it is not installed.
         UnknownName, InvalidRequest, NotFound: an option, the base or a set is invalid; or the folder is of another training.
         Unavailable, CorruptData: the base's weights are not here, or are damaged.
         IndexBusy: another process trains into the same folder.
@@ -68,17 +73,18 @@ def train(
         raise InvalidRequest(f"{target} is there already; name another folder, or replace it with `overwrite`")
     sets = {name: (Path(path), read_training_set(path)) for name, path in zip(_names(data), data, strict=True)}
 
+    from .learning import boards
     from .learning.processes import joined
 
     with shown(progress) as progress, joined() as processes:
         if not processes.is_first:
-            return _trained(sets, plan, options, target, partial, Silent(), processes)
+            return _trained(sets, plan, options, target, partial, Silent(), processes, None)
         with write_lock(partial):
             if overwrite:
                 for left in listed(partial):
                     if left.name != LOCK:
                         remove(left)
-            return _trained(sets, plan, options, target, partial, progress, processes)
+            return _trained(sets, plan, options, target, partial, progress, processes, boards.Board(partial) if tensorboard else None)
 
 
 def _trained(
@@ -88,7 +94,8 @@ def _trained(
     target: Path,
     partial: Path,
     progress: Progress,
-    processes: Any,
+    processes: Processes,
+    board: Board | None,
 ) -> Trained:
     from .learning.devices import arithmetic_of, machine
     from .learning.students import open_student
@@ -120,7 +127,9 @@ def _trained(
     if processes.is_first:
         make_folder(partial)
         write_json(partial / PLAN, facts)
-    training = Training(student, demands, plan, held_out, arithmetic, processes, partial, identity, _ignored)
+    training = Training(
+        student, demands, plan, held_out, arithmetic, processes, partial, identity, board.add if board is not None else _ignored
+    )
     sizes = student.sizes()
     progress.note(f"{plan.base}: {sizes['parameters']:,} of {sizes['parameters_in_all']:,} weights learn, {METHODS[plan.method]}")
     progress.note(f"{', '.join(f'{len(demand):,} examples of {demand.name}' for demand in demands)}; {training.steps:,} steps")
@@ -163,6 +172,8 @@ def _trained(
         "best_step": course.best_step,
         "stopped": course.stopped,
     }
+    if board is not None:
+        board.close(folder)
     for note in write_results(folder, trained, facts, course.rows):
         progress.note(note)
     for path in (*folder.rglob("*"), folder):

@@ -433,6 +433,20 @@ def test_sets_that_do_not_fit_are_said_in_a_line(base: Path, triplets: Path, tmp
         train([pairs], tmp_path / "out", base=str(base), progress=False)
 
 
+def test_curves_for_tensorboard_are_those_of_the_log(base: Path, triplets: Path, tmp_path: Path) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    options: dict[str, Any] = {**SMALL, "base": str(base), "steps": 8, "every": 2, "rate": 2e-2}
+    with checkpoint_at_every_step():
+        with pytest.raises(KeyboardInterrupt):
+            train([triplets], tmp_path / "out", progress=Stopper(5), tensorboard=True, **options)
+        train([triplets], tmp_path / "out", progress=False, tensorboard=True, **options)
+    rows = [json.loads(line) for line in (tmp_path / "out" / "log.jsonl").read_text().splitlines()]
+    events = EventAccumulator(str(tmp_path / "out" / "tensorboard")).Reload()
+    assert [event.step for event in events.Scalars("loss/triplets")] == [2, 4, 6, 8]
+    np.testing.assert_allclose([event.value for event in events.Scalars("held out")], [row["value"] for row in rows], rtol=1e-6)
+
+
 def test_two_of_a_papers_presets_are_known_to_the_command() -> None:
     result = sciretrieve("train", "--help")
     for name in PRESETS:
