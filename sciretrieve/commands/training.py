@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,9 @@ from .console import Console, interruptible, say
 from .parameters import Data, Debug, PlainFormatOption, Quiet
 from .signatures import takes_options
 
+if TYPE_CHECKING:
+    from ..training import Config
+
 
 @takes_options
 def train(
@@ -23,7 +26,7 @@ def train(
         list[Path],
         typer.Argument(
             metavar="DATA",
-            help="Training sets, each a task: folders of `benchmarks build`, or SciRepEval's files; or one .toml file that names them.",
+            help="Training sets, each a task: folders of `benchmarks build`, or SciRepEval's files; or one .toml file of a training or a study.",
         ),
     ],
     output: Annotated[
@@ -44,22 +47,46 @@ def train(
 
     Interrupt it whenever you like: the same command goes on, and loses half a minute at most.
     """
-    from ..training import gain, read_config
-    from ..training import train as run
+    from ..training import Config, read_configs
 
     console = Console(quiet)
-    sets: list[Path] = list(data)
+    configs = [Config(tuple(data), output, options)]
     if data[0].suffix == ".toml":
         if len(data) > 1 or options != TrainingOptions():
             raise InvalidRequest(
                 "a .toml file says all of a training: write data and options into it, and give --output and --overwrite alone"
             )
-        config = read_config(data[0])
-        sets, output, options = list(config.data), output or config.output, config.options
-    if output is None:
-        raise InvalidRequest("name a folder for the encoder with --output")
+        configs = read_configs(data[0])
+        if len(configs) == 1 and output is not None:
+            configs = [replace(configs[0], output=output)]
+        elif output is not None:
+            raise InvalidRequest(f"{data[0]} has several trainings, whose folders it names: leave out --output")
+    for number, config in enumerate(configs, 1):
+        if config.output is None:
+            raise InvalidRequest("name a folder for the encoder with --output")
+        if len(configs) > 1:
+            console.note(f"training {number} of {len(configs)}: {config.output}")
+            if config.output.exists() and not overwrite:
+                console.note("it is done")
+                continue
+        _train(config, config.output, console, overwrite=overwrite, tensorboard=tensorboard)
+
+
+def _train(config: Config, output: Path, console: Console, *, overwrite: bool, tensorboard: bool) -> None:
+    """Train one encoder, and say what it gained."""
+    from ..training import gain
+    from ..training import train as run
+
     with interruptible(console, f"finished work is kept in {output}.partial, and the same command goes on"):
-        trained = run(sets, output, options, overwrite=overwrite, tensorboard=tensorboard, progress=console)
+        trained = run(
+            config.data,
+            output,
+            config.options,
+            formats=config.formats,
+            overwrite=overwrite,
+            tensorboard=tensorboard,
+            progress=console,
+        )
     if trained.rank:
         return  # of several processes the first one speaks
     end = f"; {trained.stopped}" if trained.stopped else ""

@@ -1,6 +1,6 @@
 """Training: sets to train on by the recipes of the papers, what of a benchmark stands in one, and encoders that learn from them."""
 
-from .configs import Config, read_config
+from .configs import Config, read_configs
 from .label_pairs import RECIPES as PAIR_RECIPES
 from .labelled import LABEL_RECIPES, TARGET_RECIPES, build_labels, build_targets
 from .leakage import Leak, leakage
@@ -32,7 +32,7 @@ __all__ = [
     "build_triplets",
     "gain",
     "leakage",
-    "read_config",
+    "read_configs",
     "read_training_set",
     "train",
 ]

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from ..choices import check_choice
 from ..errors import InvalidRequest
 from ..files.writing import LOCK, describe, listed, make_folder, remove, remove_lock, sync_file, write_json, write_lock
 from ..options import TrainingKeywords, TrainingOptions
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from .learning.students import Student
 
 PLAN = "plan.json"
+FORMATS = ("proximity", "adhoc_query", "classification", "regression")
 METHODS: Mapping[str, str] = {
     "adapter": "bottleneck adapters (seq_bn) on frozen weights",
     "whole": "all weights",
@@ -39,6 +41,7 @@ def train(
     to: str | Path,
     options: TrainingOptions | None = None,
     *,
+    formats: Mapping[str, str] | None = None,
     overwrite: bool = False,
     tensorboard: bool = False,
     progress: Progress | bool = True,
@@ -53,6 +56,8 @@ def train(
         data: folders that `build_triplets` and the like made, or files of SciRepEval's.
         to: a new folder, or one that was begun.
         options: how; also as keyword arguments.
+        formats: through which format sets are read, by their names, where that is not their form's: "proximity", "adhoc_query" (queries
+            that are texts), "classification" or "regression". So several kinds of sets can share an adapter or a code.
         overwrite: begin anew if a folder of that name was begun or is there.
         tensorboard: write the curves as events for TensorBoard, too, while it trains.
         progress: what is told how far it is; by default a bar where a person looks, False for none.
@@ -72,23 +77,30 @@ def train(
     if target.exists() and not overwrite:
         raise InvalidRequest(f"{target} is there already; name another folder, or replace it with `overwrite`")
     sets = {name: (Path(path), read_training_set(path)) for name, path in zip(_names(data), data, strict=True)}
+    chosen = {name: _own_format(training_set) for name, (_, training_set) in sets.items()}
+    for name, format in (formats or {}).items():
+        check_choice("training set", name, tuple(sets))
+        check_choice("format", format, FORMATS)
+        chosen[name] = format
 
     from .learning import boards
     from .learning.processes import joined
 
     with shown(progress) as progress, joined() as processes:
         if not processes.is_first:
-            return _trained(sets, plan, options, target, partial, Silent(), processes, None)
+            return _trained(sets, chosen, plan, options, target, partial, Silent(), processes, None)
         with write_lock(partial):
             if overwrite:
                 for left in listed(partial):
                     if left.name != LOCK:
                         remove(left)
-            return _trained(sets, plan, options, target, partial, progress, processes, boards.Board(partial) if tensorboard else None)
+            board = boards.Board(partial) if tensorboard else None
+            return _trained(sets, chosen, plan, options, target, partial, progress, processes, board)
 
 
 def _trained(
     sets: Mapping[str, tuple[Path, TrainingSet]],
+    formats: Mapping[str, str],
     plan: Plan,
     options: TrainingOptions,
     target: Path,
@@ -106,8 +118,8 @@ def _trained(
         raise InvalidRequest(
             "`keep` compares with the encoder as it was, which only adapters leave in place; leave it out, or train an adapter"
         )
-    student = open_student(plan, _formats([training_set for _, training_set in sets.values()]))
-    demands, held_out, notes = _demands(sets, plan, student)
+    student = open_student(plan, _all_formats(sets, formats))
+    demands, held_out, notes = _demands(sets, formats, plan, student)
     for note in notes:
         progress.note(note)
     student.module.to(arithmetic.device)
@@ -121,6 +133,7 @@ def _trained(
         "base": {"name": plan.base, "sha256": student.hashes()},
         "plan": asdict(plan),
         "data": [_described(name, path, training_set, digests[name]) for name, (path, training_set) in sets.items()],
+        "formats": dict(formats),
         "precision": "bf16" if arithmetic.is_bf16 else "fp32",
     }
     identity = hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()
@@ -201,15 +214,15 @@ def _names(data: Sequence[str | Path]) -> list[str]:
     return names
 
 
-def _formats(sets: Sequence[TrainingSet]) -> list[str]:
-    """The formats of some sets, by the names of SPECTER2's adapters, in an order of their own."""
-    formats = []
-    for training_set in sets:
-        if training_set.task in ("triplets", "pairs"):
-            formats += ["proximity", *(["adhoc_query"] if training_set.queries else [])]
-        else:
-            formats.append("classification" if training_set.task == "labels" else "regression")
-    return sorted(dict.fromkeys(formats), key=["proximity", "adhoc_query", "classification", "regression"].index)
+def _own_format(training_set: TrainingSet) -> str:
+    """The format that a set's papers are read through, by its form."""
+    return {"labels": "classification", "targets": "regression"}.get(training_set.task, "proximity")
+
+
+def _all_formats(sets: Mapping[str, tuple[Path, TrainingSet]], formats: Mapping[str, str]) -> list[str]:
+    """All formats of some sets, in an order of their own: queries that are texts have one of their own."""
+    needed = {*formats.values(), *("adhoc_query" for _, training_set in sets.values() if training_set.queries)}
+    return [format for format in FORMATS if format in needed]
 
 
 def _demands(sets: Mapping[str, tuple[Path, TrainingSet]], plan: Plan, student: Student) -> tuple[list[Demand], HeldOut | None, list[str]]:
@@ -223,13 +236,13 @@ def _demands(sets: Mapping[str, tuple[Path, TrainingSet]], plan: Plan, student: 
     notes: list[str] = []
     for name, (_, training_set) in sets.items():
         if training_set.task in ("labels", "targets"):
-            of_papers.append((Labelled if training_set.task == "labels" else Measured)(name, training_set, student.dim))
+            of_papers.append((Labelled if training_set.task == "labels" else Measured)(name, formats[name], training_set, student.dim))
             demands.append(of_papers[-1])
         else:
             examples, apart = (training_set.triplets, None) if plan.held_out else set_apart(training_set, plan.seed)
             if not examples:
                 raise InvalidRequest(f"{name} has no examples to train on")
-            demand = Ranked(name, training_set, examples, plan)
+            demand = Ranked(name, formats[name], training_set, examples, plan)
             demands.append(demand)
             if apart is not None:
                 queries, papers, qrels = apart

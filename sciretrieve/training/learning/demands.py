@@ -69,10 +69,11 @@ class Ranked:
 
     head = None
 
-    def __init__(self, name: str, training_set: TrainingSet, examples: Sequence[tuple[str, str, str]], plan: Plan) -> None:
+    def __init__(self, name: str, format: str, training_set: TrainingSet, examples: Sequence[tuple[str, str, str]], plan: Plan) -> None:
+        self._format = format
         self.name, self._set, self._examples, self._plan = name, training_set, list(examples), plan
         has_texts = any(query in training_set.queries for query, _, _ in self._examples)
-        self.formats = ("proximity", "adhoc_query") if has_texts else ("proximity",)
+        self.formats = (format, "adhoc_query") if has_texts else (format,)
         self._right: dict[str, set[str]] = defaultdict(set)
         for query, positive, _ in training_set.triplets:
             self._right[query].add(positive)
@@ -96,7 +97,7 @@ class Ranked:
         """How a query or a paper is read."""
         if id in self._set.queries:
             return "adhoc_query", student.of_query("adhoc_query", self._set.queries[id])
-        return "proximity", student.of_paper("proximity", self._set.papers[id])
+        return self._format, student.of_paper(self._format, self._set.papers[id])
 
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
         """The plan's loss."""
@@ -149,12 +150,10 @@ class OfPapers:
 class Labelled(OfPapers):
     """Papers with classes: a linear head is to tell them from their vectors (SciRepEval, §4.1)."""
 
-    format = "classification"
-
-    def __init__(self, name: str, training_set: TrainingSet, dim: int) -> None:
+    def __init__(self, name: str, format: str, training_set: TrainingSet, dim: int) -> None:
         import torch
 
-        self.name, self._set = name, training_set
+        self.name, self.format, self._set = name, format, training_set
         self._ids, self._apart = _split(training_set.labels)
         self._classes = sorted({label for labels in training_set.labels.values() for label in labels})
         self._number: Mapping[str, int] = {label: number for number, label in enumerate(self._classes)}
@@ -180,12 +179,10 @@ class Labelled(OfPapers):
 class Measured(OfPapers):
     """Papers with a number: a linear head is to tell it from their vectors (SciRepEval, §4.1)."""
 
-    format = "regression"
-
-    def __init__(self, name: str, training_set: TrainingSet, dim: int) -> None:
+    def __init__(self, name: str, format: str, training_set: TrainingSet, dim: int) -> None:
         import torch
 
-        self.name, self._set = name, training_set
+        self.name, self.format, self._set = name, format, training_set
         self._ids, self._apart = _split(training_set.targets)
         values = np.array([training_set.targets[id] for id in self._ids])
         if not len(values) or not np.ptp(values):
