@@ -1,4 +1,4 @@
-"""`sciretrieve train`, and `benchmarks leakage`: which papers that a benchmark tests stand in a training set."""
+"""`sciretrieve train`, and `benchmarks leakage`: what a benchmark tests that stands in a training set."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def leakage(
         list[Path],
         typer.Argument(
             metavar="TRAINING",
-            help="A folder that `benchmarks build triplets` made, or a file in the format of SciRepEval's triplets; or several.",
+            help="A folder that `benchmarks build` made to train on, or a file in the format of SciRepEval's training data; or several.",
         ),
     ],
     benchmark: Annotated[
@@ -79,10 +79,10 @@ def leakage(
     format: PlainFormatOption = "table",
     debug: Debug = False,
 ) -> None:
-    """Say which papers that a benchmark tests are in a training set, by id or title.
+    """Say what a benchmark tests that is in a training set: papers known by id or title, texts by their words.
 
-    queries: those that are papers. relevant: papers that are relevant to any query. pairs: a query and a relevant paper; trained are
-    those that are the query and the positive paper of a triplet. A figure on papers that were trained on says little of others.
+    queries: papers or texts. relevant: papers that are relevant to any query. pairs: a query and a relevant paper; trained are those that
+    are the query and the positive paper of a triplet or pair. A figure on what was trained on says little of other papers.
 
     JSON names them all.
     """

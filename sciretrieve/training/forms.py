@@ -12,6 +12,8 @@ from ..types import Paper
 
 SetTask: TypeAlias = Literal["triplets", "pairs", "labels", "targets"]
 CORPUS, QUERIES, FACTS = "corpus.jsonl", "queries.jsonl", "training.json"
+ORIGINAL = "original"
+"""The field, in a paper's metadata in corpus.jsonl, with the id and title of the paper whose text was changed to make it."""
 PAIRED = ("query-id", "positive-id", "negative-id", "kind")
 HEADERS: Mapping[SetTask, tuple[str, ...]] = {
     "triplets": PAIRED,
