@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from ..errors import InvalidRequest
 from ..files.writing import LOCK, describe, listed, make_folder, remove, remove_lock, sync_file, write_json, write_lock
 from ..options import TrainingKeywords, TrainingOptions
 from ..progress import shown
 from ..protocols import Progress
+from .lessons import Lessons
 from .presets import Plan, plan_of
-from .results import FACTS, Trained, compared, write_results
+from .results import FACTS, Trained, compared, gain, write_results
 from .training_set import TrainingSet, read_training_set
 
-if TYPE_CHECKING:
-    from .learning.demands import Demand
-    from .learning.measuring import HeldOut
-    from .learning.students import Student
-
 PLAN = "plan.json"
+LIBRARY = "library"
+"""Where in an unfinished training's folder the sets are that were made for it."""
 METHODS: Mapping[str, str] = {
     "adapter": "bottleneck adapters (seq_bn) on frozen weights",
     "whole": "all weights",
@@ -62,11 +60,30 @@ def train(
     plan = plan_of(options)
     if not data:
         raise InvalidRequest("there is nothing to train on: name a training set, such as `sciretrieve benchmarks build triplets` makes")
+    check_target(to, overwrite=overwrite)
+    sets = {name: (Path(path), read_training_set(path)) for name, path in zip(_names(data), data, strict=True)}
+    words = [Path(path).name for path in data]
+    return learn(lambda folder, progress: Lessons(sets, words=words), plan, options, to, overwrite=overwrite, progress=progress)
+
+
+def check_target(to: str | Path, *, overwrite: bool) -> None:
+    """Raise InvalidRequest if the encoder's folder is there already."""
+    if Path(to).exists() and not overwrite:
+        raise InvalidRequest(f"{Path(to).resolve()} is there already; name another folder, or replace it with `overwrite`")
+
+
+def learn(
+    make: Callable[[Path, Progress], Lessons],
+    plan: Plan,
+    options: TrainingOptions,
+    to: str | Path,
+    *,
+    overwrite: bool,
+    progress: Progress | bool,
+) -> Trained:
+    """Train by a plan on what `make` gives, which may keep it in a folder, the same where a training goes on. Raises as `train`."""
     target = Path(to).resolve()
     partial = target.with_name(target.name + ".partial")
-    if target.exists() and not overwrite:
-        raise InvalidRequest(f"{target} is there already; name another folder, or replace it with `overwrite`")
-    sets = {name: (Path(path), read_training_set(path)) for name, path in zip(_names(data), data, strict=True)}
 
     from .learning.processes import joined
 
@@ -74,17 +91,17 @@ def train(
         if not processes.is_first:
             from ..progress import Silent
 
-            return _trained(sets, plan, options, target, partial, Silent(), processes)
+            return _trained(make, plan, options, target, partial, Silent(), processes)
         with write_lock(partial):
             if overwrite:
                 for left in listed(partial):
                     if left.name != LOCK:
                         remove(left)
-            return _trained(sets, plan, options, target, partial, progress, processes)
+            return _trained(make, plan, options, target, partial, progress, processes)
 
 
 def _trained(
-    sets: Mapping[str, tuple[Path, TrainingSet]],
+    make: Callable[[Path, Progress], Lessons],
     plan: Plan,
     options: TrainingOptions,
     target: Path,
@@ -94,6 +111,8 @@ def _trained(
 ) -> Trained:
     from .learning.devices import arithmetic_of, machine
     from .learning.students import open_student
+    from .learning.tasks import formats_of, tasks_of
+    from .learning.taught import Teacher
     from .learning.trainer import BEST, CHECKPOINT, Training
 
     arithmetic = arithmetic_of(options, processes)
@@ -101,9 +120,13 @@ def _trained(
         raise InvalidRequest(
             "`keep` compares with the encoder as it was, which only adapters leave in place; leave it out, or train an adapter"
         )
-    student = open_student(plan, _formats([training_set for _, training_set in sets.values()]))
-    demands, held_out, notes = _demands(sets, plan, student)
-    for note in notes:
+    lessons = make(partial, progress)
+    sets = lessons.sets
+    student = open_student(plan, formats_of(lessons, plan))
+    teacher = Teacher(plan.teacher) if plan.teacher else None
+    tasks = tasks_of(lessons, plan, student, teacher)
+    demands, held_out, judged = tasks.demands, tasks.held_out, tasks.judged
+    for note in tasks.notes:
         progress.note(note)
     student.module.to(arithmetic.device)
     for demand in demands:
@@ -115,6 +138,7 @@ def _trained(
         "sciretrieve": version("sciretrieve"),
         "base": {"name": plan.base, "sha256": student.hashes()},
         "plan": asdict(plan),
+        "teacher": teacher.identity() if teacher else None,
         "data": [_described(name, path, training_set, digests[name]) for name, (path, training_set) in sets.items()],
         "precision": "bf16" if arithmetic.is_bf16 else "fp32",
     }
@@ -126,14 +150,17 @@ def _trained(
     sizes = student.sizes()
     progress.note(f"{plan.base}: {sizes['parameters']:,} of {sizes['parameters_in_all']:,} weights learn, {METHODS[plan.method]}")
     progress.note(f"{', '.join(f'{len(demand):,} examples of {demand.name}' for demand in demands)}; {training.steps:,} steps")
+    base = judged.values(student, arithmetic) if judged is not None else {}
     course = training.run(progress)
     has_values = bool(course.base)
+    best = judged.values(student, arithmetic) if judged is not None and course.best_step else {}
+    base, best = (base, best) if best else (course.base, course.best)
     trained = Trained(
         target,
         held_out.measure if held_out is not None else "",
-        sum(course.base.values()) / len(course.base) if has_values else None,
-        sum(course.best.values()) / len(course.best) if has_values else None,
-        compared(course.base, course.best) if has_values else None,
+        sum(base.values()) / len(base) if has_values else None,
+        sum(best.values()) / len(best) if has_values else None,
+        compared(base, best) if has_values else None,
         course.step,
         course.best_step,
         course.seconds,
@@ -146,6 +173,11 @@ def _trained(
             f"nothing was gained in {course.step:,} steps, so nothing is kept but {partial}: train with another `rate`, more data, "
             "or other options, and `overwrite`"
         )
+    if judged is not None and not (trained.base is not None and trained.best is not None and trained.best > trained.base):
+        raise InvalidRequest(
+            f"nothing was gained on papers that it has not seen ({gain(trained)}), so nothing is kept but {partial}: "
+            "train with other options, and `overwrite`"
+        )
     folder = partial / "result"
     remove(folder)
     folder.mkdir()
@@ -154,11 +186,12 @@ def _trained(
     facts |= sizes | {
         "parameters_of_base": sizes["parameters_in_all"] - (sizes["parameters"] if student.is_apart else 0),
         "method_in_words": METHODS[plan.method],
-        "command": command_of([path for path, _ in sets.values()], target, options),
+        "command": command_of(lessons.words, target, options),
         "machine": machine(arithmetic),
         "seconds": round(course.seconds, 1),
         "seed": plan.seed,
         "measure": trained.measure,
+        "judged_apart": judged is not None,
         "before": trained.base,
         "after": trained.best,
         "best_step": course.best_step,
@@ -172,7 +205,7 @@ def _trained(
         remove(target)
     folder.rename(target)
     sync_file(target.parent)
-    for name in (CHECKPOINT, BEST, PLAN):
+    for name in (CHECKPOINT, BEST, PLAN, LIBRARY):
         remove(partial / name)
     remove_lock(partial)
     return trained
@@ -191,56 +224,6 @@ def _names(data: Sequence[str | Path]) -> list[str]:
     return names
 
 
-def _formats(sets: Sequence[TrainingSet]) -> list[str]:
-    """The formats of some sets, by the names of SPECTER2's adapters, in an order of their own."""
-    formats = []
-    for training_set in sets:
-        if training_set.task in ("triplets", "pairs"):
-            formats += ["proximity", *(["adhoc_query"] if training_set.queries else [])]
-        else:
-            formats.append("classification" if training_set.task == "labels" else "regression")
-    return sorted(dict.fromkeys(formats), key=["proximity", "adhoc_query", "classification", "regression"].index)
-
-
-def _demands(sets: Mapping[str, tuple[Path, TrainingSet]], plan: Plan, student: Student) -> tuple[list[Demand], HeldOut | None, list[str]]:
-    """What each set demands, what the training is measured on, and notes for people."""
-    from .learning.demands import Labelled, Measured, OfPapers, Ranked, of_papers_apart
-    from .learning.measuring import LossOfExamples, Retrieval, Several, benchmark, set_apart
-
-    demands: list[Demand] = []
-    retrievals: list[Retrieval] = []
-    notes: list[str] = []
-    for name, (_, training_set) in sets.items():
-        if training_set.task == "labels":
-            demands.append(Labelled(name, training_set, student.dim))
-        elif training_set.task == "targets":
-            demands.append(Measured(name, training_set, student.dim))
-        else:
-            examples, apart = (training_set.triplets, None) if plan.held_out else set_apart(training_set, plan.seed)
-            if not examples:
-                raise InvalidRequest(f"{name} has no examples to train on")
-            demand = Ranked(name, training_set, examples, plan)
-            demands.append(demand)
-            if apart is not None:
-                queries, papers, qrels = apart
-                retrievals.append(
-                    Retrieval(
-                        {query: demand.reading(student, query) for query in queries},
-                        {paper: demand.reading(student, paper) for paper in papers},
-                        qrels,
-                    )
-                )
-                notes.append(f"{len(queries):,} queries of {name} are set apart, and measured among {len(papers):,} papers")
-    if plan.held_out:
-        return demands, benchmark(plan.held_out, student), notes
-    if retrievals:
-        return demands, retrievals[0] if len(retrievals) == 1 else Several(retrievals), notes
-    of_papers = [demand for demand in demands if isinstance(demand, OfPapers)]
-    if len(of_papers) == len(demands):
-        return demands, LossOfExamples([of_papers_apart(demand) for demand in of_papers]), notes
-    return demands, None, notes
-
-
 def _digest(path: Path) -> str:
     """The SHA-256 of a set's files, one after the other."""
     digest = hashlib.sha256()
@@ -255,16 +238,16 @@ def _described(name: str, path: Path, training_set: TrainingSet, digest: str) ->
     return {
         "name": name,
         "task": training_set.task,
-        "examples": len(training_set.triplets or training_set.labels or training_set.targets),
+        "examples": len(training_set.triplets or training_set.labels or training_set.targets or training_set.rankings),
         "recipe": made.get("recipe", "unknown"),
         "without": ", ".join(made.get("without", [])) or "nothing",
         "sha256": digest,
     }
 
 
-def command_of(data: Sequence[Path], target: Path, options: TrainingOptions) -> str:
+def command_of(words: Sequence[str], target: Path, options: TrainingOptions) -> str:
     """The command that trains so, with names of files and folders alone."""
     defaults = TrainingOptions()
     given = [(name, value) for name, value in asdict(options).items() if value != getattr(defaults, name)]
     said = " ".join(f"--{name.replace('_', '-')} {Path(str(value)).name}" for name, value in given)
-    return f"sciretrieve train {' '.join(path.name for path in data)} -o {target.name} {said}".strip()
+    return f"sciretrieve train {' '.join(words)} -o {target.name} {said}".strip()

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...errors import InvalidRequest
+from ..altered import Readers
 from ..presets import Plan
 from ..training_set import TrainingSet
 from . import losses
-from .students import Student
 
 Reading = tuple[str, str]
 """A format, and a text as it reads it."""
@@ -41,17 +41,24 @@ class Demand(Protocol):
     def __len__(self) -> int:
         """How many examples there are."""
 
-    def readings(self, student: Student, examples: Sequence[int]) -> list[Reading]:
+    def readings(self, reader: Readers, examples: Sequence[int]) -> list[Reading]:
         """What is encoded for some examples; some may be named more than once."""
 
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
         """The loss of the vectors of `readings`, (readings, dim)."""
 
 
-def _split(ids: Iterable[str]) -> tuple[list[str], list[str]]:
+def split(ids: Iterable[str]) -> tuple[list[str], list[str]]:
     """The papers to learn from, and every twentieth, which is set apart."""
     ordered = sorted(ids)
     return [id for place, id in enumerate(ordered) if place % APART], ordered[::APART]
+
+
+def reading(training_set: TrainingSet, reader: Readers, id: str) -> Reading:
+    """How a paper or a text query of a set is read."""
+    if id in training_set.queries:
+        return "adhoc_query", reader.of_query("adhoc_query", training_set.queries[id])
+    return "proximity", reader.of_paper("proximity", training_set.papers[id])
 
 
 def of_papers_apart(demand: OfPapers) -> OfPapers:
@@ -80,20 +87,14 @@ class Ranked:
         """How many triplets or pairs there are."""
         return len(self._examples)
 
-    def readings(self, student: Student, examples: Sequence[int]) -> list[Reading]:
+    def readings(self, reader: Readers, examples: Sequence[int]) -> list[Reading]:
         """The queries, the right papers, then the wrong ones, where there are any."""
         chosen = [self._examples[example] for example in examples]
         return [
-            *(self.reading(student, query) for query, _, _ in chosen),
-            *(self.reading(student, positive) for _, positive, _ in chosen),
-            *(self.reading(student, negative) for _, _, negative in chosen if negative),
+            *(reading(self._set, reader, query) for query, _, _ in chosen),
+            *(reading(self._set, reader, positive) for _, positive, _ in chosen),
+            *(reading(self._set, reader, negative) for _, _, negative in chosen if negative),
         ]
-
-    def reading(self, student: Student, id: str) -> Reading:
-        """How a query or a paper is read."""
-        if id in self._set.queries:
-            return "adhoc_query", student.of_query("adhoc_query", self._set.queries[id])
-        return "proximity", student.of_paper("proximity", self._set.papers[id])
 
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
         """The plan's loss."""
@@ -120,7 +121,7 @@ class Ranked:
 
 
 class OfPapers:
-    """What tasks of single papers share: a linear head reads a paper's vector."""
+    """What tasks of single papers share: a linear head reads a paper's vector, and every twentieth paper is set apart."""
 
     format: str
     name: str
@@ -138,9 +139,9 @@ class OfPapers:
         """How many papers there are."""
         return len(self._ids)
 
-    def readings(self, student: Student, examples: Sequence[int]) -> list[Reading]:
+    def readings(self, reader: Readers, examples: Sequence[int]) -> list[Reading]:
         """The papers."""
-        return [(self.format, student.of_paper(self.format, self._set.papers[self._ids[place]])) for place in examples]
+        return [(self.format, reader.of_paper(self.format, self._set.papers[self._ids[place]])) for place in examples]
 
 
 class Labelled(OfPapers):
@@ -152,7 +153,7 @@ class Labelled(OfPapers):
         import torch
 
         self.name, self._set = name, training_set
-        self._ids, self._apart = _split(training_set.labels)
+        self._ids, self._apart = split(training_set.labels)
         self._classes = sorted({label for labels in training_set.labels.values() for label in labels})
         self._number: Mapping[str, int] = {label: number for number, label in enumerate(self._classes)}
         self._several = any(len(labels) != 1 for labels in training_set.labels.values())
@@ -183,7 +184,7 @@ class Measured(OfPapers):
         import torch
 
         self.name, self._set = name, training_set
-        self._ids, self._apart = _split(training_set.targets)
+        self._ids, self._apart = split(training_set.targets)
         values = np.array([training_set.targets[id] for id in self._ids])
         if not len(values) or not np.ptp(values):
             raise InvalidRequest(f"{name} has the same number for all papers, and there is nothing to learn")
