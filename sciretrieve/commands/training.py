@@ -20,14 +20,20 @@ from .signatures import takes_options
 @takes_options
 def train(
     data: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Argument(
             metavar="DATA",
             help="Training sets, each a task: folders of `benchmarks build`, or SciRepEval's files; or one .toml file that names them.",
         ),
-    ],
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="DIR", help="A new folder for the encoder; a .toml file may name it.")
+    ] = None,
+    from_index: Annotated[
+        Path | None,
+        typer.Option(
+            "--from-index", metavar="DIR", help="Fit an index's own encoder to its papers, with what they bring, in place of training sets."
+        ),
     ] = None,
     options: TrainingOptions = TrainingOptions(),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Begin anew, and replace the folder if it exists.")] = False,
@@ -39,26 +45,36 @@ def train(
     A twentieth of the queries is set apart; on them the training is measured, stopped when it gains nothing, and judged. The folder has the
     encoder (`--encoder DIR`), a model card, curves and the log. An encoder that gained nothing is not kept.
 
+    With --from-index it learns from titles and sentences of the index's papers, their citations and the rankings of its hybrid search, and
+    is judged on papers that it has not seen. The index stays as it is.
+
     Interrupt it whenever you like: the same command goes on, and loses half a minute at most.
     """
-    from ..training import gain, read_config
+    from ..training import gain, next_command, read_config, train_for_index
     from ..training import train as run
 
     console = Console(quiet)
-    sets: list[Path] = list(data)
-    if data[0].suffix == ".toml":
-        if len(data) > 1 or options != TrainingOptions():
+    sets: list[Path] = list(data or [])
+    if bool(sets) == (from_index is not None):
+        raise InvalidRequest("name what to train on: training sets, or an index with --from-index, which brings its own; one of the two")
+    if sets and sets[0].suffix == ".toml":
+        if len(sets) > 1 or options != TrainingOptions():
             raise InvalidRequest(
                 "a .toml file says all of a training: write data and options into it, and give --output and --overwrite alone"
             )
-        config = read_config(data[0])
+        config = read_config(sets[0])
         sets, output, options = list(config.data), output or config.output, config.options
     if output is None:
         raise InvalidRequest("name a folder for the encoder with --output")
     with interruptible(console, f"finished work is kept in {output}.partial, and the same command goes on"):
-        trained = run(sets, output, options, overwrite=overwrite, progress=console)
+        if from_index is not None:
+            trained = train_for_index(from_index, output, options, overwrite=overwrite, progress=console)
+        else:
+            trained = run(sets, output, options, overwrite=overwrite, progress=console)
     end = f"; {trained.stopped}" if trained.stopped else ""
     say([gain(trained), f"{trained.folder}: weights of step {trained.best_step:,} of {trained.steps:,}{end}"])
+    if from_index is not None:
+        console.note(f"next: {next_command(from_index, output)}")
 
 
 def leakage(

@@ -63,7 +63,8 @@ def train(
     check_target(to, overwrite=overwrite)
     sets = {name: (Path(path), read_training_set(path)) for name, path in zip(_names(data), data, strict=True)}
     words = [Path(path).name for path in data]
-    return learn(lambda folder, progress: Lessons(sets, words=words), plan, options, to, overwrite=overwrite, progress=progress)
+    lessons = Lessons(sets, words=words)
+    return learn(lambda *_: lessons, plan, options, to, overwrite=overwrite, progress=progress)
 
 
 def check_target(to: str | Path, *, overwrite: bool) -> None:

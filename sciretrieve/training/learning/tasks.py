@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
 from ...errors import InvalidRequest
 from ..forms import ORIGINAL
 from ..lessons import Lessons
@@ -70,7 +71,7 @@ def _of_single(name: str, training_set: TrainingSet, plan: Plan, student: Studen
     if training_set.rankings and plan.loss != "distil":
         return Listed(name, training_set, training_set.rankings, plan)
     if teacher is not None and plan.loss == "distil":
-        return Distilled(name, training_set, {**training_set.papers, **training_set.queries}, student.dim, teacher)
+        return Distilled(name, training_set, {**training_set.papers, **training_set.queries}, student.dim, teacher, plan.seed)
     kind = Labelled if training_set.task == "labels" else Measured
     return kind(name, training_set, student.dim)
 
@@ -82,7 +83,7 @@ def _of_pairs(
         return Ranked(name, training_set, examples, plan)
     if plan.loss == "rank":
         return Imitating(name, training_set, examples, plan, teacher)
-    return Distilled(name, training_set, dict.fromkeys(id for row in examples for id in row if id), student.dim, teacher)
+    return Distilled(name, training_set, dict.fromkeys(id for row in examples for id in row if id), student.dim, teacher, plan.seed)
 
 
 def _retrieval(

@@ -15,6 +15,7 @@ from ..altered import Readers
 from ..presets import Plan
 from ..training_set import TrainingSet
 from . import losses
+from .chance import draw
 from .demands import OfPapers, Ranked, Reading, reading, split
 
 
@@ -66,7 +67,7 @@ class Distilled(OfPapers):
 
     format = "proximity"
 
-    def __init__(self, name: str, training_set: TrainingSet, ids: Iterable[str], dim: int, teacher: Teacher) -> None:
+    def __init__(self, name: str, training_set: TrainingSet, ids: Iterable[str], dim: int, teacher: Teacher, seed: int) -> None:
         """`ids` are those of the papers and text queries."""
         import torch
 
@@ -76,6 +77,7 @@ class Distilled(OfPapers):
         self._place = {id: place for place, id in enumerate(ordered)}
         self._teacher = teacher.vectors(training_set, ordered)
         other = self._teacher.shape[1]
+        draw(seed, name, "head")  # whatever the teacher has drawn, to be converted
         self.head: Any = None if other == dim else torch.nn.Linear(dim, other, bias=False)
 
     @property

@@ -17,8 +17,9 @@ from ...wording import in_words
 from ..altered import Altering, Readers
 from ..presets import Plan
 from . import checkpoints, losses
+from .chance import draw
 from .demands import Demand, Reading
-from .gradients import Arithmetic, backward, chunks_of, draw, encoded
+from .gradients import Arithmetic, backward, chunks_of, encoded
 from .measuring import HeldOut, evaluating, mean_of
 from .processes import Processes
 from .rates import factor
