@@ -84,7 +84,7 @@ def _base_of(index: Index, named: str | None) -> str:
 
 
 def next_command(index: str | Path, encoder: str | Path) -> str:
-    """The command that builds an index anew with another encoder: of its corpus, if the index has just its papers, else of those of the index."""
+    """The command that builds an index anew with another encoder: of its corpus, or of its own papers if these are others by now."""
     target, name = shlex.quote(str(index)), shlex.quote(str(encoder))
     with Index(index) as opened:
         manifest = opened.manifest

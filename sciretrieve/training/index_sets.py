@@ -1,6 +1,6 @@
-"""Training sets out of an index: what its papers bring to learn from, and the same of other papers, on which what was learned is measured.
+"""Training sets out of an index: what its papers bring to learn from, and the same of other papers, by which the training is measured.
 
-A paper that is held out is in no set that is learned from: neither as a query, nor as an answer, nor in a ranking. Nor is one with its title.
+A paper that is held out is in no set that is learned from: neither as a query, nor as an answer, nor in a ranking. Nor is one of its title.
 """
 
 from __future__ import annotations

@@ -96,10 +96,11 @@ def card(trained: Trained, facts: Mapping[str, Any]) -> str:
         + ".",
         "",
         (
-            "This was measured on papers of the same index that nothing was learned from, and by which nothing was chosen, each looked for among"
-            " its like by its title, a sentence of it, or a paper that cites it. It says what to expect in this library, not in others:"
+            "This was measured on papers of the same index that nothing was learned from or chosen by. Each was looked for among its like"
+            " by its title, a sentence of it, and papers that cite it. So it says what to expect in this library, not in others:"
             if facts["judged_apart"]
-            else "This is what the training itself was measured by and stopped by, so it says what to expect on data of this kind, not on others:"
+            else "This is what the training itself was measured by and stopped by, so it says what to expect on data of this kind, not on"
+            " others:"
         )
         + " for these, `sciretrieve evaluate`.",
         "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
@@ -120,7 +121,7 @@ class Ranked:
         return losses.contrastive(queries, papers, right, barred, self._plan.temperature, both=self._plan.both)
 
 
-class OfPapers:
+class OfPapers(ABC):
     """What tasks of single papers share: a linear head reads a paper's vector, and every twentieth paper is set apart."""
 
     format: str
@@ -142,6 +143,10 @@ class OfPapers:
     def readings(self, reader: Readers, examples: Sequence[int]) -> list[Reading]:
         """The papers."""
         return [(self.format, reader.of_paper(self.format, self._set.papers[self._ids[place]])) for place in examples]
+
+    @abstractmethod
+    def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
+        """The loss of the papers' vectors, (papers, dim)."""
 
 
 class Labelled(OfPapers):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...errors import InvalidRequest
+from ...metrics.judgements import Qrels
 from ..forms import ORIGINAL
 from ..lessons import Lessons
 from ..presets import Plan
@@ -86,9 +87,7 @@ def _of_pairs(
     return Distilled(name, training_set, dict.fromkeys(id for row in examples for id in row if id), student.dim, teacher, plan.seed)
 
 
-def _retrieval(
-    training_set: TrainingSet, student: Student, queries: Sequence[str], papers: Sequence[str], qrels: Mapping[str, Mapping[str, int]]
-) -> Retrieval:
+def _retrieval(training_set: TrainingSet, student: Student, queries: Sequence[str], papers: Sequence[str], qrels: Qrels) -> Retrieval:
     def read(ids: Sequence[str]) -> dict[str, Reading]:
         return {id: reading(training_set, student, id) for id in ids}
 

@@ -51,11 +51,12 @@ class Teacher:
 
     def scores(self, queries: Vectors, papers: Vectors) -> Vectors:
         """How near papers are to queries by its metric, (n, m); greater is nearer."""
-        products = queries @ papers.T
+        products: Vectors = queries @ papers.T
         if self.encoder.metric != "l2":
             return products
         squares = (queries**2).sum(axis=1)[:, None] + (papers**2).sum(axis=1)[None] - 2 * products
-        return -np.sqrt(np.maximum(squares, 0.0))
+        distances: Vectors = np.sqrt(np.maximum(squares, 0.0))
+        return -distances
 
 
 def _plain(paper: Paper) -> Paper:
