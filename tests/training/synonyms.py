@@ -13,8 +13,42 @@ import numpy as np
 
 from tests.toy_weights import write_words
 
-LEFT = "apple river stone cloud horse tiger piano train bread chair glass plate shirt metal paper flame".split()
-RIGHT = "lemon ocean brick storm mouse snake drums plane sugar table mirror spoon jacket copper letter smoke".split()
+LEFT = [
+    "apple",
+    "river",
+    "stone",
+    "cloud",
+    "horse",
+    "tiger",
+    "piano",
+    "train",
+    "bread",
+    "chair",
+    "glass",
+    "plate",
+    "shirt",
+    "metal",
+    "paper",
+    "flame",
+]
+RIGHT = [
+    "lemon",
+    "ocean",
+    "brick",
+    "storm",
+    "mouse",
+    "snake",
+    "drums",
+    "plane",
+    "sugar",
+    "table",
+    "mirror",
+    "spoon",
+    "jacket",
+    "copper",
+    "letter",
+    "smoke",
+]
 OTHER = dict(zip(LEFT, RIGHT, strict=True))
 
 
@@ -55,7 +89,8 @@ def rows(count: int, seed: int = 0) -> list[dict[str, Any]]:
     papers: list[dict[str, Any]] = []
     for number in range(count):
         words = chance.sample(LEFT, 5)
-        abstract = ". ".join(" ".join(OTHER[word] for word in (*words, chance.choice(words))).capitalize() for _ in range(2)) + "."
+        orders = (words, words[::-1])
+        abstract = " ".join(f"{' '.join(OTHER[word] for word in (*order, chance.choice(words)))}.".capitalize() for order in orders)
         near = [paper["id"] for paper in papers if len({*paper["words"]} & {*words}) > 2]
         papers.append({"id": f"s{number:03d}", "title": " ".join(words), "abstract": abstract, "words": words, "references": near[-6:]})
     return papers

@@ -14,6 +14,7 @@ from sciretrieve.training import read_training_set, train
 from sciretrieve.training.altered import Altering
 from sciretrieve.types import Paper, Query
 from tests.toy_weights import write_bert
+from tests.training.interrupted import Stops
 from tests.training.synonyms import LEFT, OTHER, equal, knowing, tensors, write_lines, write_pairs, write_small
 
 
@@ -57,7 +58,16 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_pairs(tmp_path_factory.mktemp("sets") / "pairs", 200)
 
 
-SETTINGS: dict[str, Any] = {"method": "whole", "batch": 32, "rate": 0.03, "epochs": 20, "precision": "fp32", "every": 20, "progress": False}
+SETTINGS: dict[str, Any] = {
+    "method": "whole",
+    "batch": 32,
+    "rate": 0.03,
+    "epochs": 20,
+    "steps": 40,
+    "precision": "fp32",
+    "every": 20,
+    "progress": False,
+}
 
 
 def likeness(encoder: Path) -> float:
@@ -107,7 +117,7 @@ def test_a_ranking_is_learnt_from_scores(words: Path, tmp_path: Path) -> None:
     lines = [f"{word}\t{paper}\t{0.2 * score}" for word, papers in lists.items() for score, paper in enumerate(papers)]
     (folder / "rankings.tsv").write_text("query-id\tpaper-id\tscore\n" + "\n".join(lines) + "\n")
     assert read_training_set(folder).rankings["apple"] == pytest.approx({"storm": 0, "brick": 0.2, "ocean": 0.4, "lemon": 0.6})
-    trained = train([folder], tmp_path / "out", base=str(words), **SETTINGS | {"batch": 16, "steps": 40, "epochs": 40})
+    trained = train([folder], tmp_path / "out", base=str(words), **SETTINGS | {"batch": 16, "epochs": 40})
     assert trained.base is None
     before, after = likeness(words), likeness(tmp_path / "out")
     assert after > before + 0.1
@@ -140,22 +150,6 @@ def test_papers_are_read_altered() -> None:
     assert altering.of_query("f", "one two") == "one two"
     for whole in (Paper("p", "", "an abstract"), Paper("p", "a title", "")):
         assert {Altering(Plain(), 1.0, 1).of_paper("f", whole)} == {f"f: {whole.title} | {whole.abstract}"}
-
-
-class Stops:
-    """Progress that is interrupted after some steps."""
-
-    def __init__(self, after: int) -> None:
-        self.left = after
-
-    def start(self, total: int | None, done: int = 0, unit: str = "papers") -> None: ...
-
-    def advance(self, papers: int) -> None:
-        self.left -= papers
-        if self.left < 0:
-            raise KeyboardInterrupt
-
-    def note(self, text: str) -> None: ...
 
 
 def test_what_was_interrupted_ends_the_same(words: Path, teacher: Path, tmp_path: Path) -> None:
