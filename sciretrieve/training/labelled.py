@@ -20,6 +20,7 @@ from ..protocols import Progress
 from .held_out import HeldOut
 from .library import CITATIONS, FIELD, KEYWORDS, NUMBER, VENUE, YEAR, Attribute, Library, read_library
 from .set_folder import Doc, write_facts, write_papers, write_table
+from .triplets import without_papers
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,8 @@ def build_labels(
         raise UnknownName("recipe", recipe, LABEL_RECIPES)
     chosen = LABEL_RECIPES[recipe]
     with shown(progress) as progress:
-        library = _library(corpus, columns, without, chosen.attribute, column, progress)
+        opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
+        library = _read(opened_corpus, without, chosen.attribute, column, progress)
         with new_folder(Path(to)) as folder:
             counts = Counter(label for row, value in _usable(library) for label in value)
             by_count = sorted(counts, key=lambda label: (-counts[label], label))
@@ -118,11 +120,12 @@ def build_targets(
         raise InvalidRequest("name the column with the number to predict, with `column`")
     with shown(progress) as progress:
         has_citations = settings.citations is not None or settings.references is not None
+        opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
         if recipe == "citations" and column is None and has_citations:
-            library = _counted(corpus, columns, without, settings, progress)
+            library = _counted(opened_corpus, without, settings, progress)
         else:
             attribute = {"citations": CITATIONS, "year": YEAR}.get(recipe, NUMBER)
-            library = _library(corpus, columns, without, attribute, column, progress)
+            library = _read(opened_corpus, without, attribute, column, progress)
         with new_folder(Path(to)) as folder:
             numbers = {row: float(value) for row, value in _usable(library)}
             if recipe == "citations":
@@ -139,32 +142,20 @@ def build_targets(
             _write(folder, "targets", library, rows, recipe, TARGET_RECIPES[recipe], settings, without, facts)
 
 
-def _library(
-    corpus: Sources | Corpus,
-    columns: ColumnMap | None,
-    without: Sequence[str],
-    attribute: Attribute,
-    column: str | None,
-    progress: Progress,
-) -> Library:
-    opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
-    library = read_library(opened_corpus, HeldOut.of(without), attribute, column)
+def _read(corpus: Corpus, without: Sequence[str], attribute: Attribute | None, column: str | None, progress: Progress) -> Library:
+    library = read_library(corpus, HeldOut.of(without), attribute, column)
     if without:
         progress.note(f"{library.left_out:,} papers of the corpus are test queries, and are left out")
     return library
 
 
-def _counted(
-    corpus: Sources | Corpus, columns: ColumnMap | None, without: Sequence[str], settings: CiteSettings, progress: Progress
-) -> Library:
-    """The papers, with how many papers of the corpus cite each."""
-    opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
-    collection = read_collection(opened_corpus, settings)
+def _counted(corpus: Corpus, without: Sequence[str], settings: CiteSettings, progress: Progress) -> Library:
+    """The papers, with how many papers of the corpus cite each, not counting those that are tested."""
+    collection = read_collection(corpus, settings)
     progress.note(collection.notes[0])
-    library = read_library(opened_corpus, HeldOut.of(without))
-    return replace(
-        library, values=collection.graph.cited_counts.tolist(), column=settings.references or Path(settings.citations or "").name
-    )
+    library = _read(corpus, without, None, None, progress)
+    counts = without_papers(collection.graph, library.is_tested).cited_counts
+    return replace(library, values=counts.tolist(), column=settings.references or Path(settings.citations or "").name)
 
 
 def _usable(library: Library) -> list[tuple[int, Any]]:

@@ -77,7 +77,7 @@ class Library:
         corpus: where their texts are.
         ids: (n,), in the corpus's order.
         is_usable: which have a title and an abstract, and are not held out, (n,).
-        left_out: how many are held out.
+        is_tested: which are held out, (n,).
         values: what the column says of each, (n,); empty where no column was asked for.
         column: that column's name; "" for none.
     """
@@ -85,9 +85,14 @@ class Library:
     corpus: Corpus
     ids: list[str]
     is_usable: Mask
-    left_out: int
+    is_tested: Mask
     values: list[Any]
     column: str
+
+    @property
+    def left_out(self) -> int:
+        """How many papers are held out."""
+        return int(self.is_tested.sum())
 
     def texts(self) -> Iterator[tuple[int, str, str, str]]:
         """Row, id, title and abstract of each paper; the corpus is read."""
@@ -112,8 +117,8 @@ def read_library(corpus: Corpus, held_out: HeldOut, attribute: Attribute | None 
         InvalidRequest: there are no papers, or no column says anything of the kind.
     """
     ids: list[str] = []
-    usable: list[bool] = []
-    left_out = 0
+    full: list[bool] = []
+    tested: list[bool] = []
     found: dict[str, list[Any]] = {}
     columns: dict[str, None] = {}
     for batch in corpus.batches():
@@ -122,9 +127,8 @@ def read_library(corpus: Corpus, held_out: HeldOut, attribute: Attribute | None 
         first = len(ids)
         ids += table["id"].to_pylist()
         for id, title, abstract in zip(*(table[name].to_pylist() for name in ("id", "title", "abstract")), strict=True):
-            is_tested = held_out.has_paper(id, title)
-            left_out += is_tested
-            usable.append(bool(title.strip() and abstract.strip()) and not is_tested)
+            full.append(bool(title.strip() and abstract.strip()))
+            tested.append(held_out.has_paper(id, title))
         for name in table.column_names if attribute else ():
             if name == column or (attribute and column is None and letters(name) in attribute.names):
                 values = found.setdefault(name, [])
@@ -134,7 +138,8 @@ def read_library(corpus: Corpus, held_out: HeldOut, attribute: Attribute | None 
         raise InvalidRequest(f"{corpus.name} holds no papers")
     values, name = _best(found, attribute, column, list(columns)) if attribute else ([], "")
     values += [None] * (len(ids) - len(values) if attribute else 0)
-    return Library(corpus, ids, np.array(usable), left_out, values, name)
+    is_tested = np.array(tested)
+    return Library(corpus, ids, np.array(full) & ~is_tested, is_tested, values, name)
 
 
 def _best(found: Mapping[str, list[Any]], attribute: Attribute, column: str | None, columns: Sequence[str]) -> tuple[list[Any], str]:

@@ -84,7 +84,7 @@ class Miner:
         last = self.mining.last
         for start in range(0, len(queries), BATCH):
             batch = queries[start : start + BATCH]
-            run = self.index.search(batch, last, mode=self.mode, group=False)
+            run = self.index.search([self._asked(query) for query in batch], last, mode=self.mode, group=False)
             for query, ranking in zip(batch, run, strict=True):
                 if missing := next((id for id in ranking.ids if id not in self.known), None):
                     raise InvalidRequest(f"{self.index.path} has papers that the corpus lacks, {missing!r} first; index the corpus itself")
@@ -97,6 +97,10 @@ class Miner:
                     {id: [other for other in others if scores[other] < self._bound(scores[id])] for id in wanted if id in scores},
                 )
             progress.advance(len(batch))
+
+    def _asked(self, query: Query) -> Query:
+        """A query as it is searched: for BM25 a paper of its text, whose words are not taken for others, as those that people type are."""
+        return query if self.mode != "bm25" or query.paper is not None else Query(query.id, paper=Paper(query.id, query.text))
 
     def _bound(self, score: float) -> float:
         """What a negative scores less than; scores below 0, such as distances, are as far from the bound on their side."""

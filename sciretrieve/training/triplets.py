@@ -75,7 +75,7 @@ def build_triplets(
             is_tested = _tested(opened_corpus, len(collection.ids), held_out)
             if without:
                 progress.note(f"{int(is_tested.sum()):,} papers of the corpus are test queries, and are left out")
-            citations = Citations(_without(collection.graph, is_tested), collection.full & ~is_tested, collection.field_sets)
+            citations = Citations(without_papers(collection.graph, is_tested), collection.full & ~is_tested, collection.field_sets)
             queries = _queries(citations, collection, chosen, settings, shares, progress)
             progress.start(len(queries), unit="queries")
             triplets: list[Triplet] = []
@@ -152,7 +152,7 @@ def _texts(corpus: Corpus) -> Iterator[tuple[str, str, str]]:
         yield from zip(*(batch.papers[name].to_pylist() for name in ("id", "title", "abstract")), strict=True)
 
 
-def _without(graph: Graph, is_left_out: Mask) -> Graph:
+def without_papers(graph: Graph, is_left_out: Mask) -> Graph:
     """The graph without the citations from and to some papers."""
     citing = np.repeat(np.arange(graph.size), graph.cites_counts)
     keep = ~is_left_out[citing] & ~is_left_out[graph.cited]

@@ -79,6 +79,16 @@ def test_citations_are_counted_in_the_corpus(tmp_path: Path) -> None:
     assert facts(tmp_path / "set")["column"] == "references"
 
 
+def test_citations_by_tested_papers_do_not_count(tmp_path: Path) -> None:
+    build_cite(library(), tmp_path / "tests", CiteSettings(queries=200, cited=3, cocited=1000))
+    settings = CiteSettings(references="references", cited=1)
+    build_targets(library(), tmp_path / "set", "citations", settings, without=(f"beir:{tmp_path / 'tests'}",))
+    tested = set(by_id(tmp_path / "tests" / "queries.jsonl"))
+    counts = Counter(other for row in library() if row["id"] not in tested for other in row["references"])
+    expected = {id: math.log1p(counts[id]) for id in usable(library()) if counts[id] and id not in tested}
+    assert read_training_set(tmp_path / "set").targets == expected
+
+
 @pytest.mark.parametrize("form", ["labels", "targets"])
 def test_no_test_query_is_ever_there_and_the_seed_alone_decides(tmp_path: Path, form: str) -> None:
     build_cite(library(), tmp_path / "tests", CiteSettings(queries=60, cited=3, cocited=1000))

@@ -87,7 +87,7 @@ def test_mined_negatives_of_pairs_have_the_form_of_positives(tmp_path: Path, bm2
     rows = usable(library())
     queries = by_id(tmp_path / "set" / "queries.jsonl")
     with sr.open(bm25) as index:
-        rankings = {id: ranked(index, Query(id, row["text"]), "bm25") for id, row in queries.items()}
+        rankings = {id: ranked(index, Query(id, paper=Paper("", "", row["text"])), "bm25") for id, row in queries.items()}
     mined = 0
     for query, positive, negative, kind in table(tmp_path / "set", "pairs.tsv"):
         paper = positive.split("#")[0]
