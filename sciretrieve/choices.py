@@ -33,8 +33,8 @@ SideName: TypeAlias = Literal["paper", "query", "paper_as_query"]
 """What an encoder reads: a paper of the corpus, a text query, or a paper in place of a query."""
 Method: TypeAlias = Literal["adapter", "whole", "codes"]
 """What of an encoder is trained: bottleneck adapters on frozen weights; all weights; or all weights and a control code for each format."""
-Loss: TypeAlias = Literal["triplet", "contrastive"]
-"""What a training on triplets and pairs makes small, see `sciretrieve.training.learning.losses`."""
+Loss: TypeAlias = Literal["triplet", "contrastive", "rank", "distil"]
+"""What a training makes small: the first three on triplets and pairs, "distil" on all texts; see `sciretrieve.training.learning.losses`."""
 Schedule: TypeAlias = Literal["linear", "inverse-root", "constant"]
 """How the learning rate goes on after its warm-up."""
 Order: TypeAlias = Literal["year"]

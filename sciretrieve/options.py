@@ -406,8 +406,14 @@ class TrainingOptions:
     ] = None
     reduction: Annotated[int | None, Help("An adapter is N times narrower than the encoder.", "N", least=1)] = None
     loss: Annotated[
-        Loss | None, Help("Of triplets and pairs: a margin between two papers' distances; or the right paper among those of the batch.")
+        Loss | None,
+        Help(
+            "Of triplets and pairs: a margin between two papers' distances; the right paper among those of the batch; or the teacher's "
+            "ranking of these (rank). distil: the teacher's vectors of all texts."
+        ),
     ] = None
+    teacher: Annotated[str | None, Help("An encoder to learn from, with --loss distil or rank.", "NAME")] = None
+    augment: Annotated[float | None, Help("The share of papers that are read reordered, cut or in part; default: 0.", "SHARE")] = None
     margin: Annotated[float | None, Help("How much nearer the right paper is to be than the wrong one.", least=0)] = None
     temperature: Annotated[float | None, Help("What similarities are divided by before they are compared.")] = None
     keep: Annotated[float | None, Help("How much vectors are held near to those of the encoder as it was; 0: not at all.", least=0)] = None
@@ -437,6 +443,8 @@ class TrainingOptions:
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise InvalidRequest(f"`{name}` must be above 0, not {value}")
+        if self.augment is not None and not 0 <= self.augment <= 1:
+            raise InvalidRequest(f"`augment` is a share of papers, from 0 to 1, not {self.augment}")
 
 
 class TrainingKeywords(TypedDict, total=False):
@@ -447,6 +455,8 @@ class TrainingKeywords(TypedDict, total=False):
     method: Method | None
     reduction: int | None
     loss: Loss | None
+    teacher: str | None
+    augment: float | None
     margin: float | None
     temperature: float | None
     keep: float | None

@@ -48,11 +48,17 @@ def build(
         str | None, typer.Option("--field", metavar="COLUMN", help="The column with the papers' fields; default: recognised by name.")
     ] = None,
     queries: Annotated[
-        int | None, typer.Option("--queries", metavar="N", min=1, help="Papers as queries; default: 1,000, or 200 in each field.")
+        int | None,
+        typer.Option("--queries", metavar="N", min=1, help="Papers as queries; default: 1,000, or 200 in each field; to train on, all."),
     ] = None,
     cited: Annotated[
         int | None,
-        typer.Option("--cited", metavar="N", min=1, help="A query cites at least N papers of the corpus; default: 5, multi-scidocs 1."),
+        typer.Option(
+            "--cited",
+            metavar="N",
+            min=1,
+            help="A query cites at least N papers of the corpus; default: 5, multi-scidocs and to train on 1.",
+        ),
     ] = None,
     cocited: Annotated[
         int | None,

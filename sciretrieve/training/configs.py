@@ -1,4 +1,4 @@
-"""Trainings as a file: TOML with `data`, `output` and the options of `sciretrieve train`; a study has several, which differ in what they say.
+"""Trainings as a file: TOML with `data`, `output` and the options of `sciretrieve train`; a study has several, which differ in a few.
 
 Of a study the file's own values hold for all; each table of `[[trainings]]` has a `name`, says what is other, and is trained into the
 folder of that name in `output`. With `seeds`, each is trained once a seed, into NAME/SEED. Paths start from the file's folder.
@@ -16,7 +16,7 @@ from ..errors import InvalidRequest, NotFound, UnknownName
 from ..options import TrainingOptions
 
 BENCHMARKS = ("beir:", "cite:")
-NUMBERS = ("rate", "temperature", "keep", "margin", "warmup", "decay")
+NUMBERS = ("rate", "temperature", "keep", "margin", "warmup", "decay", "augment")
 OF_A_FILE = ("trainings", "seeds")
 OF_A_TRAINING = ("data", "output", "formats")
 
@@ -88,7 +88,7 @@ def _config(path: Path, values: Mapping[str, Any]) -> Config:
     if not isinstance(formats, dict) or not all(isinstance(value, str) for value in formats.values()):
         raise InvalidRequest(f"{path}: `formats` is a table of sets' names and their formats, such as fos = 'regression'")
     options = {name: value for name, value in values.items() if name not in OF_A_TRAINING}
-    for name in ("base", "held_out"):
+    for name in ("base", "teacher", "held_out"):
         if isinstance(options.get(name), str):
             options[name] = _from(path.parent, options[name])
     for name in NUMBERS:

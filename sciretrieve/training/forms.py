@@ -1,4 +1,4 @@
-"""What a training set is: its four forms, with the files of its folder, and what an encoder reads of it."""
+"""What a training set is: its five forms, with the files of its folder, and what an encoder reads of it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import Literal, TypeAlias
 from ..errors import InvalidRequest
 from ..types import Paper
 
-SetTask: TypeAlias = Literal["triplets", "pairs", "labels", "targets"]
+SetTask: TypeAlias = Literal["triplets", "pairs", "labels", "targets", "rankings"]
 CORPUS, QUERIES, FACTS = "corpus.jsonl", "queries.jsonl", "training.json"
+FORMATS = ("proximity", "adhoc_query", "classification", "regression")
+"""The formats of tasks, by the names of SPECTER2's adapters (Singh et al. 2023, §4); "adhoc_query" reads queries that are texts."""
 ORIGINAL = "original"
 """The field, in a paper's metadata in corpus.jsonl, with the id and title of the paper whose text was changed to make it."""
 PAIRED = ("query-id", "positive-id", "negative-id", "kind")
@@ -20,6 +22,7 @@ HEADERS: Mapping[SetTask, tuple[str, ...]] = {
     "pairs": PAIRED,
     "labels": ("paper-id", "label"),
     "targets": ("paper-id", "value"),
+    "rankings": ("query-id", "paper-id", "score"),
 }
 """What a set is for, and the columns of its table, which is named after it: triplets.tsv."""
 MAKE = "make one with `sciretrieve benchmarks build triplets`, pairs, labels or targets"
@@ -30,13 +33,15 @@ class TrainingSet:
     """What an encoder learns from, with the texts of its papers. What a task has no use for is empty.
 
     Attributes:
-        task: "triplets" and "pairs" are learned by nearness, "labels" by classification, "targets" by regression. Pairs may have queries
-            that are texts, and may lack a negative.
+        task: "triplets" and "pairs" are learned by nearness, "labels" by classification, "targets" by regression, "rankings" by the scores
+            of a teacher. Pairs and rankings may have queries that are texts; pairs may lack a negative.
         papers: by id.
         triplets: ids of a query, a positive and a negative paper; the last is "" where a pair has none.
         queries: the texts of queries that are no papers, by id; an id is looked up here before it is in `papers`.
         labels: the labels of each paper, one or more, by its id.
         targets: the number to predict of each paper, by its id.
+        rankings: a teacher's scores of some papers for each query, by id; greater is better.
+        read_as: the format that papers are read through, one of `FORMATS`, if it is not that of the task.
     """
 
     task: SetTask
@@ -45,6 +50,13 @@ class TrainingSet:
     queries: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     targets: Mapping[str, float] = field(default_factory=dict)
+    rankings: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    read_as: str = ""
+
+    @property
+    def format(self) -> str:
+        """The format that papers are read through."""
+        return self.read_as or {"labels": "classification", "targets": "regression"}.get(self.task, "proximity")
 
 
 def number_of(value: object, where: str) -> float:

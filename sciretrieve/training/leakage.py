@@ -53,7 +53,9 @@ def leakage(training: str | Path, benchmark: str, data: str | Path | None = None
     parts = _parts(training_set)
     queries = _found(parts, {id: names_of(query) for id, query in tested.queries.items()})
     relevant = _papers(_found(parts, {id: paper_names(id, paper.title) for id, paper in tested.relevant.items()}))
-    trained = {frozenset((_query(training_set, query), ("paper", positive))) for query, positive, _ in training_set.triplets}
+    taught = [(query, positive) for query, positive, _ in training_set.triplets]
+    taught += [(query, paper) for query, scores in training_set.rankings.items() for paper in scores]
+    trained = {frozenset((_query(training_set, query), ("paper", paper))) for query, paper in taught}
     return Leak(
         str(training),
         benchmark,

@@ -99,7 +99,7 @@ class Miner:
             progress.advance(len(batch))
 
     def _asked(self, query: Query) -> Query:
-        """A query as it is searched: for plain BM25, whose words are not taken for others as typed ones are, a paper of its text."""
+        """A query as it is searched: for BM25 a paper of its text, whose words are not taken for others, as those that people type are."""
         return query if self.mode != "bm25" or query.paper is not None else Query(query.id, paper=Paper(query.id, query.text))
 
     def _bound(self, score: float) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 
 from ..choices import DEFAULT_ENCODER, Loss, Method, Schedule, check_choice
+from ..errors import InvalidRequest
 from ..options import TrainingOptions
 
 
@@ -21,6 +22,8 @@ class Plan:
     method: Method
     loss: Loss
     source: str
+    teacher: str | None = None
+    augment: float = 0.0
     reduction: int = 16
     margin: float = 1.0
     temperature: float = 1.0
@@ -43,6 +46,8 @@ class Plan:
     seed: int = 42
 
 
+TAUGHT: tuple[Loss, ...] = ("distil", "rank")
+"""Losses that compare with a teacher."""
 SINGH = "Singh et al. 2023, SciRepEval, section 4.2 and appendix B, and the authors' code"
 PRESETS: Mapping[str, Plan] = {
     "own": Plan(
@@ -120,8 +125,14 @@ PRESETS: Mapping[str, Plan] = {
 
 
 def plan_of(options: TrainingOptions) -> Plan:
-    """The plan that options ask for: as `like` has it, but for what they say themselves. Raises UnknownName."""
+    """The plan that options ask for: as `like` has it, but for what they say themselves. Raises UnknownName, InvalidRequest."""
     check_choice("preset", options.like, tuple(PRESETS))
     known = {field.name for field in fields(Plan)}
     changes = {name: value for name, value in asdict(options).items() if name in known and value is not None}
-    return replace(PRESETS[options.like], **changes)
+    plan = replace(PRESETS[options.like], **changes)
+    if (plan.teacher is not None) != (plan.loss in TAUGHT):
+        raise InvalidRequest(
+            f"`loss={plan.loss!r}` learns from {'an encoder: name it with `teacher`' if plan.teacher is None else 'no `teacher`'}; "
+            "a teacher goes with `loss='distil'`, its vectors, or `loss='rank'`, its rankings"
+        )
+    return plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -16,19 +16,19 @@ from ..files.writing import LOCK, describe, listed, make_folder, remove, remove_
 from ..options import TrainingKeywords, TrainingOptions
 from ..progress import Silent, shown
 from ..protocols import Progress
+from .forms import FORMATS
+from .lessons import Lessons
 from .presets import Plan, plan_of
-from .results import FACTS, Trained, compared, write_results
+from .results import FACTS, Trained, compared, gain, write_results
 from .training_set import TrainingSet, read_training_set
 
 if TYPE_CHECKING:
     from .learning.boards import Board
-    from .learning.demands import Demand
-    from .learning.measuring import HeldOut
     from .learning.processes import Processes
-    from .learning.students import Student
 
 PLAN = "plan.json"
-FORMATS = ("proximity", "adhoc_query", "classification", "regression")
+LIBRARY = "library"
+"""Where in an unfinished training's folder the sets are that were made for it."""
 METHODS: Mapping[str, str] = {
     "adapter": "bottleneck adapters (seq_bn) on frozen weights",
     "whole": "all weights",
@@ -56,8 +56,8 @@ def train(
         data: folders that `build_triplets` and the like made, or files of SciRepEval's.
         to: a new folder, or one that was begun.
         options: how; also as keyword arguments.
-        formats: through which format sets are read, by their names, where that is not their form's: "proximity", "adhoc_query" (queries
-            that are texts), "classification" or "regression". So several kinds of sets can share an adapter or a code.
+        formats: through which format the papers of a set are read, by the set's name, where that is not its form's: "proximity",
+            "classification" or "regression". So sets of several forms can share an adapter or a code.
         overwrite: begin anew if a folder of that name was begun or is there.
         tensorboard: write the curves as events for TensorBoard, too, while it trains.
         progress: what is told how far it is; by default a bar where a person looks, False for none.
@@ -72,35 +72,53 @@ def train(
     plan = plan_of(options)
     if not data:
         raise InvalidRequest("there is nothing to train on: name a training set, such as `sciretrieve benchmarks build triplets` makes")
-    target = Path(to).resolve()
-    partial = target.with_name(target.name + ".partial")
-    if target.exists() and not overwrite:
-        raise InvalidRequest(f"{target} is there already; name another folder, or replace it with `overwrite`")
+    check_target(to, overwrite=overwrite)
     sets = {name: (Path(path), read_training_set(path)) for name, path in zip(_names(data), data, strict=True)}
-    chosen = {name: _own_format(training_set) for name, (_, training_set) in sets.items()}
     for name, format in (formats or {}).items():
         check_choice("training set", name, tuple(sets))
         check_choice("format", format, FORMATS)
-        chosen[name] = format
+        sets[name] = sets[name][0], replace(sets[name][1], read_as=format)
+    words = [Path(path).name for path in data]
+    lessons = Lessons(sets, words=words)
+    return learn(lambda *_: lessons, plan, options, to, overwrite=overwrite, tensorboard=tensorboard, progress=progress)
 
-    from .learning import boards
+
+def check_target(to: str | Path, *, overwrite: bool) -> None:
+    """Raise InvalidRequest if the encoder's folder is there already."""
+    if Path(to).exists() and not overwrite:
+        raise InvalidRequest(f"{Path(to).resolve()} is there already; name another folder, or replace it with `overwrite`")
+
+
+def learn(
+    make: Callable[[Path, Progress], Lessons],
+    plan: Plan,
+    options: TrainingOptions,
+    to: str | Path,
+    *,
+    overwrite: bool,
+    tensorboard: bool,
+    progress: Progress | bool,
+) -> Trained:
+    """Train by a plan on what `make` gives, which may keep it in a folder, the same where a training goes on. Raises as `train`."""
+    target = Path(to).resolve()
+    partial = target.with_name(target.name + ".partial")
+
+    from .learning.boards import Board
     from .learning.processes import joined
 
     with shown(progress) as progress, joined() as processes:
         if not processes.is_first:
-            return _trained(sets, chosen, plan, options, target, partial, Silent(), processes, None)
+            return _trained(make, plan, options, target, partial, Silent(), processes, None)
         with write_lock(partial):
             if overwrite:
                 for left in listed(partial):
                     if left.name != LOCK:
                         remove(left)
-            board = boards.Board(partial) if tensorboard else None
-            return _trained(sets, chosen, plan, options, target, partial, progress, processes, board)
+            return _trained(make, plan, options, target, partial, progress, processes, Board(partial) if tensorboard else None)
 
 
 def _trained(
-    sets: Mapping[str, tuple[Path, TrainingSet]],
-    formats: Mapping[str, str],
+    make: Callable[[Path, Progress], Lessons],
     plan: Plan,
     options: TrainingOptions,
     target: Path,
@@ -111,6 +129,8 @@ def _trained(
 ) -> Trained:
     from .learning.devices import arithmetic_of, machine
     from .learning.students import open_student
+    from .learning.tasks import formats_of, tasks_of
+    from .learning.taught import Teacher
     from .learning.trainer import BEST, CHECKPOINT, Training
 
     arithmetic = arithmetic_of(options, processes)
@@ -118,9 +138,13 @@ def _trained(
         raise InvalidRequest(
             "`keep` compares with the encoder as it was, which only adapters leave in place; leave it out, or train an adapter"
         )
-    student = open_student(plan, _all_formats(sets, formats))
-    demands, held_out, notes = _demands(sets, formats, plan, student)
-    for note in notes:
+    lessons = make(partial, progress)
+    sets = lessons.sets
+    student = open_student(plan, formats_of(lessons, plan))
+    teacher = Teacher(plan.teacher) if plan.teacher else None
+    tasks = tasks_of(lessons, plan, student, teacher)
+    demands, held_out, judged = tasks.demands, tasks.held_out, tasks.judged
+    for note in tasks.notes:
         progress.note(note)
     student.module.to(arithmetic.device)
     for demand in demands:
@@ -132,8 +156,8 @@ def _trained(
         "sciretrieve": version("sciretrieve"),
         "base": {"name": plan.base, "sha256": student.hashes()},
         "plan": asdict(plan),
+        "teacher": teacher.identity() if teacher else None,
         "data": [_described(name, path, training_set, digests[name]) for name, (path, training_set) in sets.items()],
-        "formats": dict(formats),
         "precision": "bf16" if arithmetic.is_bf16 else "fp32",
     }
     identity = hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()
@@ -146,14 +170,17 @@ def _trained(
     sizes = student.sizes()
     progress.note(f"{plan.base}: {sizes['parameters']:,} of {sizes['parameters_in_all']:,} weights learn, {METHODS[plan.method]}")
     progress.note(f"{', '.join(f'{len(demand):,} examples of {demand.name}' for demand in demands)}; {training.steps:,} steps")
+    base = judged.values(student, arithmetic) if judged is not None else {}
     course = training.run(progress)
     has_values = bool(course.base)
+    best = judged.values(student, arithmetic) if judged is not None and course.best_step else {}
+    base, best = (base, best) if best else (course.base, course.best)
     trained = Trained(
         target,
         held_out.measure if held_out is not None else "",
-        sum(course.base.values()) / len(course.base) if has_values else None,
-        sum(course.best.values()) / len(course.best) if has_values else None,
-        compared(course.base, course.best) if has_values else None,
+        sum(base.values()) / len(base) if has_values else None,
+        sum(best.values()) / len(best) if has_values else None,
+        compared(base, best) if has_values else None,
         course.step,
         course.best_step,
         course.seconds,
@@ -167,6 +194,11 @@ def _trained(
             f"nothing was gained in {course.step:,} steps, so nothing is kept but {partial}: train with another `rate`, more data, "
             "or other options, and `overwrite`"
         )
+    if judged is not None and not (trained.base is not None and trained.best is not None and trained.best > trained.base):
+        raise InvalidRequest(
+            f"nothing was gained on papers that it has not seen ({gain(trained)}), so nothing is kept but {partial}: "
+            "train with other options, and `overwrite`"
+        )
     folder = partial / "result"
     remove(folder)
     folder.mkdir()
@@ -175,11 +207,12 @@ def _trained(
     facts |= sizes | {
         "parameters_of_base": sizes["parameters_in_all"] - (sizes["parameters"] if student.is_apart else 0),
         "method_in_words": METHODS[plan.method],
-        "command": command_of([path for path, _ in sets.values()], target, options),
+        "command": command_of(lessons.words, target, options),
         "machine": machine(arithmetic),
         "seconds": round(course.seconds, 1),
         "seed": plan.seed,
         "measure": trained.measure,
+        "judged_apart": judged is not None,
         "before": trained.base,
         "after": trained.best,
         "best_step": course.best_step,
@@ -195,7 +228,7 @@ def _trained(
         remove(target)
     folder.rename(target)
     sync_file(target.parent)
-    for name in (CHECKPOINT, BEST, PLAN):
+    for name in (CHECKPOINT, BEST, PLAN, LIBRARY):
         remove(partial / name)
     remove_lock(partial)
     return trained
@@ -214,55 +247,6 @@ def _names(data: Sequence[str | Path]) -> list[str]:
     return names
 
 
-def _own_format(training_set: TrainingSet) -> str:
-    """The format that a set's papers are read through, by its form."""
-    return {"labels": "classification", "targets": "regression"}.get(training_set.task, "proximity")
-
-
-def _all_formats(sets: Mapping[str, tuple[Path, TrainingSet]], formats: Mapping[str, str]) -> list[str]:
-    """All formats of some sets, in an order of their own: queries that are texts have one of their own."""
-    needed = {*formats.values(), *("adhoc_query" for _, training_set in sets.values() if training_set.queries)}
-    return [format for format in FORMATS if format in needed]
-
-
-def _demands(sets: Mapping[str, tuple[Path, TrainingSet]], plan: Plan, student: Student) -> tuple[list[Demand], HeldOut | None, list[str]]:
-    """What each set demands, what the training is measured on, and notes for people."""
-    from .learning.demands import Labelled, Measured, Ranked, of_papers_apart
-    from .learning.measuring import LossOfExamples, Retrieval, Several, benchmark, set_apart
-
-    demands: list[Demand] = []
-    of_papers: list[Labelled | Measured] = []
-    retrievals: list[Retrieval] = []
-    notes: list[str] = []
-    for name, (_, training_set) in sets.items():
-        if training_set.task in ("labels", "targets"):
-            of_papers.append((Labelled if training_set.task == "labels" else Measured)(name, formats[name], training_set, student.dim))
-            demands.append(of_papers[-1])
-        else:
-            examples, apart = (training_set.triplets, None) if plan.held_out else set_apart(training_set, plan.seed)
-            if not examples:
-                raise InvalidRequest(f"{name} has no examples to train on")
-            demand = Ranked(name, formats[name], training_set, examples, plan)
-            demands.append(demand)
-            if apart is not None:
-                queries, papers, qrels = apart
-                retrievals.append(
-                    Retrieval(
-                        {query: demand.reading(student, query) for query in queries},
-                        {paper: demand.reading(student, paper) for paper in papers},
-                        qrels,
-                    )
-                )
-                notes.append(f"{len(queries):,} queries of {name} are set apart, and measured among {len(papers):,} papers")
-    if plan.held_out:
-        return demands, benchmark(plan.held_out, student), notes
-    if retrievals:
-        return demands, retrievals[0] if len(retrievals) == 1 else Several(retrievals), notes
-    if len(of_papers) == len(demands):
-        return demands, LossOfExamples([of_papers_apart(demand) for demand in of_papers]), notes
-    return demands, None, notes
-
-
 def _digest(path: Path) -> str:
     """The SHA-256 of a set's files, one after the other."""
     digest = hashlib.sha256()
@@ -277,16 +261,17 @@ def _described(name: str, path: Path, training_set: TrainingSet, digest: str) ->
     return {
         "name": name,
         "task": training_set.task,
-        "examples": len(training_set.triplets or training_set.labels or training_set.targets),
+        "format": training_set.format,
+        "examples": len(training_set.triplets or training_set.labels or training_set.targets or training_set.rankings),
         "recipe": made.get("recipe", "unknown"),
         "without": ", ".join(made.get("without", [])) or "nothing",
         "sha256": digest,
     }
 
 
-def command_of(data: Sequence[Path], target: Path, options: TrainingOptions) -> str:
+def command_of(words: Sequence[str], target: Path, options: TrainingOptions) -> str:
     """The command that trains so, with names of files and folders alone."""
     defaults = TrainingOptions()
     given = [(name, value) for name, value in asdict(options).items() if value != getattr(defaults, name)]
     said = " ".join(f"--{name.replace('_', '-')} {Path(str(value)).name}" for name, value in given)
-    return f"sciretrieve train {' '.join(path.name for path in data)} -o {target.name} {said}".strip()
+    return f"sciretrieve train {' '.join(words)} -o {target.name} {said}".strip()

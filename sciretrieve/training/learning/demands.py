@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 
 from ...errors import InvalidRequest
+from ..altered import Readers
 from ..presets import Plan
 from ..training_set import TrainingSet
 from . import losses
-from .students import Student
 
 Reading = tuple[str, str]
 """A format, and a text as it reads it."""
@@ -21,9 +22,6 @@ APART = 20
 """Of papers with labels or numbers every so many is set apart."""
 DROPOUT = 0.2
 """Of a head's input (the authors' code of SciRepEval)."""
-
-
-Single = TypeVar("Single", bound="OfPapers")
 
 
 class Demand(Protocol):
@@ -44,20 +42,27 @@ class Demand(Protocol):
     def __len__(self) -> int:
         """How many examples there are."""
 
-    def readings(self, student: Student, examples: Sequence[int]) -> list[Reading]:
+    def readings(self, reader: Readers, examples: Sequence[int]) -> list[Reading]:
         """What is encoded for some examples; some may be named more than once."""
 
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
         """The loss of the vectors of `readings`, (readings, dim)."""
 
 
-def _split(ids: Iterable[str]) -> tuple[list[str], list[str]]:
+def split(ids: Iterable[str]) -> tuple[list[str], list[str]]:
     """The papers to learn from, and every twentieth, which is set apart."""
     ordered = sorted(ids)
     return [id for place, id in enumerate(ordered) if place % APART], ordered[::APART]
 
 
-def of_papers_apart(demand: Single) -> Single:
+def reading(training_set: TrainingSet, reader: Readers, id: str) -> Reading:
+    """How a paper or a text query of a set is read."""
+    if id in training_set.queries:
+        return "adhoc_query", reader.of_query("adhoc_query", training_set.queries[id])
+    return training_set.format, reader.of_paper(training_set.format, training_set.papers[id])
+
+
+def of_papers_apart(demand: OfPapers) -> OfPapers:
     """What the same task demands, with the same head, of the papers that are set apart."""
     other = copy(demand)
     other._ids = demand._apart
@@ -69,11 +74,10 @@ class Ranked:
 
     head = None
 
-    def __init__(self, name: str, format: str, training_set: TrainingSet, examples: Sequence[tuple[str, str, str]], plan: Plan) -> None:
-        self._format = format
+    def __init__(self, name: str, training_set: TrainingSet, examples: Sequence[tuple[str, str, str]], plan: Plan) -> None:
         self.name, self._set, self._examples, self._plan = name, training_set, list(examples), plan
         has_texts = any(query in training_set.queries for query, _, _ in self._examples)
-        self.formats = (format, "adhoc_query") if has_texts else (format,)
+        self.formats = (training_set.format, *(["adhoc_query"] if has_texts else []))
         self._right: dict[str, set[str]] = defaultdict(set)
         for query, positive, _ in training_set.triplets:
             self._right[query].add(positive)
@@ -84,20 +88,14 @@ class Ranked:
         """How many triplets or pairs there are."""
         return len(self._examples)
 
-    def readings(self, student: Student, examples: Sequence[int]) -> list[Reading]:
+    def readings(self, reader: Readers, examples: Sequence[int]) -> list[Reading]:
         """The queries, the right papers, then the wrong ones, where there are any."""
         chosen = [self._examples[example] for example in examples]
         return [
-            *(self.reading(student, query) for query, _, _ in chosen),
-            *(self.reading(student, positive) for _, positive, _ in chosen),
-            *(self.reading(student, negative) for _, _, negative in chosen if negative),
+            *(reading(self._set, reader, query) for query, _, _ in chosen),
+            *(reading(self._set, reader, positive) for _, positive, _ in chosen),
+            *(reading(self._set, reader, negative) for _, _, negative in chosen if negative),
         ]
-
-    def reading(self, student: Student, id: str) -> Reading:
-        """How a query or a paper is read."""
-        if id in self._set.queries:
-            return "adhoc_query", student.of_query("adhoc_query", self._set.queries[id])
-        return self._format, student.of_paper(self._format, self._set.papers[id])
 
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
         """The plan's loss."""
@@ -123,8 +121,8 @@ class Ranked:
         return losses.contrastive(queries, papers, right, barred, self._plan.temperature, both=self._plan.both)
 
 
-class OfPapers:
-    """What tasks of single papers share: a linear head reads a paper's vector."""
+class OfPapers(ABC):
+    """What tasks of single papers share: a linear head reads a paper's vector, and every twentieth paper is set apart."""
 
     format: str
     name: str
@@ -142,19 +140,23 @@ class OfPapers:
         """How many papers there are."""
         return len(self._ids)
 
-    def readings(self, student: Student, examples: Sequence[int]) -> list[Reading]:
+    def readings(self, reader: Readers, examples: Sequence[int]) -> list[Reading]:
         """The papers."""
-        return [(self.format, student.of_paper(self.format, self._set.papers[self._ids[place]])) for place in examples]
+        return [(self.format, reader.of_paper(self.format, self._set.papers[self._ids[place]])) for place in examples]
+
+    @abstractmethod
+    def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
+        """The loss of the papers' vectors, (papers, dim)."""
 
 
 class Labelled(OfPapers):
     """Papers with classes: a linear head is to tell them from their vectors (SciRepEval, §4.1)."""
 
-    def __init__(self, name: str, format: str, training_set: TrainingSet, dim: int) -> None:
+    def __init__(self, name: str, training_set: TrainingSet, dim: int) -> None:
         import torch
 
-        self.name, self.format, self._set = name, format, training_set
-        self._ids, self._apart = _split(training_set.labels)
+        self.name, self.format, self._set = name, training_set.format, training_set
+        self._ids, self._apart = split(training_set.labels)
         self._classes = sorted({label for labels in training_set.labels.values() for label in labels})
         self._number: Mapping[str, int] = {label: number for number, label in enumerate(self._classes)}
         self._several = any(len(labels) != 1 for labels in training_set.labels.values())
@@ -179,11 +181,11 @@ class Labelled(OfPapers):
 class Measured(OfPapers):
     """Papers with a number: a linear head is to tell it from their vectors (SciRepEval, §4.1)."""
 
-    def __init__(self, name: str, format: str, training_set: TrainingSet, dim: int) -> None:
+    def __init__(self, name: str, training_set: TrainingSet, dim: int) -> None:
         import torch
 
-        self.name, self.format, self._set = name, format, training_set
-        self._ids, self._apart = _split(training_set.targets)
+        self.name, self.format, self._set = name, training_set.format, training_set
+        self._ids, self._apart = split(training_set.targets)
         values = np.array([training_set.targets[id] for id in self._ids])
         if not len(values) or not np.ptp(values):
             raise InvalidRequest(f"{name} has the same number for all papers, and there is nothing to learn")
