@@ -52,7 +52,7 @@ def read_config(path: str | Path) -> Config:
         raise InvalidRequest(f"{path}: `data` is a list of folders and files, and `output` a folder")
     for name in ("base", "held_out"):
         values |= {name: _from(path.parent, values[name])} if isinstance(values.get(name), str) else {}
-    for name in ("rate", "temperature", "keep", "margin", "warmup", "decay"):
+    for name in ("rate", "temperature", "facet_share", "keep", "margin", "warmup", "decay"):
         if isinstance(values.get(name), int) and not isinstance(values[name], bool):
             values[name] = float(values[name])
     return Config(tuple(path.parent / item for item in data), path.parent / output if output else None, TrainingOptions(**values))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from ..errors import InvalidRequest
@@ -20,6 +20,8 @@ HEADERS: Mapping[SetTask, tuple[str, ...]] = {
     "targets": ("paper-id", "value"),
 }
 """What a set is for, and the columns of its table, which is named after it: triplets.tsv."""
+LABEL = "label:"
+"""What the id of a label begins with where a label is in a pair as papers are."""
 MAKE = "make one with `sciretrieve benchmarks build triplets`, pairs, labels or targets"
 
 
@@ -29,7 +31,7 @@ class TrainingSet:
 
     Attributes:
         task: "triplets" and "pairs" are learned by nearness, "labels" by classification, "targets" by regression. Pairs may have queries
-            that are texts, and may lack a negative.
+            that are texts, and may lack a negative; their papers may be labels, with the name as title, see `LABEL`.
         papers: by id.
         triplets: ids of a query, a positive and a negative paper; the last is "" where a pair has none.
         queries: the texts of queries that are no papers, by id; an id is looked up here before it is in `papers`.
@@ -43,6 +45,14 @@ class TrainingSet:
     queries: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     targets: Mapping[str, float] = field(default_factory=dict)
+
+
+def labels_as_pairs(training_set: TrainingSet) -> TrainingSet:
+    """The pairs of a set of labels: a paper, and a label of it by its name, without a negative (Zhang et al. 2023, SciMult, section 3.1)."""
+    names = sorted({name for names in training_set.labels.values() for name in names})
+    labels = {f"{LABEL}{name}": Paper(id=f"{LABEL}{name}", title=name) for name in names}
+    pairs = [(id, f"{LABEL}{name}", "") for id, names in training_set.labels.items() for name in names]
+    return replace(training_set, task="pairs", papers={**training_set.papers, **labels}, triplets=pairs, labels={})
 
 
 def number_of(value: object, where: str) -> float:

@@ -15,6 +15,7 @@ from ..files.writing import LOCK, describe, listed, make_folder, remove, remove_
 from ..options import TrainingKeywords, TrainingOptions
 from ..progress import shown
 from ..protocols import Progress
+from .forms import labels_as_pairs
 from .presets import Plan, plan_of
 from .results import FACTS, Trained, compared, write_results
 from .training_set import TrainingSet, read_training_set
@@ -29,7 +30,15 @@ METHODS: Mapping[str, str] = {
     "adapter": "bottleneck adapters (seq_bn) on frozen weights",
     "whole": "all weights",
     "codes": "all weights, and a control code for each format",
+    "fusion": "for each format a layer that joins adapters, which stay (AdapterFusion)",
+    "pals": "all weights, and projected attention layers for each format",
+    "mha-experts": "all weights, in every second layer with an attention of its own for each task",
+    "ffn-experts": "all weights, in every second layer with a feed-forward network of its own for each task",
+    "prefix": "the encoder of the tasks' instructions, to which a frozen encoder attends",
+    "instruction": "all weights, which also encode the task's instruction",
+    "facets": "all weights, and linear layers of several [CLS] tokens, whose sum is the vector",
 }
+"""What of an encoder each method trains."""
 
 
 def train(
@@ -67,6 +76,8 @@ def train(
     if target.exists() and not overwrite:
         raise InvalidRequest(f"{target} is there already; name another folder, or replace it with `overwrite`")
     sets = {name: (Path(path), read_training_set(path)) for name, path in zip(_names(data), data, strict=True)}
+    if plan.ranks_labels:
+        sets = {name: (path, labels_as_pairs(found) if found.task == "labels" else found) for name, (path, found) in sets.items()}
 
     from .learning.processes import joined
 
@@ -101,7 +112,7 @@ def _trained(
         raise InvalidRequest(
             "`keep` compares with the encoder as it was, which only adapters leave in place; leave it out, or train an adapter"
         )
-    student = open_student(plan, _formats([training_set for _, training_set in sets.values()]))
+    student = open_student(plan, _formats([training_set for _, training_set in sets.values()], plan))
     demands, held_out, notes = _demands(sets, plan, student)
     for note in notes:
         progress.note(note)
@@ -191,15 +202,13 @@ def _names(data: Sequence[str | Path]) -> list[str]:
     return names
 
 
-def _formats(sets: Sequence[TrainingSet]) -> list[str]:
+def _formats(sets: Sequence[TrainingSet], plan: Plan) -> list[str]:
     """The formats of some sets, by the names of SPECTER2's adapters, in an order of their own."""
-    formats = []
-    for training_set in sets:
-        if training_set.task in ("triplets", "pairs"):
-            formats += ["proximity", *(["adhoc_query"] if training_set.queries else [])]
-        else:
-            formats.append("classification" if training_set.task == "labels" else "regression")
-    return sorted(dict.fromkeys(formats), key=["proximity", "adhoc_query", "classification", "regression"].index)
+    from .learning.demands import formats_of
+    from .learning.students import FORMATS
+
+    formats = {format for training_set in sets for format in formats_of(training_set, plan)}
+    return sorted(formats, key=list(FORMATS).index)
 
 
 def _demands(sets: Mapping[str, tuple[Path, TrainingSet]], plan: Plan, student: Student) -> tuple[list[Demand], HeldOut | None, list[str]]:

@@ -49,7 +49,9 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
                 self.register_buffer(f"context_{layer}", context)
 
         def forward(self, input_ids: Any, attention_mask: Any) -> Any:
-            return states_in_context(self.bert, [getattr(self, f"context_{layer}") for layer in range(len(contexts))], input_ids, attention_mask)
+            return states_in_context(
+                self.bert, [getattr(self, f"context_{layer}") for layer in range(len(contexts))], input_ids, attention_mask
+            )
 
     return LoadedModel(States().eval(), tokenizer, separator, positions_of(config))
 

@@ -10,7 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...errors import InvalidRequest
-from ..presets import Plan
+from ..forms import LABEL
+from ..presets import FACET_LOSSES, Plan
 from ..training_set import TrainingSet
 from . import losses
 from .students import Student
@@ -48,6 +49,16 @@ class Demand(Protocol):
         """The loss of the vectors of `readings`, (readings, dim)."""
 
 
+def formats_of(training_set: TrainingSet, plan: Plan) -> tuple[str, ...]:
+    """The formats of a set, by the names of SPECTER2's adapters; the last says what its task is."""
+    if training_set.task == "targets":
+        return ("regression",)
+    has_labels = training_set.task == "labels" or any(id.startswith(LABEL) for row in training_set.triplets[:1] for id in row)
+    if has_labels and (training_set.task == "labels" or plan.ranks_labels):
+        return ("classification",)
+    return ("proximity", "adhoc_query") if training_set.queries else ("proximity",)
+
+
 def _split(ids: Iterable[str]) -> tuple[list[str], list[str]]:
     """The papers to learn from, and every twentieth, which is set apart."""
     ordered = sorted(ids)
@@ -62,19 +73,18 @@ def of_papers_apart(demand: OfPapers) -> OfPapers:
 
 
 class Ranked:
-    """Triplets or pairs: the right paper is to be nearer to the query than others."""
+    """Triplets or pairs: the right paper, or label, is to be nearer to the query than others."""
 
     head = None
 
     def __init__(self, name: str, training_set: TrainingSet, examples: Sequence[tuple[str, str, str]], plan: Plan) -> None:
         self.name, self._set, self._examples, self._plan = name, training_set, list(examples), plan
-        has_texts = any(query in training_set.queries for query, _, _ in self._examples)
-        self.formats = ("proximity", "adhoc_query") if has_texts else ("proximity",)
+        self.formats = formats_of(training_set, plan)
         self._right: dict[str, set[str]] = defaultdict(set)
         for query, positive, _ in training_set.triplets:
             self._right[query].add(positive)
-        if plan.loss == "triplet" and not all(negative for _, _, negative in self._examples):
-            raise InvalidRequest(f"{name} has pairs without a negative, which the triplet loss needs; use `loss='contrastive'`")
+        if plan.loss != "contrastive" and not all(negative for _, _, negative in self._examples):
+            raise InvalidRequest(f"{name} has pairs without a negative, which the loss {plan.loss!r} needs; use `loss='contrastive'`")
 
     def __len__(self) -> int:
         """How many triplets or pairs there are."""
@@ -91,9 +101,9 @@ class Ranked:
 
     def reading(self, student: Student, id: str) -> Reading:
         """How a query or a paper is read."""
-        if id in self._set.queries:
-            return "adhoc_query", student.of_query("adhoc_query", self._set.queries[id])
-        return "proximity", student.of_paper("proximity", self._set.papers[id])
+        is_text = id in self._set.queries
+        format = student.format_of(self.formats[-1], is_text=is_text)
+        return format, student.of_query(format, self._set.queries[id]) if is_text else student.of_paper(format, self._set.papers[id])
 
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
         """The plan's loss."""
@@ -104,6 +114,10 @@ class Ranked:
         queries, positives, negatives = vectors[:count], vectors[count : 2 * count], vectors[2 * count :]
         if self._plan.loss == "triplet":
             return losses.triplet(queries, positives, negatives, self._plan.margin)
+        if self._plan.loss in FACET_LOSSES:
+            parts = (part.unflatten(1, (self._plan.facets, -1)) for part in (queries, positives, negatives))
+            loss = losses.facets if self._plan.loss == "facets" else losses.facets_apart
+            return loss(*parts, self._plan.facet_share)
         unit = self._plan.unit
         if unit:
             queries, positives, negatives = (torch.nn.functional.normalize(part, dim=-1) for part in (queries, positives, negatives))
