@@ -400,8 +400,9 @@ class TrainingOptions:
     like: Annotated[
         str,
         Help(
-            "Train as a paper does: specter2, specter2-adapters, scirepeval-codes, scirepeval-adapters, scirepeval-fusion, scirepeval-pals, "
-            "scimult, scimult-mhaexpert, scimult-ffnexpert, scimult-prefix, scimult-instruction, multi2spe, multi2spe-code; own: ours.",
+            "Train as a paper does: specter2, specter2-adapters, scirepeval-codes, scirepeval-adapters, scirepeval-fusion, "
+            "scirepeval-pals, scimult, scimult-mhaexpert, scimult-ffnexpert, scimult-prefix, scimult-instruction, multi2spe, "
+            "multi2spe-code; own: ours.",
             "NAME",
         ),
     ] = "own"
@@ -409,16 +410,16 @@ class TrainingOptions:
     method: Annotated[
         Method | None,
         Help(
-            "What is trained: an adapter on frozen weights; the whole encoder; that with a control code a format; see docs/training.md for the "
-            "others."
+            "What is trained: an adapter on frozen weights; the whole encoder; that with a control code a format; others are in "
+            "docs/training.md."
         ),
     ] = None
     reduction: Annotated[int | None, Help("An adapter is N times narrower than the encoder.", "N", least=1)] = None
     loss: Annotated[
         Loss | None,
         Help(
-            "Of triplets and pairs: a margin between two papers' distances; the right paper among those of the batch; facets: among the two of "
-            "a triplet, by facets together, or once by their sums and once by the most similar (facets-apart)."
+            "Of triplets and pairs: a margin between two papers' distances; the right paper among those of the batch; facets: among the "
+            "two of a triplet, by facets and sums together, or by each apart (facets-apart)."
         ),
     ] = None
     margin: Annotated[float | None, Help("How much nearer the right paper is to be than the wrong one.", least=0)] = None

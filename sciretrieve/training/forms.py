@@ -48,7 +48,7 @@ class TrainingSet:
 
 
 def labels_as_pairs(training_set: TrainingSet) -> TrainingSet:
-    """The pairs of a set of labels: a paper, and a label of it by its name, without a negative (Zhang et al. 2023, SciMult, section 3.1)."""
+    """A set of labels as pairs: a paper, and a label of it by its name, without a negative (Zhang et al. 2023, SciMult, section 3.1)."""
     names = sorted({name for names in training_set.labels.values() for name in names})
     labels = {f"{LABEL}{name}": Paper(id=f"{LABEL}{name}", title=name) for name in names}
     pairs = [(id, f"{LABEL}{name}", "") for id, names in training_set.labels.items() for name in names]

@@ -115,9 +115,9 @@ class Ranked:
         if self._plan.loss == "triplet":
             return losses.triplet(queries, positives, negatives, self._plan.margin)
         if self._plan.loss in FACET_LOSSES:
-            parts = (part.unflatten(1, (self._plan.facets, -1)) for part in (queries, positives, negatives))
+            queries, positives, negatives = (part.unflatten(1, (self._plan.facets, -1)) for part in (queries, positives, negatives))
             loss = losses.facets if self._plan.loss == "facets" else losses.facets_apart
-            return loss(*parts, self._plan.facet_share)
+            return loss(queries, positives, negatives, self._plan.facet_share)
         unit = self._plan.unit
         if unit:
             queries, positives, negatives = (torch.nn.functional.normalize(part, dim=-1) for part in (queries, positives, negatives))

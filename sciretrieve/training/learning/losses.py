@@ -59,8 +59,8 @@ def facets(queries: Any, positives: Any, negatives: Any, share: float) -> Any:
 
 
 def facets_apart(queries: Any, positives: Any, negatives: Any, share: float) -> Any:
-    """The same with a cross entropy by each of the two similarities: share * (that by facets) + (1 - share) * (that by sums), as the command
-    in the README of the authors' code (0.1 and 0.9)."""
+    """The same with a cross entropy by each of the two similarities: share * (that by facets) + (1 - share) * (that by sums), as the
+    command in the README of the authors' code (0.1 and 0.9)."""
     greatest, sums = _similarities(queries, positives, negatives)
     return share * _of_first(greatest) + (1 - share) * _of_first(sums)
 

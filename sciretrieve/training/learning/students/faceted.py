@@ -1,4 +1,4 @@
-"""Multi2SPE: several [CLS] tokens, each with linear layers of its own; their sum is the vector (Seoh et al. 2023, section 2.1, appendix D)."""
+"""Multi2SPE: several [CLS] tokens, each with linear layers of its own; the vector is their sum (Seoh et al. 2023, section 2.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AdapterFusion: for each format, layers that join adapters which were trained before (Singh et al. 2023, section 5; Pfeiffer et al. 2021)."""
+"""AdapterFusion: for each format, layers that join adapters which were trained before (Singh et al. 2023, §5; Pfeiffer et al. 2021)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What SciMult's models share (Zhang et al. 2023): three tasks, each of which reads its queries and candidates alike, and DPR's checkpoint."""
+"""What SciMult's models share (Zhang et al. 2023): three tasks, each of which reads queries and candidates alike, and the checkpoint."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ link prediction, and papers with labels classification."""
 
 
 class SciMult(OfBert):
-    """It begins as a plain BERT, best one that was trained on all tasks without their parts (appendix C: two stages)."""
+    """It begins as a plain BERT, best one that was trained on all tasks without their parts (appendix C: two stages). Its vector is the
+    state of [CLS] (section 3.1)."""
 
     layout: Layout
 
@@ -35,7 +36,8 @@ class SciMult(OfBert):
         spec = super().as_trained()
         trained = {TASKS[format] for format in self.formats}
         task = next(task for task in SCIMULT_TASKS if task in trained)
-        return replace(spec, layout=self.layout, sides=read_by(spec.sides, task, task), tasks=SCIMULT_TASKS, kinds=SCIMULT_KINDS)
+        sides = read_by(spec.sides, task, task)
+        return replace(spec, layout=self.layout, sides=sides, pooling="cls", tasks=SCIMULT_TASKS, kinds=SCIMULT_KINDS)
 
     def format_of(self, task: str, *, is_text: bool) -> str:
         """See `Student`: the task's own, whatever is read."""

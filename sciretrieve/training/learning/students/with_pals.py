@@ -1,4 +1,4 @@
-"""Projected attention layers, a set for each format, in a model that is trained whole (Singh et al. 2023, section 5; Stickland and Murray 2019)."""
+"""Projected attention layers, a set for each format, in a model that learns whole (Singh et al. 2023, §5; Stickland and Murray 2019)."""
 
 from __future__ import annotations
 
