@@ -41,7 +41,7 @@ if (worker := os.environ.get("PYTEST_XDIST_WORKER")) and hasattr(os, "sched_seta
 import pytest
 from hypothesis import settings
 
-from sciretrieve.encoders import conversion
+from sciretrieve.encoders import artifact, conversion, tokens
 from sciretrieve.encoders.catalogue import CATALOGUE, MINILM
 from sciretrieve.encoders.specs import EncoderSpec, Part
 from sciretrieve.options import BuildSettings
@@ -128,8 +128,10 @@ def effort(request: pytest.FixtureRequest) -> Effort:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what is slow, and leave out the torture of another day, unless it is asked for by name."""
+    """Mark what is slow, and leave out the torture of another day, unless it is asked for by name. What needs a cluster comes first and
+    together, so that one worker alone starts one."""
     here = Path(__file__).parent
+    items.sort(key=lambda item: not (isinstance(item, pytest.Function) and "cluster" in item.fixturenames))
     folders = {item: item.path.relative_to(here).parts[0] for item in items}
     for item in items:
         if folders[item] in ("torture", "real") or item.get_closest_marker("embedded_encoder") or is_heavy(item):
@@ -198,6 +200,22 @@ def convert_once(kept: Path) -> Iterator[Callable[..., None]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(conversion, "convert", converted)
         yield convert
+
+
+@pytest.fixture(scope="session", autouse=True)
+def open_once() -> Iterator[None]:
+    """A tokenizer is opened once for all files that have the same bytes: it never changes, and each index that is built opens two."""
+    opened: dict[tuple[bytes, int], Any] = {}
+
+    def open_tokenizer(path: Path, max_length: int) -> Any:
+        key = hashlib.sha256(path.read_bytes()).digest() if path.is_file() else b"", max_length
+        if key not in opened:
+            opened[key] = tokens.open_tokenizer(path, max_length)
+        return opened[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(artifact, "open_tokenizer", open_tokenizer)
+        yield
 
 
 @pytest.fixture(autouse=True)
