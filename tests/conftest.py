@@ -42,11 +42,13 @@ if (worker := os.environ.get("PYTEST_XDIST_WORKER")) and hasattr(os, "sched_seta
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {cores[int(worker.removeprefix("gw")) % len(cores)]})
 
+import numpy as np
 import pytest
 from hypothesis import settings
 
 from sciretrieve.encoders import artifact, conversion, tokens
 from sciretrieve.encoders.catalogue import CATALOGUE, MINILM
+from sciretrieve.encoders.openvino_runtime import OpenVinoRuntime
 from sciretrieve.encoders.specs import EncoderSpec, Part
 from sciretrieve.options import BuildSettings
 from tests.made_up import made_up_papers, write_jsonl
@@ -113,12 +115,18 @@ def toys() -> dict[str, EncoderSpec]:
     return {MINILM.name: toy, EMBEDDED.name: replace(toy, name=EMBEDDED.name, about=EMBEDDED.about, late=EMBEDDED.late)}
 
 
+is_kept = False
+"""Whether what is computed now is kept, see `compute_once`."""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Let the name of the embedded encoder mean the toy, but for tests that are about what is near in meaning, or start processes."""
     assert isinstance(CATALOGUE, dict)
-    real = {MINILM.name: MINILM, EMBEDDED.name: EMBEDDED}
-    CATALOGUE.update(real if item.get_closest_marker("embedded_encoder") else toys())
+    global is_kept
+    is_real = item.get_closest_marker("embedded_encoder") is not None
+    CATALOGUE.update({MINILM.name: MINILM, EMBEDDED.name: EMBEDDED} if is_real else toys())
+    is_kept = is_real and "encoders" not in item.path.parts
 
 
 Effort = Callable[[Any, Any], Any]
@@ -219,6 +227,32 @@ def open_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(artifact, "open_tokenizer", open_tokenizer)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compute_once(kept: Path) -> Iterator[None]:
+    """What the real weights make of a batch is kept from run to run, too, but for tests of encoders: these compute."""
+    compute = OpenVinoRuntime._outputs
+
+    def outputs(self: Any, tokens: Any) -> Iterator[Any]:
+        if not is_kept or self._folder != self._artifact.folder:
+            yield from compute(self, tokens)
+            return
+        for number, batch in enumerate(tokens.batches):
+            facts = [self._folder.name, self.machine, self.way, batch.ids.tolist(), batch.mask.tolist()]
+            made = kept / "computed" / f"{hashlib.sha256(repr(facts).encode()).hexdigest()}.npz"
+            if not made.exists():
+                (output,) = compute(self, replace(tokens, batches=tokens.batches[number : number + 1]))
+                made.parent.mkdir(exist_ok=True)
+                with tempfile.NamedTemporaryFile(dir=made.parent, delete=False) as file:
+                    np.savez(file, *output)
+                Path(file.name).rename(made)
+            with np.load(made) as stored:
+                yield tuple(stored.values())
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(OpenVinoRuntime, "_outputs", outputs)
         yield
 
 
