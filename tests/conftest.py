@@ -31,10 +31,9 @@ os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="sciretrieve-no-hub-")
 os.environ.pop("SCIRETRIEVE_MODELS", None)
 os.environ["SCIRETRIEVE_CONFIG"] = os.environ["HF_HOME"] + "/config.toml"
 os.environ["SCIRETRIEVE_DATA"] = os.environ["HF_HOME"] + "/data"
-# tests write a hundred thousand files, which takes less time in memory than on a disk, where there is room
-MEMORY, ROOM = Path("/dev/shm"), 8 << 30
-if "PYTEST_DEBUG_TEMPROOT" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
-    os.environ["PYTEST_DEBUG_TEMPROOT"] = str(MEMORY)
+# tests write a hundred thousand files, which takes less time in memory than on a disk; where there are 8 GiB
+if "PYTEST_DEBUG_TEMPROOT" not in os.environ and Path("/dev/shm").is_dir() and shutil.disk_usage("/dev/shm").free > 8 << 30:
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = "/dev/shm"
 # and before anything imports OpenVINO: encoders compute in fp32 alone, with the same instructions on every processor
 os.environ["ONEDNN_MAX_CPU_ISA"] = "AVX2"
 if (worker := os.environ.get("PYTEST_XDIST_WORKER")) and hasattr(os, "sched_setaffinity"):

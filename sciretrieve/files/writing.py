@@ -128,7 +128,8 @@ def read_array(path: Path, remedy: str = "try `sciretrieve verify --repair`") ->
         bytes_written = file.seek(0, os.SEEK_END) - len(start) - len(header)
         if bytes_written != math.prod(shape) * kind.itemsize:
             raise CorruptData(f"{path} cannot be read: it has {bytes_written} bytes for an array of {kind}{shape}; {remedy}")
-        return np.memmap(file, kind, "r", len(start) + len(header), shape) if bytes_written else np.empty(shape, kind)
+        # as a plain array: `memmap` runs Python at every slice
+        return np.asarray(np.memmap(file, kind, "r", len(start) + len(header), shape)) if bytes_written else np.empty(shape, kind)
 
 
 HEADER = 128
