@@ -6,6 +6,8 @@ another. So a new test takes `index` or `built` where any index will do, words a
 for commands. The embedded encoder, which is taken where none is named, is a toy in all tests but those marked `embedded_encoder`: they
 are about what is near in meaning, and build what they need themselves, or are about that encoder. Processes of their own always have
 the real one. Encoders compute in fp32 on every processor. Nothing sleeps, and nothing is asserted of durations.
+
+Kept from run to run, until the package's encoders or a library are others: what was converted, and what the real weights computed.
 """
 
 from __future__ import annotations
