@@ -33,8 +33,8 @@ SideName: TypeAlias = Literal["paper", "query", "paper_as_query"]
 """What an encoder reads: a paper of the corpus, a text query, or a paper in place of a query."""
 Method: TypeAlias = Literal["adapter", "whole", "codes", "fusion", "pals", "mha-experts", "ffn-experts", "prefix", "instruction", "facets"]
 """What of an encoder is trained, see `sciretrieve.training.train.METHODS`."""
-Loss: TypeAlias = Literal["triplet", "contrastive", "facets", "facets-apart"]
-"""What a training on triplets and pairs makes small, see `sciretrieve.training.learning.losses`."""
+Loss: TypeAlias = Literal["triplet", "contrastive", "facets", "facets-apart", "rank", "distil"]
+"""What a training makes small: "distil" on all texts, the others on triplets and pairs; see `sciretrieve.training.learning.losses`."""
 Schedule: TypeAlias = Literal["linear", "inverse-root", "constant"]
 """How the learning rate goes on after its warm-up."""
 Order: TypeAlias = Literal["year"]

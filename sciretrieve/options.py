@@ -419,9 +419,12 @@ class TrainingOptions:
         Loss | None,
         Help(
             "Of triplets and pairs: a margin between two papers' distances; the right paper among those of the batch; facets: among the "
-            "two of a triplet, by facets and sums together, or by each apart (facets-apart)."
+            "two of a triplet, by facets and sums together, or by each apart (facets-apart); or the teacher's ranking of the batch (rank). "
+            "distil: the teacher's vectors of all texts."
         ),
     ] = None
+    teacher: Annotated[str | None, Help("An encoder to learn from, with --loss distil or rank.", "NAME")] = None
+    augment: Annotated[float | None, Help("The share of papers that are read reordered, cut or in part; default: 0.", "SHARE")] = None
     margin: Annotated[float | None, Help("How much nearer the right paper is to be than the wrong one.", least=0)] = None
     temperature: Annotated[float | None, Help("What similarities are divided by before they are compared.")] = None
     facets: Annotated[int | None, Help("Vectors that a text has while facets are trained, K in Multi2SPE.", "K", least=1)] = None
@@ -446,7 +449,7 @@ class TrainingOptions:
     every: Annotated[int | None, Help("Steps between two measurements; default: ten in a training.", "N", least=1)] = None
     patience: Annotated[int | None, Help("Stop after N measurements without a gain.", "N", least=1)] = None
     seed: Annotated[int, Help("What is drawn by chance depends on it alone.", "N", least=0)] = 42
-    precision: Annotated[Precision, Help("The arithmetic of matrix products; auto: bf16 where supported.")] = "auto"
+    precision: Annotated[Precision, Help("The arithmetic of matrix products; auto: bf16 where it is quicker: GPUs, AMX.")] = "auto"
     device: Annotated[Device, Help("Where it trains; auto: on a GPU, if there is one.")] = "auto"
 
     def __post_init__(self) -> None:
@@ -455,6 +458,8 @@ class TrainingOptions:
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise InvalidRequest(f"`{name}` must be above 0, not {value}")
+        if self.augment is not None and not 0 <= self.augment <= 1:
+            raise InvalidRequest(f"`augment` is a share of papers, from 0 to 1, not {self.augment}")
 
 
 class TrainingKeywords(TypedDict, total=False):
@@ -465,6 +470,8 @@ class TrainingKeywords(TypedDict, total=False):
     method: Method | None
     reduction: int | None
     loss: Loss | None
+    teacher: str | None
+    augment: float | None
     margin: float | None
     temperature: float | None
     facets: int | None

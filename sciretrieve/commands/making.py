@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,11 +12,9 @@ from ..errors import InvalidRequest
 from ..options import ColumnMap
 from ..wording import in_bytes
 from .console import Console, interruptible
+from .making_sets import FORMS, RANKS, Asked, build_set
 from .parameters import ANY_COLUMNS, Debug, Quiet, chosen_index
 from .signatures import takes_options
-
-if TYPE_CHECKING:
-    from ..evaluation.builders import CiteSettings
 
 
 @takes_options
@@ -26,7 +23,8 @@ def build(
         str,
         typer.Argument(
             metavar="NAME",
-            help="cite, multi-scidocs, scidocs-cite, pmc-patients-zeroshot or scimult-search; or triplets, to train on.",
+            help="cite, multi-scidocs, scidocs-cite, pmc-patients-zeroshot or scimult-search; or, to train on, triplets, pairs, labels or "
+            "targets.",
         ),
     ],
     source: Annotated[
@@ -50,11 +48,17 @@ def build(
         str | None, typer.Option("--field", metavar="COLUMN", help="The column with the papers' fields; default: recognised by name.")
     ] = None,
     queries: Annotated[
-        int | None, typer.Option("--queries", metavar="N", min=1, help="Papers as queries; default: 1,000, or 200 in each field.")
+        int | None,
+        typer.Option("--queries", metavar="N", min=1, help="Papers as queries; default: 1,000, or 200 in each field; to train on, all."),
     ] = None,
     cited: Annotated[
         int | None,
-        typer.Option("--cited", metavar="N", min=1, help="A query cites at least N papers of the corpus; default: 5, multi-scidocs 1."),
+        typer.Option(
+            "--cited",
+            metavar="N",
+            min=1,
+            help="A query cites at least N papers of the corpus; default: 5, multi-scidocs and to train on 1.",
+        ),
     ] = None,
     cocited: Annotated[
         int | None,
@@ -70,14 +74,34 @@ def build(
         ),
     ] = None,
     recipe: Annotated[
-        str | None, typer.Option("--recipe", metavar="NAME", help="How triplets are drawn: specter, specter2 or scimult.")
+        str | None,
+        typer.Option("--recipe", metavar="NAME", help="Of what, and how, a training set is drawn: see above."),
     ] = None,
+    column: Annotated[
+        str | None,
+        typer.Option(
+            "--column", metavar="COLUMN", help="The column with keywords, labels or a number to train on; default: recognised by name."
+        ),
+    ] = None,
+    shares: Annotated[
+        str | None,
+        typer.Option(
+            "--shares",
+            metavar="SHARES",
+            help="Spread a training set's queries over fields: even, scirepeval, s2orc, specter, or Medicine=0.4,Biology=0.6.",
+        ),
+    ] = None,
+    mine: Annotated[
+        str | None,
+        typer.Option("--mine", metavar="INDEX", help="Take negatives from what an index of the corpus, or bm25, answers to the query."),
+    ] = None,
+    ranks: Annotated[str, typer.Option("--ranks", metavar="A-B", help="Mine negatives among these ranks.")] = RANKS,
     without: Annotated[
         list[str] | None,
         typer.Option(
             "--without",
             metavar="BENCHMARK",
-            help="Leave papers out of triplets that are queries of beir:DIR or cite:DIR; may be given more than once.",
+            help="Leave out of a training set the queries of beir:DIR or cite:DIR; may be given more than once.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="What is drawn by chance depends on it alone.")] = 0,
@@ -95,7 +119,12 @@ def build(
     scidocs-cite (with scidocs-cocite): from SciDocs' metadata. pmc-patients-zeroshot: from PMC-Patients' queries, PPR corpus
     and judgements. scimult-search: its sets SciFact and NFCorpus, from BEIR's directories.
 
-    triplets: a training set, of papers, others that they cite, and others that they do not, by the recipe of a paper.
+    triplets: a training set, of papers, others that they cite, and others that they do not. --recipe specter, specter2, scimult, s2orc.
+
+    pairs: of queries and papers. --recipe titles, sentences, keywords, queries (--from a BEIR folder), scimult-search (--from a file
+    of SciRepEval's searches), scimult-labels, label-papers.
+
+    labels: of papers to classify. --recipe fields, keywords, venue. targets: to predict a number. --recipe citations, year, number.
 
     The same corpus, options and seed give the same files. The folder appears when all is written.
     """
@@ -103,7 +132,7 @@ def build(
 
     console = Console(quiet)
     settings = replace(
-        ANY if name in ("multi-scidocs", "triplets") else CiteSettings(),
+        ANY if name == "multi-scidocs" or name in FORMS else CiteSettings(),
         references=references,
         citations=citations,
         field=field,
@@ -113,12 +142,12 @@ def build(
     )
     settings = replace(settings, cited=cited or settings.cited, cocited=cocited or settings.cocited)
     with interruptible(console, "nothing was written"):
-        if name == "triplets":
+        if name in FORMS:
             if indexes or cocited:
-                raise InvalidRequest("triplets are drawn by who cites whom: leave out --index and --cocited")
-            _build_triplets(source, to, recipe, settings, without or (), columns, console)
-        elif recipe is not None or without:
-            raise InvalidRequest("--recipe and --without are for triplets, which are trained on")
+                raise InvalidRequest("training sets are drawn by who cites whom, and by texts: leave out --index and --cocited")
+            build_set(name, source, to, Asked(recipe, column, shares, mine, ranks), settings, without or (), columns, console)
+        elif any((recipe, column, shares, mine, without)) or ranks != RANKS:
+            raise InvalidRequest(f"{name} is no training set: leave out --recipe, --column, --shares, --mine, --ranks and --without")
         elif name == "cite":
             build_cite(source, to, settings, columns=columns, progress=console)
         elif name == "multi-scidocs":
@@ -134,13 +163,3 @@ def build(
     for path in sorted(to.rglob("*")):
         if path.is_file():
             console.note(f"{in_bytes(path.stat().st_size):>9}  {path}")
-
-
-def _build_triplets(
-    source: list[str], to: Path, recipe: str | None, settings: CiteSettings, without: Sequence[str], columns: ColumnMap, console: Console
-) -> None:
-    from ..training import RECIPES, build_triplets
-
-    if recipe is None:
-        raise InvalidRequest(f"name how triplets are drawn with --recipe: {', '.join(RECIPES)}")
-    build_triplets(source, to, recipe, settings, without=without, columns=columns, progress=console)

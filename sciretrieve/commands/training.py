@@ -1,11 +1,12 @@
-"""`sciretrieve train`, and `benchmarks leakage`: which papers that a benchmark tests stand in a training set."""
+"""`sciretrieve train`, and `benchmarks leakage`: what a benchmark tests that stands in a training set."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from contextlib import AbstractContextManager
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,21 +17,33 @@ from .console import Console, interruptible, say
 from .parameters import Data, Debug, PlainFormatOption, Quiet
 from .signatures import takes_options
 
+if TYPE_CHECKING:
+    from ..training import Config, Trained
+
 
 @takes_options
 def train(
     data: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Argument(
             metavar="DATA",
-            help="Training sets, each a task: folders of `benchmarks build`, or SciRepEval's files; or one .toml file that names them.",
+            help="Training sets, each a task: folders of `benchmarks build`, SciRepEval's files; or a .toml file of a training or a study.",
         ),
-    ],
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="DIR", help="A new folder for the encoder; a .toml file may name it.")
     ] = None,
+    from_index: Annotated[
+        Path | None,
+        typer.Option(
+            "--from-index", metavar="DIR", help="Fit an index's own encoder to its papers, with what they bring, in place of training sets."
+        ),
+    ] = None,
     options: TrainingOptions = TrainingOptions(),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Begin anew, and replace the folder if it exists.")] = False,
+    tensorboard: Annotated[
+        bool, typer.Option("--tensorboard", help="Write the curves for TensorBoard, too, in DIR.partial/tensorboard while it trains.")
+    ] = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -39,26 +52,78 @@ def train(
     A twentieth of the queries is set apart; on them the training is measured, stopped when it gains nothing, and judged. The folder has the
     encoder (`--encoder DIR`), a model card, curves and the log. An encoder that gained nothing is not kept.
 
+    With --from-index it learns from titles and sentences of the index's papers, their citations and the rankings of its hybrid search, and
+    is judged on papers that it has not seen. The index stays as it is.
+
     Interrupt it whenever you like: the same command goes on, and loses half a minute at most.
     """
-    from ..training import gain, read_config
-    from ..training import train as run
+    from ..training import Config, next_command, read_configs, train_for_index
 
     console = Console(quiet)
-    sets: list[Path] = list(data)
-    if data[0].suffix == ".toml":
-        if len(data) > 1 or options != TrainingOptions():
+    sets: list[Path] = list(data or [])
+    if bool(sets) == (from_index is not None):
+        raise InvalidRequest("name what to train on: training sets, or an index with --from-index, which brings its own; one of the two")
+    if from_index is not None:
+        target = _named(output)
+        with _kept(console, target):
+            trained = train_for_index(from_index, target, options, overwrite=overwrite, tensorboard=tensorboard, progress=console)
+        _say(trained)
+        console.note(f"next: {next_command(from_index, target)}")
+        return
+    configs = [Config(tuple(sets), output, options)]
+    if sets[0].suffix == ".toml":
+        if len(sets) > 1 or options != TrainingOptions():
             raise InvalidRequest(
                 "a .toml file says all of a training: write data and options into it, and give --output and --overwrite alone"
             )
-        config = read_config(data[0])
-        sets, output, options = list(config.data), output or config.output, config.options
+        configs = read_configs(sets[0])
+        if len(configs) == 1 and output is not None:
+            configs = [replace(configs[0], output=output)]
+        elif output is not None:
+            raise InvalidRequest(f"{sets[0]} has several trainings, whose folders it names: leave out --output")
+    for number, config in enumerate(configs, 1):
+        target = _named(config.output)
+        if len(configs) > 1:
+            console.note(f"training {number} of {len(configs)}: {target}")
+            if target.exists() and not overwrite:
+                console.note("it is done")
+                continue
+        _train(config, target, console, overwrite=overwrite, tensorboard=tensorboard)
+
+
+def _train(config: Config, target: Path, console: Console, *, overwrite: bool, tensorboard: bool) -> None:
+    """Train one encoder, and say what it gained."""
+    from ..training import train as run
+
+    with _kept(console, target):
+        trained = run(
+            config.data,
+            target,
+            config.options,
+            formats=config.formats,
+            overwrite=overwrite,
+            tensorboard=tensorboard,
+            progress=console,
+        )
+    _say(trained)
+
+
+def _named(output: Path | None) -> Path:
     if output is None:
         raise InvalidRequest("name a folder for the encoder with --output")
-    with interruptible(console, f"finished work is kept in {output}.partial, and the same command goes on"):
-        trained = run(sets, output, options, overwrite=overwrite, progress=console)
-    end = f"; {trained.stopped}" if trained.stopped else ""
-    say([gain(trained), f"{trained.folder}: weights of step {trained.best_step:,} of {trained.steps:,}{end}"])
+    return output
+
+
+def _kept(console: Console, target: Path) -> AbstractContextManager[None]:
+    return interruptible(console, f"finished work is kept in {target}.partial, and the same command goes on")
+
+
+def _say(trained: Trained) -> None:
+    from ..training import gain
+
+    if not trained.rank:  # of several processes the first one speaks
+        end = f"; {trained.stopped}" if trained.stopped else ""
+        say([gain(trained), f"{trained.folder}: weights of step {trained.best_step:,} of {trained.steps:,}{end}"])
 
 
 def leakage(
@@ -66,7 +131,7 @@ def leakage(
         list[Path],
         typer.Argument(
             metavar="TRAINING",
-            help="A folder that `benchmarks build triplets` made, or a file in the format of SciRepEval's triplets; or several.",
+            help="A folder that `benchmarks build` made to train on, or a file in the format of SciRepEval's training data; or several.",
         ),
     ],
     benchmark: Annotated[
@@ -79,10 +144,10 @@ def leakage(
     format: PlainFormatOption = "table",
     debug: Debug = False,
 ) -> None:
-    """Say which papers that a benchmark tests are in a training set, by id or title.
+    """Say what a benchmark tests that is in a training set: papers known by id or title, texts by their words.
 
-    queries: those that are papers. relevant: papers that are relevant to any query. pairs: a query and a relevant paper; trained are
-    those that are the query and the positive paper of a triplet. A figure on papers that were trained on says little of others.
+    queries: papers or texts. relevant: papers that are relevant to any query. pairs: a query and a relevant paper; trained are those that
+    are the query and the positive paper of a triplet or pair. A figure on what was trained on says little of other papers.
 
     JSON names them all.
     """

@@ -1,4 +1,4 @@
-"""What a training set is: its four forms, with the files of its folder, and what an encoder reads of it."""
+"""What a training set is: its five forms, with the files of its folder, and what an encoder reads of it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,19 @@ from typing import Literal, TypeAlias
 from ..errors import InvalidRequest
 from ..types import Paper
 
-SetTask: TypeAlias = Literal["triplets", "pairs", "labels", "targets"]
+SetTask: TypeAlias = Literal["triplets", "pairs", "labels", "targets", "rankings"]
 CORPUS, QUERIES, FACTS = "corpus.jsonl", "queries.jsonl", "training.json"
+FORMATS = ("proximity", "adhoc_query", "classification", "regression")
+"""The formats of tasks, by the names of SPECTER2's adapters (Singh et al. 2023, §4); "adhoc_query" reads queries that are texts."""
+ORIGINAL = "original"
+"""The field, in a paper's metadata in corpus.jsonl, with the id and title of the paper whose text was changed to make it."""
 PAIRED = ("query-id", "positive-id", "negative-id", "kind")
 HEADERS: Mapping[SetTask, tuple[str, ...]] = {
     "triplets": PAIRED,
     "pairs": PAIRED,
     "labels": ("paper-id", "label"),
     "targets": ("paper-id", "value"),
+    "rankings": ("query-id", "paper-id", "score"),
 }
 """What a set is for, and the columns of its table, which is named after it: triplets.tsv."""
 LABEL = "label:"
@@ -30,13 +35,16 @@ class TrainingSet:
     """What an encoder learns from, with the texts of its papers. What a task has no use for is empty.
 
     Attributes:
-        task: "triplets" and "pairs" are learned by nearness, "labels" by classification, "targets" by regression. Pairs may have queries
-            that are texts, and may lack a negative; their papers may be labels, with the name as title, see `LABEL`.
+        task: "triplets" and "pairs" are learned by nearness, "labels" by classification, "targets" by regression, "rankings" by the scores
+            of a teacher. Pairs and rankings may have queries that are texts; pairs may lack a negative, and their papers may be labels,
+            with the name as title, see `LABEL`.
         papers: by id.
         triplets: ids of a query, a positive and a negative paper; the last is "" where a pair has none.
         queries: the texts of queries that are no papers, by id; an id is looked up here before it is in `papers`.
         labels: the labels of each paper, one or more, by its id.
         targets: the number to predict of each paper, by its id.
+        rankings: a teacher's scores of some papers for each query, by id; greater is better.
+        read_as: the format of its task, one of `FORMATS`, if it is not that of its form.
     """
 
     task: SetTask
@@ -45,14 +53,35 @@ class TrainingSet:
     queries: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     targets: Mapping[str, float] = field(default_factory=dict)
+    rankings: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    read_as: str = ""
+
+    @property
+    def asked(self) -> str:
+        """The format of the task: "adhoc_query" where queries are texts."""
+        own = {"labels": "classification", "targets": "regression"}.get(self.task, "proximity")
+        return self.read_as or ("adhoc_query" if self.queries else own)
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """All formats that its texts are read through: where queries are texts, papers have one of their own."""
+        return ("proximity", "adhoc_query") if self.asked == "adhoc_query" else (self.asked,)
 
 
-def labels_as_pairs(training_set: TrainingSet) -> TrainingSet:
-    """A set of labels as pairs: a paper, and a label of it by its name, without a negative (Zhang et al. 2023, SciMult, section 3.1)."""
+def ranking_labels(training_set: TrainingSet) -> TrainingSet:
+    """A set of labels as pairs: a paper, and a label of it by its name, without a negative (Zhang et al. 2023, SciMult, section 3.1).
+
+    Pairs with labels, and those made so, are read as classification. Other sets stay.
+    """
+    if training_set.task != "labels":
+        has_labels = any(id.startswith(LABEL) for row in training_set.triplets[:1] for id in row)
+        return replace(training_set, read_as=training_set.read_as or "classification") if has_labels else training_set
     names = sorted({name for names in training_set.labels.values() for name in names})
     labels = {f"{LABEL}{name}": Paper(id=f"{LABEL}{name}", title=name) for name in names}
     pairs = [(id, f"{LABEL}{name}", "") for id, names in training_set.labels.items() for name in names]
-    return replace(training_set, task="pairs", papers={**training_set.papers, **labels}, triplets=pairs, labels={})
+    papers = {**training_set.papers, **labels}
+    read_as = training_set.read_as or "classification"
+    return replace(training_set, task="pairs", papers=papers, triplets=pairs, labels={}, read_as=read_as)
 
 
 def number_of(value: object, where: str) -> float:

@@ -1,22 +1,26 @@
-"""The papers that a benchmark tests: which must be in no training set, and which stand in one."""
+"""What a benchmark tests: which papers and texts must be in no training set, and which stand in one."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..errors import InvalidRequest
 from ..evaluation import find_benchmark
 from ..evaluation.benchmark_reading import read
-from ..evaluation.material import Material, Task
-from ..evaluation.readers.cite import COCITE
+from ..evaluation.material import Material
 from ..matching.lexical.words import fold
 from ..once import once
-from ..types import Paper
+from ..types import Paper, Query
 
 FEWEST_WORDS = 4
 """Words of a title by which a paper is known: "Introduction" is the title of many."""
+TRAIN = "train"
+"""The split of a BEIR folder's judgements that is learned from."""
+Name = tuple[str, str]
+"""By what a paper or a text is known: "id", "title" or "text", and that."""
 
 
 @dataclass(frozen=True)
@@ -26,16 +30,25 @@ class Tested:
     materials: Sequence[Material]
 
     @once
-    def queries(self) -> Mapping[str, Paper]:
-        """The queries that are papers, by id."""
-        return {id: query.paper for task in self._tasks for id, query in task.queries.items() if query.paper is not None}
+    def queries(self) -> Mapping[str, Query]:
+        """The queries, by id: papers or texts; with the split's name too, where another one has the id."""
+        return {key: query for key, query, _ in self._judged}
 
     @once
     def pairs(self) -> frozenset[tuple[str, str]]:
-        """Ids of a query, be it a paper or not, and of a paper that is relevant to it."""
-        return frozenset(
-            (query, id) for task in self._tasks for query, grades in task.qrels.items() for id, grade in grades.items() if grade > 0
-        )
+        """Ids of a query, as in `queries`, and of a paper that is relevant to it."""
+        return frozenset((key, id) for key, _, grades in self._judged for id, grade in grades.items() if grade > 0)
+
+    @once
+    def _judged(self) -> Sequence[tuple[str, Query, Mapping[str, float]]]:
+        first_of: dict[str, Query] = {}
+        judged: list[tuple[str, Query, Mapping[str, float]]] = []
+        for material in self.materials:
+            for task in material.tasks:
+                for id, query in task.queries.items():
+                    key = id if first_of.setdefault(id, query) == query else f"{id} ({task.name})"
+                    judged.append((key, query, task.qrels.get(id, {})))
+        return judged
 
     @once
     def relevant(self) -> Mapping[str, Paper]:
@@ -43,22 +56,64 @@ class Tested:
         wanted = {id for _, id in self.pairs}
         return {paper.id: paper for material in self.materials for paper in material.pool() if paper.id in wanted}
 
-    @property
-    def _tasks(self) -> Iterator[Task]:
-        return (task for material in self.materials for task in material.tasks)
+
+@dataclass(frozen=True)
+class HeldOut:
+    """The names of all queries of some benchmarks: what they are must not be learned from."""
+
+    names: frozenset[Name]
+
+    @classmethod
+    def of(cls, benchmarks: Sequence[str]) -> HeldOut:
+        """Of benchmarks that are named "beir:DIR" or "cite:DIR". Raises as `evaluate` for these, and InvalidRequest for others."""
+        if unknown := next((name for name in benchmarks if not name.startswith(("beir:", "cite:"))), None):
+            raise InvalidRequest(f"`without` takes beir:DIR and cite:DIR, not {unknown!r}")
+        return cls(
+            frozenset(name for tested in map(read_tested, benchmarks) for query in tested.queries.values() for name in names_of(query))
+        )
+
+    def has_paper(self, id: str, title: str) -> bool:
+        """Whether a paper is a query there, by its id or title."""
+        return bool(self.names) and not self.names.isdisjoint(paper_names(id, title))
+
+    def has_text(self, text: str) -> bool:
+        """Whether a text is a query there, or the title of one."""
+        return bool(self.names) and not self.names.isdisjoint(text_names(text))
 
 
 def read_tested(name: str, data: str | Path | None = None) -> Tested:
-    """Read which papers a benchmark tests. Arguments and errors are those of `evaluate`: a name, beir:DIR or cite:DIR, and its folder."""
+    """Read what a benchmark tests: of a BEIR folder all that is judged, but for what is there to learn from.
+
+    Arguments and errors are those of `evaluate`: a name, beir:DIR or cite:DIR, and its folder.
+    """
     spec = find_benchmark(name)
     splits = [spec.splits[0]]
-    # a benchmark that `build_cite` made has its co-citations beside its citations
-    if name.startswith("beir:") and (Path(name.removeprefix("beir:")) / "qrels" / f"{COCITE}.tsv").is_file():
-        splits.append(COCITE)
+    if name.startswith("beir:"):
+        files = (Path(name.removeprefix("beir:")) / "qrels").glob("*.tsv*")
+        splits = sorted({file.name.partition(".tsv")[0] for file in files} - {TRAIN}) or splits
     return Tested([material for split in splits for material in read(spec, data, split)])
 
 
-def names_of(id: str, title: str) -> set[tuple[str, str]]:
+def names_of(query: Query) -> set[Name]:
+    """By what a query of a test is known: a paper by its id and title, a text by itself."""
+    return paper_names(query.paper.id, query.paper.title) if query.paper is not None else {("text", folded(query.text))}
+
+
+def paper_names(id: str, title: str) -> set[Name]:
     """By what a paper is known: its id, and its title in small plain letters, without marks, unless that has few words."""
-    words = re.findall(r"\w+", fold(title))
-    return {("id", id), *([("title", " ".join(words))] if len(words) >= FEWEST_WORDS else [])}
+    return {("id", id), *_long(folded(title))}
+
+
+def text_names(text: str) -> set[Name]:
+    """By what a text is known: itself, in small plain letters, without marks; and as the title of a paper, unless it has few words."""
+    words = folded(text)
+    return {("text", words), *_long(words)}
+
+
+def folded(text: str) -> str:
+    """The words of a text in small plain letters, without marks."""
+    return " ".join(re.findall(r"\w+", fold(text)))
+
+
+def _long(words: str) -> set[Name]:
+    return {("title", words)} if words.count(" ") + 1 >= FEWEST_WORDS else set()

@@ -1,15 +1,17 @@
-"""Which papers that a benchmark tests stand in a training set: 40.5 % of SciDocs' did in SPECTER's (Ostendorff et al. 2022)."""
+"""What a benchmark tests of a training set: 40.5 % of SciDocs' papers stood in SPECTER's (Ostendorff et al. 2022)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..types import Paper
-from .forms import TrainingSet
-from .held_out import names_of, read_tested
+from .forms import ORIGINAL, TrainingSet
+from .held_out import Name, names_of, paper_names, read_tested, text_names
 from .training_set import read_training_set
+
+Part = tuple[str, str]
+"""What stands in a training set: "paper" or "text", and its id there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +21,10 @@ class Leak:
     Attributes:
         training: where the training set is.
         benchmark: the benchmark's name.
-        queries: how many of its queries are papers.
-        trained_queries: the ids of those that are in a triplet, whatever their part in it.
+        queries: how many queries it has, papers or texts.
+        trained_queries: the ids of those that are in the set: papers in any part, texts as a query.
         relevant: how many papers are relevant to any of its queries.
-        trained_relevant: the ids of those that are in a triplet.
+        trained_relevant: the ids of those that are in the set.
         pairs: how many pairs of a query and a relevant paper it has.
         trained_pairs: those that the training set has as query and positive, in either order.
     """
@@ -38,40 +40,66 @@ class Leak:
 
 
 def leakage(training: str | Path, benchmark: str, data: str | Path | None = None) -> Leak:
-    """Find the papers of a benchmark in a training set, by id, or by a title of four words and more.
+    """Find what a benchmark tests in a training set: papers by id, or by a title of four words and more; texts by their words.
 
     Args:
-        training: a folder of `build_triplets`, or a file in the format of SciRepEval's triplets.
+        training: a folder that `benchmarks build` made to train on, or a file in the format of SciRepEval's training data.
         benchmark, data: as for `evaluate`: a name and the folder with its files, or beir:DIR, cite:DIR.
 
     Raises:
         NotFound, InvalidRequest: the training set or the benchmark cannot be read.
     """
     training_set, tested = read_training_set(training), read_tested(benchmark, data)
-    same = _same_papers(training_set, {**tested.relevant, **tested.queries})
-    trained = {frozenset((query, positive)) for query, positive, _ in training_set.triplets}
+    parts = _parts(training_set)
+    queries = _found(parts, {id: names_of(query) for id, query in tested.queries.items()})
+    relevant = _papers(_found(parts, {id: paper_names(id, paper.title) for id, paper in tested.relevant.items()}))
+    taught = [(query, positive) for query, positive, _ in training_set.triplets]
+    taught += [(query, paper) for query, scores in training_set.rankings.items() for paper in scores]
+    trained = {frozenset((_query(training_set, query), ("paper", paper))) for query, paper in taught}
     return Leak(
         str(training),
         benchmark,
         len(tested.queries),
-        tuple(sorted(same.keys() & tested.queries.keys())),
+        tuple(sorted(queries)),
         len(tested.relevant),
-        tuple(sorted(same.keys() & tested.relevant.keys())),
+        tuple(sorted(relevant)),
         len(tested.pairs),
-        tuple(sorted(pair for pair in tested.pairs if _is_trained(pair, same, trained))),
+        tuple(sorted(pair for pair in tested.pairs if _is_trained(queries.get(pair[0], set()), relevant.get(pair[1], set()), trained))),
     )
 
 
-def _same_papers(training_set: TrainingSet, papers: Mapping[str, Paper]) -> dict[str, set[str]]:
-    """The ids in a training set of those of some papers that are there, by their own id."""
-    ids_of: dict[tuple[str, str], set[str]] = {}
-    for paper in training_set.papers.values():
-        for name in names_of(paper.id, paper.title):
-            ids_of.setdefault(name, set()).add(paper.id)
-    same = {id: {other for name in names_of(id, paper.title) for other in ids_of.get(name, ())} for id, paper in papers.items()}
-    return {id: ids for id, ids in same.items() if ids}
+def _parts(training_set: TrainingSet) -> Mapping[Name, set[Part]]:
+    """All that stands in a training set, by its names."""
+    parts: dict[Name, set[Part]] = {}
+    for part, names in _named(training_set):
+        for name in names:
+            parts.setdefault(name, set()).add(part)
+    return parts
 
 
-def _is_trained(pair: tuple[str, str], same: Mapping[str, set[str]], trained: set[frozenset[str]]) -> bool:
-    queries, positives = (same.get(id, set()) for id in pair)
-    return any(frozenset((query, positive)) in trained for query in queries for positive in positives)
+def _named(training_set: TrainingSet) -> Iterator[tuple[Part, set[Name]]]:
+    for id, paper in training_set.papers.items():
+        original = paper.extra.get(ORIGINAL) or {}  # of a paper whose text was changed
+        yield ("paper", id), paper_names(str(original.get("id", id)), str(original.get("title", paper.title)))
+    for id, text in training_set.queries.items():
+        yield ("text", id), text_names(text)
+
+
+def _query(training_set: TrainingSet, id: str) -> Part:
+    return ("text" if id in training_set.queries else "paper", id)
+
+
+def _found(parts: Mapping[Name, set[Part]], names: Mapping[str, set[Name]]) -> dict[str, set[Part]]:
+    """What stands for each in a training set, for those that are there."""
+    found = {id: set().union(*(parts.get(name, set()) for name in own)) for id, own in names.items()}
+    return {id: there for id, there in found.items() if there}
+
+
+def _papers(found: Mapping[str, set[Part]]) -> dict[str, set[Part]]:
+    """Those of which a paper is there, not only its title as a text."""
+    papers = {id: {part for part in there if part[0] == "paper"} for id, there in found.items()}
+    return {id: there for id, there in papers.items() if there}
+
+
+def _is_trained(queries: set[Part], relevant: set[Part], trained: set[frozenset[Part]]) -> bool:
+    return any(frozenset((query, positive)) in trained for query in queries for positive in relevant)

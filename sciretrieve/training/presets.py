@@ -23,6 +23,8 @@ class Plan:
     method: Method
     loss: Loss
     source: str
+    teacher: str | None = None
+    augment: float = 0.0
     reduction: int = 16
     margin: float = 1.0
     temperature: float = 1.0
@@ -49,6 +51,8 @@ class Plan:
     seed: int = 42
 
 
+TAUGHT: tuple[Loss, ...] = ("distil", "rank")
+"""Losses that compare with a teacher."""
 FACET_LOSSES: tuple[Loss, ...] = ("facets", "facets-apart")
 SINGH = "Singh et al. 2023, SciRepEval, section 4.2 and appendix B, and the authors' code"
 SCIREPEVAL = Plan(
@@ -147,6 +151,11 @@ def plan_of(options: TrainingOptions) -> Plan:
     known = {field.name for field in fields(Plan)}
     changes = {name: value for name, value in asdict(options).items() if name in known and value is not None}
     plan = replace(PRESETS[options.like], **changes)
+    if (plan.teacher is not None) != (plan.loss in TAUGHT):
+        raise InvalidRequest(
+            f"`loss={plan.loss!r}` learns from {'an encoder: name it with `teacher`' if plan.teacher is None else 'no `teacher`'}; "
+            "a teacher goes with `loss='distil'`, its vectors, or `loss='rank'`, its rankings"
+        )
     if (plan.method == "facets") != (plan.loss in FACET_LOSSES):
         raise InvalidRequest("facets have losses of their own: train with `like='multi2spe'`, or give neither the method nor the loss")
     return plan

@@ -1,7 +1,8 @@
 """Which papers make a triplet, by the recipes of the papers: a paper, one that it cites, and one that it does not.
 
 `specter` is of Singh et al. 2023, appendix A.2, as SPECTER's authors sample; `specter2` of section 5 there, as the authors' script
-does; `scimult` of Zhang et al. 2023, section 3.4. A hard negative is always cited by what the query cites, and not by the query.
+does; `scimult` of Zhang et al. 2023, section 3.4; `s2orc` of Seoh et al. 2023, appendix C.1. A hard negative is always cited by what
+the query cites, and not by the query.
 """
 
 from __future__ import annotations
@@ -123,11 +124,13 @@ class Recipe:
         source: the paper, and where in it.
         sample: gives the triplets of a query, all different, none if the recipe makes none of it.
         title_only: the share of papers whose abstract is left out.
+        needs_field: whether only papers of a known field are queries.
     """
 
     source: str
     sample: Callable[[Citations, int, Random], list[Triplet]]
     title_only: float = 0.0
+    needs_field: bool = False
 
 
 def _specter(citations: Citations, query: int, chance: Random) -> list[Triplet]:
@@ -179,4 +182,5 @@ RECIPES: Mapping[str, Recipe] = {
     "specter": Recipe("Cohan et al. 2020; Singh et al. 2023, appendix A.2", _specter),
     "specter2": Recipe("Singh et al. 2023, section 5", _specter2, title_only=0.05),
     "scimult": Recipe("Zhang et al. 2023, section 3.4", _scimult),
+    "s2orc": Recipe("Seoh et al. 2023, appendix C.1", _specter, needs_field=True),
 }

@@ -32,6 +32,7 @@ class Trained:
         best_step: of the weights that were kept; 0 if nothing was gained, and they are the encoder's as it was.
         seconds: of computing.
         stopped: why it ended before its last step, "" if it did not.
+        rank: which this is of several processes that trained together, as torchrun starts them; 0 wrote the folder.
     """
 
     folder: Path
@@ -43,6 +44,7 @@ class Trained:
     best_step: int
     seconds: float
     stopped: str
+    rank: int = 0
 
 
 def compared(base: Mapping[str, float], best: Mapping[str, float]) -> Comparison | None:
@@ -95,8 +97,14 @@ def card(trained: Trained, facts: Mapping[str, Any]) -> str:
         + (f"; {trained.stopped}" if trained.stopped else "")
         + ".",
         "",
-        "This is what the training itself was measured by and stopped by, so it says what to expect on data of this kind, not on others:"
-        " for these, `sciretrieve evaluate`.",
+        (
+            "This was measured on papers of the same index that nothing was learned from or chosen by. Each was looked for among its like"
+            " by its title, a sentence of it, and papers that cite it. So it says what to expect in this library, not in others:"
+            if facts["judged_apart"]
+            else "This is what the training itself was measured by and stopped by, so it says what to expect on data of this kind, not on"
+            " others:"
+        )
+        + " for these, `sciretrieve evaluate`.",
         "",
         "## Data",
         "",

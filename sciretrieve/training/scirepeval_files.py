@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import InvalidRequest
 from ..evaluation.readers.benchmark_files import found, paper_of, rows
@@ -65,25 +65,46 @@ def _candidates(path: Path, numbered: Iterator[tuple[int, Mapping[str, Any]]]) -
     papers: dict[str, Paper] = {}
     queries: dict[str, str] = {}
     triplets: list[tuple[str, str, str]] = []
+    for search in _searches(path, numbered, papers):
+        queries |= {} if search.text is None else {search.id: search.text}
+        others = search.others[::-1][:MOST_TRIPLETS]
+        pairs = zip(islice(cycle(search.scored), len(others)), others, strict=False)
+        triplets += [(search.id, positive, negative) for positive, negative in pairs]
+    if not triplets:
+        raise InvalidRequest(f"{path} has no query that has a candidate with a score and one without")
+    return TrainingSet("pairs" if queries else "triplets", papers, triplets, queries)
+
+
+class Search(NamedTuple):
+    """A query with candidates: its id, its text (None for a paper), and the ids of the candidates with a score and of the others."""
+
+    id: str
+    text: str | None
+    scored: list[str]
+    others: list[str]
+
+
+def read_searches(path: Path) -> tuple[list[Search], Mapping[str, Paper]]:
+    """Read a file of queries with candidates, and all its papers, by id. Raises InvalidRequest if it is no such file."""
+    papers: dict[str, Paper] = {}
+    searches = list(_searches(path, _rows(path), papers))
+    return searches, papers
+
+
+def _searches(path: Path, numbered: Iterator[tuple[int, Mapping[str, Any]]], papers: dict[str, Paper]) -> Iterator[Search]:
+    """The queries with candidates; all their papers are put among those known."""
     for number, row in numbered:
         query, candidates = row.get("query"), row.get("candidates")
         if not isinstance(candidates, list):
             raise InvalidRequest(f"{path}, query {number}: 'candidates' is no list of papers")
-        if isinstance(query, str):
-            id = str(row.get("doc_id") or f"query {number}")
-            queries[id] = query
-        else:
-            id = _known(papers, path, f"query {number}", "query", query)
-        scored: list[str] = []
-        others: list[str] = []
+        text = query if isinstance(query, str) else None
+        id = _known(papers, path, f"query {number}", "query", query) if text is None else str(row.get("doc_id") or f"query {number}")
+        scored: dict[str, None] = {}
+        others: dict[str, None] = {}
         for candidate in candidates:
             other = _known(papers, path, f"query {number}", "candidates", candidate)
-            (scored if candidate.get("score") else others).append(other)
-        others = list(reversed(others))[:MOST_TRIPLETS]
-        triplets += [(id, positive, negative) for positive, negative in zip(islice(cycle(scored), len(others)), others, strict=False)]
-    if not triplets:
-        raise InvalidRequest(f"{path} has no query that has a candidate with a score and one without")
-    return TrainingSet("pairs" if queries else "triplets", papers, triplets, queries)
+            (scored if candidate.get("score") else others)[other] = None
+        yield Search(id, text, list(scored), [other for other in others if other not in scored])
 
 
 def _papers(path: Path, numbered: Iterator[tuple[int, Mapping[str, Any]]]) -> TrainingSet:

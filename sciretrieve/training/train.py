@@ -4,28 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from ..choices import check_choice
 from ..errors import InvalidRequest
 from ..files.writing import LOCK, describe, listed, make_folder, remove, remove_lock, sync_file, write_json, write_lock
 from ..options import TrainingKeywords, TrainingOptions
-from ..progress import shown
+from ..progress import Silent, shown
 from ..protocols import Progress
-from .forms import labels_as_pairs
+from .forms import FORMATS, ranking_labels
+from .lessons import Lessons
 from .presets import Plan, plan_of
-from .results import FACTS, Trained, compared, write_results
+from .results import FACTS, Trained, compared, gain, write_results
 from .training_set import TrainingSet, read_training_set
 
 if TYPE_CHECKING:
-    from .learning.demands import Demand
-    from .learning.measuring import HeldOut
-    from .learning.students import Student
+    from .learning.boards import Board
+    from .learning.processes import Processes
 
 PLAN = "plan.json"
+LIBRARY = "library"
+"""Where in an unfinished training's folder the sets are that were made for it."""
 METHODS: Mapping[str, str] = {
     "adapter": "bottleneck adapters (seq_bn) on frozen weights",
     "whole": "all weights",
@@ -46,7 +49,9 @@ def train(
     to: str | Path,
     options: TrainingOptions | None = None,
     *,
+    formats: Mapping[str, str] | None = None,
     overwrite: bool = False,
+    tensorboard: bool = False,
     progress: Progress | bool = True,
     **changes: Unpack[TrainingKeywords],
 ) -> Trained:
@@ -59,10 +64,14 @@ def train(
         data: folders that `build_triplets` and the like made, or files of SciRepEval's.
         to: a new folder, or one that was begun.
         options: how; also as keyword arguments.
+        formats: through which format the papers of a set are read, by the set's name, where that is not its form's: "proximity",
+            "classification" or "regression". So sets of several forms can share an adapter or a code.
         overwrite: begin anew if a folder of that name was begun or is there.
+        tensorboard: write the curves as events for TensorBoard, too, while it trains.
         progress: what is told how far it is; by default a bar where a person looks, False for none.
 
     Raises:
+        MissingExtra: `tensorboard`, and it is not installed.
         UnknownName, InvalidRequest, NotFound: an option, the base or a set is invalid; or the folder is of another training.
         Unavailable, CorruptData: the base's weights are not here, or are damaged.
         IndexBusy: another process trains into the same folder.
@@ -71,40 +80,67 @@ def train(
     plan = plan_of(options)
     if not data:
         raise InvalidRequest("there is nothing to train on: name a training set, such as `sciretrieve benchmarks build triplets` makes")
+    check_target(to, overwrite=overwrite)
+    sets = {name: (Path(path), read_training_set(path)) for name, path in zip(_names(data), data, strict=True)}
+    for name, format in (formats or {}).items():
+        check_choice("training set", name, tuple(sets))
+        check_choice("format", format, FORMATS)
+        sets[name] = sets[name][0], replace(sets[name][1], read_as=format)
+    if plan.ranks_labels:
+        sets = {name: (path, ranking_labels(training_set)) for name, (path, training_set) in sets.items()}
+    words = [Path(path).name for path in data]
+    lessons = Lessons(sets, words=words)
+    return learn(lambda *_: lessons, plan, options, to, overwrite=overwrite, tensorboard=tensorboard, progress=progress)
+
+
+def check_target(to: str | Path, *, overwrite: bool) -> None:
+    """Raise InvalidRequest if the encoder's folder is there already."""
+    if Path(to).exists() and not overwrite:
+        raise InvalidRequest(f"{Path(to).resolve()} is there already; name another folder, or replace it with `overwrite`")
+
+
+def learn(
+    make: Callable[[Path, Progress], Lessons],
+    plan: Plan,
+    options: TrainingOptions,
+    to: str | Path,
+    *,
+    overwrite: bool,
+    tensorboard: bool,
+    progress: Progress | bool,
+) -> Trained:
+    """Train by a plan on what `make` gives, which may keep it in a folder, the same where a training goes on. Raises as `train`."""
     target = Path(to).resolve()
     partial = target.with_name(target.name + ".partial")
-    if target.exists() and not overwrite:
-        raise InvalidRequest(f"{target} is there already; name another folder, or replace it with `overwrite`")
-    sets = {name: (Path(path), read_training_set(path)) for name, path in zip(_names(data), data, strict=True)}
-    if plan.ranks_labels:
-        sets = {name: (path, labels_as_pairs(found) if found.task == "labels" else found) for name, (path, found) in sets.items()}
 
+    from .learning.boards import Board
     from .learning.processes import joined
 
     with shown(progress) as progress, joined() as processes:
         if not processes.is_first:
-            from ..progress import Silent
-
-            return _trained(sets, plan, options, target, partial, Silent(), processes)
+            return _trained(make, plan, options, target, partial, Silent(), processes, None)
         with write_lock(partial):
             if overwrite:
                 for left in listed(partial):
                     if left.name != LOCK:
                         remove(left)
-            return _trained(sets, plan, options, target, partial, progress, processes)
+            return _trained(make, plan, options, target, partial, progress, processes, Board(partial) if tensorboard else None)
 
 
 def _trained(
-    sets: Mapping[str, tuple[Path, TrainingSet]],
+    make: Callable[[Path, Progress], Lessons],
     plan: Plan,
     options: TrainingOptions,
     target: Path,
     partial: Path,
     progress: Progress,
-    processes: Any,
+    processes: Processes,
+    board: Board | None,
 ) -> Trained:
     from .learning.devices import arithmetic_of, machine
     from .learning.students import open_student
+    from .learning.tasks import formats_of, tasks_of
+    from .learning.taught import Teacher
     from .learning.trainer import BEST, CHECKPOINT, Training
 
     arithmetic = arithmetic_of(options, processes)
@@ -112,9 +148,13 @@ def _trained(
         raise InvalidRequest(
             "`keep` compares with the encoder as it was, which only adapters leave in place; leave it out, or train an adapter"
         )
-    student = open_student(plan, _formats([training_set for _, training_set in sets.values()], plan))
-    demands, held_out, notes = _demands(sets, plan, student)
-    for note in notes:
+    lessons = make(partial, progress)
+    sets = lessons.sets
+    student = open_student(plan, formats_of(lessons, plan))
+    teacher = Teacher(plan.teacher) if plan.teacher else None
+    tasks = tasks_of(lessons, plan, student, teacher)
+    demands, held_out, judged = tasks.demands, tasks.held_out, tasks.judged
+    for note in tasks.notes:
         progress.note(note)
     student.module.to(arithmetic.device)
     for demand in demands:
@@ -126,6 +166,7 @@ def _trained(
         "sciretrieve": version("sciretrieve"),
         "base": {"name": plan.base, "sha256": student.hashes()},
         "plan": asdict(plan),
+        "teacher": teacher.identity() if teacher else None,
         "data": [_described(name, path, training_set, digests[name]) for name, (path, training_set) in sets.items()],
         "precision": "bf16" if arithmetic.is_bf16 else "fp32",
     }
@@ -133,22 +174,28 @@ def _trained(
     if processes.is_first:
         make_folder(partial)
         write_json(partial / PLAN, facts)
-    training = Training(student, demands, plan, held_out, arithmetic, processes, partial, identity, _ignored)
+    training = Training(
+        student, demands, plan, held_out, arithmetic, processes, partial, identity, board.add if board is not None else _ignored
+    )
     sizes = student.sizes()
     progress.note(f"{plan.base}: {sizes['parameters']:,} of {sizes['parameters_in_all']:,} weights learn, {METHODS[plan.method]}")
     progress.note(f"{', '.join(f'{len(demand):,} examples of {demand.name}' for demand in demands)}; {training.steps:,} steps")
+    base = judged.values(student, arithmetic) if judged is not None else {}
     course = training.run(progress)
     has_values = bool(course.base)
+    best = judged.values(student, arithmetic) if judged is not None and course.best_step else {}
+    base, best = (base, best) if best else (course.base, course.best)
     trained = Trained(
         target,
         held_out.measure if held_out is not None else "",
-        sum(course.base.values()) / len(course.base) if has_values else None,
-        sum(course.best.values()) / len(course.best) if has_values else None,
-        compared(course.base, course.best) if has_values else None,
+        sum(base.values()) / len(base) if has_values else None,
+        sum(best.values()) / len(best) if has_values else None,
+        compared(base, best) if has_values else None,
         course.step,
         course.best_step,
         course.seconds,
         course.stopped,
+        processes.rank,
     )
     if not processes.is_first:
         return trained
@@ -156,6 +203,11 @@ def _trained(
         raise InvalidRequest(
             f"nothing was gained in {course.step:,} steps, so nothing is kept but {partial}: train with another `rate`, more data, "
             "or other options, and `overwrite`"
+        )
+    if judged is not None and not (trained.base is not None and trained.best is not None and trained.best > trained.base):
+        raise InvalidRequest(
+            f"nothing was gained on papers that it has not seen ({gain(trained)}), so nothing is kept but {partial}: "
+            "train with other options, and `overwrite`"
         )
     folder = partial / "result"
     remove(folder)
@@ -165,16 +217,19 @@ def _trained(
     facts |= sizes | {
         "parameters_of_base": sizes["parameters_in_all"] - (sizes["parameters"] if student.is_apart else 0),
         "method_in_words": METHODS[plan.method],
-        "command": command_of([path for path, _ in sets.values()], target, options),
+        "command": command_of(lessons.words, target, options),
         "machine": machine(arithmetic),
         "seconds": round(course.seconds, 1),
         "seed": plan.seed,
         "measure": trained.measure,
+        "judged_apart": judged is not None,
         "before": trained.base,
         "after": trained.best,
         "best_step": course.best_step,
         "stopped": course.stopped,
     }
+    if board is not None:
+        board.close(folder)
     for note in write_results(folder, trained, facts, course.rows):
         progress.note(note)
     for path in (*folder.rglob("*"), folder):
@@ -183,7 +238,7 @@ def _trained(
         remove(target)
     folder.rename(target)
     sync_file(target.parent)
-    for name in (CHECKPOINT, BEST, PLAN):
+    for name in (CHECKPOINT, BEST, PLAN, LIBRARY):
         remove(partial / name)
     remove_lock(partial)
     return trained
@@ -202,54 +257,6 @@ def _names(data: Sequence[str | Path]) -> list[str]:
     return names
 
 
-def _formats(sets: Sequence[TrainingSet], plan: Plan) -> list[str]:
-    """The formats of some sets, by the names of SPECTER2's adapters, in an order of their own."""
-    from .learning.demands import formats_of
-    from .learning.students import FORMATS
-
-    formats = {format for training_set in sets for format in formats_of(training_set, plan)}
-    return sorted(formats, key=list(FORMATS).index)
-
-
-def _demands(sets: Mapping[str, tuple[Path, TrainingSet]], plan: Plan, student: Student) -> tuple[list[Demand], HeldOut | None, list[str]]:
-    """What each set demands, what the training is measured on, and notes for people."""
-    from .learning.demands import Labelled, Measured, OfPapers, Ranked, of_papers_apart
-    from .learning.measuring import LossOfExamples, Retrieval, Several, benchmark, set_apart
-
-    demands: list[Demand] = []
-    retrievals: list[Retrieval] = []
-    notes: list[str] = []
-    for name, (_, training_set) in sets.items():
-        if training_set.task == "labels":
-            demands.append(Labelled(name, training_set, student.dim))
-        elif training_set.task == "targets":
-            demands.append(Measured(name, training_set, student.dim))
-        else:
-            examples, apart = (training_set.triplets, None) if plan.held_out else set_apart(training_set, plan.seed)
-            if not examples:
-                raise InvalidRequest(f"{name} has no examples to train on")
-            demand = Ranked(name, training_set, examples, plan)
-            demands.append(demand)
-            if apart is not None:
-                queries, papers, qrels = apart
-                retrievals.append(
-                    Retrieval(
-                        {query: demand.reading(student, query) for query in queries},
-                        {paper: demand.reading(student, paper) for paper in papers},
-                        qrels,
-                    )
-                )
-                notes.append(f"{len(queries):,} queries of {name} are set apart, and measured among {len(papers):,} papers")
-    if plan.held_out:
-        return demands, benchmark(plan.held_out, student), notes
-    if retrievals:
-        return demands, retrievals[0] if len(retrievals) == 1 else Several(retrievals), notes
-    of_papers = [demand for demand in demands if isinstance(demand, OfPapers)]
-    if len(of_papers) == len(demands):
-        return demands, LossOfExamples([of_papers_apart(demand) for demand in of_papers]), notes
-    return demands, None, notes
-
-
 def _digest(path: Path) -> str:
     """The SHA-256 of a set's files, one after the other."""
     digest = hashlib.sha256()
@@ -264,16 +271,17 @@ def _described(name: str, path: Path, training_set: TrainingSet, digest: str) ->
     return {
         "name": name,
         "task": training_set.task,
-        "examples": len(training_set.triplets or training_set.labels or training_set.targets),
+        "format": training_set.asked,
+        "examples": len(training_set.triplets or training_set.labels or training_set.targets or training_set.rankings),
         "recipe": made.get("recipe", "unknown"),
         "without": ", ".join(made.get("without", [])) or "nothing",
         "sha256": digest,
     }
 
 
-def command_of(data: Sequence[Path], target: Path, options: TrainingOptions) -> str:
+def command_of(words: Sequence[str], target: Path, options: TrainingOptions) -> str:
     """The command that trains so, with names of files and folders alone."""
     defaults = TrainingOptions()
     given = [(name, value) for name, value in asdict(options).items() if value != getattr(defaults, name)]
     said = " ".join(f"--{name.replace('_', '-')} {Path(str(value)).name}" for name, value in given)
-    return f"sciretrieve train {' '.join(path.name for path in data)} -o {target.name} {said}".strip()
+    return f"sciretrieve train {' '.join(words)} -o {target.name} {said}".strip()

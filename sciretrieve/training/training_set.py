@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ..errors import InvalidRequest, NotFound
 from ..evaluation.readers.benchmark_files import paper_of, rows, text_of
 from ..files.streams import read_text
+from ..types import Paper
 from .forms import CORPUS, HEADERS, MAKE, QUERIES, TrainingSet, number_of
 from .scirepeval_files import read_scirepeval
 
@@ -34,19 +37,23 @@ def _of_folder(folder: Path) -> TrainingSet:
     if not (folder / CORPUS).is_file() or task is None:
         missing = " or ".join(f"{name}.tsv" for name in HEADERS) if (folder / CORPUS).is_file() else CORPUS
         raise NotFound(f"{folder} is no training set, for it has no {missing}; {MAKE}")
-    papers = {id: paper_of(row, id, abstract="text") for id, row in _by_id(folder / CORPUS)}
+    papers = {id: _paper(row, id) for id, row in _by_id(folder / CORPUS)}
     queries = {}
-    if task == "pairs" and (folder / QUERIES).is_file():
+    if task in ("pairs", "rankings") and (folder / QUERIES).is_file():
         queries = {id: str(row.get("text") or "") for id, row in _by_id(folder / QUERIES)}
     table = folder / f"{task}.tsv"
     triplets: list[tuple[str, str, str]] = []
     labels: dict[str, dict[str, None]] = {}
     targets: dict[str, float] = {}
+    rankings: dict[str, dict[str, float]] = {}
     for number, values in _table(table, HEADERS[task]):
         if task in ("triplets", "pairs"):
             triplets.append((values[0], values[1], values[2]))
             ids = [id for id in values[:3] if id or task == "triplets"]
             ids = ids[1:] if values[0] in queries else ids
+        elif task == "rankings":
+            ids = values[1:2] if values[0] in queries else values[:2]
+            rankings.setdefault(values[0], {})[values[1]] = number_of(values[2], f"{table}, line {number}")
         else:
             ids = values[:1]
             if task == "labels":
@@ -56,12 +63,17 @@ def _of_folder(folder: Path) -> TrainingSet:
         for id in ids:
             if id not in papers:
                 raise InvalidRequest(f"{table}, line {number}, names the paper {id!r}, which is not in {CORPUS}")
-    if not (triplets or labels or targets):
+    if not (triplets or labels or targets or rankings):
         raise InvalidRequest(f"{table} holds nothing but its header; {MAKE}")
-    return TrainingSet(task, papers, triplets, queries, {id: tuple(names) for id, names in labels.items()}, targets)
+    return TrainingSet(task, papers, triplets, queries, {id: tuple(names) for id, names in labels.items()}, targets, rankings)
 
 
-def _by_id(path: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
+def _paper(row: Mapping[str, Any], id: str) -> Paper:
+    paper, metadata = paper_of(row, id, abstract="text"), row.get("metadata")
+    return replace(paper, extra=metadata) if isinstance(metadata, Mapping) else paper
+
+
+def _by_id(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for number, row in rows(path):
         yield text_of(path, number, row, "_id"), row
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import numpy as np
 
@@ -17,15 +13,16 @@ from ..errors import InvalidRequest, UnknownName
 from ..evaluation.builders import ANY, CiteSettings
 from ..evaluation.builders.cited_corpus import Collection, read_collection
 from ..evaluation.builders.folders import new_folder
-from ..files.writing import write_json, write_lines, write_whole
 from ..papers.corpora import ColumnMap, Corpus, Sources, open_corpus
 from ..progress import shown
 from ..protocols import Progress
 from ..query.citations import Graph
-from ..types import Mask
-from .forms import CORPUS, FACTS, HEADERS
-from .held_out import Tested, names_of, read_tested
-from .recipes import RECIPES, Citations, Triplet
+from ..types import Mask, Paper, Query
+from .field_shares import drawn_by_shares, parsed_shares
+from .held_out import HeldOut
+from .mining import MINED, Mining, opened_miner
+from .recipes import HARD, RECIPES, Citations, Recipe, Triplet
+from .set_folder import Doc, write_facts, write_papers, write_table
 
 
 def build_triplets(
@@ -35,6 +32,8 @@ def build_triplets(
     settings: CiteSettings = ANY,
     *,
     without: Sequence[str] = (),
+    shares: str | None = None,
+    mining: Mining | None = None,
     columns: ColumnMap | None = None,
     progress: Progress | bool = True,
 ) -> None:
@@ -47,37 +46,37 @@ def build_triplets(
     Args:
         corpus: files, directories, globs, papers in memory, or an open `Corpus`.
         to: a new folder.
-        recipe: "specter", "specter2" or "scimult", see `recipes.RECIPES`.
+        recipe: "specter", "specter2", "scimult" or "s2orc", see `recipes.RECIPES`.
         settings: which citations and fields; how many papers are queries at most, drawn by chance, and how many others they cite
             at least; and the seed. Its `cocited` and `indexes` choose nothing here.
         without: benchmarks whose papers that are queries will be tested: "beir:DIR", "cite:DIR". They are in no triplet, under this id
             or title, and nothing is reached through them.
+        shares: how queries are spread over fields, see `field_shares.parsed_shares`; by default as they are.
+        mining: what finds negatives in place of the hard ones; where it finds none, the recipe's own stay.
         columns: which columns of the corpus are which; by default recognised by name.
         progress: what is told how far it is, and what was read as what; by default a bar where a person looks, False for none.
 
     Raises:
-        NotFound, InvalidRequest: the corpus, a file of citations, a benchmark or a setting is invalid; or `to` is there already; or no
-            triplet can be made.
-        UnknownName: there is no such recipe, or no such column.
+        NotFound, InvalidRequest: the corpus, a file of citations, a benchmark, an index or a setting is invalid; or `to` is there
+            already; or no triplet can be made.
+        UnknownName: there is no such recipe, column or field.
         IndexBusy: another process is making the same folder.
     """
     if recipe not in RECIPES:
         raise UnknownName("recipe", recipe, RECIPES)
     chosen = RECIPES[recipe]
     with shown(progress) as progress:
-        if unknown := next((name for name in without if not name.startswith(("beir:", "cite:"))), None):
-            raise InvalidRequest(f"`without` takes beir:DIR and cite:DIR, not {unknown!r}")
-        tests = [read_tested(name) for name in without]
+        held_out = HeldOut.of(without)
         opened_corpus = corpus if isinstance(corpus, Corpus) else open_corpus(corpus, columns)
         with new_folder(Path(to)) as folder:
             collection = read_collection(opened_corpus, settings)
             for note in collection.notes:
                 progress.note(note)
-            is_tested = _tested(opened_corpus, collection, tests)
-            if tests:
+            is_tested = _tested(opened_corpus, len(collection.ids), held_out)
+            if without:
                 progress.note(f"{int(is_tested.sum()):,} papers of the corpus are test queries, and are left out")
-            citations = Citations(_without(collection.graph, is_tested), collection.full & ~is_tested, collection.field_sets)
-            queries = _queries(citations, settings)
+            citations = Citations(without_papers(collection.graph, is_tested), collection.full & ~is_tested, collection.field_sets)
+            queries = _queries(citations, collection, chosen, settings, shares, progress)
             progress.start(len(queries), unit="queries")
             triplets: list[Triplet] = []
             for row in queries:
@@ -87,79 +86,108 @@ def build_triplets(
                 raise InvalidRequest(
                     f"the recipe {recipe} makes no triplet: of {len(queries):,} possible queries, none cites one that cites another"
                 )
+            if mining is not None:
+                triplets = _mined(triplets, mining, opened_corpus, citations, collection.ids, folder, progress)
             counts = Counter(triplet.kind for triplet in triplets)
             made_of = len({triplet.query for triplet in triplets})
-            progress.note(f"{len(triplets):,} triplets of {made_of:,} queries; negatives: {_listed(counts)}")
-            _write_triplets(folder, triplets, collection.ids)
-            bare = _write_corpus(opened_corpus, folder, collection, triplets, chosen.title_only, settings.seed)
-            facts: dict[str, Any] = {
-                "schema": 1,
-                "task": "triplets",
+            progress.note(f"{len(triplets):,} triplets of {made_of:,} queries; negatives: {listed_counts(counts)}")
+            ids = collection.ids
+            write_table(folder, "triplets", ((ids[one.query], ids[one.positive], ids[one.negative], one.kind) for one in triplets))
+            wanted = {ids[row] for triplet in triplets for row in triplet[:3]}
+            bare = {id for id in wanted if chosen.title_only and Random(f"{settings.seed} title {id}").random() < chosen.title_only}
+            write_papers(folder, map(Doc, wanted), ((id, title, "" if id in bare else text) for id, title, text in _texts(opened_corpus)))
+            facts = {
                 "recipe": recipe,
                 "source": chosen.source,
                 "seed": settings.seed,
-                "papers": len({row for triplet in triplets for row in triplet[:3]}),
-                "title_only": bare,
+                "papers": len(wanted),
+                "title_only": len(bare),
                 "queries": made_of,
                 "triplets": len(triplets),
                 "kinds": dict(sorted(counts.items())),
+                **({"shares": shares} if shares else {}),
+                **({"mined": mining.facts()} if mining else {}),
                 "without": list(without),
                 "left_out": int(is_tested.sum()),
             }
-            write_json(folder / FACTS, facts)
+            write_facts(folder, "triplets", facts)
 
 
-def _queries(citations: Citations, settings: CiteSettings) -> list[int]:
+def listed_counts(counts: Counter[str]) -> str:
+    """Kinds and how many there are of each, the most first."""
+    return ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def _queries(
+    citations: Citations, collection: Collection, recipe: Recipe, settings: CiteSettings, shares: str | None, progress: Progress
+) -> list[int]:
     """The rows of the queries, rising: usable papers that cite enough others; of too many, some by chance."""
-    rows = np.flatnonzero(citations.is_usable & (citations.graph.cites_counts >= settings.cited)).tolist()
+    rows: list[int] = np.flatnonzero(citations.is_usable & (citations.graph.cites_counts >= settings.cited)).tolist()
+    fields = collection.fields
+    if (recipe.needs_field or shares) and fields is None:
+        raise InvalidRequest("queries are drawn by their fields, and the corpus has no column of fields; name it with `field`")
+    if recipe.needs_field and fields:
+        rows = [row for row in rows if fields[row]]
+    chance = Random(f"{settings.seed} queries")
+    if shares and fields:
+        drawn, lacking = drawn_by_shares(rows, fields, parsed_shares(shares), settings.queries, chance)
+        progress.note(
+            f"{len(drawn):,} queries, spread over fields by {shares}" + (f"; no papers are of {', '.join(lacking)}" if lacking else "")
+        )
+        return drawn
     if settings.queries is None or settings.queries >= len(rows):
         return rows
-    return sorted(Random(f"{settings.seed} queries").sample(rows, settings.queries))
+    return sorted(chance.sample(rows, settings.queries))
 
 
-def _tested(corpus: Corpus, collection: Collection, tests: Sequence[Tested]) -> Mask:
+def _tested(corpus: Corpus, size: int, held_out: HeldOut) -> Mask:
     """Which papers are queries of a test, by id or title, (n,)."""
-    if not tests:
-        return np.zeros(len(collection.ids), bool)
-    names = {name for test in tests for paper in test.queries.values() for name in names_of(paper.id, paper.title)}
-    flags = [
-        not names.isdisjoint(names_of(id, title))
-        for batch in corpus.batches()
-        for id, title in zip(batch.papers["id"].to_pylist(), batch.papers["title"].to_pylist(), strict=True)
-    ]
-    return np.array(flags, bool)
+    if not held_out.names:
+        return np.zeros(size, bool)
+    return np.array([held_out.has_paper(id, title) for id, title, _ in _texts(corpus)], bool)
 
 
-def _without(graph: Graph, is_left_out: Mask) -> Graph:
+def _texts(corpus: Corpus) -> Iterator[tuple[str, str, str]]:
+    for batch in corpus.batches():
+        yield from zip(*(batch.papers[name].to_pylist() for name in ("id", "title", "abstract")), strict=True)
+
+
+def without_papers(graph: Graph, is_left_out: Mask) -> Graph:
     """The graph without the citations from and to some papers."""
     citing = np.repeat(np.arange(graph.size), graph.cites_counts)
     keep = ~is_left_out[citing] & ~is_left_out[graph.cited]
     return Graph.of(graph.size, np.stack([citing[keep], graph.cited[keep]], axis=1))
 
 
-def _listed(counts: Counter[str]) -> str:
-    return ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
-
-
-def _write_triplets(folder: Path, triplets: Sequence[Triplet], ids: Sequence[str]) -> None:
-    table = io.StringIO()
-    writer = csv.writer(table, delimiter="\t", lineterminator="\n")
-    writer.writerow(HEADERS["triplets"])
-    writer.writerows((ids[triplet.query], ids[triplet.positive], ids[triplet.negative], triplet.kind) for triplet in triplets)
-    write_whole(folder / "triplets.tsv", table.getvalue().encode())
-
-
-def _write_corpus(corpus: Corpus, folder: Path, collection: Collection, triplets: Sequence[Triplet], title_only: float, seed: int) -> int:
-    """Write the papers of the triplets, in the corpus's order; of some, by chance, only the title. Returns how many these are."""
-    wanted = {collection.ids[row] for triplet in triplets for row in triplet[:3]}
-    bare = {id for id in wanted if title_only and Random(f"{seed} title {id}").random() < title_only}
-    write_lines(
-        folder / CORPUS,
-        (
-            json.dumps({"_id": id, "title": title, "text": "" if id in bare else abstract}, ensure_ascii=False)
-            for batch in corpus.batches()
-            for id, title, abstract in zip(*(batch.papers[name].to_pylist() for name in ("id", "title", "abstract")), strict=True)
-            if id in wanted
-        ),
-    )
-    return len(bare)
+def _mined(
+    triplets: Sequence[Triplet], mining: Mining, corpus: Corpus, citations: Citations, ids: Sequence[str], folder: Path, progress: Progress
+) -> list[Triplet]:
+    """The same, with what the query finds in place of hard negatives, each once; these are no papers that the query cites."""
+    row_of = {id: row for row, id in enumerate(ids)}
+    wanted: dict[str, dict[str, None]] = {}
+    negatives_of: dict[str, set[int]] = {}
+    for triplet in triplets:
+        negatives_of.setdefault(ids[triplet.query], set()).add(triplet.negative)
+        if triplet.kind == HARD:
+            wanted.setdefault(ids[triplet.query], {})[ids[triplet.positive]] = None
+    queries = [Query(id, paper=Paper(id, title, abstract)) for id, title, abstract in _texts(corpus) if id in wanted]
+    barred = {id: {ids[row] for row in citations.not_negative(row_of[id]) | negatives_of[id]} for id in wanted}
+    progress.start(len(queries), unit="mined queries")
+    with opened_miner(mining, corpus, row_of, folder) as miner:
+        positives = {id: list(others) for id, others in wanted.items()}
+        found = {
+            (query, positive): iter([row for other in others if citations.is_usable[row := row_of[other]]])
+            for query, negatives in miner.negatives(queries, positives, barred, progress)
+            for positive, others in negatives.items()
+        }
+    taken: set[tuple[int, int]] = set()
+    mined: list[Triplet] = []
+    for triplet in triplets:
+        rows = found.get((ids[triplet.query], ids[triplet.positive]), iter(())) if triplet.kind == HARD else iter(())
+        negative = next((row for row in rows if (triplet.query, row) not in taken), None)
+        if negative is None:
+            mined.append(triplet)
+        else:
+            taken.add((triplet.query, negative))
+            mined.append(triplet._replace(negative=negative, kind=MINED))
+    return mined

@@ -43,7 +43,7 @@ OWNED = {
     "safetensors": {"encoders", "training"},
     "tokenizers": {"encoders"},
     "lark": {"query"},
-    "matplotlib": {"files", "studies"},
+    "matplotlib": {"files", "studies", "training"},
     "textblob": {"studies"},
     "ray": {"lifecycle"},
     "charset_normalizer": {"papers"},
@@ -53,7 +53,7 @@ OWNED = {
     "rapidfuzz": {"query"},
     "rispy": {"papers"},
     "pytrec_eval": {"metrics"},
-    "sklearn": {"evaluation"},
+    "sklearn": {"evaluation", "studies"},
     "rich": {"commands"},
     "typer": {"commands"},
     "tqdm": {"progress"},
@@ -61,22 +61,22 @@ OWNED = {
 """The folders and modules of the root that may import a heavy library."""
 
 ROOT_NAMES = 26
-ARROWS = 167
+ARROWS = 175
 LINES = {
     "answers": 2000,
     "commands": 4500,
-    "encoders": 5400,
-    "evaluation": 8000,
+    "encoders": 5650,
+    "evaluation": 8900,
     "files": 1300,
     "lifecycle": 3400,
-    "matching": 4600,
+    "matching": 4700,
     "metrics": 600,
     "papers": 4900,
     "query": 4500,
     "screening": 900,
     "storage": 2600,
     "studies": 1900,
-    "training": 3500,
+    "training": 5700,
 }
 """How large the house may be: names in the root, pairs of these of which one imports the other, and lines a folder. Who needs more,
 writes more here, so that growth is a decision."""

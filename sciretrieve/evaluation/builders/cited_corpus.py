@@ -77,7 +77,7 @@ def read_collection(corpus: Corpus, settings: CiteSettings) -> Collection:
             if name == settings.field or (settings.field is None and _rank(name, FIELDS) is not None):
                 values = field_columns.setdefault(name, [])
                 values += [()] * (first - len(values))
-                values += [_fields(value) for value in table[name].to_pylist()]
+                values += [fields_in(value) for value in table[name].to_pylist()]
     if not ids:
         raise InvalidRequest(f"{corpus.name} holds no papers")
     if settings.field is not None and settings.field not in columns:
@@ -187,16 +187,16 @@ def _rank(name: str, known: tuple[str, ...]) -> int | None:
     return known.index(letters(name)) if letters(name) in known else None
 
 
-def _fields(value: Any) -> tuple[str, ...]:
+def fields_in(value: Any) -> tuple[str, ...]:
     """The fields that a value names, each once: a text, a list, or objects with a name."""
     if isinstance(value, str):
         try:
             parsed = json.loads(value) if value.lstrip()[:1] in ("[", "{") else value.strip()
         except (ValueError, RecursionError):
             parsed = value.strip()
-        return tuple(filter(None, (parsed,))) if isinstance(parsed, str) else _fields(parsed)
+        return tuple(filter(None, (parsed,))) if isinstance(parsed, str) else fields_in(parsed)
     if isinstance(value, list | tuple):
-        return tuple(dict.fromkeys(name for part in value for name in _fields(part)))
+        return tuple(dict.fromkeys(name for part in value for name in fields_in(part)))
     if isinstance(value, Mapping):
         field = value.get("field")
         inner = field if isinstance(field, Mapping) else value

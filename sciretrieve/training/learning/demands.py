@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
@@ -10,11 +11,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...errors import InvalidRequest
-from ..forms import LABEL
+from ..altered import Readers
 from ..presets import FACET_LOSSES, Plan
 from ..training_set import TrainingSet
 from . import losses
-from .students import Student
 
 Reading = tuple[str, str]
 """A format, and a text as it reads it."""
@@ -42,27 +42,24 @@ class Demand(Protocol):
     def __len__(self) -> int:
         """How many examples there are."""
 
-    def readings(self, student: Student, examples: Sequence[int]) -> list[Reading]:
+    def readings(self, reader: Readers, examples: Sequence[int]) -> list[Reading]:
         """What is encoded for some examples; some may be named more than once."""
 
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
         """The loss of the vectors of `readings`, (readings, dim)."""
 
 
-def formats_of(training_set: TrainingSet, plan: Plan) -> tuple[str, ...]:
-    """The formats of a set, by the names of SPECTER2's adapters; the last says what its task is."""
-    if training_set.task == "targets":
-        return ("regression",)
-    has_labels = training_set.task == "labels" or any(id.startswith(LABEL) for row in training_set.triplets[:1] for id in row)
-    if has_labels and (training_set.task == "labels" or plan.ranks_labels):
-        return ("classification",)
-    return ("proximity", "adhoc_query") if training_set.queries else ("proximity",)
-
-
-def _split(ids: Iterable[str]) -> tuple[list[str], list[str]]:
+def split(ids: Iterable[str]) -> tuple[list[str], list[str]]:
     """The papers to learn from, and every twentieth, which is set apart."""
     ordered = sorted(ids)
     return [id for place, id in enumerate(ordered) if place % APART], ordered[::APART]
+
+
+def reading(training_set: TrainingSet, reader: Readers, id: str) -> Reading:
+    """How a paper or a text query of a set is read."""
+    is_text = id in training_set.queries
+    format = reader.format_of(training_set.asked, is_text=is_text)
+    return format, reader.of_query(format, training_set.queries[id]) if is_text else reader.of_paper(format, training_set.papers[id])
 
 
 def of_papers_apart(demand: OfPapers) -> OfPapers:
@@ -79,31 +76,25 @@ class Ranked:
 
     def __init__(self, name: str, training_set: TrainingSet, examples: Sequence[tuple[str, str, str]], plan: Plan) -> None:
         self.name, self._set, self._examples, self._plan = name, training_set, list(examples), plan
-        self.formats = formats_of(training_set, plan)
+        self.formats = training_set.formats
         self._right: dict[str, set[str]] = defaultdict(set)
         for query, positive, _ in training_set.triplets:
             self._right[query].add(positive)
-        if plan.loss != "contrastive" and not all(negative for _, _, negative in self._examples):
+        if plan.loss in ("triplet", *FACET_LOSSES) and not all(negative for _, _, negative in self._examples):
             raise InvalidRequest(f"{name} has pairs without a negative, which the loss {plan.loss!r} needs; use `loss='contrastive'`")
 
     def __len__(self) -> int:
         """How many triplets or pairs there are."""
         return len(self._examples)
 
-    def readings(self, student: Student, examples: Sequence[int]) -> list[Reading]:
+    def readings(self, reader: Readers, examples: Sequence[int]) -> list[Reading]:
         """The queries, the right papers, then the wrong ones, where there are any."""
         chosen = [self._examples[example] for example in examples]
         return [
-            *(self.reading(student, query) for query, _, _ in chosen),
-            *(self.reading(student, positive) for _, positive, _ in chosen),
-            *(self.reading(student, negative) for _, _, negative in chosen if negative),
+            *(reading(self._set, reader, query) for query, _, _ in chosen),
+            *(reading(self._set, reader, positive) for _, positive, _ in chosen),
+            *(reading(self._set, reader, negative) for _, _, negative in chosen if negative),
         ]
-
-    def reading(self, student: Student, id: str) -> Reading:
-        """How a query or a paper is read."""
-        is_text = id in self._set.queries
-        format = student.format_of(self.formats[-1], is_text=is_text)
-        return format, student.of_query(format, self._set.queries[id]) if is_text else student.of_paper(format, self._set.papers[id])
 
     def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
         """The plan's loss."""
@@ -133,8 +124,8 @@ class Ranked:
         return losses.contrastive(queries, papers, right, barred, self._plan.temperature, both=self._plan.both)
 
 
-class OfPapers:
-    """What tasks of single papers share: a linear head reads a paper's vector."""
+class OfPapers(ABC):
+    """What tasks of single papers share: a linear head reads a paper's vector, and every twentieth paper is set apart."""
 
     format: str
     name: str
@@ -152,21 +143,23 @@ class OfPapers:
         """How many papers there are."""
         return len(self._ids)
 
-    def readings(self, student: Student, examples: Sequence[int]) -> list[Reading]:
+    def readings(self, reader: Readers, examples: Sequence[int]) -> list[Reading]:
         """The papers."""
-        return [(self.format, student.of_paper(self.format, self._set.papers[self._ids[place]])) for place in examples]
+        return [(self.format, reader.of_paper(self.format, self._set.papers[self._ids[place]])) for place in examples]
+
+    @abstractmethod
+    def loss(self, vectors: Any, examples: Sequence[int]) -> Any:
+        """The loss of the papers' vectors, (papers, dim)."""
 
 
 class Labelled(OfPapers):
     """Papers with classes: a linear head is to tell them from their vectors (SciRepEval, §4.1)."""
 
-    format = "classification"
-
     def __init__(self, name: str, training_set: TrainingSet, dim: int) -> None:
         import torch
 
-        self.name, self._set = name, training_set
-        self._ids, self._apart = _split(training_set.labels)
+        self.name, self.format, self._set = name, training_set.asked, training_set
+        self._ids, self._apart = split(training_set.labels)
         self._classes = sorted({label for labels in training_set.labels.values() for label in labels})
         self._number: Mapping[str, int] = {label: number for number, label in enumerate(self._classes)}
         self._several = any(len(labels) != 1 for labels in training_set.labels.values())
@@ -191,13 +184,11 @@ class Labelled(OfPapers):
 class Measured(OfPapers):
     """Papers with a number: a linear head is to tell it from their vectors (SciRepEval, §4.1)."""
 
-    format = "regression"
-
     def __init__(self, name: str, training_set: TrainingSet, dim: int) -> None:
         import torch
 
-        self.name, self._set = name, training_set
-        self._ids, self._apart = _split(training_set.targets)
+        self.name, self.format, self._set = name, training_set.asked, training_set
+        self._ids, self._apart = split(training_set.targets)
         values = np.array([training_set.targets[id] for id in self._ids])
         if not len(values) or not np.ptp(values):
             raise InvalidRequest(f"{name} has the same number for all papers, and there is nothing to learn")

@@ -7,13 +7,13 @@ that was interrupted goes on with the same numbers, and several processes draw w
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from ...encoders.tokens import Batch
+from .chance import draw
 from .demands import Reading
 from .processes import Processes
 from .students import Student
@@ -45,14 +45,6 @@ class Chunk:
     format: str
     batch: Batch
     places: list[int]
-
-
-def draw(*key: object) -> None:
-    """Let what is drawn by chance from here on depend on these values alone."""
-    import torch
-
-    digest = hashlib.sha256(repr(key).encode()).digest()
-    torch.manual_seed(int.from_bytes(digest[:8], "little") >> 1)
 
 
 def chunks_of(student: Student, readings: Sequence[Reading], budget: int = BUDGET) -> list[Chunk]:

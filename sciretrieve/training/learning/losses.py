@@ -16,9 +16,9 @@ def triplet(queries: Any, positives: Any, negatives: Any, margin: float) -> Any:
         queries, positives, negatives: (n, dim).
         margin: how much nearer the positive is to be.
     """
-    from torch.nn.functional import triplet_margin_loss
+    from torch.nn.functional import pairwise_distance
 
-    return triplet_margin_loss(queries, positives, negatives, margin=margin)
+    return (pairwise_distance(queries, positives) - pairwise_distance(queries, negatives) + margin).clamp(min=0).mean()
 
 
 def contrastive(queries: Any, papers: Any, right: Any, is_barred: Any, temperature: float, *, both: bool = False) -> Any:
@@ -102,3 +102,27 @@ def numbers(scores: Any, values: Any) -> Any:
 def nearness(vectors: Any, former: Any) -> Any:
     """The mean over texts of the squared distance between their vectors and those of the encoder as it was, both (n, dim)."""
     return (vectors - former).square().sum(dim=1).mean()
+
+
+def rank(similarities: Any, scores: Any, is_barred: Any, temperature: float) -> Any:
+    """The mean over queries of the Kullback-Leibler divergence of the student's ranking from its teacher's, each a softmax of what papers
+    score (Hinton et al. 2015, arXiv 1503.02531; over the papers of a batch Lin et al. 2020, arXiv 2010.11386, section 3).
+
+    Args:
+        similarities: the student's, (n, m).
+        scores: the teacher's, (n, m).
+        is_barred: which papers are no candidates for which query, (n, m).
+        temperature: both are divided by it.
+    """
+    from torch.nn.functional import kl_div, log_softmax
+
+    student, teacher = (log_softmax((part / temperature).masked_fill(is_barred, NEVER), dim=1) for part in (similarities, scores))
+    return kl_div(student, teacher, reduction="batchmean", log_target=True)
+
+
+def distil(vectors: Any, teacher: Any) -> Any:
+    """The mean over texts of the distance between the student's vectors and the teacher's, both (n, dim) (Vujanic and Rueckstiess 2025,
+    LEAF, arXiv 2509.12539, which trained leaf-ir so)."""
+    from torch.linalg import vector_norm
+
+    return vector_norm(vectors - teacher, dim=1).mean()

@@ -88,7 +88,7 @@ class Several:
 
 @dataclass(frozen=True)
 class LossOfExamples:
-    """Papers with labels or numbers that are set apart: how small their loss is, where nothing is ranked."""
+    """Single papers that are set apart: how small their loss is, where nothing is ranked."""
 
     demands: Sequence[Demand]
     measure: str = "negative loss"
@@ -101,11 +101,32 @@ class LossOfExamples:
         for demand in self.demands:
             examples = range(len(demand))
             vectors = torch.from_numpy(vectors_of(student, demand.readings(student, examples), arithmetic)).to(arithmetic.device)
+            head = torch.nn.Identity() if demand.head is None else demand.head
             with torch.no_grad():
-                demand.head.eval()
+                head.eval()
                 values[demand.name] = -float(demand.loss(vectors, examples))
-                demand.head.train()
+                head.train()
         return values
+
+
+@dataclass(frozen=True)
+class OfLibrary:
+    """Papers that nothing is learned from, each asked for by several texts of its own, or by those that cite it.
+
+    Attributes:
+        parts: each with its queries, and the paper that each query stands for.
+    """
+
+    parts: Sequence[tuple[Retrieval, Mapping[str, str]]]
+    measure: str = MEASURE
+
+    def values(self, student: Student, arithmetic: Arithmetic) -> dict[str, float]:
+        """The mean over each paper's queries, since these do not tell independently of each other."""
+        values: dict[str, list[float]] = defaultdict(list)
+        for part, paper_of in self.parts:
+            for query, value in part.values(student, arithmetic).items():
+                values[paper_of[query]].append(value)
+        return {paper: float(np.mean(own)) for paper, own in values.items()}
 
 
 def vectors_of(student: Student, readings: Sequence[Reading], arithmetic: Arithmetic) -> Vectors:

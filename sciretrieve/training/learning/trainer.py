@@ -14,10 +14,12 @@ import numpy as np
 from ...errors import InvalidRequest
 from ...protocols import Progress
 from ...wording import in_words
+from ..altered import Altering, Readers
 from ..presets import Plan
 from . import checkpoints, losses
+from .chance import draw
 from .demands import Demand, Reading
-from .gradients import Arithmetic, backward, chunks_of, draw, encoded
+from .gradients import Arithmetic, backward, chunks_of, encoded
 from .measuring import HeldOut, evaluating, mean_of
 from .processes import Processes
 from .rates import factor
@@ -116,11 +118,12 @@ class Training:
         course, sums = self._restored(parameters, optimiser)
         self.student.module.train()
         every = self.plan.every or max(self.steps // MEASUREMENTS, 1)
-        progress.start(self.steps, course.step, unit="steps")
         if self.held_out is not None and not course.base:
+            progress.start(None, unit="measurements")
             course.base = course.best = self._values()
             progress.note(f"before training: {self.held_out.measure} {_shown(mean_of(course.base), self.held_out.measure)}")
             self._save(BEST, self.student.trained, {"step": 0})
+        progress.start(self.steps, course.step, unit="steps")
         saved_at, started = time.monotonic(), time.monotonic() - course.seconds
         since = course.rows[-1]["step"] if course.rows else 0
         while course.step < self.steps and not course.stopped:
@@ -159,7 +162,10 @@ class Training:
         import torch
 
         chosen = [self._examples(number, step) for number in range(len(self.demands))]
-        asked = [demand.readings(self.student, examples) for demand, examples in zip(self.demands, chosen, strict=True)]
+        asked = [
+            demand.readings(self._reader(number, step), examples)
+            for number, (demand, examples) in enumerate(zip(self.demands, chosen, strict=True))
+        ]
         place_of: dict[Reading, int] = {}
         for reading in (reading for readings in asked for reading in readings):
             place_of.setdefault(reading, len(place_of))
@@ -178,6 +184,11 @@ class Training:
 
         key = (self.plan.seed, step)
         return backward(self.student, chunks, loss, key, self.arithmetic, self.processes, self.student.bytes_a_token)
+
+    def _reader(self, number: int, step: int) -> Readers:
+        """What reads a task's texts in a step."""
+        share = self.plan.augment
+        return Altering(self.student, share, self.plan.seed, number, step) if share else self.student
 
     def _former(self, chunks: Sequence[Any], count: int) -> Any:
         """The vectors of some chunks by the encoder as it was, (count, dim)."""

@@ -68,9 +68,9 @@ def by_hand(parts: Sequence[Any], share: float, *, apart: bool) -> float:
 def test_losses_are_those_of_the_paper_and_of_the_code(share: float) -> None:
     chance = np.random.default_rng(1)
     parts = [chance.standard_normal((5, FACETS, 4)) * 0.7 for _ in range(3)]
-    queries, positives, negatives = (torch.from_numpy(part) for part in parts)
-    assert float(losses.facets(queries, positives, negatives, share)) == pytest.approx(by_hand(parts, share, apart=False), abs=1e-6)
-    assert float(losses.facets_apart(queries, positives, negatives, share)) == pytest.approx(by_hand(parts, share, apart=True), abs=1e-6)
+    first, second, third = (torch.from_numpy(part) for part in parts)
+    assert float(losses.facets(first, second, third, share)) == pytest.approx(by_hand(parts, share, apart=False), abs=1e-6)
+    assert float(losses.facets_apart(first, second, third, share)) == pytest.approx(by_hand(parts, share, apart=True), abs=1e-6)
 
 
 def test_facets_begin_as_the_paper_says(base: Path) -> None:

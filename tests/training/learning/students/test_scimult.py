@@ -13,7 +13,7 @@ from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.catalogue import CATALOGUE, SCIMULT_TASKS
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.training import read_training_set
-from sciretrieve.training.forms import labels_as_pairs
+from sciretrieve.training.forms import ranking_labels
 from sciretrieve.training.learning.measuring import benchmark
 from sciretrieve.types import Query
 from tests.made_up import write_jsonl
@@ -155,7 +155,7 @@ def test_the_encoder_loads_by_its_folder(two_tasks: Learned) -> None:
 
 
 def test_labels_are_candidates_by_their_names(sets: dict[str, Path]) -> None:
-    pairs = labels_as_pairs(read_training_set(sets["classification"]))
+    pairs = ranking_labels(read_training_set(sets["classification"]))
     assert pairs.task == "pairs"
     assert pairs.triplets[0] == ("a", "label:graph", "")
     assert pairs.papers["label:graph"].title == "graph"

@@ -1,0 +1,110 @@
+"""From training sets to tasks: what each demands of vectors, and on what the training is measured, stopped and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ...errors import InvalidRequest
+from ...metrics.judgements import Qrels
+from ..forms import FORMATS, ORIGINAL
+from ..lessons import Lessons
+from ..presets import Plan
+from ..training_set import TrainingSet
+from .demands import Demand, Labelled, Measured, OfPapers, Ranked, Reading, of_papers_apart, reading
+from .measuring import HeldOut, LossOfExamples, OfLibrary, Retrieval, Several, benchmark, set_apart
+from .students import Student
+from .taught import Distilled, Imitating, Listed, Teacher
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """What the sets demand, what the training is measured on while it runs, and judged on when it ends, and notes for people."""
+
+    demands: Sequence[Demand]
+    held_out: HeldOut | None
+    judged: HeldOut | None
+    notes: Sequence[str]
+
+
+def formats_of(lessons: Lessons, plan: Plan) -> list[str]:
+    """The formats of the tasks, by the names of SPECTER2's adapters, in an order of their own."""
+    needed = {format for _, training_set in lessons.sets.values() for format in _as_read(training_set, plan).formats}
+    return [format for format in FORMATS if format in needed]
+
+
+def _as_read(training_set: TrainingSet, plan: Plan) -> TrainingSet:
+    """A set as it is learned from: a teacher's vectors are learned of papers with labels or numbers, too, as papers."""
+    is_taught = plan.loss == "distil" and training_set.task in ("labels", "targets") and not training_set.read_as
+    return replace(training_set, read_as="proximity") if is_taught else training_set
+
+
+def tasks_of(lessons: Lessons, plan: Plan, student: Student, teacher: Teacher | None) -> Tasks:
+    """The tasks of a training. Raises InvalidRequest for a set that a plan cannot learn from."""
+    demands: list[Demand] = []
+    retrievals: list[Retrieval] = []
+    notes: list[str] = []
+    is_apart = not plan.held_out and not lessons.choosing
+    for name, (_, whole_set) in lessons.sets.items():
+        training_set = _as_read(whole_set, plan)
+        if not training_set.triplets:
+            demands.append(_of_single(name, training_set, plan, student, teacher))
+            continue
+        examples, apart = set_apart(training_set, plan.seed) if is_apart else (training_set.triplets, None)
+        if not examples:
+            raise InvalidRequest(f"{name} has no examples to train on")
+        demands.append(_of_pairs(name, training_set, examples, plan, student, teacher))
+        if apart is not None:
+            retrievals.append(_retrieval(training_set, student, *apart))
+            notes.append(f"{len(apart[0]):,} queries of {name} are set apart, and measured among {len(apart[1]):,} papers")
+    judged = _of_library(lessons.judging, student) if lessons.judging else None
+    if plan.held_out:
+        return Tasks(demands, benchmark(plan.held_out, student), judged, notes)
+    if lessons.choosing:
+        return Tasks(demands, _of_library(lessons.choosing, student), judged, notes)
+    if retrievals:
+        return Tasks(demands, retrievals[0] if len(retrievals) == 1 else Several(retrievals), judged, notes)
+    single = [demand for demand in demands if isinstance(demand, OfPapers)]
+    if len(single) == len(demands):
+        return Tasks(demands, LossOfExamples([of_papers_apart(demand) for demand in single]), judged, notes)
+    return Tasks(demands, None, judged, notes)
+
+
+def _of_single(name: str, training_set: TrainingSet, plan: Plan, student: Student, teacher: Teacher | None) -> Demand:
+    if training_set.rankings and plan.loss != "distil":
+        return Listed(name, training_set, training_set.rankings, plan)
+    if teacher is not None and plan.loss == "distil":
+        return Distilled(name, training_set, {**training_set.papers, **training_set.queries}, student.dim, teacher, plan.seed)
+    kind = Labelled if training_set.task == "labels" else Measured
+    return kind(name, training_set, student.dim)
+
+
+def _of_pairs(
+    name: str, training_set: TrainingSet, examples: list[tuple[str, str, str]], plan: Plan, student: Student, teacher: Teacher | None
+) -> Demand:
+    if teacher is None:
+        return Ranked(name, training_set, examples, plan)
+    if plan.loss == "rank":
+        return Imitating(name, training_set, examples, plan, teacher)
+    return Distilled(name, training_set, dict.fromkeys(id for row in examples for id in row if id), student.dim, teacher, plan.seed)
+
+
+def _retrieval(training_set: TrainingSet, student: Student, queries: Sequence[str], papers: Sequence[str], qrels: Qrels) -> Retrieval:
+    def read(ids: Sequence[str]) -> dict[str, Reading]:
+        return {id: reading(training_set, student, id) for id in ids}
+
+    return Retrieval(read(queries), read(papers), qrels)
+
+
+def _of_library(sets: Sequence[TrainingSet], student: Student) -> OfLibrary:
+    """Each set's queries, looked for among all of its papers; a query that is a text stands for the paper that it is of."""
+    parts = []
+    for training_set in sets:
+        qrels: dict[str, dict[str, int]] = {}
+        paper_of: dict[str, str] = {}
+        for query, positive, _ in training_set.triplets:
+            qrels.setdefault(query, {})[positive] = 1
+            original = training_set.papers[positive].extra.get(ORIGINAL) or {}
+            paper_of[query] = str(original.get("id", positive)) if query in training_set.queries else query
+        parts.append((_retrieval(training_set, student, list(qrels), list(training_set.papers), qrels), paper_of))
+    return OfLibrary(parts)

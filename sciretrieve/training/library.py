@@ -1,0 +1,155 @@
+"""What is learned from: the papers of a corpus that are usable, with one of its columns: fields, keywords, a venue, a number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidRequest, UnknownName
+from ..evaluation.builders.cited_corpus import FIELDS, fields_in
+from ..files.schema import letters
+from ..papers.bibliographies import keywords
+from ..papers.corpora import Corpus
+from ..types import Mask
+from .held_out import HeldOut
+
+CITATION_COUNTS = ("citations", "ncitations", "citationcount", "citedbycount", "timescited", "numcitedby", "incitationscount")
+"""Columns with the number of a paper's citations, by their letters, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """What a column may say of a paper.
+
+    Attributes:
+        about: what it is called in messages.
+        names: the columns that it is recognised by, by their letters, best first.
+        read: what is made of a column's value; something empty where it says nothing.
+    """
+
+    about: str
+    names: tuple[str, ...]
+    read: Callable[[Any], Any]
+
+
+def _keywords(value: Any) -> tuple[str, ...]:
+    """Keywords in small letters, each once: a list, or a text with semicolons or commas between them."""
+    if isinstance(value, str) and value.lstrip()[:1] not in ("[", "{"):
+        names = keywords.listed(value)
+    else:
+        names = [" ".join(name.split()) for name in fields_in(value)]
+    return tuple(dict.fromkeys(filter(None, (name.lower() for name in names))))
+
+
+def _venue(value: Any) -> tuple[str, ...]:
+    return fields_in(str(value)) if value is not None else ()
+
+
+def _number(value: Any) -> float | None:
+    """A finite number, or None."""
+    if value is None or isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+FIELD = Attribute("fields", FIELDS, fields_in)
+KEYWORDS = Attribute("keywords", keywords.COLUMNS, _keywords)
+LABELS = Attribute("keywords or fields", (*keywords.COLUMNS, *FIELDS), _keywords)
+VENUE = Attribute("a venue", ("venue",), _venue)
+YEAR = Attribute("a year", ("year",), _number)
+CITATIONS = Attribute("a number of citations", CITATION_COUNTS, _number)
+NUMBER = Attribute("a number", (), _number)
+
+
+@dataclass(frozen=True)
+class Library:
+    """The papers of a corpus, by row.
+
+    Attributes:
+        corpus: where their texts are.
+        ids: (n,), in the corpus's order.
+        is_usable: which have a title and an abstract, and are not held out, (n,).
+        is_tested: which are held out, (n,).
+        values: what the column says of each, (n,); empty where no column was asked for.
+        column: that column's name; "" for none.
+    """
+
+    corpus: Corpus
+    ids: list[str]
+    is_usable: Mask
+    is_tested: Mask
+    values: list[Any]
+    column: str
+
+    @property
+    def left_out(self) -> int:
+        """How many papers are held out."""
+        return int(self.is_tested.sum())
+
+    def texts(self) -> Iterator[tuple[int, str, str, str]]:
+        """Row, id, title and abstract of each paper; the corpus is read."""
+        row = 0
+        for batch in self.corpus.batches():
+            for id, title, abstract in zip(*(batch.papers[name].to_pylist() for name in ("id", "title", "abstract")), strict=True):
+                yield row, id, title, abstract
+                row += 1
+
+
+def read_library(corpus: Corpus, held_out: HeldOut, attribute: Attribute | None = None, column: str | None = None) -> Library:
+    """Read a corpus once.
+
+    Args:
+        corpus: the corpus.
+        held_out: papers that are not usable.
+        attribute: what is read of each paper besides.
+        column: the column with that; by default recognised by name.
+
+    Raises:
+        UnknownName: there is no such column.
+        InvalidRequest: there are no papers, or no column says anything of the kind.
+    """
+    ids: list[str] = []
+    full: list[bool] = []
+    tested: list[bool] = []
+    found: dict[str, list[Any]] = {}
+    columns: dict[str, None] = {}
+    for batch in corpus.batches():
+        table = batch.papers
+        columns |= dict.fromkeys(table.column_names if len(table) else ())
+        first = len(ids)
+        ids += table["id"].to_pylist()
+        for id, title, abstract in zip(*(table[name].to_pylist() for name in ("id", "title", "abstract")), strict=True):
+            full.append(bool(title.strip() and abstract.strip()))
+            tested.append(held_out.has_paper(id, title))
+        for name in table.column_names if attribute else ():
+            if name == column or (attribute and column is None and letters(name) in attribute.names):
+                values = found.setdefault(name, [])
+                values += [None] * (first - len(values))
+                values += [attribute.read(value) for value in table[name].to_pylist()] if attribute else []
+    if not ids:
+        raise InvalidRequest(f"{corpus.name} holds no papers")
+    values, name = _best(found, attribute, column, list(columns)) if attribute else ([], "")
+    values += [None] * (len(ids) - len(values) if attribute else 0)
+    is_tested = np.array(tested)
+    return Library(corpus, ids, np.array(full) & ~is_tested, is_tested, values, name)
+
+
+def _best(found: Mapping[str, list[Any]], attribute: Attribute, column: str | None, columns: Sequence[str]) -> tuple[list[Any], str]:
+    """The values of the named column, or of the best that says anything."""
+    if column is not None and column not in columns:
+        raise UnknownName("column", column, columns)
+    ranked = sorted(found, key=lambda name: attribute.names.index(letters(name)) if letters(name) in attribute.names else -1)
+    for name in ranked:
+        if any(value not in (None, ()) for value in found[name]):
+            return found[name], name
+    if column is not None:
+        raise InvalidRequest(f"the column {column!r} says of no paper {attribute.about}")
+    raise InvalidRequest(f"no column says {attribute.about} of papers, among {', '.join(columns[:16])}; name it with `column`")

@@ -1,0 +1,75 @@
+"""A thousand made-up papers that say all that training sets are made of, and a training set as plain lists."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+PAPERS = 1000
+FIELDS = ("Physics", "Biology", "Art", "Law")
+WORDS = [
+    first + last for first in ("cor", "mel", "tas", "vin", "gor", "pel", "dan", "sul") for last in ("ax", "ide", "on", "um", "er", "ist")
+]
+
+
+@cache
+def library() -> list[dict[str, Any]]:
+    """Papers with sentences, keywords, authors, venues, years, counts and references. Some lack an abstract or any of these; some titles,
+    sentences and keywords are those of another paper, too."""
+    chance = random.Random(23)
+    rows: list[dict[str, Any]] = []
+    for place in range(PAPERS):
+        cited = {int(place * chance.random() ** 1.5) for _ in range(chance.randint(0, 8))} if place else set()
+        said = [" ".join(chance.choices(WORDS, k=chance.randint(3, 9))).capitalize() + "." for _ in range(chance.randint(1, 4))]
+        said += ["All of them agree with what was measured."] * (chance.random() < 0.1)
+        title = " ".join(chance.sample(WORDS, 5)).capitalize() if chance.random() < 0.95 else "A short note"
+        rows.append(
+            {
+                "id": f"p{place:04d}",
+                "title": title,
+                "abstract": "" if chance.random() < 0.1 else " ".join(said),
+                "fieldsOfStudy": chance.sample(FIELDS, chance.choice([0, 1, 1, 2])),
+                "keywords": [
+                    word.title() for word in chance.sample(WORDS[:20], chance.choice([0, 1, 2, 3])) + WORDS[20:21] * (place % 4 == 0)
+                ],
+                "authors": chance.sample([f"Ada {word.title()}" for word in WORDS], chance.choice([0, 1, 2])),
+                "venue": chance.choice([None, "Annals", "Letters", "Acta"]),
+                "year": chance.choice([None, *range(1990, 2021)]),
+                "citationCount": chance.choice([None, 0, 0, 1, 2, 5, 40]),
+                "references": [rows[other]["id"] for other in sorted(cited)],
+            }
+        )
+    return rows
+
+
+def usable(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The papers with a title and an abstract, by id."""
+    return {row["id"]: row for row in rows if row["title"] and row["abstract"]}
+
+
+def table(folder: Path, name: str) -> list[list[str]]:
+    """The lines of a set's table, without its header."""
+    with (folder / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file, delimiter="\t"))[1:]
+
+
+def by_id(path: Path) -> dict[str, dict[str, Any]]:
+    """The objects of a file of JSON Lines, by id; none is there twice."""
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert len({row["_id"] for row in rows}) == len(rows)
+    return {row["_id"]: row for row in rows}
+
+
+def facts(folder: Path) -> dict[str, Any]:
+    """How a set was made."""
+    read: dict[str, Any] = json.loads((folder / "training.json").read_text(encoding="utf-8"))
+    return read
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All files of a folder."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
