@@ -233,6 +233,8 @@ def _trained(
     for note in write_results(folder, trained, facts, course.rows):
         progress.note(note)
     for path in (*folder.rglob("*"), folder):
+        if path.is_file():  # libraries write some for their user's eyes alone
+            path.chmod((folder / FACTS).stat().st_mode)
         sync_file(path)
     if target.exists():
         remove(target)
