@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import InvalidRequest
+from ..errors import InvalidRequest, SciretrieveError
 from ..options import TrainingOptions
 from . import completing
 from .console import Console, interruptible, say
@@ -81,14 +81,26 @@ def train(
             configs = [replace(configs[0], output=output)]
         elif output is not None:
             raise InvalidRequest(f"{sets[0]} has several trainings, whose folders it names: leave out --output")
+    if len(configs) == 1:
+        _train(configs[0], _named(configs[0].output), console, overwrite=overwrite, tensorboard=tensorboard)
+        return
+    failed: dict[Path, SciretrieveError] = {}
     for number, config in enumerate(configs, 1):
         target = _named(config.output)
-        if len(configs) > 1:
-            console.note(f"training {number} of {len(configs)}: {target}")
-            if target.exists() and not overwrite:
-                console.note("it is done")
-                continue
-        _train(config, target, console, overwrite=overwrite, tensorboard=tensorboard)
+        console.note(f"training {number} of {len(configs)}: {target}")
+        if target.exists() and not overwrite:
+            console.note("it is done")
+            continue
+        try:
+            _train(config, target, console, overwrite=overwrite, tensorboard=tensorboard)
+        except SciretrieveError as error:  # the others go on
+            console.note(f"it failed: {error}")
+            failed[target] = error
+    if failed:
+        target, error = next(iter(failed.items()))
+        raise InvalidRequest(
+            f"{len(failed)} of {len(configs)} trainings failed, {target} because {error}; the same command tries them again, and no others"
+        )
 
 
 def _train(config: Config, target: Path, console: Console, *, overwrite: bool, tensorboard: bool) -> None:

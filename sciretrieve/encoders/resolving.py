@@ -18,7 +18,7 @@ from ..choices import POOLINGS, Metric
 from ..errors import CorruptData, InvalidRequest, UnknownName
 from .catalogue import ADAPTER_FILES, CATALOGUE, MODEL_FILES, TITLE_ABSTRACT, TITLE_SEP_ABSTRACT, same
 from .members import member_requests, members_of
-from .specs import EncoderRequest, EncoderSpec, Join, Part, Pooling, Side, Sides, joint_metric
+from .specs import EncoderRequest, EncoderSpec, Join, Kind, Part, Pooling, Side, Sides, joint_metric
 from .trained import ENCODER, base_of, trained_spec
 from .weights import REPOSITORY, obtain
 
@@ -79,6 +79,14 @@ def _ensemble(name: str, join: Join, members: Sequence[EncoderSpec]) -> EncoderS
 def is_path(name: str) -> bool:
     """Whether a name means a folder on this machine."""
     return name.startswith((".", "/", "~")) or Path(name).is_dir()
+
+
+def kinds_of(name: str) -> Mapping[Kind, str]:
+    """Which adapter, expert or code of an encoder reads which kind of benchmark, as the catalogue or a trained one's folder says."""
+    if name in CATALOGUE:
+        return CATALOGUE[name].kinds
+    is_trained = is_path(name) and (Path(name).expanduser() / ENCODER).is_file()
+    return resolve(EncoderRequest(name)).kinds if is_trained else {}
 
 
 def _base(request: EncoderRequest) -> EncoderSpec:

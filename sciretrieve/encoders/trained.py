@@ -72,8 +72,8 @@ def trained_spec(name: str, folder: Path, facts: Mapping[str, Any], base: Encode
         tasks, codes = tuple(map(str, facts["adapters"])), tuple(map(str, facts["codes"]))
         pooling, metric = facts["pooling"], facts["metric"]
         kinds = dict(facts.get("kinds", {}))
-        if pooling not in (*POOLINGS, "second") or metric not in METRICS or not set(kinds.values()) <= set(tasks):
-            raise ValueError(f"{pooling}, {metric}, or an adapter for {', '.join(kinds)}")
+        if pooling not in (*POOLINGS, "second") or metric not in METRICS or not set(kinds.values()) <= {*tasks, *codes}:
+            raise ValueError(f"{pooling}, {metric}, or an adapter or code for {', '.join(kinds)}")
         layout, parts = _files(folder, facts.get("layout"), tasks, base)
         return EncoderSpec(
             name=name,

@@ -9,6 +9,7 @@ from typing import Any
 from ..encoders import CATALOGUE as ENCODERS
 from ..encoders import CODES, members_of
 from ..encoders.members import joined
+from ..encoders.resolving import kinds_of
 from ..encoders.specs import Kind
 from .material import Material
 
@@ -87,7 +88,7 @@ def _task(encoder: str, kind: Kind) -> str | None:
     """The task of an encoder, or of each member of an ensemble, for a kind of benchmark."""
     if ensemble := members_of(encoder):
         return joined([_task(member, kind) for member in ensemble[1]])
-    return ENCODERS[encoder].kinds.get(kind) if encoder in ENCODERS else None
+    return kinds_of(encoder).get(kind)
 
 
 def _usual_task(encoder: str, kind: Kind, side: str) -> str | None:

@@ -1,14 +1,15 @@
 """Trainings as a file: TOML with `data`, `output` and the options of `sciretrieve train`; a study has several, which differ in a few.
 
 Of a study the file's own values hold for all; each table of `[[trainings]]` has a `name`, says what is other, and is trained into the
-folder of that name in `output`. With `seeds`, each is trained once a seed, into NAME/SEED. Paths start from the file's folder.
+folder of that name in `output`. With `seeds`, each is trained once a seed, into NAME/SEED. Paths start from the file's folder. A `base`
+that is the name of a training further up is what that one makes, of the same seed.
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -59,19 +60,24 @@ def read_configs(path: str | Path) -> list[Config]:
         return [_config(path, values)]
     if trainings is None:
         trainings = [{}]
-    elif not isinstance(trainings, list) or not all(isinstance(row, dict) and isinstance(row.get("name"), str) for row in trainings):
-        raise InvalidRequest(f"{path}: each table of [[trainings]] has a `name`")
+    elif not isinstance(trainings, list) or not trainings or not all(isinstance(row, dict) and _is_named(row) for row in trainings):
+        raise InvalidRequest(f"{path}: each table of [[trainings]] has a `name`, which is its folder's in `output`, and no `output`")
     names = [row["name"] for row in trainings if "name" in row]
     if repeated_name := next((name for name in names if names.count(name) > 1), None):
         raise InvalidRequest(f"{path}: two trainings have the name {repeated_name!r}")
-    if "output" not in values:
+    if not isinstance(values.get("output"), str):
         raise InvalidRequest(f"{path} has several trainings: name a folder for all of them with `output`")
     configs = []
+    made: dict[tuple[object, int | None], Path | None] = {}
     for row in trainings:
         for seed in seeds or [None]:
             changes = {name: value for name, value in row.items() if name != "name"} | ({} if seed is None else {"seed": seed})
             place = Path(values["output"], row.get("name", ""), "" if seed is None else str(seed))
-            configs.append(_config(path, {**values, **changes, "output": str(place)}))
+            config = _config(path, {**values, **changes, "output": str(place)})
+            if earlier := made.get((changes.get("base", values.get("base")), seed)):
+                config = replace(config, options=replace(config.options, base=str(earlier)))
+            made[row.get("name"), seed] = config.output
+            configs.append(config)
     return configs
 
 
@@ -95,6 +101,10 @@ def _config(path: Path, values: Mapping[str, Any]) -> Config:
         if type(options.get(name)) is int:
             options[name] = float(options[name])
     return Config(tuple(path.parent / item for item in data), path.parent / output if output else None, TrainingOptions(**options), formats)
+
+
+def _is_named(row: Mapping[str, Any]) -> bool:
+    return isinstance(row.get("name"), str) and bool(row["name"]) and "output" not in row
 
 
 def _from(folder: Path, name: str) -> str:

@@ -44,7 +44,7 @@ class TrainingSet:
         labels: the labels of each paper, one or more, by its id.
         targets: the number to predict of each paper, by its id.
         rankings: a teacher's scores of some papers for each query, by id; greater is better.
-        read_as: the format of its task, one of `FORMATS`, if it is not that of its form.
+        read_as: the format by which all of its texts are read, one of `FORMATS`, if that is not as its form has it.
     """
 
     task: SetTask
@@ -65,7 +65,7 @@ class TrainingSet:
     @property
     def formats(self) -> tuple[str, ...]:
         """All formats that its texts are read through: where queries are texts, papers have one of their own."""
-        return ("proximity", "adhoc_query") if self.asked == "adhoc_query" else (self.asked,)
+        return ("proximity", "adhoc_query") if self.queries and not self.read_as else (self.asked,)
 
 
 def ranking_labels(training_set: TrainingSet) -> TrainingSet:

@@ -64,8 +64,8 @@ def train(
         data: folders that `build_triplets` and the like made, or files of SciRepEval's.
         to: a new folder, or one that was begun.
         options: how; also as keyword arguments.
-        formats: through which format the papers of a set are read, by the set's name, where that is not its form's: "proximity",
-            "classification" or "regression". So sets of several forms can share an adapter or a code.
+        formats: through which format all texts of a set are read, by the set's name, where that is not as its form has it: "proximity",
+            "adhoc_query", "classification" or "regression". So sets of several forms can share an adapter or a code.
         overwrite: begin anew if a folder of that name was begun or is there.
         tensorboard: write the curves as events for TensorBoard, too, while it trains.
         progress: what is told how far it is; by default a bar where a person looks, False for none.

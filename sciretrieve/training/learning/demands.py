@@ -58,7 +58,7 @@ def split(ids: Iterable[str]) -> tuple[list[str], list[str]]:
 def reading(training_set: TrainingSet, reader: Readers, id: str) -> Reading:
     """How a paper or a text query of a set is read."""
     is_text = id in training_set.queries
-    format = reader.format_of(training_set.asked, is_text=is_text)
+    format = training_set.read_as or reader.format_of(training_set.asked, is_text=is_text)
     return format, reader.of_query(format, training_set.queries[id]) if is_text else reader.of_paper(format, training_set.papers[id])
 
 

@@ -11,7 +11,7 @@ from ....encoders.catalogue import MODEL_FILES
 from ....encoders.specs import EncoderSpec, Side
 from ....files.writing import write_json, write_whole
 from ...presets import Plan
-from .student import FORMATS, Student, chosen_formats, read_by
+from .student import FORMATS, PREDICTED, Student, chosen_formats, read_by
 
 
 class Whole(Student):
@@ -79,7 +79,8 @@ class Coded(Whole):
             paper_as_query=_coded(spec.sides.paper_as_query, of_papers),
             query=_coded(spec.sides.query, of_queries),
         )
-        return replace(spec, sides=sides, pooling="second", codes=tuple(FORMATS[name] for name in self.formats))
+        kinds = {kind: FORMATS[kind] for kind in PREDICTED if kind in self.formats}
+        return replace(spec, sides=sides, kinds=kinds, pooling="second", codes=tuple(FORMATS[name] for name in self.formats))
 
     def side(self, format: str, side: Side) -> Side:
         """See `Student`."""
