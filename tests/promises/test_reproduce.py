@@ -17,10 +17,13 @@ from sciretrieve.evaluation import find_benchmark
 from sciretrieve.evaluation.benchmark_catalogue import SUITES
 from sciretrieve.evaluation.matrix import read_plan
 from sciretrieve.options import Bm25Parameters
+from sciretrieve.training import PRESETS, read_configs
+from sciretrieve.training.forms import HEADERS
 from tests.evaluation.test_published import PAPERS, name_of, stored, stored_lines
 from tests.made_up import shared
 
-PAGE = (Path(__file__).parents[2] / "docs" / "reproduce.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE, STUDIES = (DOCS / "reproduce.md").read_text(encoding="utf-8"), DOCS / "studies"
 RESULTS = {
     "SciRepEval": ["2", "3", "4", "5", "7", "8", "10", "11"],
     "SciRepEval's first version": ["2", "3", "4", "5", "7", "9"],
@@ -62,6 +65,13 @@ def commands() -> list[list[str]]:
     lines += re.findall(r"`(sciretrieve [^`]+)`", PAGE)
     assert all(line.startswith("sciretrieve ") for line in lines)
     return [shlex.split(line, comments=True)[1:] for line in lines]
+
+
+@cache
+def trained_by_studies() -> set[str]:
+    """The folders that the studies write, from where they are run."""
+    configs = [config for path in STUDIES.iterdir() for config in read_configs(path)]
+    return {config.output.relative_to(STUDIES).as_posix() for config in configs if config.output}
 
 
 @cache
@@ -110,10 +120,12 @@ def test_a_command_can_be_typed(words: list[str]) -> None:
         command = command.commands[rest.pop(0)]
     given = command.make_context(command.name, rest).params
     for name in (given.get("benchmark"), given.get("name") if words[0] == "benchmarks" else None):
-        assert name is None or name in SUITES or find_benchmark(name)
+        assert name is None or name in SUITES or name in HEADERS or find_benchmark(name)
     encoder = given.get("encoder") or (given.get("name") if words[0] == "encoders" else None)
     for name in re.sub(r"^(mean|concat):", "", encoder or "").split("+"):
-        assert name in {"", "NAME", *ENCODERS}
+        assert name in {"", "NAME", *ENCODERS} or name in trained_by_studies()
+    if words[0] == "train":
+        assert all((STUDIES / name).is_file() for name in words[1:])
 
 
 @pytest.mark.parametrize("text", blocks("toml"))
@@ -159,6 +171,28 @@ def test_the_bm25_of_pmc_patients_is_said_with_its_parameters() -> None:
     """Elasticsearch's defaults, with which its authors' code indexes; a title's words count three times."""
     assert f"k1 {Bm25Parameters().k1} and b {Bm25Parameters().b}, which are ours, too" in sections()["SciMult", "6"].replace("\n", " ")
     assert "title^3" in sections()["SciMult", "6"]
+
+
+def test_what_trainings_cost_follows_from_what_the_table_says() -> None:
+    """Hours are operations over what the text says of each GPU; operations are tokens times those of a token."""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line.count("|") == 12]
+    costs = [row for row in rows if row[1].startswith(("`--like", "[")) and row[0] != "training"]
+    shares = [(989, 0.4), (312, 0.4), (130, 0.3)]
+    for teraflops, share in shares:
+        assert re.search(rf"at {share:.0%} of {teraflops}".replace("%", " %"), PAGE)
+    for row in costs:
+        tokens, each, total, *hours = (float(cell) for cell in row[5:])
+        assert total == pytest.approx(tokens * each / 1e3, rel=0.05), row
+        assert hours == pytest.approx([total * 1e6 / (teraflops * share * 3600) for teraflops, share in shares], rel=0.05), row
+    presets = {row[1].strip("`").removeprefix("--like "): row for row in costs if row[1].startswith("`")}
+    papers = {name for name in PRESETS if name not in ("own", "multi2spe-code")}
+    assert presets.keys() == papers
+    for name, row in presets.items():
+        assert (row[3], row[4]) == (f"{PRESETS[name].batch:,}", str(PRESETS[name].epochs))
+    studies = {re.findall(r"\(studies/(.*?)\)", row[1])[0]: row for row in costs if row[1].startswith("[")}
+    assert studies.keys() == {path.name for path in STUDIES.iterdir()}
+    for name, row in studies.items():
+        assert int(row[0].split()[0]) == len(read_configs(STUDIES / name))
 
 
 def is_within(figures: list[str], cells: tuple[str, ...]) -> bool:
