@@ -43,7 +43,7 @@ OWNED = {
     "safetensors": {"encoders", "training"},
     "tokenizers": {"encoders"},
     "lark": {"query"},
-    "matplotlib": {"files", "studies"},
+    "matplotlib": {"files", "studies", "training"},
     "textblob": {"studies"},
     "ray": {"lifecycle"},
     "charset_normalizer": {"papers"},
@@ -61,7 +61,7 @@ OWNED = {
 """The folders and modules of the root that may import a heavy library."""
 
 ROOT_NAMES = 26
-ARROWS = 171
+ARROWS = 174
 LINES = {
     "answers": 2000,
     "commands": 4500,
@@ -76,7 +76,7 @@ LINES = {
     "screening": 900,
     "storage": 2600,
     "studies": 1900,
-    "training": 2200,
+    "training": 5000,
 }
 """How large the house may be: names in the root, pairs of these of which one imports the other, and lines a folder. Who needs more,
 writes more here, so that growth is a decision."""
