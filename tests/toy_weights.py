@@ -277,6 +277,69 @@ def write_multi2spe(
     return state
 
 
+def write_aspire_biencoder(base: Path, path: Path, seed: int) -> dict[str, Any]:
+    """What ASPIRE's training code saves of its bi-encoder: a BERT with its pooler, and the layers' numbers."""
+    import torch
+
+    state = {f"bert_encoder.{name}": tensor for name, tensor in random_bert(seed).state_dict().items()}
+    state["bert_encoder.embeddings.position_ids"] = torch.arange(64)[None]
+    state["bert_layer_weights.weight"] = torch.randn(1, LAYERS + 1)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    torch.save(state, path)
+    write_tokenizer(base, bare=True)
+    bert_config().save_pretrained(base)
+    return state
+
+
+def write_oagbert(folder: Path, seed: int, *, version: str = "2", **settings: Any) -> dict[str, Any]:
+    """OAG-BERT as CogDL's archives have it: the weights of BertForPreTrainingPreLN with dual positions, and their settings."""
+    import torch
+
+    torch.manual_seed(seed)
+    facts: dict[str, Any] = {
+        "vocab_size": len(VOCABULARY) + 3,
+        "hidden_size": DIM,
+        "num_hidden_layers": LAYERS,
+        "num_attention_heads": HEADS,
+    }
+    facts |= {"intermediate_size": 2 * DIM, "hidden_act": "gelu", "max_position_embeddings": 64, "type_vocab_size": 8}
+    state = {}
+
+    def weight(name: str, *shape: int) -> None:
+        state[name] = torch.randn(*shape) * 0.3 + ("LayerNorm.weight" in name)
+
+    def linear(name: str, out: int, into: int) -> None:
+        weight(f"{name}.weight", out, into)
+        weight(f"{name}.bias", out)
+
+    def norm(name: str) -> None:
+        weight(f"{name}.weight", DIM)
+        weight(f"{name}.bias", DIM)
+
+    for table, count in {"word_embeddings": facts["vocab_size"], "position_embeddings": 64, "position_embeddings_second": 64}.items():
+        weight(f"bert.embeddings.{table}.weight", count, DIM)
+    weight("bert.embeddings.token_type_embeddings.weight", 8, DIM)
+    norm("bert.embeddings.LayerNorm")
+    norm("bert.encoder.FinalLayerNorm")
+    for layer in range(LAYERS):
+        where = f"bert.encoder.layer.{layer}"
+        for name in ("query", "key", "value"):
+            linear(f"{where}.attention.self.{name}", DIM, DIM)
+        linear(f"{where}.attention.output.dense", DIM, DIM)
+        norm(f"{where}.PreAttentionLayerNorm")
+        norm(f"{where}.PostAttentionLayerNorm")
+        linear(f"{where}.intermediate.dense_act", 2 * DIM, DIM)
+        linear(f"{where}.output.dense", DIM, 2 * DIM)
+    linear("bert.pooler.dense_act", DIM, DIM)
+    linear("cls.predictions.transform.dense_act", DIM, DIM)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
+    (folder / "bert_config.json").write_text(json.dumps(facts | settings))
+    (folder / "version").write_text(f"{version}\n")
+    torch.save(state, folder / "pytorch_model.bin")
+    return state
+
+
 def ids_of(tokenizer: Any, text: str, limit: int = 64) -> Any:
     """Token ids of one text, (1, length)."""
     return tokenizer(text, truncation=True, max_length=limit, return_tensors="pt")["input_ids"]

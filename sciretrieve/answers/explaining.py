@@ -5,7 +5,6 @@ And why a paper is not where it was expected: where it was lost, and what would 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,6 +16,7 @@ from ..matching.dense.exact import score
 from ..matching.late import QueryTokens
 from ..matching.lexical import Analyzer
 from ..matching.lexical.fields import in_words
+from ..matching.lexical.sentences import sentences
 from ..matching.lexical.written import joined_forms
 from ..matching.scope import Scope
 from ..matching.search import Probe
@@ -26,8 +26,6 @@ from ..query.narrowing import filters, operators
 from ..query.narrowing.demands import Combination, Expression, Words
 from ..types import Paper, Query, Rows, Vectors
 
-SENTENCE_END = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')\]])|(?<=[.!?][\"')\]]{2}))\s+(?=[\"'(\[]*[A-Z0-9])")
-NO_END = re.compile(r"(?:\b(?:e\.g|i\.e|cf|al|vs|Fig|Figs|Eq|Eqs|Ref|Refs|Dr|No|approx|resp|ca)\.|\b[A-Z]\.)[\"')\]]*$")
 WORDS_TO_TRY = 8
 """Words of a paper's title that are tried as additions to the query."""
 
@@ -189,17 +187,6 @@ def own_words(analyzer: Analyzer, text: str) -> dict[str, str]:
     forms = joined_forms(analyzer, [text], words.values())
     own = {term: forms[word] for term, word in words.items()}
     return {**dict(analyzer.joined(text, typed=True)), **own}
-
-
-def sentences(text: str) -> list[str]:
-    """The sentences of a text. Abbreviations and initials do not end one."""
-    sentence_parts: list[list[str]] = []
-    for part in SENTENCE_END.split(" ".join(text.split())):
-        if sentence_parts and NO_END.search(sentence_parts[-1][-1]):
-            sentence_parts[-1].append(part)
-        elif part:
-            sentence_parts.append([part])
-    return [" ".join(parts) for parts in sentence_parts]
 
 
 def _nearest_sentences(index: Index, probe: Probe, papers: Sequence[Paper]) -> list[str]:

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..matching.lexical import Analyzer
+from ..matching.lexical.sentences import sentences
 from ..query.index import Index
 from .answering import Answer
-from .explaining import sentences
 
 TOKEN = re.compile(r"\S+")
 PART = re.compile(r"[^\W_]+")

@@ -29,7 +29,7 @@ ADVANCED = {
     *("--id", "--title", "--abstract", "--year", "--venue", "--authors", "--strict", "--resume", "--shard-size", "--part"),
     *("--memory", "--recall", "--ef", "--nprobe", "--bm25", "--k1", "--b", "--lexical", "--late", "--fusion", "--alpha", "--rerank-depth"),
     *("--group", "--generation", "--distributed", "--address", "--debug", "--side", "--format-like", "--seed", "--split", "--cache"),
-    *("--embeddings", "--query-embeddings", "--scores", "--replay", "--matrix", "--changed"),
+    *("--embeddings", "--query-embeddings", "--scores", "--replay", "--matrix", "--runs", "--changed"),
 }
 """Options that few people need: a command's help shows them after the others."""
 

@@ -128,7 +128,7 @@ def show(
 
     request = EncoderRequest(name, adapter, query_adapter, pooling=pooling, template=template, query_template=query_template)
     spec = resolve(request)
-    encoder = _opened(request) if status(spec) == "ready" else None
+    encoder = _opened(request) if status(spec) == "ready" and not spec.pairing else None
     if encoder is not None:
         spec = replace(spec, max_length=encoder.max_length)
     rates = dict(encoder.rates()) if encoder is not None else {}
@@ -145,7 +145,13 @@ def show(
         rows += [(f"weights: {role}", f"{part.source}  [{part_status(part)}]") for role, part in spec.parts.items()]
         rows += _sides(spec)
         vector = {"mean": "mean of all token states", "cls": "the state of the first token", "second": "the state of the second token"}
-        rows.append(("vector", vector[spec.pooling] + (", scaled to unit length" if spec.normalise else "")))
+        pairing = {"closest": "their nearest sentences", "transport": "optimal transport of their sentences"}
+        if spec.pairing:
+            rows.append(
+                ("vector", f"of each sentence of an abstract, the mean of its token states; two papers compare by {pairing[spec.pairing]}")
+            )
+        else:
+            rows.append(("vector", vector[spec.pooling] + (", scaled to unit length" if spec.normalise else "")))
         rows.append(("reads", f"{spec.max_length} tokens"))
         rows += [("licence", spec.licence)] if spec.licence else []
         rows += [("measured here", f"{way}: {rate:,.0f} tokens a second") for way, rate in rates.items()]
@@ -168,11 +174,12 @@ def fetch(
     debug: Debug = False,
 ) -> None:
     """Download an encoder's weights now, and compile it, so that it works offline later."""
-    from ..encoders import EncoderRequest, golden_vectors, open_encoder
+    from ..encoders import EncoderRequest, golden_vectors, open_encoder, open_sentence_encoder
 
     console = Console(quiet)
     request = EncoderRequest(name, adapter, query_adapter, pooling=pooling, template=template, query_template=query_template)
-    encoder = open_encoder(request, device="cpu")
+    sentences = open_sentence_encoder(name, device="cpu") if request == EncoderRequest(name) else None
+    encoder = sentences or open_encoder(request, device="cpu")
     golden_vectors(encoder)  # runs every side once
     console.note(f"{encoder.name} is ready: {encoder.dim} dimensions, {encoder.precision}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ..errors import InvalidRequest
+from ..errors import InvalidRequest, NotFound
 from ..options import EvaluationOptions, Measures, Split
 from ..wording import counted, in_bytes
 from . import completing
@@ -66,6 +67,14 @@ def evaluate(
         Path | None,
         typer.Option("--matrix", metavar="FILE", help="A TOML file of systems and benchmarks; runs those missing in -o."),
     ] = None,
+    runs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--runs",
+            metavar="NAME=DIR,DIR",
+            help="Show saved results of several trainings (-o; DIR may be a pattern) as one system. Repeat it for other systems.",
+        ),
+    ] = None,
     distributed: Distributed = None,
     address: Address = None,
     format: PlainFormatOption = "table",
@@ -76,15 +85,22 @@ def evaluate(
 
     Prints its figures, with 95 % intervals, between the published ones.
 
-    Or score any run on any judgements with --run and --qrels; or compute the figures of a receipt again with --replay.
+    Or score any run on any judgements with --run and --qrels; or compute the figures of a receipt again with --replay; or join the results
+    of several trainings with --runs: means, deviations, and whether systems differ.
     """
     from .. import evaluation
 
     console = Console(quiet)
-    is_one_index = (options.index is None) != (replay is None) and run is None and matrix is None
+    is_one_index = (options.index is None) != (replay is None) and run is None and matrix is None and not runs
     if distributed is not None and not is_one_index:
         raise InvalidRequest("a cluster searches one index: name it with --index, or a receipt of it with --replay")
     with interruptible(console, "what was encoded is kept, and the same command resumes it"):
+        if runs:
+            if benchmark is not None:
+                raise InvalidRequest(f"--runs joins results that are saved; leave out {benchmark}, or write --runs before each system")
+            joined = evaluation.compare_trainings(_systems(runs), options.measures)
+            say([json.dumps(joined.as_json(), ensure_ascii=False, indent=1)] if format == "json" else joined.lines())
+            return
         if run is not None or qrels is not None:
             if run is None or qrels is None:
                 raise InvalidRequest("a run is scored on judgements: give both --run and --qrels")
@@ -126,6 +142,28 @@ def evaluate(
         say([json.dumps(report.as_json(), ensure_ascii=False, indent=1)] if format == "json" else report.lines())
         if output is not None:
             console.note(f"run, per-query scores, report and receipt: {output}")
+
+
+def _systems(runs: Sequence[str]) -> dict[str, list[Path]]:
+    """What --runs names: system -> the places of its results. Raises InvalidRequest, NotFound."""
+    systems: dict[str, list[Path]] = {}
+    for text in runs:
+        name, _, places = text.partition("=")
+        if not name or not places or name in systems:
+            twice = f"{name} is named twice" if name in systems else f"{text!r} names no system with its results"
+            raise InvalidRequest(f"{twice}; write --runs NAME=DIR,DIR for each system, once")
+        systems[name] = [path for place in places.split(",") for path in _matching(place)]
+    return systems
+
+
+def _matching(place: str) -> list[Path]:
+    """The paths that a pattern means, which no shell expands behind NAME=; a path as it is."""
+    if Path(place).exists() or not glob.has_magic(place):
+        return [Path(place)]
+    paths = [Path(path) for path in sorted(glob.glob(place))]  # noqa: PTH207 (Path.glob takes no absolute patterns)
+    if not paths:
+        raise NotFound(f"nothing is called {place}")
+    return paths
 
 
 def _matrix(path: Path, output: Path | None, cache: str | Path, console: Console) -> None:
@@ -250,11 +288,13 @@ def fetch(
 
 def _suite_facts(suite: Suite) -> dict[str, object]:
     groups = dict.fromkeys(figure.group for figure in suite.figures if figure.group)
+    means = [f"the mean of {len(suite.figures)} figures"] if suite.overall else []
+    means += [f"{'' if means else 'the mean '}of those of each group: {', '.join(groups)}"] if groups else []
     return {
         "name": suite.name,
         "task": suite.task,
         "benchmarks": list(suite.benchmarks),
-        "average": f"the mean of {len(suite.figures)} figures" + (f", and of those of each group: {', '.join(groups)}" if groups else ""),
+        "average": ", and ".join(means),
         "files": "a folder with the files of each benchmark in it or below it, as `benchmarks fetch` makes it",
         "source": suite.source,
     }

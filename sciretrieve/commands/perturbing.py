@@ -62,10 +62,9 @@ def robustness(
     Asks dense, BM25 and hybrid search with titles, and with 32 kinds of changed papers, from other letter case to deleted nouns; prints how
     many find their paper and its neighbours, with the rows that Singh and Singh published in 2022.
     """
-    from ..files.figures import check_plot
     from ..files.writing import write_json, write_whole
     from ..studies.perturbation import robustness as study_robustness
-    from ..studies.perturbation.plots import plots
+    from ..studies.perturbation.plots import check_plots, plots
     from ..studies.perturbation.report import markdown
     from ..studies.perturbation.study import LIMIT
 
@@ -78,7 +77,7 @@ def robustness(
         if output.exists() and not output.is_dir():
             raise InvalidRequest(f"{output} is a file; name a directory for the report")
         output.mkdir(parents=True, exist_ok=True)
-        check_plot(output / "classes.svg")
+        check_plots(output)
     console = Console(quiet)
     with interruptible(console, "nothing is kept"):
         study = study_robustness(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from contextlib import AbstractContextManager
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +17,9 @@ from .console import Console, interruptible, say
 from .parameters import Data, Debug, PlainFormatOption, Quiet
 from .signatures import takes_options
 
+if TYPE_CHECKING:
+    from ..training import Config, Trained
+
 
 @takes_options
 def train(
@@ -23,7 +27,7 @@ def train(
         list[Path] | None,
         typer.Argument(
             metavar="DATA",
-            help="Training sets, each a task: folders of `benchmarks build`, or SciRepEval's files; or one .toml file that names them.",
+            help="Training sets, each a task: folders of `benchmarks build`, SciRepEval's files; or a .toml file of a training or a study.",
         ),
     ] = None,
     output: Annotated[
@@ -37,6 +41,9 @@ def train(
     ] = None,
     options: TrainingOptions = TrainingOptions(),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Begin anew, and replace the folder if it exists.")] = False,
+    tensorboard: Annotated[
+        bool, typer.Option("--tensorboard", help="Write the curves for TensorBoard, too, in DIR.partial/tensorboard while it trains.")
+    ] = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -50,31 +57,73 @@ def train(
 
     Interrupt it whenever you like: the same command goes on, and loses half a minute at most.
     """
-    from ..training import gain, next_command, read_config, train_for_index
-    from ..training import train as run
+    from ..training import Config, next_command, read_configs, train_for_index
 
     console = Console(quiet)
     sets: list[Path] = list(data or [])
     if bool(sets) == (from_index is not None):
         raise InvalidRequest("name what to train on: training sets, or an index with --from-index, which brings its own; one of the two")
-    if sets and sets[0].suffix == ".toml":
+    if from_index is not None:
+        target = _named(output)
+        with _kept(console, target):
+            trained = train_for_index(from_index, target, options, overwrite=overwrite, tensorboard=tensorboard, progress=console)
+        _say(trained)
+        console.note(f"next: {next_command(from_index, target)}")
+        return
+    configs = [Config(tuple(sets), output, options)]
+    if sets[0].suffix == ".toml":
         if len(sets) > 1 or options != TrainingOptions():
             raise InvalidRequest(
                 "a .toml file says all of a training: write data and options into it, and give --output and --overwrite alone"
             )
-        config = read_config(sets[0])
-        sets, output, options = list(config.data), output or config.output, config.options
+        configs = read_configs(sets[0])
+        if len(configs) == 1 and output is not None:
+            configs = [replace(configs[0], output=output)]
+        elif output is not None:
+            raise InvalidRequest(f"{sets[0]} has several trainings, whose folders it names: leave out --output")
+    for number, config in enumerate(configs, 1):
+        target = _named(config.output)
+        if len(configs) > 1:
+            console.note(f"training {number} of {len(configs)}: {target}")
+            if target.exists() and not overwrite:
+                console.note("it is done")
+                continue
+        _train(config, target, console, overwrite=overwrite, tensorboard=tensorboard)
+
+
+def _train(config: Config, target: Path, console: Console, *, overwrite: bool, tensorboard: bool) -> None:
+    """Train one encoder, and say what it gained."""
+    from ..training import train as run
+
+    with _kept(console, target):
+        trained = run(
+            config.data,
+            target,
+            config.options,
+            formats=config.formats,
+            overwrite=overwrite,
+            tensorboard=tensorboard,
+            progress=console,
+        )
+    _say(trained)
+
+
+def _named(output: Path | None) -> Path:
     if output is None:
         raise InvalidRequest("name a folder for the encoder with --output")
-    with interruptible(console, f"finished work is kept in {output}.partial, and the same command goes on"):
-        if from_index is not None:
-            trained = train_for_index(from_index, output, options, overwrite=overwrite, progress=console)
-        else:
-            trained = run(sets, output, options, overwrite=overwrite, progress=console)
-    end = f"; {trained.stopped}" if trained.stopped else ""
-    say([gain(trained), f"{trained.folder}: weights of step {trained.best_step:,} of {trained.steps:,}{end}"])
-    if from_index is not None:
-        console.note(f"next: {next_command(from_index, output)}")
+    return output
+
+
+def _kept(console: Console, target: Path) -> AbstractContextManager[None]:
+    return interruptible(console, f"finished work is kept in {target}.partial, and the same command goes on")
+
+
+def _say(trained: Trained) -> None:
+    from ..training import gain
+
+    if not trained.rank:  # of several processes the first one speaks
+        end = f"; {trained.stopped}" if trained.stopped else ""
+        say([gain(trained), f"{trained.folder}: weights of step {trained.best_step:,} of {trained.steps:,}{end}"])
 
 
 def leakage(

@@ -20,6 +20,7 @@ from .late import encode_packed, has_tokens, late, late_by_default, packing_of
 from .members import member_requests, members_of
 from .quantising import SAMPLE, Receipt, check_int8, in_int8, quantise
 from .resolving import resolve
+from .sentences import encode_sentences, open_sentence_encoder, pieces
 from .specs import EncoderRequest, EncoderSpec
 from .stored import PREFIX, StoredVectors
 from .text_encoder import TextEncoder, from_identity
@@ -76,7 +77,13 @@ def open_encoder(request: EncoderRequest, precision: Precision = "auto", device:
     if ensemble := members_of(name):
         join, names = ensemble
         return Ensemble(request, join, [open_encoder(member, precision, device) for member in member_requests(request, names)])
-    return TextEncoder(resolve(request), request, precision, device)
+    spec = resolve(request)
+    if spec.pairing:
+        raise InvalidRequest(
+            f"{name} compares papers sentence by sentence and has no single vector of one, so it only reranks: "
+            f"`search --rerank {name}`, or `open_reranker({name!r})` in Python"
+        )
+    return TextEncoder(spec, request, precision, device)
 
 
 def moved_encoder(name: str, identity: Mapping[str, Any], device: Device = "cpu") -> Encoder:
@@ -121,6 +128,7 @@ __all__ = [
     "check_int8",
     "compared",
     "encode_packed",
+    "encode_sentences",
     "golden_vectors",
     "has_tokens",
     "in_int8",
@@ -131,7 +139,9 @@ __all__ = [
     "moved_encoder",
     "open_cross_encoder",
     "open_encoder",
+    "open_sentence_encoder",
     "packing_of",
+    "pieces",
     "quantise",
     "read_golden",
     "reopen_encoder",

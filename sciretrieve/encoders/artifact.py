@@ -117,6 +117,10 @@ class Artifact:
         words = [word for word, id in zip(encoding.word_ids, encoding.ids, strict=True) if id not in idle]
         return ["" if word is None else text[slice(*ends[word])] for word in words]
 
+    def lengths(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
+        """How many tokens each text has by itself, without special ones around it, (texts,)."""
+        return np.array([len(item) for item in self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)], np.int64)
+
     def tokenise(self, texts: Sequence[Text], budget: int) -> Tokens:
         """Turn texts, or pairs, into batches for this model."""
         return tokenise(self._tokenizer, texts, budget=budget, padding=int(self._facts["padding"]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from .specs import EncoderSpec, Kind, Layout, Part, Side, Sides
+from .specs import EncoderSpec, Kind, Layout, Pairing, Part, Side, Sides
 
 MODEL_FILES = (
     "config.json",
@@ -25,6 +25,8 @@ OSTENDORFF = "Ostendorff et al. 2022, Neighborhood Contrastive Learning for Scie
 SINGH = "Singh et al. 2023, SciRepEval: A Multi-Format Benchmark for Scientific Document Representations, EMNLP"
 ZHANG = "Zhang et al. 2023, Pre-training Multi-task Contrastive Learning Models for Scientific Literature Understanding, EMNLP Findings"
 SEOH = "Seoh et al. 2023, Encoding Multi-Domain Scientific Papers by Ensembling Multiple CLS Tokens, arXiv:2309.04333"
+MYSORE = "Mysore et al. 2022, Multi-Vector Models with Textual Guidance for Fine-Grained Scientific Document Similarity, NAACL"
+LIU = "Liu et al. 2022, OAG-BERT: Towards a Unified Backbone Language Model for Academic Knowledge Services, KDD"
 BELTAGY = "Beltagy et al. 2019, SciBERT: A Pretrained Language Model for Scientific Text, EMNLP"
 GU = "Gu et al. 2021, Domain-Specific Language Model Pretraining for Biomedical Natural Language Processing, ACM Trans. Comput. Healthcare"
 YASUNAGA = "Yasunaga et al. 2022, LinkBERT: Pretraining Language Models with Document Links, ACL"
@@ -100,12 +102,38 @@ def _checkpoint(file: str, sha256: str) -> Part:
     return Part("yuz9yuz/SciMult", (file,), sha256={file: sha256})
 
 
+def _aspire_biencoder(name: str, about: str, base: str) -> tuple[EncoderSpec, EncoderSpec]:
+    """ASPIRE's model of one vector (SPECTER-CoCite): as on the hub, and with the layers' weights, which only its authors' archive has."""
+    on_hub = _specter_like(f"aspire-biencoder-{name}", f"{about}, without the layers' weights", f"allenai/aspire-biencoder-{name}", MYSORE)
+    folder = f"aspire-biencoder-{name}-full"
+    archive = f"https://ai2-s2-research.s3.us-west-2.amazonaws.com/aspire/{folder}.zip"
+    checkpoint = Part(folder, ("model_cur_best.pt",), note=f"unpack it from {archive}")
+    parts = {"base": Part(base, VOCABULARY_FILES), "checkpoint": checkpoint}
+    return on_hub, replace(on_hub, name=folder, about=f"{about}, the weighted sum of all layers", layout="mixed", parts=parts)
+
+
+def _aspire(name: str, about: str, repository: str, pairing: Pairing) -> EncoderSpec:
+    """ASPIRE's model of a vector a sentence: 500 tokens of title and abstract, and [CLS] and [SEP] around them."""
+    spec = _specter_like(name, f"{about}, as a reranker", f"allenai/aspire-contextualsentence-{repository}", MYSORE)
+    sides = same("{title} {sep} {abstract}", "{sep} {text}")
+    return replace(spec, layout="sentences", sides=sides, pooling="mean", max_length=502, pairing=pairing)
+
+
+def _oagbert(name: str, about: str) -> EncoderSpec:
+    """OAG-BERT without entities: title and abstract as one span of text."""
+    files = ("bert_config.json", "pytorch_model.bin", "vocab.txt", "version")
+    home = "its authors' models on ModelScope, https://www.modelscope.cn/profile/shawliu9"
+    part = Part(name, files, note=f"get it from {home}")
+    return EncoderSpec(name, about, "oagbert", {"base": part}, same(TITLE_ABSTRACT), "mean", False, "cosine", 512, LIU)
+
+
 def _unreleased(folder: str, file: str) -> Part:
     return Part(folder, (file,), note="its authors have not released it; train it with their code")
 
 
 SCIREPEVAL_ADAPTERS = {code: Part(f"allenai/scirepeval_adapters_{code[1:4].lower()}", ADAPTER_FILES) for code in CODES}
 SCINCL = Part("malteos/scincl", MODEL_FILES)
+SCIBERT = "allenai/scibert_scivocab_uncased"
 PUBMEDBERT = "microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract"
 """Its name on the hub since 2023; before, BiomedNLP-PubMedBERT-base-uncased-abstract."""
 EMBEDDED_LICENCE = "Apache-2.0"
@@ -196,9 +224,7 @@ ROWS = (
     _specter_like("specter2-base", "SPECTER2 without an adapter: what the adapters improve on", "allenai/specter2_base", SINGH),
     _specter_like("specter", "SPECTER: SciBERT trained on citations", "allenai/specter", COHAN),
     _specter_like("scincl", "SciNCL: SPECTER with citation neighbours as positives and negatives", "malteos/scincl", OSTENDORFF),
-    _specter_like(
-        "scibert", "SciBERT: the language model under most of these, untrained for retrieval", "allenai/scibert_scivocab_uncased", BELTAGY
-    ),
+    _specter_like("scibert", "SciBERT: the language model under most of these, untrained for retrieval", SCIBERT, BELTAGY),
     _specter_like(
         "scibert-cased",
         "SciBERT with its cased vocabulary, read in small letters, as Singh and Singh (2022) did",
@@ -222,6 +248,12 @@ ROWS = (
         ),
         pooling="mean",
         max_length=128,
+    ),
+    _oagbert("oagbert-v2", "OAG-BERT: a language model that saw papers' authors, venues and fields; a baseline of SciMult's"),
+    replace(
+        _oagbert("oagbert-v2-sim", "OAG-BERT trained to tell whether two papers have an author in common"),
+        pooling="cls",
+        normalise=True,
     ),
     EncoderSpec(
         name="contriever",
@@ -282,6 +314,13 @@ ROWS = (
         "pals",
         {"base": Part("allenai/scirepeval_pals", MODEL_FILES)},
     ),
+    *_aspire_biencoder("compsci-spec", "ASPIRE's SPECTER trained on co-citations in computer science", "allenai/specter"),
+    *_aspire_biencoder("biomed-spec", "ASPIRE's SPECTER trained on co-citations in biomedicine", "allenai/specter"),
+    *_aspire_biencoder("biomed-scib", "ASPIRE's SciBERT trained on co-citations in biomedicine", SCIBERT),
+    _aspire("aspire-ts-compsci", "ASPIRE in computer science, by the nearest sentences of two papers", "singlem-compsci", "closest"),
+    _aspire("aspire-ts-biomed", "ASPIRE in biomedicine, by the nearest sentences of two papers", "singlem-biomed", "closest"),
+    _aspire("aspire-ot-compsci", "ASPIRE in computer science, by optimal transport of sentences", "multim-compsci", "transport"),
+    _aspire("aspire-ot-biomed", "ASPIRE in biomedicine, by optimal transport of sentences", "multim-biomed", "transport"),
     replace(
         CONTROL_CODES,
         name="scirepeval-ensemble",
@@ -331,7 +370,7 @@ ROWS = (
         about="Multi2SPE: SciBERT with several [CLS] tokens and linear layers for each, summed",
         layout="multi2spe",
         parts={
-            "base": Part("allenai/scibert_scivocab_uncased", VOCABULARY_FILES),
+            "base": Part(SCIBERT, VOCABULARY_FILES),
             "checkpoint": _unreleased("multi2spe", "multi2spe.ckpt"),
         },
         sides=same(TITLE_ABSTRACT),

@@ -77,7 +77,7 @@ def load_model(spec: EncoderSpec, task: str, folders: Mapping[str, Path], late: 
 
     with silence():
         loaded_model = LOADERS[spec.layout](folders, spec, task)
-    model = pooled(loaded_model.model, spec.pooling, spec.normalise, late)
+    model = pooled(loaded_model.model, spec.pooling, spec.normalise, late, unit=not spec.pairing)
     tokenizer = loaded_model.tokenizer
     padding = tokenizer.padding["pad_id"] if tokenizer.padding else None
     if padding is None:
@@ -93,7 +93,8 @@ def load_model(spec: EncoderSpec, task: str, folders: Mapping[str, Path], late: 
         "late": late,
     }
     if late:
-        facts["idle"] = _idle(tokenizer, padding, loaded_model.separator)
+        # sentences are of all their tokens
+        facts["idle"] = [] if spec.pairing else _idle(tokenizer, padding, loaded_model.separator)
     return model, facts, tokenizer
 
 
@@ -117,11 +118,11 @@ def _trim_if_exact(model: Any, reference_vectors: Vectors, tokenizer_file: Path,
     return True
 
 
-def pooled(model: Any, pooling: Pooling, normalise: bool, late: bool = False) -> Any:
+def pooled(model: Any, pooling: Pooling, normalise: bool, late: bool = False, *, unit: bool = True) -> Any:
     """A module that pools a model's token states, in fp32 regardless of the model's own precision.
 
     It takes ids and mask, (texts, length), and gives vectors, (texts, dim); for `late` interaction also the states as they are pooled,
-    (texts, length, dim), each scaled to unit length.
+    (texts, length, dim), each scaled to unit length if they are `unit`.
     """
     import torch
 
@@ -138,7 +139,9 @@ def pooled(model: Any, pooling: Pooling, normalise: bool, late: bool = False) ->
             else:
                 vectors = states[:, 0 if pooling == "cls" else 1]
             vectors = torch.nn.functional.normalize(vectors, dim=-1) if normalise else vectors
-            return (vectors, torch.nn.functional.normalize(states, dim=-1)) if late else vectors
+            if not late:
+                return vectors
+            return vectors, torch.nn.functional.normalize(states, dim=-1) if unit else states
 
     return Pooled().eval()
 

@@ -21,12 +21,14 @@ from ..protocols import Encoder
 from ..types import Paper, Query, Vectors
 from . import encoder_cache
 from .late import encode_packed
+from .sentences import encode_sentences, pieces
+from .text_encoder import TextEncoder
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
 LOG = logging.getLogger(__name__)
-Item = TypeVar("Item", Paper, Query)
+Item = TypeVar("Item", Paper, Query, tuple[str, ...])
 Result = TypeVar("Result")
 LOOKUP_SIZE = 512
 """Texts that are looked up, or stored, at a time."""
@@ -65,6 +67,19 @@ class RememberingEncoder:
         way = hashlib.sha256(packing.array().tobytes()).digest()
         packed = self._remembered(papers, [_key("paper", paper) + way for paper in papers], encode)
         return [np.frombuffer(data, np.uint8).reshape(-1, packing.bytes) for data in packed]
+
+    def sentence_vectors(self, papers: Sequence[Paper]) -> list[Vectors]:
+        """The vectors of each paper's sentences, (sentences, dim) float32; for an encoder of sentences, see `encode_sentences`."""
+        encoder = self._encoder
+        assert isinstance(encoder, TextEncoder)
+
+        def encode(parts: Sequence[tuple[str, ...]]) -> list[bytes]:
+            return [vectors.tobytes() for vectors in encode_sentences(encoder, parts)]
+
+        parts = [pieces(paper) for paper in papers]
+        # a text that is split otherwise is something else
+        keys = [hashlib.sha256("\0".join(part).encode("utf-8", "surrogatepass")).digest() for part in parts]
+        return [np.frombuffer(data, np.float32).reshape(-1, encoder.dim) for data in self._remembered(parts, keys, encode)]
 
     def _look_up_or_encode(self, items: Sequence[Item], keys: Sequence[bytes], encode: Callable[[Sequence[Item]], Vectors]) -> Vectors:
         if self._encoder.identity()["layout"] == "vectors":  # these are looked up by id, and are in a file already

@@ -50,7 +50,7 @@ def resolve(request: EncoderRequest) -> EncoderSpec:
         if name is not None:
             spec = _with_adapter(spec, option, name)
     if request.pooling is not None:
-        if spec.layout not in ("adapters", "packed", "transformers") or spec.codes:
+        if spec.layout not in ("adapters", "oagbert", "packed", "transformers") or spec.codes:
             raise InvalidRequest(f"{spec.name} makes vectors in a way of its own, which `pooling` cannot change; leave it out")
         spec = replace(spec, pooling=request.pooling)
     for option, template, fields in (
@@ -98,7 +98,7 @@ def _base(request: EncoderRequest) -> EncoderSpec:
         raise UnknownName("encoder", name, CATALOGUE)
     for spec in CATALOGUE.values():
         adapters = {part.source for role, part in spec.parts.items() if role != "base"}
-        if spec.layout == "transformers" and not spec.members and spec.parts["base"].source == name:
+        if spec.layout in ("transformers", "sentences") and not spec.members and spec.parts["base"].source == name:
             return replace(spec, name=name)
         if spec.layout == "adapters" and name in adapters:
             base = spec.parts["base"].source

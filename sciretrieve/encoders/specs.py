@@ -15,11 +15,16 @@ from ..choices import SIDES, Metric, PoolingName, SideName, check_types
 Pooling = Literal["mean", "cls", "second"]
 """Token states to one vector: their mean over the attention mask, the first ([CLS]), or the one after it (a control code's)."""
 
-Layout = Literal["transformers", "adapters", "fusion", "pals", "scimult", "instructed", "multi2spe", "packed", "cross"]
+Layout = Literal[
+    "transformers", "adapters", "fusion", "pals", "scimult", "instructed", "multi2spe", "packed", "mixed", "oagbert", "sentences", "cross"
+]
 """How the files are laid out, which decides the module of `layouts` that reads them."""
 
 Join = Literal["mean", "concat"]
 """How an ensemble makes one vector of its members': their mean, or all of them, one after the other, each scaled to unit length."""
+
+Pairing = Literal["closest", "transport"]
+"""How the sentences of two papers make one score: `matching.sentence_pairs` has a function for each."""
 
 FIELD_SEPARATOR = "\x1e"
 """Stands in a text where one of its fields ends and the next begins; the encoder reads its tokenizer's separator there. It is Unicode's
@@ -121,6 +126,7 @@ class EncoderSpec:
         kinds: the task for each kind of benchmark that its sides do not fit as they are; empty where they fit every kind.
         codes: control codes, one of which each text begins with, chosen as adapters are.
         late: whether late interaction is part of the default, because it was measured to be a gain, see docs/quality.md.
+        pairing: how two papers' sentences are compared, of a model that has a vector of each and none of a paper; "" for others.
         licence: that of the weights, where a package that we depend on brings them.
     """
 
@@ -140,6 +146,7 @@ class EncoderSpec:
     kinds: Mapping[Kind, str] = field(default_factory=dict)
     codes: tuple[str, ...] = ()
     late: bool = False
+    pairing: Pairing | Literal[""] = ""
     licence: str = ""
 
     def roles(self, task: str) -> tuple[str, ...]:

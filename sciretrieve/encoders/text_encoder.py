@@ -227,7 +227,7 @@ class TextEncoder:
         """How many tokens of a text it reads, special ones included: those of its spec that the model has positions for."""
         if self._known_hashes is not None or self.spec.layout == "packed":
             return self.spec.max_length  # the spec is of an index, and this length too; or of files that never change
-        config = settings_in(self.folders["base"] / "config.json")
+        config = settings_in(self.folders["base"] / ("bert_config.json" if self.spec.layout == "oagbert" else "config.json"))
         return min(self.spec.max_length, positions(config) or self.spec.max_length)
 
     @property

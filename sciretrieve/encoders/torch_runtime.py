@@ -111,7 +111,8 @@ class TorchRuntime:
         if self._artifact.trimmed:
             trim(pooled_model.model)
         states = pooled_model.model.to(torch.bfloat16 if self.precision == "bf16" else torch.float32)
-        return pooled(states, weights.spec.pooling, weights.spec.normalise, self._artifact.late).to(self._device)
+        spec = weights.spec
+        return pooled(states, spec.pooling, spec.normalise, self._artifact.late, unit=not spec.pairing).to(self._device)
 
     def _forward(self, model: Any, tokens: Tokens, read: TokenReader, advance: Advance) -> tuple[Vectors, list[Any]]:
         import torch

@@ -8,6 +8,7 @@ from .modes import ModesReport, evaluate_modes
 from .reports import Report
 from .requests import evaluate, replay, score_run
 from .suites import SuiteReport, evaluate_suite
+from .trainings import TrainingsReport, compare_trainings
 
 __all__ = [
     "CATALOGUE",
@@ -17,6 +18,8 @@ __all__ = [
     "Report",
     "Suite",
     "SuiteReport",
+    "TrainingsReport",
+    "compare_trainings",
     "evaluate",
     "evaluate_modes",
     "evaluate_suite",

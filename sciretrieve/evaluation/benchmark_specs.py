@@ -100,6 +100,10 @@ class Suite:
         source: the paper, and the tables that have its averages.
         figures: what is averaged, each with the same weight.
         apart: the name of a figure that its format is also averaged without; "" for none.
+        decimals: of the published averages.
+        overall: whether the paper averages all figures, too.
+        compared: the benchmarks whose vectors a requested metric compares; of a suite without any, no metric can be requested.
+        against: the published system that averages are also given relative to; "" for none.
     """
 
     name: str
@@ -107,6 +111,10 @@ class Suite:
     source: str
     figures: tuple[Figure, ...]
     apart: str = ""
+    decimals: int = 2
+    overall: bool = True
+    compared: tuple[str, ...] = ()
+    against: str = ""
 
     @property
     def benchmarks(self) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from ..wording import counted
 from .benchmark_catalogue import find_benchmark
 from .benchmark_reading import read, texts
 
+LEVEL = 0.05
 TINY = 1e-9
 """Below it, what the studentized range's integral gives is not to be relied on."""
 
@@ -48,11 +50,11 @@ class RunComparison:
 
     def as_good_as_the_best(self, measure: str) -> list[str]:
         """The best run and those that Tukey's test does not tell from it, the best first; empty for two runs."""
-        if measure not in self.variances:
-            return []
-        order = sorted(range(len(self.names)), key=lambda run: -self.means[run][measure])
-        row = self.variances[measure].p_of_pairs[order[0]]
-        return [self.names[run] for run in order if row[run] >= 0.05]
+        return as_good_as_the_best(self.variances[measure], self.names, self.means_of(measure)) if measure in self.variances else []
+
+    def means_of(self, measure: str) -> list[float]:
+        """One measure's mean of each run."""
+        return [row[measure] for row in self.means]
 
 
 def compare_runs(
@@ -138,21 +140,37 @@ def as_table(comparison: RunComparison, shown_queries: int) -> list[str]:
 
 
 def _variance_lines(comparison: RunComparison, measure: str) -> list[str]:
-    """The analysis of variance, and each pair by Tukey's test, the surest difference first."""
+    """The analysis of variance of one measure; nothing for two runs."""
     if measure not in comparison.variances:
         return []
-    analysis, names = comparison.variances[measure], comparison.names
-    above = zip(*np.triu_indices(len(names), 1), strict=True)
-    pairs = sorted((float(analysis.p_of_pairs[a, b]), int(a), int(b)) for a, b in above)
+    return variance_lines("runs x queries", comparison.variances[measure], comparison.names, comparison.means_of(measure))
+
+
+def as_good_as_the_best(analysis: Variance, names: Sequence[str], means: Sequence[float]) -> list[str]:
+    """The best and those that Tukey's test does not tell from it, the best first."""
+    order = sorted(range(len(names)), key=lambda place: -means[place])
+    row = analysis.p_of_pairs[order[0]]
+    return [names[place] for place in order if row[place] >= LEVEL]
+
+
+def variance_lines(over: str, analysis: Variance, names: Sequence[str], means: Sequence[float]) -> list[str]:
+    """An analysis of variance, and each pair by Tukey's test, the surest difference first.
+
+    Args:
+        over: what it is over, as runs x queries.
+        analysis: of what has these names.
+        names, means: what is compared, and its means from 0 to 1.
+    """
+    pairs = sorted((float(analysis.p_of_pairs[a, b]), a, b) for a, b in combinations(range(len(names)), 2))
     degrees = ", ".join(f"{number:,}" for number in analysis.degrees)
-    out = [f"  analysis of variance, runs x queries: F({degrees}) = {analysis.f:.2f}, p = {analysis.p:.2g}; Tukey's test:"]
+    out = [f"  analysis of variance, {over}: F({degrees}) = {analysis.f:.2f}, p = {analysis.p:.2g}; Tukey's test:"]
     width = max(len(f"{names[b]} - {names[a]}") for _, a, b in pairs)
     for p, a, b in pairs:
-        difference = comparison.means[b][measure] - comparison.means[a][measure]
+        difference = means[b] - means[a]
         out.append(
             f"    {f'{names[b]} - {names[a]}':<{width}}  {100 * difference:+6.2f}  {f'p = {p:.2g}' if p >= TINY else f'p < {TINY:g}'}"
         )
-    best, *others = comparison.as_good_as_the_best(measure)
+    best, *others = as_good_as_the_best(analysis, names, means)
     out.append(f"    not told from the best, {best}: {', '.join(others) or 'none'}")
     return out
 
@@ -179,25 +197,24 @@ def as_json(comparison: RunComparison, shown_queries: int) -> list[str]:
         rows.append({"run": run, "measures": mean, "against_first": tests})
     value: dict[str, Any] = {"schema": 1, "queries": len(comparison.per_query[0]), "runs": rows, "unequal": bool(comparison.unequal)}
     if comparison.variances:
-        value["variance"] = {name: _variance_facts(comparison, name) for name in comparison.measures}
+        value["variance"] = {
+            name: variance_facts(analysis, comparison.names, comparison.means_of(name), "runs")
+            for name, analysis in comparison.variances.items()
+        }
     return [json.dumps(value, indent=1)]
 
 
-def _variance_facts(comparison: RunComparison, measure: str) -> dict[str, Any]:
-    analysis, names = comparison.variances[measure], comparison.names
+def variance_facts(analysis: Variance, names: Sequence[str], means: Sequence[float], what: str) -> dict[str, Any]:
+    """An analysis of variance as plain values; `what` is compared, as "runs"."""
     return {
         "f": analysis.f if np.isfinite(analysis.f) else None,
         "degrees_of_freedom": list(analysis.degrees),
         "p": analysis.p,
         "tukey": [
-            {
-                "runs": [names[a], names[b]],
-                "difference": comparison.means[b][measure] - comparison.means[a][measure],
-                "p": float(analysis.p_of_pairs[a, b]),
-            }
-            for a, b in zip(*np.triu_indices(len(names), 1), strict=True)
+            {what: [names[a], names[b]], "difference": means[b] - means[a], "p": float(analysis.p_of_pairs[a, b])}
+            for a, b in combinations(range(len(names)), 2)
         ],
-        "as_good_as_the_best": comparison.as_good_as_the_best(measure),
+        "as_good_as_the_best": as_good_as_the_best(analysis, names, means),
     }
 
 

@@ -179,6 +179,52 @@ class Handover:
         return 1
 
 
+@dataclass(frozen=True, slots=True)
+class Click:
+    """A paper that a reader of `query` clicked, among those `shown`, in their order; ids."""
+
+    query: str
+    clicked: str
+    shown: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedPaper:
+    """What is known of a paper beside its text: authors, citing and cited papers, and the year, None if that is no number."""
+
+    title: str
+    authors: frozenset[str]
+    cited_by: frozenset[str]
+    references: frozenset[str]
+    year: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Clicks:
+    """A task of predicting clicks on recommended papers, by a model that is fitted on other clicks.
+
+    Attributes:
+        name: the task's name.
+        train: what is learnt from.
+        val: what the best epoch is chosen on; empty for the last one.
+        test: what is predicted.
+        propensities: how often each place of a list is clicked, from the first one.
+        papers: what is known of papers, by id.
+    """
+
+    name: str
+    train: tuple[Click, ...]
+    val: tuple[Click, ...]
+    test: tuple[Click, ...]
+    propensities: tuple[float, ...]
+    papers: Mapping[str, LinkedPaper]
+
+    @property
+    def runs(self) -> int:
+        """As of `Prediction`."""
+        return 1
+
+
 @dataclass(frozen=True)
 class Material:
     """A benchmark in memory; or one of its sets, if each set has its own papers.
@@ -190,7 +236,7 @@ class Material:
         fingerprint: changes when the papers do.
         notes: what was unusual in the files, and how it was handled.
         textless: the error to raise where texts are needed, if the benchmark's texts are missing; else "".
-        predictions: the tasks of predicting labels of these papers, or clusters of their authors.
+        predictions: the tasks of predicting labels of these papers, clusters of their authors, or clicks on them.
         missing: the names of the benchmark's tasks that are left out, because their files are not there.
     """
 
@@ -200,5 +246,5 @@ class Material:
     fingerprint: str
     notes: list[str] = field(default_factory=list)
     textless: str = ""
-    predictions: tuple[Prediction | Clustering | Handover, ...] = ()
+    predictions: tuple[Prediction | Clustering | Handover | Clicks, ...] = ()
     missing: tuple[str, ...] = ()

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from ..storage.manifest import library_versions
 from . import sides, timing
 from .benchmark_specs import Benchmark
+from .costs import training_line
 from .predicting import Predicted
 from .published import Row, rows
 from .scoring import Result
@@ -122,6 +123,7 @@ class Report:
             out += self._ranking_lines()
         if self.times:
             out.append(timing.line(self.times, self.facts.get("mode")))
+        out += map(training_line, self.facts.get("training", []))
         out += sides.lines(self.facts.get("reads", []))
         if any(task.judged_share for task in result.tasks):
             out.append("judged among the first ten: " + ", ".join(f"{100 * task.judged_share:.1f} %" for task in result.tasks))

@@ -37,8 +37,9 @@ from . import scoring, sides
 from .benchmark_catalogue import find_benchmark
 from .benchmark_reading import read
 from .benchmark_specs import Benchmark
+from .costs import trainings_of
 from .evaluation_options import Request, make_request
-from .material import Clustering, Handover, Material, Prediction
+from .material import Clicks, Clustering, Handover, Material, Prediction
 from .predicting import check_library
 from .reports import Report, all_measures, versions
 from .scoring import Result
@@ -46,7 +47,12 @@ from .spaces import IndexSpace, StoredSpace
 from .systems import Dense, IndexSearch, RerankedSystem, StoredScores, System
 from .timing import TimedBuild, Times
 
-LEARNERS = {Prediction: "linear support vectors", Clustering: "average linkage by cosine", Handover: "S2AND's own code"}
+LEARNERS = {
+    Prediction: "linear support vectors",
+    Clustering: "average linkage by cosine",
+    Handover: "S2AND's own code",
+    Clicks: "a network that learns clicks from the cosine and metadata",
+}
 """What learns from vectors in each kind of prediction."""
 LONGEST_NAME = 200
 """Characters of a folder's name; file systems take 255 bytes."""
@@ -139,8 +145,8 @@ def measure(
         spec = replace(spec, protocol=replace(spec.protocol, drop_self=request.self_matches == "dropped"))
     if request.reads_texts and (lack := next((material.textless for material in materials if material.textless), "")):
         raise NotFound(lack)
-    if any(material.predictions for material in materials):
-        _check_prediction(request, spec)
+    if predictions := [prediction for material in materials for prediction in material.predictions]:
+        _check_prediction(request, spec, "clicks" if isinstance(predictions[0], Clicks) else "")
     if request.measures and any(task.classes for material in materials for task in material.tasks):
         raise InvalidRequest(f"{spec.name} predicts classes, by {spec.protocol.measures[0]}; `measures` is for rankings")
     with _opened(request.index, workers) as index:
@@ -231,12 +237,15 @@ def _measured(
     times.encoded = sum(encoder.encoded for encoder in encoders.values())
     times.encoding = sum(encoder.seconds for encoder in encoders.values())
     facts = {**system.facts(), "reads": sides_read}
+    asked = encoder.get("asked", {}) if encoder is not None else {}
+    if training := trainings_of(*map(asked.get, ("encoder", "adapter", "query_adapter"))):
+        facts["training"] = training
     return Report(spec, split, score_name, is_overridden, system.name, facts, result, notes, times.as_json())
 
 
-def _check_prediction(request: Request, spec: Benchmark) -> None:
+def _check_prediction(request: Request, spec: Benchmark, what: str) -> None:
     """Find what would keep labels from being predicted, before papers are encoded. Raises InvalidRequest, MissingExtra."""
-    what = "clusters" if spec.protocol.metric is not None else "labels"
+    what = what or ("clusters" if spec.protocol.metric is not None else "labels")
     if what == "labels":
         check_library()
     if request.mode != "dense" or request.scores is not None or request.rerank is not None:

@@ -310,6 +310,7 @@ SUITES = (
             Figure("TREC-CoVID", "SRCH", "out-of-train", "trec-covid-scirepeval", "nDCG"),
         ),
         apart="S2AND",  # as in Table 7
+        decimals=1,
     ),
     Suite(
         "scirepeval-2022",
@@ -325,5 +326,6 @@ SUITES = (
             *_scidocs("SciDocs"),
         ),
         apart="S2AND",
+        decimals=1,
     ),
 )

@@ -20,8 +20,9 @@ from ..metrics.significance import interval, interval_of_f1, interval_over_tasks
 from ..protocols import Progress
 from ..runs import trec_id
 from .author_clustering import cluster
+from .click_prediction import predict_clicks
 from .handover import scored_elsewhere
-from .material import Clustering, Handover, Material, Prediction, Protocol, Task
+from .material import Clicks, Clustering, Handover, Material, Prediction, Protocol, Task
 from .predicting import Predicted, predict
 from .systems import Answer, Dense, System
 
@@ -42,7 +43,8 @@ class TaskResult:
         ties: documents that share their score with another document of the same query.
         self_matches: documents with the query's own id, which were removed.
         judged_share: the mean share of judged documents among the first ten.
-        prediction: what came of predicting labels: then `per_query` has a row a run, and the other counts stay 0; None for a ranking.
+        prediction: what came of predicting labels: then `per_query` has a row a run, or a click, and the other counts stay 0; None for a
+            ranking.
         classes: query -> its true class and the predicted one, "" for none; empty where no classes are ranked.
     """
 
@@ -265,6 +267,10 @@ def _run_predictions(system_for: Mapping[str, System], materials: Sequence[Mater
             came = predict(prediction, system.space, lambda: progress.advance(1))
         elif isinstance(prediction, Clustering):
             came = cluster(prediction, system.space, lambda: progress.advance(1))
+        elif isinstance(prediction, Clicks):
+            came, clicks = predict_clicks(prediction, system.space, lambda: progress.advance(1))
+            results.append(TaskResult(prediction.name, clicks, prediction=came))
+            continue
         else:
             came = elsewhere[prediction.name]
             progress.advance(1)

@@ -23,6 +23,7 @@ from ..protocols import Progress
 from .benchmark_catalogue import SUITES, find_benchmark
 from .benchmark_reading import read_sets
 from .benchmark_specs import Figure, Suite
+from .costs import training_line, trainings_of
 from .evaluation_options import Request, make_request
 from .published import Row, rows
 from .readers.scirepeval import TEXTS, first_matches
@@ -45,6 +46,7 @@ class SuiteReport:
         missing: each figure that is not there, and why.
         notes: what the benchmarks noted, each note once.
         times: the benchmarks' run times together.
+        training: what the folder of a trained encoder says of its training, see `costs.trainings_of`.
     """
 
     suite: Suite
@@ -53,6 +55,7 @@ class SuiteReport:
     missing: Sequence[tuple[Figure, str]]
     notes: Sequence[str]
     times: Mapping[str, float]
+    training: Sequence[Mapping[str, Any]] = ()
 
     @property
     def averages(self) -> Mapping[str, tuple[float, int, int]]:
@@ -71,6 +74,13 @@ class SuiteReport:
     def published(self) -> Sequence[Row]:
         """The suite's published rows."""
         return rows(self.suite.name)
+
+    @property
+    def changes(self) -> Mapping[str, float]:
+        """What is averaged -> by how many per cent of it our mean, if it is over all figures, is above that of `Suite.against`."""
+        known = {name: value for row in self.published if row.system == self.suite.against for (_, name), value in row.values.items()}
+        complete = {name: mean for name, (mean, there, of) in self.averages.items() if there == of}
+        return {name: 100 * (complete[name] / base - 1) for name, base in known.items() if name in complete}
 
     def as_json(self) -> dict[str, Any]:
         """The report as plain values: schema 1, as a benchmark's. Averages of part of the figures are under `incomplete` only."""
@@ -92,6 +102,7 @@ class SuiteReport:
             "incomplete": {
                 name: {"mean": mean / 100, "figures": there, "of": of} for name, (mean, there, of) in self.averages.items() if there < of
             },
+            "changes": {self.suite.against: {name: change / 100 for name, change in self.changes.items()}} if self.changes else {},
             "missing": {figure.name: reason for figure, reason in self.missing},
             "per_task": per_task,
             "counts": {},
@@ -103,7 +114,7 @@ class SuiteReport:
                 }
                 for row in self.published
             ],
-            "system": {"name": self.system},
+            "system": {"name": self.system} | ({"training": list(self.training)} if self.training else {}),
             "notes": list(self.notes),
             "times": dict(self.times),
             "versions": versions(),
@@ -116,6 +127,9 @@ class SuiteReport:
         out = [f"{self.suite.name}: {self.suite.task}", "", *aligned(table), ""]
         for names in dict.fromkeys(map(self._averages_of, self.published)):
             out += [*self._averages_table(names), ""]
+        if changes := self.changes:
+            shown = ", ".join(f"{name} {change:+.2f} %" for name, change in changes.items())
+            out.append(f"against the published {self.suite.against}: {shown}")
         groups = {figure.group for figure in self.suite.figures}
         for name, (_, there, of) in self.averages.items():
             if there < of and (name in groups or name == ALL):
@@ -124,6 +138,7 @@ class SuiteReport:
         for figure, reason in self.missing:
             reasons.setdefault(reason, []).append(figure.name)
         out += [f"left out: {', '.join(dict.fromkeys(names))}: {reason}" for reason, names in reasons.items()]
+        out += map(training_line, self.training)
         out += [f"note: {note}" for note in self.notes]
         return out
 
@@ -138,7 +153,7 @@ class SuiteReport:
             mean, there, of = self.averages.get(name, (0.0, 0, 0))
             ours.append("" if not there else f"{mean:.2f}" if there == of else f"({mean:.2f})")
         lines = [
-            [f"  {row.system}", *(f"{row.values['', name]:.1f}" for name in names), row.source]
+            [f"  {row.system}", *(f"{row.values['', name]:.{self.suite.decimals}f}" for name in names), row.source]
             for row in self.published
             if self._averages_of(row) == names
         ]
@@ -157,7 +172,7 @@ def evaluate_suite(
     """Evaluate a system on all benchmarks of a suite that `data` has the files of.
 
     Args:
-        name: "scirepeval", "scirepeval-2022" or "multi-scidocs-all".
+        name: "scirepeval", "scirepeval-2022", "multi-scidocs-all", "scidocs-all" or "scimult".
         data: the folder with a folder of files for each task.
         output: a folder for the report, and a folder in it for each benchmark; what is there of the same request is not done again.
         progress: what is told how far it is; by default a bar where a person looks, False for none.
@@ -183,7 +198,8 @@ def evaluate_suite_request(request: Request, output: Path | None, progress: Prog
     for name in suite.benchmarks:
         wanted = [figure for figure in suite.figures if figure.benchmark == name]
         tasks = {figure.task for figure in wanted}
-        member = replace(request, benchmark=name, task=tasks.pop() or None if len(tasks) == 1 else None)
+        metric = request.metric if name in suite.compared else None
+        member = replace(request, benchmark=name, metric=metric, task=tasks.pop() or None if len(tasks) == 1 else None)
         folder = output / name if output is not None else None
         report = done(folder, member) if folder is not None else None
         if report and all(_value(report, figure) is not None for figure in wanted):
@@ -209,7 +225,8 @@ def evaluate_suite_request(request: Request, output: Path | None, progress: Prog
     figures = [(figure, value) for figure, value in values.items() if value is not None]
     missing = [(figure, _reason(figure, reasons)) for figure in suite.figures if values.get(figure) is None]
     notes = list(merged_notes({name: report["notes"] for name, report in reports.items()}))
-    suite_report = SuiteReport(suite, _system_name(request), figures, missing, notes, _times(reports))
+    training = trainings_of(request.encoder, request.adapter, request.query_adapter)
+    suite_report = SuiteReport(suite, _system_name(request), figures, missing, notes, _times(reports), training)
     if output is not None:
         _keep(output, suite_report)
     return suite_report
@@ -232,7 +249,7 @@ def _checked_data(request: Request, suite: Suite) -> Path:
         "`rerank`": request.rerank,
         "`task`": request.task,
         "`split`": request.split,
-        "`metric`": request.metric,
+        "`metric`": None if suite.compared else request.metric,
         "`self_matches`": request.self_matches,
         "`measures`": request.measures,
     }
@@ -284,12 +301,13 @@ def _times(reports: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
 
 
 def _averaged(suite: Suite) -> dict[str, list[Figure]]:
-    """What is averaged -> its figures; first the formats of each group, then the group, and all at last."""
+    """What is averaged -> its figures; first the formats of each group, if it has several, then the group, and all at last."""
     result = {}
     for group in dict.fromkeys(figure.group for figure in suite.figures if figure.group):
         members = [figure for figure in suite.figures if figure.group == group]
-        for format in FORMATS:
-            if chosen := [figure for figure in members if figure.format == format]:
+        of_formats = {format: [figure for figure in members if figure.format == format] for format in FORMATS}
+        for format, chosen in of_formats.items():
+            if 0 < len(chosen) < len(members):
                 result[f"{group} {format}"] = chosen
                 if rest := _without(suite.apart, chosen):
                     result[f"{group} {format} without {suite.apart}"] = rest
@@ -297,8 +315,7 @@ def _averaged(suite: Suite) -> dict[str, list[Figure]]:
     for format in FORMATS:
         if rest := _without(suite.apart, [figure for figure in suite.figures if figure.format == format]):
             result[f"{format} without {suite.apart}"] = rest
-    result[ALL] = list(suite.figures)
-    return result
+    return result | ({ALL: list(suite.figures)} if suite.overall else {})
 
 
 def _without(name: str, figures: Sequence[Figure]) -> list[Figure]:

@@ -1,4 +1,5 @@
-"""How certain a figure is: bootstrap intervals, paired tests and Holm's correction for several of them, and Tukey's test of all pairs."""
+"""How certain a figure is: bootstrap intervals, paired tests and Holm's correction for several of them, and analyses of variance with
+Tukey's test of all pairs, over queries or over trainings."""
 
 from __future__ import annotations
 
@@ -154,10 +155,10 @@ def randomisation(difference: Values, permutations: int = PERMUTATIONS) -> float
 
 @dataclass(frozen=True, slots=True)
 class Variance:
-    """An analysis of variance of several systems on the same queries, and Tukey's test of all pairs.
+    """An analysis of variance of several systems, and Tukey's test of all pairs.
 
     Attributes:
-        f: the variance between systems over the variance that is left, F(systems - 1, (systems - 1)(queries - 1)).
+        f: the variance between systems over the variance that is left.
         degrees: both degrees of freedom.
         p: the chance of an F as large where all systems have one mean.
         p_of_pairs: [system][other], Tukey's p-value of their difference, corrected for all pairs; 1 on the diagonal.
@@ -175,6 +176,8 @@ def variance(values: Values) -> Variance:
     Queries are blocks, since each system answers all of them (Tague-Sutcliffe and Blustein 1995); what a one-way analysis would count as
     chance, that some queries are harder, is taken out. Tukey's statistic is the difference of two means over sqrt(MSE / queries), by the
     studentized range.
+
+    F has systems - 1 and (systems - 1)(queries - 1) degrees of freedom.
 
     Args:
         values: per-query values, (systems, queries), at least 2 x 2.
@@ -197,6 +200,26 @@ def variance(values: Values) -> Variance:
     p_of_pairs[above] = studentized_range.sf(apart[above] / np.sqrt(within / queries), systems, degrees[1])
     f = between / within
     return Variance(f, degrees, float(f_distribution.sf(f, *degrees)), np.minimum(p_of_pairs, p_of_pairs.T))
+
+
+def one_way(groups: Sequence[Values]) -> Variance:
+    """One-way analysis of variance of systems that were each trained several times, and Tukey's honestly significant difference.
+
+    So SciRepEval's Table 2 is tested (Singh et al. 2023). It is SciPy's `f_oneway` and `tukey_hsd`, which takes the Tukey-Kramer form where
+    systems have unequal numbers of trainings. F has systems - 1 and trainings - systems degrees of freedom.
+
+    Args:
+        groups: a figure of each training, (trainings,) a system; at least two systems, and at least two trainings of each.
+    """
+    from scipy.stats import f_oneway, tukey_hsd
+
+    degrees = (len(groups) - 1, sum(map(len, groups)) - len(groups))
+    if all(np.ptp(group) <= 1e-12 for group in groups):  # every training of a system gave the same figure
+        means = np.array([group.mean() for group in groups])
+        certain = np.where(np.abs(means[:, None] - means) > 1e-12, 0.0, 1.0)
+        return Variance(float("inf") if certain.min() == 0 else 0.0, degrees, float(certain.min()), certain)
+    test = f_oneway(*groups)
+    return Variance(float(test.statistic), degrees, float(test.pvalue), np.asarray(tukey_hsd(*groups).pvalue, np.float64))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -1,6 +1,6 @@
 """Training: sets to train on by the recipes of the papers, what of a benchmark stands in one, and encoders that learn from them."""
 
-from .configs import Config, read_config
+from .configs import Config, read_configs
 from .fitting import next_command, train_for_index
 from .label_pairs import RECIPES as PAIR_RECIPES
 from .labelled import LABEL_RECIPES, TARGET_RECIPES, build_labels, build_targets
@@ -34,7 +34,7 @@ __all__ = [
     "gain",
     "leakage",
     "next_command",
-    "read_config",
+    "read_configs",
     "read_training_set",
     "train",
     "train_for_index",

@@ -1,9 +1,14 @@
-"""A training as a file: TOML with `data`, `output` and the options of `sciretrieve train`. Paths in it start from the file's own folder."""
+"""Trainings as a file: TOML with `data`, `output` and the options of `sciretrieve train`; a study has several, which differ in a few.
+
+Of a study the file's own values hold for all; each table of `[[trainings]]` has a `name`, says what is other, and is trained into the
+folder of that name in `output`. With `seeds`, each is trained once a seed, into NAME/SEED. Paths start from the file's folder.
+"""
 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -11,25 +16,30 @@ from ..errors import InvalidRequest, NotFound, UnknownName
 from ..options import TrainingOptions
 
 BENCHMARKS = ("beir:", "cite:")
+NUMBERS = ("rate", "temperature", "keep", "margin", "warmup", "decay", "augment")
+OF_A_FILE = ("trainings", "seeds")
+OF_A_TRAINING = ("data", "output", "formats")
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """A training as a file says it.
+    """One training as a file says it.
 
     Attributes:
         data: the training sets.
         output: the folder for the encoder; None if the file names none.
         options: how.
+        formats: the format of sets that have another than their form's, by the set's name.
     """
 
     data: tuple[Path, ...]
     output: Path | None
     options: TrainingOptions
+    formats: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_config(path: str | Path) -> Config:
-    """Read a training's file.
+def read_configs(path: str | Path) -> list[Config]:
+    """Read a file of one training, or of a study's.
 
     Raises:
         NotFound: there is no such file.
@@ -42,20 +52,49 @@ def read_config(path: str | Path) -> Config:
         raise NotFound(f"there is no {path}") from error
     except (OSError, ValueError) as error:
         raise InvalidRequest(f"{path} cannot be read as TOML: {error}") from error
-    names = ("data", "output", *(field.name for field in fields(TrainingOptions)))
+    trainings, seeds = values.pop("trainings", None), values.pop("seeds", None)
+    if seeds is not None and not (isinstance(seeds, list) and seeds and all(type(seed) is int for seed in seeds) and "seed" not in values):
+        raise InvalidRequest(f"{path}: `seeds` is a list of whole numbers, in place of `seed`")
+    if trainings is None and seeds is None:
+        return [_config(path, values)]
+    if trainings is None:
+        trainings = [{}]
+    elif not isinstance(trainings, list) or not all(isinstance(row, dict) and isinstance(row.get("name"), str) for row in trainings):
+        raise InvalidRequest(f"{path}: each table of [[trainings]] has a `name`")
+    names = [row["name"] for row in trainings if "name" in row]
+    if repeated_name := next((name for name in names if names.count(name) > 1), None):
+        raise InvalidRequest(f"{path}: two trainings have the name {repeated_name!r}")
+    if "output" not in values:
+        raise InvalidRequest(f"{path} has several trainings: name a folder for all of them with `output`")
+    configs = []
+    for row in trainings:
+        for seed in seeds or [None]:
+            changes = {name: value for name, value in row.items() if name != "name"} | ({} if seed is None else {"seed": seed})
+            place = Path(values["output"], row.get("name", ""), "" if seed is None else str(seed))
+            configs.append(_config(path, {**values, **changes, "output": str(place)}))
+    return configs
+
+
+def _config(path: Path, values: Mapping[str, Any]) -> Config:
+    """One training from its values."""
+    names = (*OF_A_TRAINING, *(item.name for item in fields(TrainingOptions)))
     for name in values:
         if name not in names:
-            raise UnknownName(f"option in {path}", name, names)
-    data, output = values.pop("data", []), values.pop("output", None)
+            raise UnknownName(f"option in {path}", name, (*names, *OF_A_FILE))
+    data, output, formats = values.get("data", []), values.get("output"), values.get("formats", {})
     data = [data] if isinstance(data, str) else data
     if not isinstance(data, list) or not all(isinstance(item, str) for item in data) or not (output is None or isinstance(output, str)):
         raise InvalidRequest(f"{path}: `data` is a list of folders and files, and `output` a folder")
+    if not isinstance(formats, dict) or not all(isinstance(value, str) for value in formats.values()):
+        raise InvalidRequest(f"{path}: `formats` is a table of sets' names and their formats, such as fos = 'regression'")
+    options = {name: value for name, value in values.items() if name not in OF_A_TRAINING}
     for name in ("base", "teacher", "held_out"):
-        values |= {name: _from(path.parent, values[name])} if isinstance(values.get(name), str) else {}
-    for name in ("rate", "temperature", "keep", "margin", "warmup", "decay", "augment"):
-        if isinstance(values.get(name), int) and not isinstance(values[name], bool):
-            values[name] = float(values[name])
-    return Config(tuple(path.parent / item for item in data), path.parent / output if output else None, TrainingOptions(**values))
+        if isinstance(options.get(name), str):
+            options[name] = _from(path.parent, options[name])
+    for name in NUMBERS:
+        if type(options.get(name)) is int:
+            options[name] = float(options[name])
+    return Config(tuple(path.parent / item for item in data), path.parent / output if output else None, TrainingOptions(**options), formats)
 
 
 def _from(folder: Path, name: str) -> str:

@@ -31,6 +31,7 @@ def train_for_index(
     options: TrainingOptions | None = None,
     *,
     overwrite: bool = False,
+    tensorboard: bool = False,
     progress: Progress | bool = True,
     **changes: Unpack[TrainingKeywords],
 ) -> Trained:
@@ -42,7 +43,7 @@ def train_for_index(
 
     Args:
         index: the index's directory. It is read, and stays as it is.
-        to, options, overwrite, progress: as for `train`. The base is the index's encoder; `base` names it where it has moved.
+        to, options, overwrite, tensorboard, progress: as for `train`. The base is the index's encoder; `base` names it where it has moved.
 
     Raises:
         InvalidRequest: the index has no vectors, its encoder cannot be trained, it has too few papers; or nothing was gained on papers
@@ -63,7 +64,7 @@ def train_for_index(
         def make(folder: Path, progress: Progress) -> Lessons:
             return lessons_of(opened, plan.seed, folder / LIBRARY, progress)
 
-        return learn(make, plan, options, to, overwrite=overwrite, progress=progress)
+        return learn(make, plan, options, to, overwrite=overwrite, tensorboard=tensorboard, progress=progress)
 
 
 def _base_of(index: Index, named: str | None) -> str:

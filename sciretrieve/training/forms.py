@@ -12,6 +12,8 @@ from ..types import Paper
 
 SetTask: TypeAlias = Literal["triplets", "pairs", "labels", "targets", "rankings"]
 CORPUS, QUERIES, FACTS = "corpus.jsonl", "queries.jsonl", "training.json"
+FORMATS = ("proximity", "adhoc_query", "classification", "regression")
+"""The formats of tasks, by the names of SPECTER2's adapters (Singh et al. 2023, §4); "adhoc_query" reads queries that are texts."""
 ORIGINAL = "original"
 """The field, in a paper's metadata in corpus.jsonl, with the id and title of the paper whose text was changed to make it."""
 PAIRED = ("query-id", "positive-id", "negative-id", "kind")
@@ -39,6 +41,7 @@ class TrainingSet:
         labels: the labels of each paper, one or more, by its id.
         targets: the number to predict of each paper, by its id.
         rankings: a teacher's scores of some papers for each query, by id; greater is better.
+        read_as: the format that papers are read through, one of `FORMATS`, if it is not that of the task.
     """
 
     task: SetTask
@@ -48,6 +51,12 @@ class TrainingSet:
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     targets: Mapping[str, float] = field(default_factory=dict)
     rankings: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    read_as: str = ""
+
+    @property
+    def format(self) -> str:
+        """The format that papers are read through."""
+        return self.read_as or {"labels": "classification", "targets": "regression"}.get(self.task, "proximity")
 
 
 def number_of(value: object, where: str) -> float:

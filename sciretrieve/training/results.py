@@ -32,6 +32,7 @@ class Trained:
         best_step: of the weights that were kept; 0 if nothing was gained, and they are the encoder's as it was.
         seconds: of computing.
         stopped: why it ended before its last step, "" if it did not.
+        rank: which this is of several processes that trained together, as torchrun starts them; 0 wrote the folder.
     """
 
     folder: Path
@@ -43,6 +44,7 @@ class Trained:
     best_step: int
     seconds: float
     stopped: str
+    rank: int = 0
 
 
 def compared(base: Mapping[str, float], best: Mapping[str, float]) -> Comparison | None:

@@ -8,17 +8,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
+from ..choices import check_choice
 from ..errors import InvalidRequest
 from ..files.writing import LOCK, describe, listed, make_folder, remove, remove_lock, sync_file, write_json, write_lock
 from ..options import TrainingKeywords, TrainingOptions
-from ..progress import shown
+from ..progress import Silent, shown
 from ..protocols import Progress
+from .forms import FORMATS
 from .lessons import Lessons
 from .presets import Plan, plan_of
 from .results import FACTS, Trained, compared, gain, write_results
 from .training_set import TrainingSet, read_training_set
+
+if TYPE_CHECKING:
+    from .learning.boards import Board
+    from .learning.processes import Processes
 
 PLAN = "plan.json"
 LIBRARY = "library"
@@ -35,7 +41,9 @@ def train(
     to: str | Path,
     options: TrainingOptions | None = None,
     *,
+    formats: Mapping[str, str] | None = None,
     overwrite: bool = False,
+    tensorboard: bool = False,
     progress: Progress | bool = True,
     **changes: Unpack[TrainingKeywords],
 ) -> Trained:
@@ -48,10 +56,14 @@ def train(
         data: folders that `build_triplets` and the like made, or files of SciRepEval's.
         to: a new folder, or one that was begun.
         options: how; also as keyword arguments.
+        formats: through which format the papers of a set are read, by the set's name, where that is not its form's: "proximity",
+            "classification" or "regression". So sets of several forms can share an adapter or a code.
         overwrite: begin anew if a folder of that name was begun or is there.
+        tensorboard: write the curves as events for TensorBoard, too, while it trains.
         progress: what is told how far it is; by default a bar where a person looks, False for none.
 
     Raises:
+        MissingExtra: `tensorboard`, and it is not installed.
         UnknownName, InvalidRequest, NotFound: an option, the base or a set is invalid; or the folder is of another training.
         Unavailable, CorruptData: the base's weights are not here, or are damaged.
         IndexBusy: another process trains into the same folder.
@@ -62,9 +74,13 @@ def train(
         raise InvalidRequest("there is nothing to train on: name a training set, such as `sciretrieve benchmarks build triplets` makes")
     check_target(to, overwrite=overwrite)
     sets = {name: (Path(path), read_training_set(path)) for name, path in zip(_names(data), data, strict=True)}
+    for name, format in (formats or {}).items():
+        check_choice("training set", name, tuple(sets))
+        check_choice("format", format, FORMATS)
+        sets[name] = sets[name][0], replace(sets[name][1], read_as=format)
     words = [Path(path).name for path in data]
     lessons = Lessons(sets, words=words)
-    return learn(lambda *_: lessons, plan, options, to, overwrite=overwrite, progress=progress)
+    return learn(lambda *_: lessons, plan, options, to, overwrite=overwrite, tensorboard=tensorboard, progress=progress)
 
 
 def check_target(to: str | Path, *, overwrite: bool) -> None:
@@ -80,25 +96,25 @@ def learn(
     to: str | Path,
     *,
     overwrite: bool,
+    tensorboard: bool,
     progress: Progress | bool,
 ) -> Trained:
     """Train by a plan on what `make` gives, which may keep it in a folder, the same where a training goes on. Raises as `train`."""
     target = Path(to).resolve()
     partial = target.with_name(target.name + ".partial")
 
+    from .learning.boards import Board
     from .learning.processes import joined
 
     with shown(progress) as progress, joined() as processes:
         if not processes.is_first:
-            from ..progress import Silent
-
-            return _trained(make, plan, options, target, partial, Silent(), processes)
+            return _trained(make, plan, options, target, partial, Silent(), processes, None)
         with write_lock(partial):
             if overwrite:
                 for left in listed(partial):
                     if left.name != LOCK:
                         remove(left)
-            return _trained(make, plan, options, target, partial, progress, processes)
+            return _trained(make, plan, options, target, partial, progress, processes, Board(partial) if tensorboard else None)
 
 
 def _trained(
@@ -108,7 +124,8 @@ def _trained(
     target: Path,
     partial: Path,
     progress: Progress,
-    processes: Any,
+    processes: Processes,
+    board: Board | None,
 ) -> Trained:
     from .learning.devices import arithmetic_of, machine
     from .learning.students import open_student
@@ -147,7 +164,9 @@ def _trained(
     if processes.is_first:
         make_folder(partial)
         write_json(partial / PLAN, facts)
-    training = Training(student, demands, plan, held_out, arithmetic, processes, partial, identity, _ignored)
+    training = Training(
+        student, demands, plan, held_out, arithmetic, processes, partial, identity, board.add if board is not None else _ignored
+    )
     sizes = student.sizes()
     progress.note(f"{plan.base}: {sizes['parameters']:,} of {sizes['parameters_in_all']:,} weights learn, {METHODS[plan.method]}")
     progress.note(f"{', '.join(f'{len(demand):,} examples of {demand.name}' for demand in demands)}; {training.steps:,} steps")
@@ -166,6 +185,7 @@ def _trained(
         course.best_step,
         course.seconds,
         course.stopped,
+        processes.rank,
     )
     if not processes.is_first:
         return trained
@@ -198,6 +218,8 @@ def _trained(
         "best_step": course.best_step,
         "stopped": course.stopped,
     }
+    if board is not None:
+        board.close(folder)
     for note in write_results(folder, trained, facts, course.rows):
         progress.note(note)
     for path in (*folder.rglob("*"), folder):
@@ -239,6 +261,7 @@ def _described(name: str, path: Path, training_set: TrainingSet, digest: str) ->
     return {
         "name": name,
         "task": training_set.task,
+        "format": training_set.format,
         "examples": len(training_set.triplets or training_set.labels or training_set.targets or training_set.rankings),
         "recipe": made.get("recipe", "unknown"),
         "without": ", ".join(made.get("without", [])) or "nothing",

@@ -212,7 +212,7 @@ def test_the_catalogue_is_listed_and_shown() -> None:
     details = call("benchmarks", "show", "mdcr").stdout
     for words in ("minus Euclidean distance", "mdcr_SPLIT_data.jsonl", "https://takelab.fer.hr/data/mdcr/mdcr_test.json"):
         assert words in details
-    assert set(PUBLISHED) <= {*CATALOGUE, *SUITES, "robustness"}
+    assert set(PUBLISHED) <= {*CATALOGUE, *SUITES, "robustness", "cost"}
 
 
 @pytest.mark.parametrize("catalogue", ["benchmarks", "encoders"])

@@ -22,15 +22,19 @@ from sciretrieve.errors import InvalidRequest
 from sciretrieve.types import Paper, Query, Vectors
 from tests.numpy_bert import NumpyBert, attention, gelu, linear
 from tests.toy_weights import (
+    DIM,
     HEADS,
     LAYERS,
+    VOCABULARY,
     bert_config,
     ids_of,
     random_bert,
     write_adapters,
+    write_aspire_biencoder,
     write_bert,
     write_fusion,
     write_multi2spe,
+    write_oagbert,
     write_pals,
     write_scimult,
     write_tokenizer,
@@ -46,6 +50,7 @@ PAPERS = [
 ]
 TEXTS = ["graph networks", "Which vaccine?", "x"]
 BIOMED = "microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract"
+ASPIRE = ("compsci-spec", "biomed-spec", "biomed-scib")
 Oracle = Callable[[str], Any]
 
 
@@ -158,7 +163,13 @@ def test_adapters_of_ones_own_by_path(specter2: Path, tmp_path: Path) -> None:
     check(fp32(str(specter2 / "specter2_base"), query_adapter=str(tmp_path / "own.adapter.v1")), plain, own_adapter)
 
 
-@pytest.mark.parametrize("name", ["specter2-base", "specter", "scincl", "scibert", "scibert-cased", "linkbert", "biolinkbert"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("specter2-base", "specter", "scincl", "scibert", "scibert-cased", "linkbert", "biolinkbert"),
+        *(f"aspire-biencoder-{name}" for name in ASPIRE),
+    ],
+)
 def test_models_of_specters_family_and_others_read_like_them(models: Path, name: str) -> None:
     folder = models / CATALOGUE[name].parts["base"].source
     write_bert(folder, 3, safe=name in ("scincl", "linkbert"))
@@ -236,8 +247,6 @@ def test_baselines_are_compared_as_their_authors_or_scimults_compare_them() -> N
 def write_mpnet(folder: Path) -> tuple[Any, Any]:
     import torch
     from transformers import MPNetConfig, MPNetModel, MPNetTokenizerFast
-
-    from tests.toy_weights import DIM, VOCABULARY
 
     words = ["<s>", "<pad>", "</s>", "<unk>", *VOCABULARY, "<mask>"]
     folder.mkdir(parents=True)
@@ -491,6 +500,126 @@ def test_multi2spe(models: Path, facets: int, settings: dict[str, Any]) -> None:
     check(fp32("multi2spe"), oracle, oracle, text=[f"{item.title} {item.abstract}" for item in PAPERS])
 
 
+@pytest.mark.parametrize("name", ASPIRE)
+def test_aspires_biencoders_with_their_layers_weights(models: Path, name: str) -> None:
+    """The [CLS] states of the embeddings and of each layer, weighed by the softmax of the checkpoint's numbers, in float64."""
+    base = models / "allenai" / ("scibert_scivocab_uncased" if name.endswith("scib") else "specter")
+    state = write_aspire_biencoder(base, models / f"aspire-biencoder-{name}-full" / "model_cur_best.pt", 19)
+    bert = NumpyBert({key.removeprefix("bert_encoder."): tensor for key, tensor in state.items() if key.startswith("bert_encoder.")}, HEADS)
+    tokenizer = write_tokenizer(base, bare=True)
+    shares = np.exp(state["bert_layer_weights.weight"][0].double().numpy())
+    shares /= shares.sum()
+
+    def oracle(text: str) -> Any:
+        return sum(share * states[0] for share, states in zip(shares, bert.states(ids_of(tokenizer, text)[0].tolist()), strict=True))
+
+    check(fp32(f"aspire-biencoder-{name}-full"), oracle, oracle)
+
+
+def test_layers_weights_of_another_model_are_refused(models: Path) -> None:
+    import torch
+
+    path = models / "aspire-biencoder-compsci-spec-full" / "model_cur_best.pt"
+    state = write_aspire_biencoder(models / "allenai" / "specter", path, 19)
+    torch.save(state | {"bert_layer_weights.weight": torch.zeros(1, LAYERS)}, path)
+    with pytest.raises(
+        InvalidRequest, match=rf"model_cur_best.pt is not a checkpoint .* no bert_layer_weights.weight for {LAYERS + 1} layers"
+    ):
+        fp32("aspire-biencoder-compsci-spec-full").encode_papers(PAPERS)
+    torch.save({name: tensor for name, tensor in state.items() if ".layer.2." not in name}, path)
+    with pytest.raises(InvalidRequest, match=r"is not of the layout that this encoder expects: it lacks encoder\.layer\.2"):
+        fp32("aspire-biencoder-compsci-spec-full").encode_papers(PAPERS)
+
+
+def oagbert_states(state: Mapping[str, Any], tokenizer: Any, text: str) -> Any:
+    """OAG-BERT's final states in float64, step by step from CogDL's code, (tokens, dim): of the words alone, all in the first span."""
+    bert = NumpyBert({name.removeprefix("bert."): tensor for name, tensor in state.items() if name.startswith("bert.")}, HEADS)
+    ids = tokenizer(text, add_special_tokens=False)["input_ids"][:64]
+    table = {part: bert.state[f"embeddings.{part}_embeddings.weight"] for part in ("word", "position", "token_type")}
+    first, second = np.zeros(len(ids), int), np.arange(len(ids))
+    states = bert.norm(
+        "embeddings.LayerNorm", table["word"][ids] + table["position"][first] + table["position"][second] + table["token_type"][0]
+    )
+    for number in range(LAYERS):
+        where = f"encoder.layer.{number}"
+        normed = bert.norm(f"{where}.PreAttentionLayerNorm", states)
+        query, key, value = (bert.linear(f"{where}.attention.self.{part}", normed) for part in ("query", "key", "value"))
+        states = states + bert.linear(f"{where}.attention.output.dense", attention(query, key, value, HEADS))
+        normed = bert.norm(f"{where}.PostAttentionLayerNorm", states)
+        states = states + bert.linear(f"{where}.output.dense", gelu(bert.linear(f"{where}.intermediate.dense_act", normed)))
+    return bert.norm("encoder.FinalLayerNorm", states)
+
+
+WORDY = [f"{item.title} {item.abstract}" for item in PAPERS[:5]]
+
+
+def test_oagbert_is_the_mean_of_its_words_or_what_its_authors_pool(models: Path) -> None:
+    from transformers import BertTokenizer
+
+    mean_state, pooled_state = write_oagbert(models / "oagbert-v2", 20), write_oagbert(models / "oagbert-v2-sim", 21)
+    tokenizer = BertTokenizer(str(models / "oagbert-v2" / "vocab.txt"))
+
+    def mean(text: str) -> Any:
+        return oagbert_states(mean_state, tokenizer, text).mean(axis=0)
+
+    def pooled(state: Mapping[str, Any], text: str) -> Any:
+        first = oagbert_states(state, tokenizer, text)[0]
+        weights, bias = (state[f"bert.pooler.dense_act.{part}"].double().numpy() for part in ("weight", "bias"))
+        return np.tanh(weights @ first + bias)
+
+    papers, queries = PAPERS[:5], [Query(str(place), text) for place, text in enumerate(TEXTS)]
+    encoder = fp32("oagbert-v2")
+    compare(encoder.encode_papers(papers), [mean(text) for text in WORDY])
+    compare(encoder.encode_queries(queries), [mean(text) for text in TEXTS])
+    assert encoder.max_length == 64  # fewer than 512, since the model has fewer positions
+    compare(fp32("oagbert-v2", pooling="cls").encode_papers(papers), [pooled(mean_state, text) for text in WORDY])
+    vectors = [pooled(pooled_state, text) for text in WORDY]
+    compare(fp32("oagbert-v2-sim").encode_papers(papers), [vector / np.linalg.norm(vector) for vector in vectors])
+
+
+def test_oagbert_has_nothing_of_a_paper_without_words(models: Path) -> None:
+    """CogDL fails there. The other texts of its batch change nothing."""
+    for name in ("oagbert-v2", "oagbert-v2-sim"):
+        write_oagbert(models / name, 20)
+        for papers in (PAPERS, PAPERS[5:]):
+            np.testing.assert_array_equal(fp32(name).encode_papers(papers)[-1], 0)
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ({"version": "1"}, "has version '1' of OAG-BERT, and only version 2"),
+        ({"hidden_act": "relu"}, "has hidden_act 'relu'; OAG-BERT's is 'gelu'"),
+        ({"hidden_size": None}, "has no hidden_size, so it describes no OAG-BERT"),
+        ({"num_attention_heads": 5}, f"has 5 attention heads, which do not share hidden_size {DIM} evenly"),
+        ({"vocab_size": 5}, f"vocab.txt in .* has {len(VOCABULARY)} tokens and the model 5"),
+        ({"num_hidden_layers": LAYERS + 1}, rf"is not of the layout .* lacks layers\.{LAYERS}\.after_attention\.bias and 15 more"),
+        ({"num_hidden_layers": LAYERS - 1}, rf"is not of the layout .* also has layers\.{LAYERS - 1}\."),
+        ({"intermediate_size": DIM}, r"has in another shape layers\.0\."),
+    ],
+)
+def test_another_model_than_oagbert_is_refused(models: Path, written: dict[str, Any], words: str) -> None:
+    write_oagbert(models / "oagbert-v2", 20, **written)
+    with pytest.raises(InvalidRequest, match=words) as caught:
+        fp32("oagbert-v2").encode_papers(PAPERS)
+    assert "\n" not in str(caught.value)
+
+
+def test_weights_without_names_are_refused(models: Path) -> None:
+    import torch
+
+    write_oagbert(models / "oagbert-v2", 20)
+    base = models / "allenai" / "specter"
+    write_aspire_biencoder(base, models / "aspire-biencoder-compsci-spec-full" / "model_cur_best.pt", 19)
+    for name, file, words in (
+        ("oagbert-v2", "pytorch_model.bin", "holds no weights by name"),
+        ("aspire-biencoder-compsci-spec-full", "model_cur_best.pt", "is not a checkpoint of ASPIRE's bi-encoder"),
+    ):
+        torch.save([torch.zeros(1)], models / name / file)
+        with pytest.raises(InvalidRequest, match=words):
+            fp32(name).encode_papers(PAPERS)
+
+
 def test_every_row_was_tested_here() -> None:
     tested = {
         *(
@@ -507,5 +636,8 @@ def test_every_row_was_tested_here() -> None:
         *("scirepeval-ctrl", "scirepeval-adapters", "scirepeval-fusion", "scirepeval-pals", "scirepeval-ensemble"),
         *("scimult", "scimult-mhaexpert", "scimult-ffnexpert", "scimult-prefix", "scimult-instruction", "multi2spe"),
         *("pubmedbert", "linkbert", "biolinkbert", "sentbert", "contriever", "scimult-pmc-par", "scimult-pmc-ppr"),
+        *(f"aspire-biencoder-{name}{form}" for name in ASPIRE for form in ("", "-full")),
+        *("oagbert-v2", "oagbert-v2-sim"),
     }
+    tested |= {"aspire-ts-compsci", "aspire-ts-biomed", "aspire-ot-compsci", "aspire-ot-biomed"}  # in test_sentences.py
     assert set(CATALOGUE) == tested | {"minilm", "granite"}  # whose real weights are in test_openvino_runtime.py and test_packed.py

@@ -38,6 +38,11 @@ LAYOUTS: dict[tuple[str, ...], list[str]] = {
     ],
     ("scidocs-classes",): [f"{task}/{part}.csv" for task in ("mag", "mesh") for part in ("train", "test")]
     + ["paper_metadata_mag_mesh.json"],
+    ("scidocs-recomm",): [
+        *(f"recomm/{part}.csv" for part in ("train", "val", "test")),
+        "recomm/propensity_scores.json",
+        "paper_metadata_recomm.json",
+    ],
     ("multi-scidocs",): ["cite/test.qrel", "cocite/test.qrel", "paper_metadata.json"],
     ("pmc-patients-par",): ["queries/test_queries.jsonl", "PAR/PAR_corpus.jsonl", "PAR/PAR_test_qrels.tsv"],
     ("pmc-patients-ppr",): ["queries/test_queries.jsonl", "PPR/corpus.jsonl", "PPR/qrels_test.tsv"],

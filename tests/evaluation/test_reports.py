@@ -172,6 +172,7 @@ def test_sets_of_beir_are_named_by_their_directory() -> None:
     ):
         find_benchmark("scifact")
     with pytest.raises(
-        InvalidRequest, match="; scidocs-cite and scidocs-cocite and scidocs-rerank and scidocs-scirepeval are other forms of it"
+        InvalidRequest,
+        match="; scidocs-cite and scidocs-cocite and scidocs-rerank and scidocs-recomm and scidocs-scirepeval are other forms of it",
     ):
         find_benchmark("scidocs")

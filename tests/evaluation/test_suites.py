@@ -238,8 +238,9 @@ def test_figures_are_those_of_benchmarks() -> None:
     for suite in SUITES.values():
         for figure in suite.figures:
             if not figure.task and figure.measure != "mean":
-                assert CATALOGUE[figure.benchmark].protocol.measures == (figure.measure,)
-    assert [len(suite.figures) for suite in SUITES.values()] == [27, 28, 5]
+                of_benchmark = {one.measure for one in suite.figures if one.benchmark == figure.benchmark}
+                assert set(CATALOGUE[figure.benchmark].protocol.measures) == of_benchmark
+    assert [len(suite.figures) for suite in SUITES.values()] == [27, 28, 5, 12, 41]
 
 
 def mean_of(published: dict[str, float], weights: dict[str, int]) -> Any:

@@ -16,6 +16,7 @@ from sciretrieve.metrics.significance import (
     interval_of_f1,
     interval_of_tau,
     interval_over_tasks,
+    one_way,
     randomisation,
     variance,
 )
@@ -182,3 +183,29 @@ def test_the_interval_of_tau_is_the_bootstrap_over_papers() -> None:
     assert (low, high) == pytest.approx((their_interval.low, their_interval.high), abs=0.015)
     assert interval_of_tau(truth, predicted) == (low, high)
     assert low < stats.kendalltau(truth, predicted).statistic < high
+
+
+def test_the_one_way_analysis_is_that_by_hand() -> None:
+    """Sums of squares in NumPy, and Tukey-Kramer's statistic by SciPy's studentized range; of trainings in unequal numbers."""
+    chance = np.random.default_rng(12)
+    groups = [chance.normal(mean, 0.3, size) for mean, size in ((70.0, 5), (70.3, 4), (71.2, 5), (70.1, 2))]
+    found = one_way(groups)
+    everything = np.concatenate(groups)
+    between = sum(len(group) * (group.mean() - everything.mean()) ** 2 for group in groups) / 3
+    within = sum(np.square(group - group.mean()).sum() for group in groups) / (16 - 4)
+    assert found.degrees == (3, 12)
+    assert found.f == pytest.approx(between / within, rel=1e-9)
+    assert found.p == pytest.approx(stats.f.sf(between / within, 3, 12), rel=1e-9)
+    for a, one in enumerate(groups):
+        for b, other in enumerate(groups):
+            statistic = abs(one.mean() - other.mean()) / np.sqrt(within / 2 * (1 / len(one) + 1 / len(other)))
+            assert found.p_of_pairs[a, b] == pytest.approx(stats.studentized_range.sf(statistic, 4, 12), abs=1e-6)
+    assert found.p_of_pairs[0, 2] < 0.05 < found.p_of_pairs[0, 3]
+
+
+def test_one_way_where_no_training_differs_from_another() -> None:
+    same = one_way([np.full(3, 0.5), np.full(2, 0.5)])
+    assert (same.f, same.p, same.p_of_pairs.min()) == (0.0, 1.0, 1.0)
+    apart = one_way([np.full(3, 0.5), np.full(2, 0.5), np.full(2, 0.6)])
+    assert (apart.f, apart.p) == (float("inf"), 0.0)
+    assert apart.p_of_pairs.tolist() == [[1, 1, 0], [1, 1, 0], [0, 0, 1]]

@@ -53,7 +53,7 @@ OWNED = {
     "rapidfuzz": {"query"},
     "rispy": {"papers"},
     "pytrec_eval": {"metrics"},
-    "sklearn": {"evaluation"},
+    "sklearn": {"evaluation", "studies"},
     "rich": {"commands"},
     "typer": {"commands"},
     "tqdm": {"progress"},
@@ -61,15 +61,15 @@ OWNED = {
 """The folders and modules of the root that may import a heavy library."""
 
 ROOT_NAMES = 26
-ARROWS = 174
+ARROWS = 175
 LINES = {
     "answers": 2000,
     "commands": 4500,
-    "encoders": 5200,
-    "evaluation": 8000,
+    "encoders": 5600,
+    "evaluation": 8900,
     "files": 1300,
     "lifecycle": 3400,
-    "matching": 4600,
+    "matching": 4700,
     "metrics": 600,
     "papers": 4900,
     "query": 4500,

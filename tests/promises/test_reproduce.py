@@ -130,7 +130,7 @@ def test_expected_figures_are_those_of_the_papers() -> None:
     for key, name, figures in sorted(expected(), key=lambda item: item[0] not in tables):  # what needs no text of a paper first
         assert figures, (key, name)
         if key in tables:
-            lines = [cells for printed, cells in stored_lines(tables[key]) if printed == name_of(name)]
+            lines = [tuple(cell.rstrip("Mx") for cell in cells) for printed, cells in stored_lines(tables[key]) if printed == name_of(name)]
         else:
             text = shared("..", "papers", PAPERS[key[0]]).read_text(encoding="utf-8")
             rows = [line.split("\t") for line in text.splitlines()]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ..specs import EncoderSpec, Layout
-from . import bottleneck, cross, instructed, multi2spe, packed, pals, plain, scimult
+from . import bottleneck, cross, instructed, mixed, multi2spe, oagbert, packed, pals, plain, scimult
 from .loading import LoadedModel
 
 LOADERS: Mapping[Layout, Callable[[Mapping[str, Path], EncoderSpec, str], LoadedModel]] = {
@@ -22,6 +22,9 @@ LOADERS: Mapping[Layout, Callable[[Mapping[str, Path], EncoderSpec, str], Loaded
     "instructed": instructed.load,
     "multi2spe": multi2spe.load,
     "packed": packed.load,
+    "mixed": mixed.load,
+    "oagbert": oagbert.load,
+    "sentences": plain.load,
     "cross": cross.load,
 }
 

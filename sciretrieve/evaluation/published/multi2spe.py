@@ -23,7 +23,8 @@ def _scidocs(system: str = "{}") -> Columns:
         Column("scidocs-classes", "MAG", "macro-F1", system),
         Column("scidocs-classes", "MeSH", "macro-F1", system),
         *(c for task in ("co-view", "co-read", "cite", "co-cite") for c in columns("scidocs-rerank", task, "MAP", "nDCG", system=system)),
-        *(None, None, None),  # what SciDocs' users clicked, by two measures, and an average with these
+        *columns("scidocs-recomm", "recomm", "adj-NDCG", "adj-P@1", system=system),
+        Column("scidocs-all", "", "average", system),
     ]
 
 

@@ -69,6 +69,18 @@ Adapters + MTL CTRL | 62.9 74.1 71.2
     _by_code("trec-covid-scirepeval", "test", "nDCG", "Ad-hoc search | 87.4 83.1 90.3 90.9"),
     Table(
         PAPER,
+        "4",
+        columns("cost", "", "parameters", "training time", "inference time"),
+        """
+MTL CTRL as SPECTER2 MTL CTRL | 768 1x 1x
+PALs as SPECTER2 PALs | 2M 1.42x 1.29x
+Adapters as SPECTER2 Adapters | 1M 0.96x 1.05x
+Fusion as SPECTER2 Fusion | 22M 1.32x 1.69x
+Adapters + MTL CTRL as SPECTER2 Adapters + MTL CTRL | 1M 1.96x 2.05x
+""",
+    ),
+    Table(
+        PAPER,
         "5",
         columns("mdcr", "", "MAP", "R@5"),
         """

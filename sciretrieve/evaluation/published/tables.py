@@ -22,7 +22,7 @@ class Column:
     """Where the figures of a column stand in our reports. In task and system, {} is what a line begins with.
 
     Attributes:
-        benchmark: its name in the catalogue, or `robustness`, the study of that name.
+        benchmark: its name in the catalogue; or `robustness`, the study of that name, or `cost`, what systems cost.
         task: as the report names it; "" is the benchmark as a whole.
         measure: as the report names it.
         system: whose figures they are.
@@ -48,7 +48,8 @@ class Table:
         paper: its short name; "" if the source is no paper.
         number: the table's number, with an A in an appendix that counts anew; or the source, if it is no paper.
         columns: see `Column`.
-        text: lines of `what it begins with as our name | cell cell …`, as printed; an empty cell is -, and `as our name` may be left out.
+        text: lines of `what it begins with as our name | cell cell …`, as printed; an empty cell is -, 2M is millions, 1.42x is how many
+            times, and `as our name` may be left out.
         note: what to know about the whole table.
     """
 
@@ -79,8 +80,13 @@ class Table:
             for name, cells in lines:
                 if column and cells[place] != "-":
                     task, system = column.task.replace("{}", name), column.system.replace("{}", name)
-                    value = Decimal(cells[place]) * (100 if column.share else 1)
+                    value = _number(cells[place]) * (100 if column.share else 1)
                     yield Column(column.benchmark, task, column.measure, system), float(value)
+
+
+def _number(cell: str) -> Decimal:
+    """A cell's number, without its unit: 2M is millions, 1.42x is how many times."""
+    return Decimal(cell.rstrip("Mx")) * (1_000_000 if cell.endswith("M") else 1)
 
 
 def columns(benchmark: str, task: str, *measures: str, system: str = "{}") -> tuple[Column, ...]:

@@ -1,17 +1,19 @@
-"""SciDocs in its original form, and Multi-SciDocs in the same form: judged candidates for each query, classes, and paper metadata."""
+"""SciDocs in its original form, and Multi-SciDocs in the same form: judged candidates for each query, classes, clicks, and
+paper metadata."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from ...errors import InvalidRequest
 from ...files.streams import read_text
-from ...metrics.judgements import objects_by_id, read_qrels
+from ...metrics.judgements import json_of, objects_by_id, read_qrels
 from ...types import Paper, Query
-from ..material import Labelled, Material, Prediction, Task
+from ..material import Click, Clicks, Labelled, LinkedPaper, Material, Prediction, Task
 from .benchmark_files import as_classes, find, fingerprint, paper_of, present
 
 TASKS = {"coview": "co-view", "coread": "co-read", "cite": "cite", "cocite": "co-cite"}
@@ -19,6 +21,7 @@ TASKS = {"coview": "co-view", "coread": "co-read", "cite": "cite", "cocite": "co
 METADATA = "paper_metadata_view_cite_read.json"
 MULTI_METADATA = ("paper_metadata.json", "data_final.json")
 CLASSES_METADATA = "paper_metadata_mag_mesh.json"
+CLICKS_METADATA = "paper_metadata_recomm.json"
 CLASSES = {"mag": "MAG", "mesh": "MeSH"}
 """Folder -> task."""
 
@@ -76,6 +79,58 @@ def load_classes(folder: Path, split: str, benchmark: str) -> Material:
 
     missing_tasks = tuple(CLASSES[task] for task in missing)
     return Material(pool, (), benchmark, fingerprint([metadata]), predictions=tuple(predictions), missing=missing_tasks)
+
+
+def load_clicks(folder: Path, split: str, benchmark: str) -> Material:
+    """What users clicked among papers similar to one. For `val`, nothing is left to choose the best epoch on, as in the authors' code.
+
+    Raises:
+        NotFound: a file is missing.
+        InvalidRequest: a line does not have a query, the clicked paper and the shown ones with it among them; or there are more places than
+            propensities.
+    """
+    metadata = find(folder, CLICKS_METADATA, benchmark=benchmark)
+    scores_file = find(folder, "recomm/propensity_scores.json", benchmark=benchmark)
+    scores = json_of(scores_file).get("scores")
+    if not isinstance(scores, list) or not scores or not all(isinstance(score, int | float) and score > 0 for score in scores):
+        raise InvalidRequest(f"{scores_file} has no list 'scores' of numbers above 0")
+    train, val, test = (_clicks(find(folder, f"recomm/{part}.csv", benchmark=benchmark), len(scores)) for part in ("train", "val", "test"))
+    objects = objects_by_id(metadata)
+    papers = {str(id): _linked(row) for id, row in objects.items()}
+    texts = {str(id): paper_of(row, str(id)) for id, row in objects.items()}
+
+    def pool() -> Iterator[Paper]:
+        yield from texts.values()
+
+    parts = (train, val, test) if split == "test" else (train, (), val)
+    clicks = Clicks("recomm", *parts, tuple(map(float, scores)), papers)
+    return Material(pool, (), benchmark, fingerprint([metadata]), predictions=(clicks,))
+
+
+def _clicks(path: Path, places: int) -> tuple[Click, ...]:
+    """After a line of names, a query, the clicked paper, and all shown ones with commas between."""
+    clicks = []
+    for number, row in enumerate(csv.reader(io.StringIO(read_text(path))), 1):
+        if number == 1 or not row:
+            continue
+        shown = tuple(row[2].strip().split(",")) if len(row) == 3 else ()
+        if len(row) != 3 or row[1] not in shown:
+            raise InvalidRequest(f"{path}, line {number}: expected a query, the clicked paper, and the shown papers with it among them")
+        if shown.index(row[1]) >= places:
+            raise InvalidRequest(f"{path}, line {number}: place {shown.index(row[1]) + 1} was clicked, and there are {places} propensities")
+        clicks.append(Click(row[0], row[1], shown))
+    if not clicks:
+        raise InvalidRequest(f"{path} has no clicks")
+    return tuple(clicks)
+
+
+def _linked(row: Mapping[str, Any]) -> LinkedPaper:
+    authors, cited_by, references = (frozenset(map(str, row.get(name) or ())) for name in ("authors", "cited_by", "references"))
+    try:
+        year = float(row["year"])
+    except (KeyError, TypeError, ValueError):
+        year = None
+    return LinkedPaper(str(row.get("title") or ""), authors, cited_by, references, year)
 
 
 def _labelled(path: Path) -> Labelled:

@@ -47,9 +47,14 @@ def load_links(folder: Path, task: str, benchmark: str) -> Material:
 
 
 def load_patients(folder: Path, benchmark: str) -> Material:
-    """Zero-shot patient-to-patient retrieval; queries have no id and are numbered by their lines."""
-    patients = find(folder, "PMCPatientsPPR_patients_test.json", benchmark=benchmark)
-    queries_file = find(folder, "PMCPatientsPPR_queries_test.json", benchmark=benchmark)
+    """Zero-shot patient-to-patient retrieval; queries have no id and are numbered by their lines.
+
+    The archive has files of these names for PMC-Patients' own protocol, too, in pmc_patients.
+    """
+    patients, queries_file = (
+        find(folder, f"{LINKS}/{name}", name, benchmark=benchmark)
+        for name in ("PMCPatientsPPR_patients_test.json", "PMCPatientsPPR_queries_test.json")
+    )
     queries: dict[str, Query] = {}
     qrels: Qrels = {}
     unjudged_queries = 0

@@ -8,10 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from ...choices import Device, Precision
-from ...encoders import load_encoder
+from ...encoders import load_encoder, open_sentence_encoder
 from ...encoders.remembered import RememberingEncoder
+from ...encoders.specs import FIELD_SEPARATOR
+from ...encoders.text_encoder import TextEncoder
 from ...matching import topk
 from ...matching.dense.exact import score
+from ...matching.sentence_pairs import closest, transport
 from ...protocols import Encoder, Reranker
 from ...runs import Ranking, Run
 from ...types import Paper, Query, Scores
@@ -34,13 +37,35 @@ class EncoderReranker:
         return score(self._remembered.encode_queries([query])[0], self._remembered.encode_papers(papers), self._encoder.metric)
 
 
+class SentenceReranker:
+    """A model that compares the sentences of two papers, ASPIRE. A text query is an abstract without a title. Vectors are cached."""
+
+    def __init__(self, encoder: TextEncoder) -> None:
+        self._encoder = encoder
+        self._remembered = RememberingEncoder(encoder)
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self._encoder.name
+
+    def score(self, query: Query, papers: Sequence[Paper]) -> Scores:
+        """See `protocols.Reranker`: minus a distance of the sentences, see `matching.sentence_pairs`."""
+        compare = transport if self._encoder.spec.pairing == "transport" else closest
+        title, _, abstract = query.text.rpartition(FIELD_SEPARATOR)
+        asked, *found = self._remembered.sentence_vectors([query.paper or Paper("", title, abstract), *papers])
+        return np.array([compare(asked, vectors) for vectors in found], np.float64)
+
+
 def open_reranker(name: str, *, precision: Precision = "auto", device: Device = "auto") -> Reranker:
-    """Open a reranker: an encoder as `load_encoder` takes it, or a folder or hub id with a cross-encoder.
+    """Open a reranker: an encoder as `load_encoder` takes it, a folder or hub id with a cross-encoder, or a model of sentences.
 
     Raises: as `load_encoder`.
     """
     from ...encoders.cross_encoder import open_cross_encoder
 
+    if (sentence_encoder := open_sentence_encoder(name, precision=precision, device=device)) is not None:
+        return SentenceReranker(sentence_encoder)
     cross_encoder = open_cross_encoder(name, precision=precision, device=device)
     return cross_encoder or EncoderReranker(load_encoder(name, precision=precision, device=device))
 

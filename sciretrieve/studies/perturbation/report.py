@@ -15,7 +15,7 @@ PAPER = "Singh and Singh 2022"
 
 
 def markdown(study: Study, plots: Mapping[str, str]) -> str:
-    """The page. `plots` has the files to show, relative to the page: "classes", "similarities", "between" and "projection"."""
+    """The page. `plots` has the files to show, relative to the page: "classes", "similarities", "between", "projection", "map"."""
     parts = [
         _head(study),
         _tasks(study),
@@ -123,6 +123,7 @@ def _space(study: Study, plots: Mapping[str, str]) -> Iterator[str]:
         ("similarities", "Cosines of different papers, by class"),
         ("between", "Mean cosine of the same paper's texts"),
         ("projection", "Papers and titles on two principal components"),
+        ("map", "Papers and titles by t-SNE, as in the paper's Figures 2 and 8"),
     ):
         if name in plots:
             yield f"![{title}]({plots[name]})\n"

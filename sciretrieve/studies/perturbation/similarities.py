@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ...errors import MissingExtra
 from ...types import Rows, Scores, Vectors
 
 BLOCK = 512
@@ -16,6 +17,8 @@ ROGUE = 3
 """Dimensions that are left out to see what similarities owe to them (Timkey and van Schijndel 2021, §3.2)."""
 PAIRS = 20_000
 """Pairs of vectors that this is measured on."""
+PERPLEXITY = 30
+"""About how many neighbours of a vector t-SNE keeps near."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +145,26 @@ def projected(vectors: Vectors) -> Scores:
     components = axes[:, :-3:-1]
     signs = np.sign(components[np.abs(components).argmax(axis=0), [0, 1]])
     return np.asarray(centred @ (components * signs), np.float64)
+
+
+def check_neighbour_map() -> None:
+    """Raises MissingExtra where scikit-learn is not installed, whose t-SNE `neighbour_map` is."""
+    try:
+        import sklearn  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra("scikit-learn", "a plot by t-SNE", 'pip install "sciretrieve[robustness]"') from error
+
+
+def neighbour_map(vectors: Vectors, seed: int = 0) -> Scores:
+    """The vectors in a plane by t-SNE (van der Maaten and Hinton 2008), which keeps near what is near, and distances else not; (n, 2).
+
+    It starts from the two principal components; perplexity is 30, or less of fewer than 91 vectors. Singh and Singh (2022), whose Figures 2
+    and 8 are such plots, do not give theirs. At least four vectors, (n, dim).
+    """
+    from sklearn.manifold import TSNE
+
+    map = TSNE(perplexity=min(PERPLEXITY, (len(vectors) - 1) / 3), init="pca", random_state=seed)
+    return np.asarray(map.fit_transform(unit(vectors)), np.float64)
 
 
 def _blocks(vectors: Vectors, others: Vectors) -> Iterator[tuple[int, npt.NDArray[np.float32]]]:

@@ -108,6 +108,7 @@ class Space:
         between: the mean cosine of the same paper's texts in each two sets: T+A, T, and the classes; (sets, sets). NaN where no paper has
             both.
         projection: papers, then titles, on the two principal components of both, (2 n, 2).
+        vectors: of papers, then titles, (2 n, dim).
     """
 
     dim: int
@@ -116,6 +117,7 @@ class Space:
     standardised: Mapping[str, Mapping[str, Retrieval]]
     between: Scores
     projection: Scores
+    vectors: Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +172,8 @@ class Study:
         }
         if self.space is not None:
             space = self.space
-            results["space"] = asdict(replace(space, between=np.empty(0), projection=np.empty(0)))
-            del results["space"]["projection"]
+            results["space"] = asdict(replace(space, between=np.empty(0), projection=np.empty(0), vectors=np.empty(0, np.float32)))
+            del results["space"]["projection"], results["space"]["vectors"]
             results["space"]["between"] = {
                 "sets": self.sets,
                 "cosines": [[None if np.isnan(value) else value for value in row] for row in space.between.tolist()],
@@ -348,6 +350,7 @@ class _Work:
             {form: _standardised_tasks(papers, titles, form) for form in FORMS},
             self._between(),
             projected(both),
+            both,
         )
 
     def _between(self) -> Scores:

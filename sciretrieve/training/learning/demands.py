@@ -59,7 +59,7 @@ def reading(training_set: TrainingSet, reader: Readers, id: str) -> Reading:
     """How a paper or a text query of a set is read."""
     if id in training_set.queries:
         return "adhoc_query", reader.of_query("adhoc_query", training_set.queries[id])
-    return "proximity", reader.of_paper("proximity", training_set.papers[id])
+    return training_set.format, reader.of_paper(training_set.format, training_set.papers[id])
 
 
 def of_papers_apart(demand: OfPapers) -> OfPapers:
@@ -77,7 +77,7 @@ class Ranked:
     def __init__(self, name: str, training_set: TrainingSet, examples: Sequence[tuple[str, str, str]], plan: Plan) -> None:
         self.name, self._set, self._examples, self._plan = name, training_set, list(examples), plan
         has_texts = any(query in training_set.queries for query, _, _ in self._examples)
-        self.formats = ("proximity", "adhoc_query") if has_texts else ("proximity",)
+        self.formats = (training_set.format, *(["adhoc_query"] if has_texts else []))
         self._right: dict[str, set[str]] = defaultdict(set)
         for query, positive, _ in training_set.triplets:
             self._right[query].add(positive)
@@ -152,12 +152,10 @@ class OfPapers(ABC):
 class Labelled(OfPapers):
     """Papers with classes: a linear head is to tell them from their vectors (SciRepEval, §4.1)."""
 
-    format = "classification"
-
     def __init__(self, name: str, training_set: TrainingSet, dim: int) -> None:
         import torch
 
-        self.name, self._set = name, training_set
+        self.name, self.format, self._set = name, training_set.format, training_set
         self._ids, self._apart = split(training_set.labels)
         self._classes = sorted({label for labels in training_set.labels.values() for label in labels})
         self._number: Mapping[str, int] = {label: number for number, label in enumerate(self._classes)}
@@ -183,12 +181,10 @@ class Labelled(OfPapers):
 class Measured(OfPapers):
     """Papers with a number: a linear head is to tell it from their vectors (SciRepEval, §4.1)."""
 
-    format = "regression"
-
     def __init__(self, name: str, training_set: TrainingSet, dim: int) -> None:
         import torch
 
-        self.name, self._set = name, training_set
+        self.name, self.format, self._set = name, training_set.format, training_set
         self._ids, self._apart = split(training_set.targets)
         values = np.array([training_set.targets[id] for id in self._ids])
         if not len(values) or not np.ptp(values):

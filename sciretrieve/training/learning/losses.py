@@ -15,9 +15,9 @@ def triplet(queries: Any, positives: Any, negatives: Any, margin: float) -> Any:
         queries, positives, negatives: (n, dim).
         margin: how much nearer the positive is to be.
     """
-    from torch.nn.functional import triplet_margin_loss
+    from torch.nn.functional import pairwise_distance
 
-    return triplet_margin_loss(queries, positives, negatives, margin=margin)
+    return (pairwise_distance(queries, positives) - pairwise_distance(queries, negatives) + margin).clamp(min=0).mean()
 
 
 def contrastive(queries: Any, papers: Any, right: Any, is_barred: Any, temperature: float, *, both: bool = False) -> Any:

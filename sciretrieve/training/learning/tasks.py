@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...errors import InvalidRequest
 from ...metrics.judgements import Qrels
-from ..forms import ORIGINAL
+from ..forms import FORMATS, ORIGINAL
 from ..lessons import Lessons
 from ..presets import Plan
 from ..training_set import TrainingSet
@@ -29,13 +29,10 @@ class Tasks:
 
 def formats_of(lessons: Lessons, plan: Plan) -> list[str]:
     """The formats of the tasks, by the names of SPECTER2's adapters, in an order of their own."""
-    formats = []
+    needed = set()
     for _, training_set in lessons.sets.values():
-        if training_set.task in ("triplets", "pairs", "rankings") or plan.loss == "distil":
-            formats += ["proximity", *(["adhoc_query"] if training_set.queries else [])]
-        else:
-            formats.append("classification" if training_set.task == "labels" else "regression")
-    return sorted(dict.fromkeys(formats), key=["proximity", "adhoc_query", "classification", "regression"].index)
+        needed |= {"proximity" if plan.loss == "distil" else training_set.format, *(["adhoc_query"] if training_set.queries else [])}
+    return [format for format in FORMATS if format in needed]
 
 
 def tasks_of(lessons: Lessons, plan: Plan, student: Student, teacher: Teacher | None) -> Tasks:

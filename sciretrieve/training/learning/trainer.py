@@ -118,11 +118,12 @@ class Training:
         course, sums = self._restored(parameters, optimiser)
         self.student.module.train()
         every = self.plan.every or max(self.steps // MEASUREMENTS, 1)
-        progress.start(self.steps, course.step, unit="steps")
         if self.held_out is not None and not course.base:
+            progress.start(None, unit="measurements")
             course.base = course.best = self._values()
             progress.note(f"before training: {self.held_out.measure} {_shown(mean_of(course.base), self.held_out.measure)}")
             self._save(BEST, self.student.trained, {"step": 0})
+        progress.start(self.steps, course.step, unit="steps")
         saved_at, started = time.monotonic(), time.monotonic() - course.seconds
         since = course.rows[-1]["step"] if course.rows else 0
         while course.step < self.steps and not course.stopped:

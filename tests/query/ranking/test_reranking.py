@@ -14,13 +14,18 @@ from hypothesis import strategies as st
 
 import sciretrieve as sr
 from sciretrieve.choices import Metric, Mode
-from sciretrieve.encoders import CrossEncoder, load_encoder
+from sciretrieve.encoders import CrossEncoder, encode_sentences, load_encoder, open_sentence_encoder, pieces
+from sciretrieve.encoders.catalogue import CATALOGUE
+from sciretrieve.encoders.specs import FIELD_SEPARATOR
+from sciretrieve.encoders.text_encoder import TextEncoder
+from sciretrieve.matching.sentence_pairs import transport
 from sciretrieve.protocols import Encoder, Reranker
 from sciretrieve.query.ranking.reranking import EncoderReranker, open_reranker, reranked
 from sciretrieve.runs import Ranking, Run
 from sciretrieve.types import Paper, Query, Rows
 from tests.made_up import made_up_papers
 from tests.toy_encoder import LetterEncoder
+from tests.toy_weights import write_bert
 
 PAPERS = [Paper(row["id"], row["title"], row["abstract"]) for row in made_up_papers(300)]
 QUERY = Query("q", "graph networks")
@@ -174,3 +179,39 @@ def test_names_open_encoders_and_cross_encoders(models: Path) -> None:
     crossed: Any = open_reranker("toy/cross", precision="fp32", device="cpu")
     assert isinstance(crossed, CrossEncoder)
     assert crossed.name == "toy/cross"
+
+
+@pytest.mark.parametrize("name", ["aspire-ts-compsci", "aspire-ot-biomed"])
+def test_aspire_compares_sentences(models: Path, name: str) -> None:
+    """A paper's rank follows its sentences, against distances by SciPy; a text query is an abstract without a title."""
+    from scipy.spatial.distance import cdist
+
+    write_bert(models / CATALOGUE[name].parts["base"].source, 31)
+    papers = [*PAPERS[:6], Paper("two", "Graph", "The citation of a paper. Vaccine.")]
+    reranker = open_reranker(name, precision="fp32", device="cpu")
+    assert reranker.name == name
+    encoder = open_sentence_encoder(name, precision="fp32", device="cpu")
+    assert encoder is not None
+    queries = {
+        "text": (Query("q", "Graph networks. Vaccine."), ("", "Graph networks.", "Vaccine.")),
+        "of fields": (Query("q", f"graph{FIELD_SEPARATOR}The citation."), ("graph", "The citation.")),
+        "paper": (Query("q", paper=papers[-1]), ("Graph", "The citation of a paper.", "Vaccine.")),
+    }
+    for query, parts in queries.values():
+        asked, *found = encode_sentences(encoder, [parts, *(pieces(paper) for paper in papers)])
+        scores = reranker.score(query, papers)
+        assert scores.shape == (len(papers),)
+        assert scores.dtype == np.float64
+        expected = [transport(asked, one) if "-ot-" in name else -cdist(asked, one).min() for one in found]
+        np.testing.assert_allclose(scores, expected, atol=1e-4)
+        np.testing.assert_allclose(reranker.score(query, papers[::-1])[::-1], scores, atol=1e-4)  # from the cache
+        assert reranker.score(query, []).shape == (0,)
+    assert reranker.score(queries["paper"][0], papers).argmax() == len(papers) - 1
+
+
+def test_aspires_vectors_are_read_once(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_bert(models / CATALOGUE["aspire-ts-compsci"].parts["base"].source, 31)
+    open_reranker("aspire-ts-compsci", precision="fp32", device="cpu").score(QUERY, PAPERS[:3])
+    again = open_reranker("aspire-ts-compsci", precision="fp32", device="cpu")
+    monkeypatch.setattr(TextEncoder, "encode_papers_late", lambda *_: pytest.fail("encoded again"))
+    assert len(again.score(QUERY, PAPERS[:3])) == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from sciretrieve.studies.perturbation.similarities import (
     Retrieval,
     anisotropy,
     mean_cosine,
+    neighbour_map,
     overlap,
     own_ranks,
     projected,
@@ -127,3 +129,21 @@ def test_projection_keeps_as_much_as_two_dimensions_can() -> None:
     _, lengths, _ = np.linalg.svd(unit - unit.mean(axis=0))
     assert np.linalg.norm(plane, axis=0) == pytest.approx(lengths[:2], rel=1e-5)
     assert np.array_equal(plane, projected(rows.copy()))
+
+
+def test_the_map_keeps_planted_clusters_apart_where_two_components_cannot() -> None:
+    """Eight directions at right angles, of which a plane can show two."""
+    chance = np.random.default_rng(2)
+    cluster = np.arange(96) % 8
+    rows = (np.eye(8)[cluster] @ np.linalg.qr(chance.normal(size=(20, 20)))[0][:8] + chance.normal(0, 0.05, (96, 20))).astype(np.float32)
+
+    def purity(plane: Any) -> float:
+        distances = np.linalg.norm(plane[:, None] - plane, axis=2) + np.diag(np.full(96, np.inf))
+        return float((cluster[np.argsort(distances, axis=1)[:, :8]] == cluster[:, None]).mean())
+
+    plane = neighbour_map(rows, 3)
+    assert plane.shape == (96, 2)
+    assert purity(plane) > 0.98
+    assert purity(projected(rows)) < 0.9
+    assert np.array_equal(plane, neighbour_map(rows.copy() * 2, 3))  # lengths do not count, and the seed fixes all else
+    assert neighbour_map(rows[:4]).shape == (4, 2)

@@ -17,7 +17,7 @@ import sciretrieve as sr
 from sciretrieve.encoders import load_encoder
 from sciretrieve.studies.perturbation.neighbours import CATEGORIES, neighbours
 from sciretrieve.studies.perturbation.similarities import unit
-from sciretrieve.studies.perturbation.study import OPTIMAL
+from sciretrieve.studies.perturbation.study import OPTIMAL, Space, Study
 from sciretrieve.types import Paper
 from tests.command_line import sciretrieve
 from tests.made_up import TOPICS, write_jsonl
@@ -161,7 +161,7 @@ def test_the_report_has_all_figures_and_the_published_ones(reported: tuple[dict[
         assert f"| {row['code']} ({row['category']}) | {row['papers']} | {100 * row['found']['dense']['nn1']:.1f} |" in page
     for name in re.findall(r"\]\((\w+\.svg)\)", page):
         ElementTree.parse(folder / name)
-    assert len({path.name for path in folder.iterdir()}) == 6
+    assert len({path.name for path in folder.iterdir()}) == 7
 
 
 def test_the_plots_show_the_classes(reported: tuple[dict[str, Any], Path]) -> None:
@@ -173,7 +173,30 @@ def test_the_plots_show_the_classes(reported: tuple[dict[str, Any], Path]) -> No
         assert {f"{row['category']}  {row['code']}" for row in report["classes"]} <= words
     between = (folder / "between.svg").read_text()
     assert all(f">{name}<" in between for name in report["space"]["between"]["sets"])
-    assert "T+A: title and abstract" in (folder / "projection.svg").read_text()
+    for name, label in (("projection.svg", "first principal component"), ("map.svg", "t-SNE")):
+        assert "T+A: title and abstract" in (folder / name).read_text()
+        assert label in (folder / name).read_text()
+
+
+def test_of_many_papers_the_map_shows_as_many_papers_as_titles(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sciretrieve.studies.perturbation import plots
+
+    given = np.random.default_rng(4).normal(size=(60, 8)).astype(np.float32)
+    taken: list[tuple[Any, int]] = []
+
+    def first_two(vectors: Any, seed: int) -> Any:
+        taken.append((vectors, seed))
+        return vectors[:, :2]
+
+    monkeypatch.setattr(plots, "MAPPED", 12)
+    monkeypatch.setattr(plots, "neighbour_map", first_two)
+    empty = np.empty(0)
+    study = Study("s", "e", 30, 30, 5, {}, [], Space(8, {}, {}, {}, empty, empty, given))
+    figure = plots._map(study)
+    [(vectors, seed)] = taken
+    places = [np.flatnonzero((given == row).all(axis=1))[0] for row in vectors]
+    assert (seed, len(set(places)), places[12:]) == (5, 24, [place + 30 for place in places[:12]])
+    assert [len(points.get_offsets()) for points in figure.axes[0].collections] == [12, 12]
 
 
 def test_an_index_is_studied_as_it_is(tmp_path: Path) -> None:
@@ -229,6 +252,12 @@ def test_without_an_extra_one_line_says_what_to_install(corpus: Path, tmp_path: 
     result = sciretrieve("robustness", corpus, "-o", tmp_path / "report")
     assert (result.returncode, result.stdout) == (4, "")
     assert result.stderr == 'sciretrieve: a plot needs the package matplotlib, which is not installed: pip install "sciretrieve[plots]"\n'
+    monkeypatch.undo()
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    result = sciretrieve("robustness", corpus, "-o", tmp_path / "report")
+    assert (result.returncode, result.stdout) == (4, "")
+    assert "a plot by t-SNE needs the package scikit-learn" in result.stderr
+    assert 'pip install "sciretrieve[robustness]"' in result.stderr
     monkeypatch.setitem(sys.modules, "textblob.taggers", None)
     result = sciretrieve("robustness", corpus)
     assert (result.returncode, result.stdout) == (4, "")

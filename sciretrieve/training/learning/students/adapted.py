@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ....encoders.specs import EncoderSpec
+from ....encoders.layouts.loading import silence
+from ....encoders.specs import EncoderSpec, Layout
 from ....files.writing import read_json, write_json
 from ...presets import Plan
 from .student import Student, chosen_formats
@@ -16,6 +17,7 @@ class Adapted(Student):
     """Its adapters are `seq_bn` of the `adapters` library, which also reads them from the folder."""
 
     is_apart = True
+    _active: str | None = None
 
     def prepare(self, plan: Plan) -> None:
         """See `Student`."""
@@ -37,12 +39,16 @@ class Adapted(Student):
             paper_as_query=replace(sides.paper_as_query, task=of_papers),
             query=replace(sides.query, task=of_queries),
         )
-        layout = "packed" if spec.layout == "packed" else "adapters"
+        layout: Layout = "packed" if spec.layout == "packed" else "adapters"
         return replace(spec, layout=layout, sides=sides, tasks=self.formats, kinds={}, late=False)
 
     def encode(self, format: str, ids: Any, mask: Any, *, former: bool = False) -> Any:
         """See `Student`."""
-        self.model.set_active_adapters(None if former else format)
+        active = None if former else format
+        if active != self._active:
+            with silence():  # the library warns of adapters that are not active while it makes one active
+                self.model.set_active_adapters(active)
+            self._active = active
         return self.module(ids, mask)
 
     def write_model(self, folder: Path) -> None:

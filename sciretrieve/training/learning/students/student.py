@@ -120,7 +120,7 @@ class Student(ABC):
         """What a backward pass keeps of a token of the longest text, about: states of each layer, and attention of each head."""
         config = self.model.config
         states, attention = 34 * config.hidden_size, 5 * config.num_attention_heads * self.tokenizer.truncation["max_length"]
-        return 4.0 * config.num_hidden_layers * (states + attention)
+        return 4.0 * float(config.num_hidden_layers * (states + attention))
 
     def hashes(self) -> Hashes:
         """The digests of the base's files."""
