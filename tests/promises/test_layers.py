@@ -64,7 +64,7 @@ ROOT_NAMES = 26
 ARROWS = 175
 LINES = {
     "answers": 2000,
-    "commands": 4500,
+    "commands": 4600,
     "encoders": 5600,
     "evaluation": 8900,
     "files": 1300,

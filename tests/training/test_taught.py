@@ -36,11 +36,11 @@ def test_the_losses_are_what_their_sources_say() -> None:
         open_places = np.flatnonzero(~barred[row])
         p, q = (softmax(part[row : row + 1, open_places] / 0.3)[0] for part in (teacher, student))
         expected.append(float((p * np.log(p / q)).sum()))
-    loss = losses.rank(*map(torch.from_numpy, (student, teacher, barred)), 0.3)
-    assert float(loss) == pytest.approx(np.mean(expected), abs=1e-6)
-    assert float(losses.rank(*map(torch.from_numpy, (student, student, barred)), 0.3)) == pytest.approx(0.0, abs=1e-9)
+    vectors, wanted, is_barred = map(torch.from_numpy, (student, teacher, barred))
+    assert float(losses.rank(vectors, wanted, is_barred, 0.3)) == pytest.approx(np.mean(expected), abs=1e-6)
+    assert float(losses.rank(vectors, vectors, is_barred, 0.3)) == pytest.approx(0.0, abs=1e-9)
     distances = np.sqrt(((student - teacher) ** 2).sum(axis=1))
-    assert float(losses.distil(torch.from_numpy(student), torch.from_numpy(teacher))) == pytest.approx(distances.mean(), abs=1e-6)
+    assert float(losses.distil(vectors, wanted)) == pytest.approx(distances.mean(), abs=1e-6)
 
 
 @pytest.fixture(scope="module")
