@@ -31,10 +31,10 @@ PoolingName: TypeAlias = Literal["mean", "cls"]
 """How token states become one vector, as far as it can be chosen: their mean, or the state of the first token."""
 SideName: TypeAlias = Literal["paper", "query", "paper_as_query"]
 """What an encoder reads: a paper of the corpus, a text query, or a paper in place of a query."""
-Method: TypeAlias = Literal["adapter", "whole", "codes"]
-"""What of an encoder is trained: bottleneck adapters on frozen weights; all weights; or all weights and a control code for each format."""
-Loss: TypeAlias = Literal["triplet", "contrastive", "rank", "distil"]
-"""What a training makes small: the first three on triplets and pairs, "distil" on all texts; see `sciretrieve.training.learning.losses`."""
+Method: TypeAlias = Literal["adapter", "whole", "codes", "fusion", "pals", "mha-experts", "ffn-experts", "prefix", "instruction", "facets"]
+"""What of an encoder is trained, see `sciretrieve.training.train.METHODS`."""
+Loss: TypeAlias = Literal["triplet", "contrastive", "facets", "facets-apart", "rank", "distil"]
+"""What a training makes small: "distil" on all texts, the others on triplets and pairs; see `sciretrieve.training.learning.losses`."""
 Schedule: TypeAlias = Literal["linear", "inverse-root", "constant"]
 """How the learning rate goes on after its warm-up."""
 Order: TypeAlias = Literal["year"]

@@ -398,24 +398,39 @@ class TrainingOptions:
     """
 
     like: Annotated[
-        str, Help("Train as a paper does: specter2, specter2-adapters, scirepeval-codes, scirepeval-adapters, scimult; own: ours.", "NAME")
+        str,
+        Help(
+            "Train as a paper does: specter2, specter2-adapters, scirepeval-codes, scirepeval-adapters, scirepeval-fusion, "
+            "scirepeval-pals, scimult, scimult-mhaexpert, scimult-ffnexpert, scimult-prefix, scimult-instruction, multi2spe, "
+            "multi2spe-code; own: ours.",
+            "NAME",
+        ),
     ] = "own"
     base: Annotated[str | None, Help(f"The encoder to begin with: a name, a folder or a hub id; own: {DEFAULT_ENCODER}.", "NAME")] = None
     method: Annotated[
-        Method | None, Help("What is trained: an adapter on frozen weights; the whole encoder; or that with a control code a format.")
+        Method | None,
+        Help(
+            "What is trained: an adapter on frozen weights; the whole encoder; that with a control code a format; others are in "
+            "docs/training.md."
+        ),
     ] = None
     reduction: Annotated[int | None, Help("An adapter is N times narrower than the encoder.", "N", least=1)] = None
     loss: Annotated[
         Loss | None,
         Help(
-            "Of triplets and pairs: a margin between two papers' distances; the right paper among those of the batch; or the teacher's "
-            "ranking of these (rank). distil: the teacher's vectors of all texts."
+            "Of triplets and pairs: a margin between two papers' distances; the right paper among those of the batch; facets: among the "
+            "two of a triplet, by facets and sums together, or by each apart (facets-apart); or the teacher's ranking of the batch (rank). "
+            "distil: the teacher's vectors of all texts."
         ),
     ] = None
     teacher: Annotated[str | None, Help("An encoder to learn from, with --loss distil or rank.", "NAME")] = None
     augment: Annotated[float | None, Help("The share of papers that are read reordered, cut or in part; default: 0.", "SHARE")] = None
     margin: Annotated[float | None, Help("How much nearer the right paper is to be than the wrong one.", least=0)] = None
     temperature: Annotated[float | None, Help("What similarities are divided by before they are compared.")] = None
+    facets: Annotated[int | None, Help("Vectors that a text has while facets are trained, K in Multi2SPE.", "K", least=1)] = None
+    facet_share: Annotated[
+        float | None, Help("What the most similar facets count for beside the facets' sums, lambda in Multi2SPE.", least=0, most=1)
+    ] = None
     keep: Annotated[float | None, Help("How much vectors are held near to those of the encoder as it was; 0: not at all.", least=0)] = None
     rate: Annotated[float | None, Help("The learning rate at its peak.")] = None
     schedule: Annotated[Schedule | None, Help("How the rate goes on after its warm-up.")] = None
@@ -459,6 +474,8 @@ class TrainingKeywords(TypedDict, total=False):
     augment: float | None
     margin: float | None
     temperature: float | None
+    facets: int | None
+    facet_share: float | None
     keep: float | None
     rate: float | None
     schedule: Schedule | None

@@ -1,22 +1,33 @@
 """An encoder that was trained here, as its folder says in encoder.json: which base and adapters, or which model, and how texts are read.
 
-Beside it are the adapters, each as the `adapters` library saves it, or the model as transformers does.
+Beside it are the adapters, each as the `adapters` library saves it; or the model as transformers does, or in the layout of a paper's
+authors, which encoder.json then names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from ..choices import METRICS, POOLINGS
 from ..errors import CorruptData
-from .catalogue import ADAPTER_FILES, MODEL_FILES
-from .specs import EncoderRequest, EncoderSpec, Part, sides_from
+from .catalogue import ADAPTER_FILES, FUSION_FILES, MODEL_FILES, VOCABULARY_FILES
+from .specs import EncoderRequest, EncoderSpec, Layout, Part, sides_from
 
 ENCODER = "encoder.json"
 SCHEMA = 1
+CHECKPOINT = "weights.ckpt"
+"""The weights in the layouts whose authors' code saves them in one file of its own."""
+OF_AUTHORS: Mapping[Layout, tuple[str, ...]] = {
+    "fusion": (),
+    "pals": MODEL_FILES,
+    "scimult": (*VOCABULARY_FILES, CHECKPOINT),
+    "instructed": (*VOCABULARY_FILES, CHECKPOINT),
+    "multi2spe": (*VOCABULARY_FILES, CHECKPOINT),
+}
+"""Layouts that encoder.json names, with the files of the model in the folder."""
 
 
 def describe_trained(spec: EncoderSpec, base: EncoderRequest | None) -> dict[str, Any]:
@@ -24,7 +35,9 @@ def describe_trained(spec: EncoderSpec, base: EncoderRequest | None) -> dict[str
     return {
         "schema": SCHEMA,
         "base": base.encoder if base else None,
+        "layout": spec.layout if spec.layout in OF_AUTHORS else None,
         "adapters": list(spec.tasks),
+        "kinds": dict(spec.kinds),
         "codes": list(spec.codes),
         "sides": asdict(spec.sides),
         "pooling": spec.pooling,
@@ -58,18 +71,14 @@ def trained_spec(name: str, folder: Path, facts: Mapping[str, Any], base: Encode
             raise CorruptData(f"{path} is of form {facts['schema']!r}, which is not known here; use a newer version of sciretrieve")
         tasks, codes = tuple(map(str, facts["adapters"])), tuple(map(str, facts["codes"]))
         pooling, metric = facts["pooling"], facts["metric"]
-        if pooling not in (*POOLINGS, "second") or metric not in METRICS or (base is None) != (not tasks):
-            raise ValueError(f"{pooling}, {metric} or its adapters")
-        if base is None:
-            parts = {"base": Part(str(folder), MODEL_FILES)}
-        else:
-            alone = len(tasks) == 1
-            adapters = {task: Part(str(folder if alone else folder / task), ADAPTER_FILES) for task in tasks}
-            parts = {"base": base.parts["base"], **adapters}
+        kinds = dict(facts.get("kinds", {}))
+        if pooling not in (*POOLINGS, "second") or metric not in METRICS or not set(kinds.values()) <= set(tasks):
+            raise ValueError(f"{pooling}, {metric}, or an adapter for {', '.join(kinds)}")
+        layout, parts = _files(folder, facts.get("layout"), tasks, base)
         return EncoderSpec(
             name=name,
             about=f"trained on {base.name}" if base else "a model that was trained here",
-            layout="transformers" if base is None else "packed" if base.layout == "packed" else "adapters",
+            layout=layout,
             parts=parts,
             sides=sides_from(facts["sides"]),
             pooling=pooling,
@@ -78,9 +87,27 @@ def trained_spec(name: str, folder: Path, facts: Mapping[str, Any], base: Encode
             max_length=int(facts["max_length"]),
             citation=str(folder),
             tasks=tasks,
+            kinds=kinds,
             codes=codes,
         )
     except (KeyError, TypeError, ValueError) as error:
         raise CorruptData(
             f"{path} does not describe an encoder ({type(error).__name__}: {error}); train it again, or get it again"
         ) from error
+
+
+def _files(folder: Path, layout: Layout | None, tasks: Sequence[str], base: EncoderSpec | None) -> tuple[Layout, dict[str, Part]]:
+    """The layout, and the parts that it needs: those in the folder, and the base's. Raises KeyError or ValueError."""
+    if layout == "fusion" and base is not None:
+        fusions = {f"{task}_fusion": Part(str(folder / f"{task}_fusion"), FUSION_FILES) for task in tasks}
+        return layout, {"base": base.parts["base"], **{task: base.parts[task] for task in tasks}, **fusions}
+    if (base is None) != (not tasks or layout is not None):
+        raise ValueError("its adapters")
+    if layout is not None:
+        files = OF_AUTHORS[layout]
+        parts = {"base": Part(str(folder), tuple(file for file in files if file != CHECKPOINT))}
+        return layout, parts | ({"checkpoint": Part(str(folder), (CHECKPOINT,))} if CHECKPOINT in files else {})
+    if base is None:
+        return "transformers", {"base": Part(str(folder), MODEL_FILES)}
+    adapters = {task: Part(str(folder if len(tasks) == 1 else folder / task), ADAPTER_FILES) for task in tasks}
+    return "packed" if base.layout == "packed" else "adapters", {"base": base.parts["base"], **adapters}

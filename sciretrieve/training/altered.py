@@ -17,6 +17,9 @@ from ..types import Paper
 class Readers(Protocol):
     """Says how papers and text queries are read."""
 
+    def format_of(self, task: str, *, is_text: bool) -> str:
+        """The format by which a task reads a text query, or a paper."""
+
     def of_paper(self, format: str, paper: Paper) -> str:
         """A paper's text as a format reads it."""
 
@@ -50,6 +53,10 @@ class Altering:
 
     def __init__(self, reader: Readers, share: float, *key: object) -> None:
         self._reader, self._share, self._chance = reader, share, Random(repr(key))
+
+    def format_of(self, task: str, *, is_text: bool) -> str:
+        """See `Readers`."""
+        return self._reader.format_of(task, is_text=is_text)
 
     def of_paper(self, format: str, paper: Paper) -> str:
         """See `Readers`. A paper that has but a title or an abstract is read as it is."""

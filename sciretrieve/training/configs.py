@@ -16,7 +16,7 @@ from ..errors import InvalidRequest, NotFound, UnknownName
 from ..options import TrainingOptions
 
 BENCHMARKS = ("beir:", "cite:")
-NUMBERS = ("rate", "temperature", "keep", "margin", "warmup", "decay", "augment")
+NUMBERS = ("rate", "temperature", "facet_share", "keep", "margin", "warmup", "decay", "augment")
 OF_A_FILE = ("trainings", "seeds")
 OF_A_TRAINING = ("data", "output", "formats")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from ..errors import InvalidRequest
@@ -25,6 +25,8 @@ HEADERS: Mapping[SetTask, tuple[str, ...]] = {
     "rankings": ("query-id", "paper-id", "score"),
 }
 """What a set is for, and the columns of its table, which is named after it: triplets.tsv."""
+LABEL = "label:"
+"""What the id of a label begins with where a label is in a pair as papers are."""
 MAKE = "make one with `sciretrieve benchmarks build triplets`, pairs, labels or targets"
 
 
@@ -34,14 +36,15 @@ class TrainingSet:
 
     Attributes:
         task: "triplets" and "pairs" are learned by nearness, "labels" by classification, "targets" by regression, "rankings" by the scores
-            of a teacher. Pairs and rankings may have queries that are texts; pairs may lack a negative.
+            of a teacher. Pairs and rankings may have queries that are texts; pairs may lack a negative, and their papers may be labels,
+            with the name as title, see `LABEL`.
         papers: by id.
         triplets: ids of a query, a positive and a negative paper; the last is "" where a pair has none.
         queries: the texts of queries that are no papers, by id; an id is looked up here before it is in `papers`.
         labels: the labels of each paper, one or more, by its id.
         targets: the number to predict of each paper, by its id.
         rankings: a teacher's scores of some papers for each query, by id; greater is better.
-        read_as: the format that papers are read through, one of `FORMATS`, if it is not that of the task.
+        read_as: the format of its task, one of `FORMATS`, if it is not that of its form.
     """
 
     task: SetTask
@@ -54,9 +57,31 @@ class TrainingSet:
     read_as: str = ""
 
     @property
-    def format(self) -> str:
-        """The format that papers are read through."""
-        return self.read_as or {"labels": "classification", "targets": "regression"}.get(self.task, "proximity")
+    def asked(self) -> str:
+        """The format of the task: "adhoc_query" where queries are texts."""
+        own = {"labels": "classification", "targets": "regression"}.get(self.task, "proximity")
+        return self.read_as or ("adhoc_query" if self.queries else own)
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """All formats that its texts are read through: where queries are texts, papers have one of their own."""
+        return ("proximity", "adhoc_query") if self.asked == "adhoc_query" else (self.asked,)
+
+
+def ranking_labels(training_set: TrainingSet) -> TrainingSet:
+    """A set of labels as pairs: a paper, and a label of it by its name, without a negative (Zhang et al. 2023, SciMult, section 3.1).
+
+    Pairs with labels, and those made so, are read as classification. Other sets stay.
+    """
+    if training_set.task != "labels":
+        has_labels = any(id.startswith(LABEL) for row in training_set.triplets[:1] for id in row)
+        return replace(training_set, read_as=training_set.read_as or "classification") if has_labels else training_set
+    names = sorted({name for names in training_set.labels.values() for name in names})
+    labels = {f"{LABEL}{name}": Paper(id=f"{LABEL}{name}", title=name) for name in names}
+    pairs = [(id, f"{LABEL}{name}", "") for id, names in training_set.labels.items() for name in names]
+    papers = {**training_set.papers, **labels}
+    read_as = training_set.read_as or "classification"
+    return replace(training_set, task="pairs", papers=papers, triplets=pairs, labels={}, read_as=read_as)
 
 
 def number_of(value: object, where: str) -> float:

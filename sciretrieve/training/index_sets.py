@@ -35,7 +35,7 @@ MOST = 4000
 COCITED = 2
 """Papers that cite two papers together, at least."""
 MOST_RANKINGS, DEPTH = 1000, 100
-PLACES = (0, 1, 3, 7, 15, 31)
+PLACES = (0, 3, 10, 31)
 """Of an answer that teaches, the papers at these places: all of its first would be much the same."""
 FEWEST_PAIRS = 5
 """Pairs that a set has to have, to be measured on."""

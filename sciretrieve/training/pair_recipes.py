@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from ..answers.explaining import sentences
+from ..matching.lexical.sentences import sentences
 from ..errors import InvalidRequest, NotFound
 from ..evaluation.builders import CiteSettings
 from ..evaluation.readers import beir

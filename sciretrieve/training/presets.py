@@ -15,7 +15,8 @@ class Plan:
     """All that decides a training but its data: see `TrainingOptions`, whose fields of the same names it has, all of them known.
 
     `betas` and `epsilon` are AdamW's; `unit` says whether the loss compares vectors of unit length, None: as the encoder's are; `both`
-    whether the contrastive loss also looks for the query among the batch's queries.
+    whether the contrastive loss also looks for the query among the batch's queries; `ranks_labels` whether labels are learned as candidates
+    that are read by their names, not as classes; `nonlinear` whether facets are tanh of the last layer's.
     """
 
     base: str
@@ -28,8 +29,12 @@ class Plan:
     margin: float = 1.0
     temperature: float = 1.0
     keep: float = 0.0
+    facets: int = 3
+    facet_share: float = 0.1
     unit: bool | None = None
     both: bool = False
+    ranks_labels: bool = False
+    nonlinear: bool = False
     rate: float
     schedule: Schedule
     warmup: float
@@ -48,7 +53,45 @@ class Plan:
 
 TAUGHT: tuple[Loss, ...] = ("distil", "rank")
 """Losses that compare with a teacher."""
+FACET_LOSSES: tuple[Loss, ...] = ("facets", "facets-apart")
 SINGH = "Singh et al. 2023, SciRepEval, section 4.2 and appendix B, and the authors' code"
+SCIREPEVAL = Plan(
+    base="scincl",
+    method="adapter",
+    loss="triplet",
+    source=SINGH,
+    rate=5e-5,
+    schedule="inverse-root",
+    warmup=700,
+    batch=256,
+    epochs=6,
+)
+SCIMULT = Plan(
+    base="pubmedbert",
+    method="whole",
+    loss="contrastive",
+    source="Zhang et al. 2023, SciMult, appendix C: 32 examples on each of 48 GPUs",
+    unit=False,
+    ranks_labels=True,
+    rate=3e-4,
+    schedule="linear",
+    warmup=0.05,
+    decay=0.01,
+    batch=1536,
+    epochs=20,
+)
+MULTI2SPE = Plan(
+    base="scibert",
+    method="facets",
+    loss="facets",
+    source="Seoh et al. 2023, Multi2SPE, sections 2.2 and 2.3 and appendix D: 2 triplets a step, accumulated over 16",
+    unit=False,
+    rate=2e-5,
+    schedule="linear",
+    warmup=0.1,
+    batch=32,
+    epochs=2,
+)
 PRESETS: Mapping[str, Plan] = {
     "own": Plan(
         base=DEFAULT_ENCODER,
@@ -86,40 +129,18 @@ PRESETS: Mapping[str, Plan] = {
         batch=256,
         epochs=6,
     ),
-    "scirepeval-codes": Plan(
-        base="scincl",
-        method="codes",
-        loss="triplet",
-        source=SINGH,
-        rate=5e-5,
-        schedule="inverse-root",
-        warmup=700,
-        batch=256,
-        epochs=2,
-    ),
-    "scirepeval-adapters": Plan(
-        base="scincl",
-        method="adapter",
-        loss="triplet",
-        source=SINGH,
-        rate=5e-5,
-        schedule="inverse-root",
-        warmup=700,
-        batch=256,
-        epochs=6,
-    ),
-    "scimult": Plan(
-        base="pubmedbert",
-        method="whole",
-        loss="contrastive",
-        source="Zhang et al. 2023, SciMult, appendix C: 32 examples on each of 48 GPUs",
-        unit=False,
-        rate=3e-4,
-        schedule="linear",
-        warmup=0.05,
-        decay=0.01,
-        batch=1536,
-        epochs=20,
+    "scirepeval-codes": replace(SCIREPEVAL, method="codes", epochs=2),
+    "scirepeval-adapters": SCIREPEVAL,
+    "scirepeval-fusion": replace(SCIREPEVAL, base="scirepeval-adapters", method="fusion", epochs=4),
+    "scirepeval-pals": replace(SCIREPEVAL, method="pals", epochs=2),
+    "scimult": SCIMULT,
+    "scimult-mhaexpert": replace(SCIMULT, base="scimult", method="mha-experts"),
+    "scimult-ffnexpert": replace(SCIMULT, base="scimult", method="ffn-experts"),
+    "scimult-prefix": replace(SCIMULT, base="scimult", method="prefix"),
+    "scimult-instruction": replace(SCIMULT, base="scimult", method="instruction"),
+    "multi2spe": MULTI2SPE,
+    "multi2spe-code": replace(
+        MULTI2SPE, loss="facets-apart", nonlinear=True, source="the command in the README of the code of Seoh et al. 2023, Multi2SPE"
     ),
 }
 
@@ -135,4 +156,6 @@ def plan_of(options: TrainingOptions) -> Plan:
             f"`loss={plan.loss!r}` learns from {'an encoder: name it with `teacher`' if plan.teacher is None else 'no `teacher`'}; "
             "a teacher goes with `loss='distil'`, its vectors, or `loss='rank'`, its rankings"
         )
+    if (plan.method == "facets") != (plan.loss in FACET_LOSSES):
+        raise InvalidRequest("facets have losses of their own: train with `like='multi2spe'`, or give neither the method nor the loss")
     return plan

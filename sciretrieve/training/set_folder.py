@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..answers.explaining import sentences
+from ..matching.lexical.sentences import sentences
 from ..files.writing import write_json, write_lines, write_whole
 from .forms import CORPUS, FACTS, HEADERS, ORIGINAL, QUERIES, SetTask
 

@@ -16,7 +16,7 @@ from ..files.writing import LOCK, describe, listed, make_folder, remove, remove_
 from ..options import TrainingKeywords, TrainingOptions
 from ..progress import Silent, shown
 from ..protocols import Progress
-from .forms import FORMATS
+from .forms import FORMATS, ranking_labels
 from .lessons import Lessons
 from .presets import Plan, plan_of
 from .results import FACTS, Trained, compared, gain, write_results
@@ -33,7 +33,15 @@ METHODS: Mapping[str, str] = {
     "adapter": "bottleneck adapters (seq_bn) on frozen weights",
     "whole": "all weights",
     "codes": "all weights, and a control code for each format",
+    "fusion": "for each format a layer that joins adapters, which stay (AdapterFusion)",
+    "pals": "all weights, and projected attention layers for each format",
+    "mha-experts": "all weights, in every second layer with an attention of its own for each task",
+    "ffn-experts": "all weights, in every second layer with a feed-forward network of its own for each task",
+    "prefix": "the encoder of the tasks' instructions, to which a frozen encoder attends",
+    "instruction": "all weights, which also encode the task's instruction",
+    "facets": "all weights, and linear layers of several [CLS] tokens, whose sum is the vector",
 }
+"""What of an encoder each method trains."""
 
 
 def train(
@@ -78,6 +86,8 @@ def train(
         check_choice("training set", name, tuple(sets))
         check_choice("format", format, FORMATS)
         sets[name] = sets[name][0], replace(sets[name][1], read_as=format)
+    if plan.ranks_labels:
+        sets = {name: (path, ranking_labels(training_set)) for name, (path, training_set) in sets.items()}
     words = [Path(path).name for path in data]
     lessons = Lessons(sets, words=words)
     return learn(lambda *_: lessons, plan, options, to, overwrite=overwrite, tensorboard=tensorboard, progress=progress)
@@ -261,7 +271,7 @@ def _described(name: str, path: Path, training_set: TrainingSet, digest: str) ->
     return {
         "name": name,
         "task": training_set.task,
-        "format": training_set.format,
+        "format": training_set.asked,
         "examples": len(training_set.triplets or training_set.labels or training_set.targets or training_set.rankings),
         "recipe": made.get("recipe", "unknown"),
         "without": ", ".join(made.get("without", [])) or "nothing",

@@ -36,11 +36,11 @@ def test_the_losses_are_what_their_sources_say() -> None:
         open_places = np.flatnonzero(~barred[row])
         p, q = (softmax(part[row : row + 1, open_places] / 0.3)[0] for part in (teacher, student))
         expected.append(float((p * np.log(p / q)).sum()))
-    vectors, wanted, is_barred = map(torch.from_numpy, (student, teacher, barred))
-    assert float(losses.rank(vectors, wanted, is_barred, 0.3)) == pytest.approx(np.mean(expected), abs=1e-6)
-    assert float(losses.rank(vectors, vectors, is_barred, 0.3)) == pytest.approx(0.0, abs=1e-9)
+    own, others, is_barred = (torch.from_numpy(part) for part in (student, teacher, barred))
+    assert float(losses.rank(own, others, is_barred, 0.3)) == pytest.approx(np.mean(expected), abs=1e-6)
+    assert float(losses.rank(own, own, is_barred, 0.3)) == pytest.approx(0.0, abs=1e-9)
     distances = np.sqrt(((student - teacher) ** 2).sum(axis=1))
-    assert float(losses.distil(vectors, wanted)) == pytest.approx(distances.mean(), abs=1e-6)
+    assert float(losses.distil(own, others)) == pytest.approx(distances.mean(), abs=1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +125,9 @@ def test_a_ranking_is_learnt_from_scores(words: Path, tmp_path: Path) -> None:
 
 def test_papers_are_read_altered() -> None:
     class Plain:
+        def format_of(self, task: str, *, is_text: bool) -> str:
+            return task
+
         def of_paper(self, format: str, paper: Paper) -> str:
             return f"{format}: {paper.title} | {paper.abstract}"
 

@@ -193,7 +193,7 @@ def ranked(base: Path, triplets: Path, **changes: Any) -> tuple[Any, Any, Any]:
     plan = plan_of(TrainingOptions(base=str(base), **{**{k: v for k, v in SMALL.items() if k != "precision"}, **changes}))
     student = open_student(plan, ["proximity"])
     training_set = read_training_set(triplets)
-    return student, Ranked("triplets", "proximity", training_set, training_set.triplets, plan), plan
+    return student, Ranked("triplets", training_set, training_set.triplets, plan), plan
 
 
 @pytest.mark.parametrize("loss", ["triplet", "contrastive"])

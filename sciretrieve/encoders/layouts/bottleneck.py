@@ -22,7 +22,7 @@ def load_adapter(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> L
         InvalidRequest: the adapter was made for another model, or does not change the model's output.
         CorruptData: weights cannot be read.
     """
-    model, loaded_model = _base(folders["base"])
+    model, loaded_model = open_base(folders["base"])
     if task:
         activate(model, loaded_model, folders[task], task)
     return loaded_model
@@ -33,7 +33,7 @@ def activate(model: Any, loaded_model: LoadedModel, folder: Path, task: str) -> 
 
     Raises: as `load_adapter`.
     """
-    _add_adapter(model, folder, task)
+    add_adapter(model, folder, task)
     with reading(folder):
         model.set_active_adapters(task)
     _check_that_it_changes_states(model, loaded_model, f"the adapter in {folder}")
@@ -44,9 +44,9 @@ def load_fusion(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Lo
 
     Raises: as `load_adapter`.
     """
-    model, loaded_model = _base(folders["base"])
+    model, loaded_model = open_base(folders["base"])
     for code in spec.tasks:
-        _add_adapter(model, folders[code], code)
+        add_adapter(model, folders[code], code)
     folder = folders[f"{task}_fusion"]
     with reading(folder):
         facts = json.loads((folder / "adapter_fusion_config.json").read_text(encoding="utf-8"))
@@ -66,7 +66,7 @@ def load_fusion(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> Lo
     return loaded_model
 
 
-def _base(folder: Path) -> tuple[Any, LoadedModel]:
+def open_base(folder: Path) -> tuple[Any, LoadedModel]:
     """The base model as one that takes adapters, and the same model as the layouts return it."""
     with reading(folder):
         import torch
@@ -81,8 +81,8 @@ def _base(folder: Path) -> tuple[Any, LoadedModel]:
     return model, LoadedModel(states_of(model), tokenizer, separator, positions_of(config))
 
 
-def _add_adapter(model: Any, folder: Path, name: str) -> None:
-    """Load an adapter, and check that all of its weights came from the file."""
+def add_adapter(model: Any, folder: Path, name: str) -> None:
+    """Load an adapter, and check that all of its weights came from the file. Raises InvalidRequest for one of another model."""
     with reading(folder):
         made_for = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
     for key in ("model_type", "hidden_size"):

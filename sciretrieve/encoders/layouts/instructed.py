@@ -6,7 +6,7 @@ encoder, if it has its own weights (SciMult-Prefix), under `instruction_model.en
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,36 +37,58 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
     model, instructor = new_bert(config), new_bert(config)
     fill(model, state, path)
     fill(instructor, stripped(all_weights, "instruction_model.encoder.") or state, path)
-    ids = torch.tensor([tokenizer.encode(INSTRUCTIONS.get(task, task)).ids])
-    if ids.shape[1] > positions_of(config):
-        raise InvalidRequest(f"the instruction {task[:40]!r} … has {ids.shape[1]} tokens, and {spec.name} reads {positions_of(config)}")
+    ids = instruction_ids(tokenizer, task, positions_of(config), spec.name)
     with torch.no_grad():
-        # x^(0) … x^(N-1): the input of each layer
-        instruction = instructor(ids, output_hidden_states=True).hidden_states[:-1]
-    heads = config.num_attention_heads
+        contexts = contexts_of(instructor, ids)
 
     class States(torch.nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
             self.bert = model
-            for layer, context in enumerate(instruction):
+            for layer, context in enumerate(contexts):
                 self.register_buffer(f"context_{layer}", context)
 
         def forward(self, input_ids: Any, attention_mask: Any) -> Any:
-            texts, length = input_ids.shape
-            states = self.bert.embeddings(input_ids)
-            extended_mask = torch.cat([torch.ones_like(ids).expand(texts, -1).to(attention_mask.device), attention_mask], dim=1)
-            mask = additive_mask(extended_mask).to(states.dtype)
-            for number, layer in enumerate(self.bert.encoder.layer):
-                context = torch.cat([getattr(self, f"context_{number}").expand(texts, -1, -1), states], dim=1)
-                attention = layer.attention.self
-                query, key, value = (
-                    part(source).view(texts, source.shape[1], heads, -1).transpose(1, 2)
-                    for part, source in ((attention.query, states), (attention.key, context), (attention.value, context))
-                )
-                attended = torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
-                attended = layer.attention.output(attended.transpose(1, 2).reshape(texts, length, -1), states)
-                states = layer.output(layer.intermediate(attended), attended)
-            return states
+            return states_in_context(
+                self.bert, [getattr(self, f"context_{layer}") for layer in range(len(contexts))], input_ids, attention_mask
+            )
 
     return LoadedModel(States().eval(), tokenizer, separator, positions_of(config))
+
+
+def instruction_ids(tokenizer: Any, task: str, positions: int, name: str) -> Any:
+    """The tokens of a task's instruction, (1, length). Raises InvalidRequest for one that is longer than the model reads."""
+    import torch
+
+    ids = torch.tensor([tokenizer.encode(INSTRUCTIONS.get(task, task)).ids])
+    if ids.shape[1] > positions:
+        raise InvalidRequest(f"the instruction {task[:40]!r} … has {ids.shape[1]} tokens, and {name} reads {positions}")
+    return ids
+
+
+def contexts_of(instructor: Any, ids: Any) -> Sequence[Any]:
+    """What each layer attends to of an instruction, x^(0) … x^(N-1), each (1, length, dim): the input of that layer."""
+    contexts: Sequence[Any] = instructor(input_ids=ids, output_hidden_states=True).hidden_states[:-1]
+    return contexts
+
+
+def states_in_context(bert: Any, contexts: Sequence[Any], input_ids: Any, attention_mask: Any) -> Any:
+    """The token states of a BERT each of whose layers attends to a context and to the text's own states (equation 4)."""
+    import torch
+
+    texts, length = input_ids.shape
+    states = bert.embeddings(input_ids)
+    whole_mask = torch.cat([torch.ones_like(contexts[0][:, :, 0], dtype=attention_mask.dtype).expand(texts, -1), attention_mask], dim=1)
+    mask = additive_mask(whole_mask).to(states.dtype)
+    dropout = bert.config.attention_probs_dropout_prob if bert.training else 0.0
+    for layer, instruction in zip(bert.encoder.layer, contexts, strict=True):
+        context = torch.cat([instruction.expand(texts, -1, -1), states], dim=1)
+        attention = layer.attention.self
+        query, key, value = (
+            part(source).view(texts, source.shape[1], bert.config.num_attention_heads, -1).transpose(1, 2)
+            for part, source in ((attention.query, states), (attention.key, context), (attention.value, context))
+        )
+        attended = torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout)
+        attended = layer.attention.output(attended.transpose(1, 2).reshape(texts, length, -1), states)
+        states = layer.output(layer.intermediate(attended), attended)
+    return states

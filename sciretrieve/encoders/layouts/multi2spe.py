@@ -66,7 +66,7 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
         pairs[last_number] = _with_differences(pairs[last_number], state, facets)
     model = new_bert(config)
     fill(model, {name: tensor for name, tensor in bert.items() if "extra_facet_layers" not in name}, path)
-    _add_facet_tokens(tokenizer, facets, folder)
+    add_facet_tokens(tokenizer, facets, folder)
     check_vocabulary(tokenizer, config, folder)
 
     nonlinear = bool(parameters.get("add_extra_facet_nonlinearity"))
@@ -81,25 +81,40 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
                 self.register_buffer(f"weights_{number}", weights)
                 self.register_buffer(f"biases_{number}", biases)
 
-        def linear(self, states: Any, number: int) -> Any:
-            """Each facet's state through its own layer; `states` is (texts, facets, dim)."""
-            weights, biases = getattr(self, f"weights_{number}"), getattr(self, f"biases_{number}")
-            return torch.matmul(states.unsqueeze(2), weights.transpose(1, 2)).squeeze(2) + biases
-
         def forward(self, input_ids: Any, attention_mask: Any) -> Any:
-            states = self.bert.embeddings(input_ids)
-            mask = additive_mask(attention_mask).to(states.dtype)
-            for number, layer in enumerate(self.bert.encoder.layer):
-                states = layer(states, mask)[0]
-                if number in pairs:
-                    states = torch.cat([self.linear(states[:, :facets], number), states[:, facets:]], dim=1)
-            firsts = states[:, :facets]
-            firsts = self.linear(firsts, last_number) if last_number in pairs else firsts
+            linears = {number: (getattr(self, f"weights_{number}"), getattr(self, f"biases_{number}")) for number in pairs}
+            firsts = facet_states(self.bert, linears, facets, input_ids, attention_mask)
             firsts = torch.tanh(firsts) if nonlinear else firsts
             vectors = firsts.mean(dim=1, keepdim=True) if by_mean else firsts.sum(dim=1, keepdim=True)
             return torch.nn.functional.normalize(vectors, dim=-1) if normalised else vectors
 
     return LoadedModel(States().eval(), tokenizer, separator, positions_of(config))
+
+
+def facet_states(bert: Any, linears: Mapping[int, tuple[Any, Any]], facets: int, input_ids: Any, attention_mask: Any) -> Any:
+    """The states of a BERT's first tokens, its facets, (texts, facets, dim), through linear layers of their own.
+
+    Args:
+        bert: without a pooler.
+        linears: the facets' weights, (facets, dim, dim), and biases, (facets, dim), after the layers of these numbers, from 0; those of
+            the number of layers come after all of them.
+        facets: how many there are.
+        input_ids, attention_mask: (texts, length).
+    """
+    import torch
+
+    def linear(states: Any, number: int) -> Any:
+        weights, biases = linears[number]
+        return torch.matmul(states.unsqueeze(2), weights.transpose(1, 2)).squeeze(2) + biases
+
+    states = bert.embeddings(input_ids)
+    mask = additive_mask(attention_mask).to(states.dtype)
+    for number, layer in enumerate(bert.encoder.layer):
+        states = layer(states, mask)[0]
+        if number in linears:
+            states = torch.cat([linear(states[:, :facets], number), states[:, facets:]], dim=1)
+    firsts = states[:, :facets]
+    return linear(firsts, len(bert.encoder.layer)) if len(bert.encoder.layer) in linears else firsts
 
 
 def _unsupported(parameters: Mapping[str, Any]) -> str:
@@ -144,7 +159,7 @@ def _with_differences(pair: tuple[Any, Any], state: Mapping[str, Any], facets: i
     return weights.float(), biases.float()
 
 
-def _add_facet_tokens(tokenizer: Any, facets: int, folder: Path) -> None:
+def add_facet_tokens(tokenizer: Any, facets: int, folder: Path) -> None:
     """Make the tokenizer put [unused1] … after [CLS], where truncation does not reach them."""
     from tokenizers.processors import TemplateProcessing
 

@@ -30,6 +30,7 @@ from .plain import check_vocabulary
 
 HEADS = 6
 """Attention heads of a PAL, regardless of the model's own number."""
+SET = "sets.0."
 OTHER_FORMS = ("houlsby", "top", "lhuc", "bert_lay_top")
 
 
@@ -40,7 +41,6 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
         InvalidRequest: the configuration has another form, or the weights do not fit it.
         CorruptData: the weights cannot be read.
     """
-    import torch
     from transformers import BertModel
 
     folder = folders["base"]
@@ -55,6 +55,21 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
     weights, number = _rename(state, spec.tasks.index(task), bool(config.pals))
     if number != len(spec.tasks):
         raise InvalidRequest(f"the weights in {folder} have projected attention layers for {number} tasks, not {len(spec.tasks)}")
+    model = with_pals(BertModel(config, add_pooling_layer=False), config, 1).eval()
+    fill(model, weights, weights_file(folder))
+    return LoadedModel(model, tokenizer, separator, positions_of(config))
+
+
+def with_pals(bert: Any, config: Any, count: int) -> Any:
+    """A module that gives the token states of a BERT with one of several sets of PALs, number `active`, beside its layers.
+
+    Args:
+        bert: without a pooler.
+        config: its configuration, with `hidden_size_aug` and `pals`.
+        count: how many sets there are, one a task.
+    """
+    import torch
+
     size = config.hidden_size_aug
 
     class Pal(torch.nn.Module):  # type: ignore[misc]
@@ -75,31 +90,37 @@ def load(folders: Mapping[str, Path], spec: EncoderSpec, task: str) -> LoadedMod
             query, key, value = (
                 part(reduced).view(texts, length, HEADS, -1).transpose(1, 2) for part in (self.query, self.key, self.value)
             )
-            context = torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask.to(query.dtype))
+            context = torch.nn.functional.scaled_dot_product_attention(
+                query, key, value, attn_mask=mask.to(query.dtype), dropout_p=config.attention_probs_dropout_prob if self.training else 0.0
+            )
             return torch.nn.functional.gelu(self.aug_dense2(context.transpose(1, 2).reshape(texts, length, size)))
 
     class States(torch.nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
-            self.bert = BertModel(config, add_pooling_layer=False)
-            self.pals = torch.nn.ModuleList([Pal() for _ in range(config.num_hidden_layers)])
+            self.bert, self.config, self.active = bert, config, 0
+            self.sets = torch.nn.ModuleList()
+            for _ in range(count):
+                pals = torch.nn.ModuleList([Pal() for _ in range(config.num_hidden_layers)])
+                if config.pals:  # the layers share their projections
+                    for pal in pals[1:]:
+                        pal.aug_dense, pal.aug_dense2 = pals[0].aug_dense, pals[0].aug_dense2
+                self.sets.append(pals)
 
         def forward(self, input_ids: Any, attention_mask: Any) -> Any:
             mask = additive_mask(attention_mask)
             states = self.bert.embeddings(input_ids)
             mask = mask.to(states.dtype)
-            for layer, pal in zip(self.bert.encoder.layer, self.pals, strict=True):
+            for layer, pal in zip(self.bert.encoder.layer, self.sets[self.active], strict=True):
                 attended = layer.attention(states, mask)[0]
                 states = layer.output(layer.intermediate(attended), attended + pal(states, mask))
             return states
 
-    model = States().eval()
-    fill(model, weights, weights_file(folder))
-    return LoadedModel(model, tokenizer, separator, positions_of(config))
+    return States()
 
 
 def _rename(state: Mapping[str, Any], task: int, shares_projections: bool) -> tuple[dict[str, Any], int]:
-    """The weights by the names of `States`, without those of other tasks; and the number of tasks."""
+    """The weights by the names of `with_pals`, without those of other tasks; and the number of tasks."""
     weights, tasks = {}, set()
     for name, tensor in state.items():
         layer_match = re.fullmatch(r"encoder\.layer\.(\d+)\.multi_layers\.(\d+)\.(?:attn\.)?(.+)", name)
@@ -108,13 +129,13 @@ def _rename(state: Mapping[str, Any], task: int, shares_projections: bool) -> tu
             layer, number, rest = layer_match.groups()
             tasks.add(int(number))
             if int(number) == task:
-                weights[f"pals.{layer}.{rest}"] = tensor
+                weights[f"{SET}{layer}.{rest}"] = tensor
         elif not shared_match:
             weights[f"bert.{name}"] = tensor
     if shares_projections:
         # the file may name the shared projections once, or again in each layer
-        layers = {name.split(".")[1] for name in weights if name.startswith("pals.")}
+        layers = {name.removeprefix(SET).partition(".")[0] for name in weights if name.startswith(SET)}
         for name, tensor in state.items():
             if projection := re.fullmatch(rf"encoder\.mult_(aug_dense2?)\.{task}\.(.+)", name):
-                weights |= {f"pals.{layer}.{projection[1]}.{projection[2]}": tensor for layer in layers}
+                weights |= {f"{SET}{layer}.{projection[1]}.{projection[2]}": tensor for layer in layers}
     return weights, len(tasks)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...errors import InvalidRequest
 from ..altered import Readers
-from ..presets import Plan
+from ..presets import FACET_LOSSES, Plan
 from ..training_set import TrainingSet
 from . import losses
 
@@ -57,9 +57,9 @@ def split(ids: Iterable[str]) -> tuple[list[str], list[str]]:
 
 def reading(training_set: TrainingSet, reader: Readers, id: str) -> Reading:
     """How a paper or a text query of a set is read."""
-    if id in training_set.queries:
-        return "adhoc_query", reader.of_query("adhoc_query", training_set.queries[id])
-    return training_set.format, reader.of_paper(training_set.format, training_set.papers[id])
+    is_text = id in training_set.queries
+    format = reader.format_of(training_set.asked, is_text=is_text)
+    return format, reader.of_query(format, training_set.queries[id]) if is_text else reader.of_paper(format, training_set.papers[id])
 
 
 def of_papers_apart(demand: OfPapers) -> OfPapers:
@@ -70,19 +70,18 @@ def of_papers_apart(demand: OfPapers) -> OfPapers:
 
 
 class Ranked:
-    """Triplets or pairs: the right paper is to be nearer to the query than others."""
+    """Triplets or pairs: the right paper, or label, is to be nearer to the query than others."""
 
     head = None
 
     def __init__(self, name: str, training_set: TrainingSet, examples: Sequence[tuple[str, str, str]], plan: Plan) -> None:
         self.name, self._set, self._examples, self._plan = name, training_set, list(examples), plan
-        has_texts = any(query in training_set.queries for query, _, _ in self._examples)
-        self.formats = (training_set.format, *(["adhoc_query"] if has_texts else []))
+        self.formats = training_set.formats
         self._right: dict[str, set[str]] = defaultdict(set)
         for query, positive, _ in training_set.triplets:
             self._right[query].add(positive)
-        if plan.loss == "triplet" and not all(negative for _, _, negative in self._examples):
-            raise InvalidRequest(f"{name} has pairs without a negative, which the triplet loss needs; use `loss='contrastive'`")
+        if plan.loss in ("triplet", *FACET_LOSSES) and not all(negative for _, _, negative in self._examples):
+            raise InvalidRequest(f"{name} has pairs without a negative, which the loss {plan.loss!r} needs; use `loss='contrastive'`")
 
     def __len__(self) -> int:
         """How many triplets or pairs there are."""
@@ -106,6 +105,10 @@ class Ranked:
         queries, positives, negatives = vectors[:count], vectors[count : 2 * count], vectors[2 * count :]
         if self._plan.loss == "triplet":
             return losses.triplet(queries, positives, negatives, self._plan.margin)
+        if self._plan.loss in FACET_LOSSES:
+            queries, positives, negatives = (part.unflatten(1, (self._plan.facets, -1)) for part in (queries, positives, negatives))
+            loss = losses.facets if self._plan.loss == "facets" else losses.facets_apart
+            return loss(queries, positives, negatives, self._plan.facet_share)
         unit = self._plan.unit
         if unit:
             queries, positives, negatives = (torch.nn.functional.normalize(part, dim=-1) for part in (queries, positives, negatives))
@@ -155,7 +158,7 @@ class Labelled(OfPapers):
     def __init__(self, name: str, training_set: TrainingSet, dim: int) -> None:
         import torch
 
-        self.name, self.format, self._set = name, training_set.format, training_set
+        self.name, self.format, self._set = name, training_set.asked, training_set
         self._ids, self._apart = split(training_set.labels)
         self._classes = sorted({label for labels in training_set.labels.values() for label in labels})
         self._number: Mapping[str, int] = {label: number for number, label in enumerate(self._classes)}
@@ -184,7 +187,7 @@ class Measured(OfPapers):
     def __init__(self, name: str, training_set: TrainingSet, dim: int) -> None:
         import torch
 
-        self.name, self.format, self._set = name, training_set.format, training_set
+        self.name, self.format, self._set = name, training_set.asked, training_set
         self._ids, self._apart = split(training_set.targets)
         values = np.array([training_set.targets[id] for id in self._ids])
         if not len(values) or not np.ptp(values):

@@ -1,4 +1,5 @@
-"""Losses of vectors: triplets with a margin, the right paper among a batch's, classes, numbers, and nearness to what vectors were."""
+"""Losses of vectors: triplets with a margin, the right paper among a batch's or a triplet's, classes, numbers, and nearness to what vectors
+were."""
 
 from __future__ import annotations
 
@@ -42,6 +43,41 @@ def contrastive(queries: Any, papers: Any, right: Any, is_barred: Any, temperatu
         backwards = similarities[:, right].T
         loss = (loss + cross_entropy(backwards, torch.arange(len(queries), device=queries.device))) / 2
     return loss
+
+
+def facets(queries: Any, positives: Any, negatives: Any, share: float) -> Any:
+    """The mean over triplets of the cross entropy of the positive among the two papers, by the similarity
+    share * (the greatest inner product of two facets) + (1 - share) * (the inner product of the facets' sums)
+    (Seoh et al. 2023, Multi2SPE, equations 2 and 3).
+
+    Args:
+        queries, positives, negatives: (n, facets, dim).
+        share: lambda there.
+    """
+    greatest, sums = _similarities(queries, positives, negatives)
+    return _of_first(share * greatest + (1 - share) * sums)
+
+
+def facets_apart(queries: Any, positives: Any, negatives: Any, share: float) -> Any:
+    """The same with a cross entropy by each of the two similarities: share * (that by facets) + (1 - share) * (that by sums), as the
+    command in the README of the authors' code (0.1 and 0.9)."""
+    greatest, sums = _similarities(queries, positives, negatives)
+    return share * _of_first(greatest) + (1 - share) * _of_first(sums)
+
+
+def _similarities(queries: Any, positives: Any, negatives: Any) -> tuple[Any, Any]:
+    """Of each query with its positive and its negative, (n, 2): the greatest inner product of two facets, and that of the facets' sums."""
+    import torch
+
+    papers = torch.stack([positives, negatives], dim=1)
+    products = torch.einsum("nid,npjd->npij", queries, papers)
+    return products.amax(dim=(2, 3)), products.sum(dim=(2, 3))
+
+
+def _of_first(similarities: Any) -> Any:
+    from torch.nn.functional import cross_entropy
+
+    return cross_entropy(similarities, similarities.new_zeros(len(similarities)).long())
 
 
 def classes(scores: Any, labels: Any) -> Any:

@@ -136,7 +136,7 @@ def vectors_of(student: Student, readings: Sequence[Reading], arithmetic: Arithm
     vectors: Vectors | None = None
     with evaluating(student), torch.inference_mode():
         for chunk in chunks_of(student, readings, 2 * BUDGET):
-            part = encoded(student, chunk, arithmetic).cpu().numpy()
+            part = student.searched(encoded(student, chunk, arithmetic)).cpu().numpy()
             if vectors is None:
                 vectors = np.empty((len(readings), part.shape[1]), np.float32)
             vectors[chunk.places] = part
@@ -188,20 +188,23 @@ def benchmark(name: str, student: Student) -> Retrieval:
     if not name.startswith(("beir:", "cite:")):
         raise InvalidRequest(f"`held_out` takes beir:DIR or cite:DIR, not {name!r}; evaluate others when the training is done")
     spec = find_benchmark(name)
-    of_queries = "adhoc_query" if "adhoc_query" in student.formats else "proximity"
+    materials = list(read(spec, None, spec.splits[0]))
+    has_texts = any(query.paper is None for material in materials for task in material.tasks for query in task.queries.values())
+    asked = "adhoc_query" if has_texts and "adhoc_query" in student.formats else "proximity"
+    of_papers, of_queries = (student.format_of(asked, is_text=is_text) for is_text in (False, True))
     queries: dict[str, Reading] = {}
     papers: dict[str, Reading] = {}
     qrels: dict[str, dict[str, int]] = {}
-    for material in read(spec, None, spec.splits[0]):
+    for material in materials:
         for task in material.tasks:
             for id, query in task.queries.items():
                 queries[id] = (
-                    ("proximity", student.of_paper("proximity", query.paper))
+                    (of_papers, student.of_paper(of_papers, query.paper))
                     if query.paper is not None
                     else (of_queries, student.of_query(of_queries, query.text))
                 )
             qrels |= {id: dict(row) for id, row in task.qrels.items()}
-        papers |= {paper.id: ("proximity", student.of_paper("proximity", paper)) for paper in material.pool()}
+        papers |= {paper.id: (of_papers, student.of_paper(of_papers, paper)) for paper in material.pool()}
     queries = {id: reading for id, reading in queries.items() if any(grade > 0 for grade in qrels.get(id, {}).values())}
     if not queries:
         raise InvalidRequest(f"{name} has no queries with relevant papers, so it measures no training")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...errors import InvalidRequest
 from ...metrics.judgements import Qrels
@@ -29,10 +29,14 @@ class Tasks:
 
 def formats_of(lessons: Lessons, plan: Plan) -> list[str]:
     """The formats of the tasks, by the names of SPECTER2's adapters, in an order of their own."""
-    needed = set()
-    for _, training_set in lessons.sets.values():
-        needed |= {"proximity" if plan.loss == "distil" else training_set.format, *(["adhoc_query"] if training_set.queries else [])}
+    needed = {format for _, training_set in lessons.sets.values() for format in _as_read(training_set, plan).formats}
     return [format for format in FORMATS if format in needed]
+
+
+def _as_read(training_set: TrainingSet, plan: Plan) -> TrainingSet:
+    """A set as it is learned from: a teacher's vectors are learned of papers with labels or numbers, too, as papers."""
+    is_taught = plan.loss == "distil" and training_set.task in ("labels", "targets") and not training_set.read_as
+    return replace(training_set, read_as="proximity") if is_taught else training_set
 
 
 def tasks_of(lessons: Lessons, plan: Plan, student: Student, teacher: Teacher | None) -> Tasks:
@@ -41,7 +45,8 @@ def tasks_of(lessons: Lessons, plan: Plan, student: Student, teacher: Teacher | 
     retrievals: list[Retrieval] = []
     notes: list[str] = []
     is_apart = not plan.held_out and not lessons.choosing
-    for name, (_, training_set) in lessons.sets.items():
+    for name, (_, whole_set) in lessons.sets.items():
+        training_set = _as_read(whole_set, plan)
         if not training_set.triplets:
             demands.append(_of_single(name, training_set, plan, student, teacher))
             continue

@@ -66,13 +66,11 @@ def _plain(paper: Paper) -> Paper:
 class Distilled(OfPapers):
     """All texts of a set: their vectors are to be the teacher's, through a linear layer where these have another dimension."""
 
-    format = "proximity"
-
     def __init__(self, name: str, training_set: TrainingSet, ids: Iterable[str], dim: int, teacher: Teacher, seed: int) -> None:
         """`ids` are those of the papers and text queries."""
         import torch
 
-        self.name, self._set, self._is_unit = name, training_set, teacher.is_unit
+        self.name, self.format, self._set, self._is_unit = name, training_set.asked, training_set, teacher.is_unit
         self._ids, self._apart = split(ids)
         ordered = [*self._ids, *self._apart]
         self._place = {id: place for place, id in enumerate(ordered)}
@@ -84,7 +82,7 @@ class Distilled(OfPapers):
     @property
     def formats(self) -> tuple[str, ...]:
         """That of papers, and that of text queries if there are any."""
-        return ("proximity", "adhoc_query") if self._set.queries else ("proximity",)
+        return self._set.formats
 
     def readings(self, reader: Readers, examples: Sequence[int]) -> list[Reading]:
         """The texts."""
@@ -146,7 +144,7 @@ class Listed:
         self._lists = [(query, dict(scores)) for query, scores in rankings.items() if len(scores) > 1]
         if not self._lists:
             raise InvalidRequest(f"{name} has no query with two papers, and there is nothing to rank")
-        self.formats = ("proximity", "adhoc_query") if training_set.queries else ("proximity",)
+        self.formats = training_set.formats
 
     def __len__(self) -> int:
         """How many queries there are."""

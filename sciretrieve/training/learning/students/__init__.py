@@ -7,10 +7,26 @@ from collections.abc import Mapping, Sequence
 from ....choices import Method
 from ...presets import Plan
 from .adapted import Adapted
+from .experts import AttentionExperts, FeedForwardExperts
+from .faceted import Faceted
+from .fused import Fused
+from .instructed import Instruction, Prefix
 from .student import FORMATS, Student
 from .whole import Coded, Whole
+from .with_pals import WithPals
 
-STUDENTS: Mapping[Method, type[Student]] = {"adapter": Adapted, "whole": Whole, "codes": Coded}
+STUDENTS: Mapping[Method, type[Student]] = {
+    "adapter": Adapted,
+    "whole": Whole,
+    "codes": Coded,
+    "fusion": Fused,
+    "pals": WithPals,
+    "mha-experts": AttentionExperts,
+    "ffn-experts": FeedForwardExperts,
+    "prefix": Prefix,
+    "instruction": Instruction,
+    "facets": Faceted,
+}
 
 
 def open_student(plan: Plan, formats: Sequence[str]) -> Student:

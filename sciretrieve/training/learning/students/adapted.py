@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from ....encoders.layouts.loading import silence
-from ....encoders.specs import EncoderSpec, Layout
+from ....encoders.specs import EncoderSpec
 from ....files.writing import read_json, write_json
 from ...presets import Plan
-from .student import Student, chosen_formats
+from .student import PREDICTED, Student, chosen_formats, read_by
 
 
 class Adapted(Student):
@@ -32,15 +32,15 @@ class Adapted(Student):
     def as_trained(self) -> EncoderSpec:
         """See `Student`."""
         of_papers, of_queries = chosen_formats(self.formats)
-        spec, sides = self.base_spec, self.base_spec.sides
-        sides = replace(
-            sides,
-            paper=replace(sides.paper, task=of_papers),
-            paper_as_query=replace(sides.paper_as_query, task=of_papers),
-            query=replace(sides.query, task=of_queries),
+        spec = self.base_spec
+        return replace(
+            spec,
+            layout="packed" if spec.layout == "packed" else "adapters",
+            sides=read_by(spec.sides, of_papers, of_queries),
+            tasks=self.formats,
+            kinds={kind: kind for kind in PREDICTED if kind in self.formats},
+            late=False,
         )
-        layout: Layout = "packed" if spec.layout == "packed" else "adapters"
-        return replace(spec, layout=layout, sides=sides, tasks=self.formats, kinds={}, late=False)
 
     def encode(self, format: str, ids: Any, mask: Any, *, former: bool = False) -> Any:
         """See `Student`."""

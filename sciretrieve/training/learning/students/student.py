@@ -12,7 +12,7 @@ from ....encoders.conversion import pooled
 from ....encoders.layouts import LOADERS
 from ....encoders.layouts.loading import LoadedModel, silence
 from ....encoders.resolving import is_path, resolve
-from ....encoders.specs import EncoderRequest, EncoderSpec, Side
+from ....encoders.specs import EncoderRequest, EncoderSpec, Kind, Side, Sides
 from ....encoders.tokens import Tokens, tokenise
 from ....encoders.trained import ENCODER, describe_trained
 from ....encoders.weights import Hashes, hashes_of, obtain
@@ -23,7 +23,9 @@ from ...presets import Plan
 
 FORMATS: Mapping[str, str] = {"proximity": "[PRX]", "adhoc_query": "[QRY]", "classification": "[CLF]", "regression": "[RGN]"}
 """The formats of tasks by the names of SPECTER2's adapters, and SciRepEval's control code of each (Singh et al. 2023, §4)."""
-TRAINABLE = ("transformers", "adapters", "packed")
+PREDICTED: tuple[Kind, ...] = ("classification", "regression")
+"""Kinds of benchmarks for which papers are read by the format of the same name, where it is trained."""
+TRAINABLE = ("transformers", "adapters", "packed", "scimult")
 """Layouts whose base is a model of transformers' own."""
 
 
@@ -34,7 +36,9 @@ class Student(ABC):
         spec: the encoder as it is when trained: its sides read through what is trained.
         base_spec: the encoder that it began as.
         formats: those that it reads, by the names in `FORMATS`.
-        module: token ids and mask, (texts, length), to vectors, (texts, dim).
+        model: all weights that are trained, and more; it has the model's configuration.
+        states: token ids and mask, (texts, length), to token states, (texts, length, dim).
+        module: the same to vectors, (texts, dim).
         trained: what changes, by name.
     """
 
@@ -52,21 +56,25 @@ class Student(ABC):
         name = str(Path(plan.base).expanduser().resolve()) if is_path(plan.base) else plan.base
         self.base = EncoderRequest(name)
         self.base_spec = resolve(self.base)
-        if self.base_spec.layout not in TRAINABLE or self.base_spec.members or self.base_spec.codes:
+        is_routed = self.base_spec.layout == "scimult" and self.base_spec.tasks
+        if self.base_spec.layout not in TRAINABLE or is_routed or self.base_spec.members or self.base_spec.codes:
             raise InvalidRequest(
                 f"{plan.base} cannot be trained so: begin with a single transformers model, such as specter2-base or granite"
             )
         self.formats = tuple(formats)
-        self.folders = {"base": obtain(self.base_spec.parts["base"], plan.base)}
+        self.folders = {role: obtain(self.base_spec.parts[role], plan.base) for role in self.base_spec.roles("")}
         loaded_model = self._load()
         self.tokenizer, self.separator = loaded_model.tokenizer, loaded_model.separator
-        self.model = loaded_model.model.model
+        self.states, self.model = loaded_model.model, loaded_model.model.model
+        self.positions = loaded_model.positions
         torch.manual_seed(plan.seed)
         with silence():
             self.prepare(plan)
         self.spec = self.as_trained()
-        self.module = pooled(loaded_model.model, self.spec.pooling, self.spec.normalise)
-        longest = min(self.spec.max_length, loaded_model.positions)
+        if plan.unit is False:
+            self.spec = replace(self.spec, normalise=False, metric="ip")
+        self.module = pooled(self.states, self.spec.pooling, self.spec.normalise)
+        longest = min(self.spec.max_length, self.positions)
         self.tokenizer.no_padding()
         self.tokenizer.enable_truncation(min(plan.length or longest, longest))
         self.padding = int(getattr(self.model.config, "pad_token_id", None) or 0)
@@ -104,6 +112,19 @@ class Student(ABC):
         """
         return self.module(ids, mask)
 
+    def format_of(self, task: str, *, is_text: bool) -> str:
+        """The format by which a task reads a text query, or a paper.
+
+        Args:
+            task: by the name of a format; "adhoc_query" where any query is a text.
+            is_text: whether it is a text query.
+        """
+        return "proximity" if task == "adhoc_query" and not is_text else task
+
+    def searched(self, vectors: Any) -> Any:
+        """The vectors by which texts are searched, (texts, dim), from those that `encode` gives."""
+        return vectors
+
     def write(self, folder: Path) -> None:
         """Write the encoder into a folder, from which `--encoder` reads it."""
         with silence():
@@ -124,7 +145,11 @@ class Student(ABC):
 
     def hashes(self) -> Hashes:
         """The digests of the base's files."""
-        return hashes_of(self.base_spec.parts["base"], self.folders["base"], self.spec.name)
+        hashes: Hashes = {}
+        for role, folder in self.folders.items():
+            of_part = hashes_of(self.base_spec.parts[role], folder, self.spec.name)
+            hashes |= {name if role == "base" else f"{role}/{name}": digest for name, digest in of_part.items()}
+        return hashes
 
     def sizes(self) -> dict[str, int]:
         """How many weights are trained, and how many there are in all."""
@@ -154,3 +179,12 @@ def chosen_formats(formats: Sequence[str]) -> tuple[str, str]:
     """Through which formats an encoder reads papers, and text queries, when it is trained."""
     of_papers = "proximity" if "proximity" in formats else formats[0]
     return of_papers, "adhoc_query" if "adhoc_query" in formats else of_papers
+
+
+def read_by(sides: Sides, papers: str, queries: str) -> Sides:
+    """The sides with other tasks: papers' and text queries'."""
+    return Sides(
+        paper=replace(sides.paper, task=papers),
+        query=replace(sides.query, task=queries),
+        paper_as_query=replace(sides.paper_as_query, task=papers),
+    )

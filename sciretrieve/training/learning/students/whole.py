@@ -11,7 +11,7 @@ from ....encoders.catalogue import MODEL_FILES
 from ....encoders.specs import EncoderSpec, Side
 from ....files.writing import write_json, write_whole
 from ...presets import Plan
-from .student import FORMATS, Student, chosen_formats
+from .student import FORMATS, Student, chosen_formats, read_by
 
 
 class Whole(Student):
@@ -22,22 +22,17 @@ class Whole(Student):
 
     def as_trained(self) -> EncoderSpec:
         """See `Student`."""
-        sides = self.base_spec.sides
-        sides = replace(
-            sides,
-            paper=replace(sides.paper, task=""),
-            paper_as_query=replace(sides.paper_as_query, task=""),
-            query=replace(sides.query, task=""),
-        )
+        sides = read_by(self.base_spec.sides, "", "")
         return replace(self.base_spec, layout="transformers", sides=sides, tasks=(), kinds={}, late=False)
 
     def write_model(self, folder: Path) -> None:
         """See `Student`."""
         self.model.save_pretrained(folder)
-        self._write_tokenizer(folder)
+        self.write_tokenizer(folder)
         self._write_modules(folder)
 
-    def _write_tokenizer(self, folder: Path) -> None:
+    def write_tokenizer(self, folder: Path) -> None:
+        """Write the tokenizer as transformers reads it."""
         source = self.folders["base"]
         names = (name.removesuffix("?") for entry in MODEL_FILES[2:] for name in entry.split("|"))
         for name in dict.fromkeys(names):

@@ -1,0 +1,115 @@
+"""Multi2SPE: several [CLS] tokens, each with linear layers of its own; the vector is their sum (Seoh et al. 2023, section 2.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ....encoders.catalogue import CATALOGUE
+from ....encoders.layouts.multi2spe import add_facet_tokens, facet_states
+from ....encoders.specs import EncoderSpec
+from ....errors import InvalidRequest
+from ...presets import Plan
+from .bert import OfBert
+
+INNER = "layer{}"
+"""The linear layers after a BERT layer, by its number from 0."""
+
+
+class Faceted(OfBert):
+    """All weights are trained. It learns from the vectors of the facets, one after the other, and is searched by their sum.
+
+    After a third and two thirds of the layers, the fourth and eighth of twelve, the facets' layers begin as the identity, after the last
+    with random numbers. Each has its weights less their mean over the facets, as in the paper's equation 1, so that the identities
+    begin as zeros: that is how the authors' code has it.
+    """
+
+    def prepare(self, plan: Plan) -> None:
+        """See `Student`. Raises InvalidRequest for papers with classes or numbers."""
+        if unknown := [format for format in self.formats if format in ("classification", "regression")]:
+            raise InvalidRequest(f"facets learn from triplets and from pairs with negatives, not from sets for {unknown[0]}")
+        self.facets, self.nonlinear = plan.facets, plan.nonlinear
+        super().prepare(plan)
+
+    def extend(self, plan: Plan) -> None:
+        """See `OfBert`."""
+        layers = self.model.config.num_hidden_layers
+        self.after = sorted({number for number in (layers // 3 - 1, 2 * layers // 3 - 1) if number >= 0})
+        add_facet_tokens(self.tokenizer, plan.facets, self.folders["base"])
+        self.model = self.states = with_facets(self.model, plan.facets, self.after, nonlinear=plan.nonlinear)
+
+    def as_trained(self) -> EncoderSpec:
+        """See `Student`: texts are read as Multi2SPE reads them."""
+        sides = CATALOGUE["multi2spe"].sides
+        return replace(super().as_trained(), layout="multi2spe", sides=sides, pooling="cls", normalise=False, metric="ip")
+
+    def encode(self, format: str, ids: Any, mask: Any, *, former: bool = False) -> Any:
+        """The facets' vectors, (texts, facets * dim)."""
+        return self.states(ids, mask).flatten(1)
+
+    def searched(self, vectors: Any) -> Any:
+        """See `Student`: the facets' sum."""
+        return vectors.unflatten(1, (self.facets, -1)).sum(dim=1)
+
+    def weights(self) -> Mapping[str, Any]:
+        """See `OfBert`: what PyTorch Lightning saves of the authors' model, with the settings of their code."""
+        state = {f"model.{name}": value for name, value in self.states.bert.state_dict().items()}
+        for number in self.after:
+            inner = self.states.linears[INNER.format(number)].state_dict()
+            state |= {f"model.encoder.layer.{number}.extra_facet_layers.{name}": value for name, value in inner.items()}
+        state |= {f"extra_facet_layers.{name}": value for name, value in self.states.linears["last"].state_dict().items()}
+        settings = {
+            "model_behavior": "quartermaster",
+            "pretrained_model_name": self.base_spec.name,
+            "num_facets": self.facets,
+            "sum_into_single_embeddings": "training_and_inference",
+            "sum_into_single_embeddings_behavior": "sum",
+            "add_extra_facet_layers": True,
+            "add_extra_facet_layers_alternate": self.facets > 1,
+            "add_extra_facet_layers_after": self.after,
+            "add_bert_layer_facet_layers_alternate": self.facets > 1,
+            "add_extra_facet_nonlinearity": self.nonlinear,
+            "init_bert_layer_facet_layers": "identity",
+        }
+        return {"state_dict": state, "hyper_parameters": settings, "epoch": 0, "global_step": 0, "pytorch-lightning_version": "1.4.2"}
+
+
+def with_facets(bert: Any, facets: int, after: list[int], *, nonlinear: bool) -> Any:
+    """A module that gives the states of a BERT's first tokens through linear layers of their own, (texts, facets, dim).
+
+    Args:
+        bert: without a pooler.
+        facets: how many tokens.
+        after: the numbers of the BERT layers, from 0, after which there are such layers, beside those after the last.
+        nonlinear: whether the last ones' output goes through tanh.
+    """
+    import torch
+
+    class States(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.bert, self.config = bert, bert.config
+            dim = bert.config.hidden_size
+            names = [*(INNER.format(number) for number in after), "last"]
+            self.linears = torch.nn.ModuleDict(
+                {name: torch.nn.ModuleList([torch.nn.Linear(dim, dim) for _ in range(facets)]) for name in names}
+            )
+            for name in names[:-1]:
+                for linear in self.linears[name]:
+                    torch.nn.init.eye_(linear.weight)
+                    torch.nn.init.zeros_(linear.bias)
+
+        def pair(self, name: str) -> tuple[Any, Any]:
+            """The facets' weights, less their mean where there are several, and biases."""
+            weights = torch.stack([linear.weight for linear in self.linears[name]])
+            biases = torch.stack([linear.bias for linear in self.linears[name]])
+            return weights - weights.mean(dim=0) if facets > 1 else weights, biases
+
+        def forward(self, input_ids: Any, attention_mask: Any) -> Any:
+            pairs = {number: self.pair(INNER.format(number)) for number in after}
+            pairs[bert.config.num_hidden_layers] = self.pair("last")
+            states = facet_states(self.bert, pairs, facets, input_ids, attention_mask)
+            return torch.tanh(states) if nonlinear else states
+
+    return States().eval()

@@ -1,0 +1,57 @@
+"""Projected attention layers, a set for each format, in a model that learns whole (Singh et al. 2023, §5; Stickland and Murray 2019)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ....encoders.layouts.pals import OTHER_FORMS, with_pals
+from ....encoders.specs import EncoderSpec
+from ...presets import Plan
+from .bert import OfBert
+from .student import PREDICTED, chosen_formats, read_by
+
+WIDTH = 204
+"""Of the small layers (`hidden_size_aug` in the authors' configuration, pals.config.json)."""
+
+
+class WithPals(OfBert):
+    """All weights are trained, a set of PALs by its own format alone. The layers of a set share their projections."""
+
+    weights_file = "pytorch_model.bin"
+
+    def extend(self, plan: Plan) -> None:
+        """See `OfBert`: the new weights begin with normal random numbers, as BERT's own did, and biases with zeros (the authors' code)."""
+        import torch
+
+        config, forms = self.model.config, dict.fromkeys(OTHER_FORMS, False)
+        config.update({"mult": True, "pals": True, "hidden_size_aug": WIDTH, "num_tasks": len(self.formats), **forms})
+        self.model = self.states = with_pals(self.model, config, len(self.formats)).eval()
+        for module in self.states.sets.modules():
+            if isinstance(module, torch.nn.Linear):
+                torch.nn.init.normal_(module.weight, std=config.initializer_range)
+                torch.nn.init.zeros_(module.bias)
+
+    def as_trained(self) -> EncoderSpec:
+        """See `Student`."""
+        spec = super().as_trained()
+        kinds = {kind: kind for kind in PREDICTED if kind in self.formats}
+        return replace(spec, layout="pals", sides=read_by(spec.sides, *chosen_formats(self.formats)), tasks=self.formats, kinds=kinds)
+
+    def encode(self, format: str, ids: Any, mask: Any, *, former: bool = False) -> Any:
+        """See `Student`."""
+        self.states.active = self.formats.index(format)
+        return self.module(ids, mask)
+
+    def weights(self) -> Mapping[str, Any]:
+        """See `OfBert`: the names are those of the authors' code, which has the shared projections in each layer, too."""
+        state = dict(self.states.bert.state_dict())
+        for number, pals in enumerate(self.states.sets):
+            for name, value in pals.state_dict().items():
+                layer, _, rest = name.partition(".")
+                is_attention = rest.partition(".")[0] in ("query", "key", "value")
+                state[f"encoder.layer.{layer}.multi_layers.{number}.{'attn.' if is_attention else ''}{rest}"] = value
+                if layer == "0" and not is_attention:
+                    state[f"encoder.mult_{rest.replace('.', f'.{number}.', 1)}"] = value
+        return state
