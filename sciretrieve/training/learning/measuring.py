@@ -111,7 +111,7 @@ class LossOfExamples:
 
 @dataclass(frozen=True)
 class OfLibrary:
-    """Papers that nothing is learned from, each asked for by several texts of its own, or by those that cite it.
+    """Papers that nothing is learned from, each looked for by texts of its own, and those that it cites by itself.
 
     Attributes:
         parts: each with its queries, and the paper that each query stands for.
