@@ -445,7 +445,8 @@ class TrainingOptions:
     held_out: Annotated[
         str | None,
         Help(
-            "What the training is measured on, and stopped by: beir:DIR (nDCG@10), cite:DIR (recall@5 of each field's candidates); default: queries set apart.",
+            "What the training is measured on, and stopped by: beir:DIR (nDCG@10) or cite:DIR (recall@5 of each field's candidates); "
+            "default: queries that are set apart.",
             "BENCHMARK",
         ),
     ] = None
