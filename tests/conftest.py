@@ -6,6 +6,8 @@ another. So a new test takes `index` or `built` where any index will do, words a
 for commands. The embedded encoder, which is taken where none is named, is a toy in all tests but those marked `embedded_encoder`: they
 are about what is near in meaning, and build what they need themselves, or are about that encoder. Processes of their own always have
 the real one. Encoders compute in fp32 on every processor. Nothing sleeps, and nothing is asserted of durations.
+
+Kept from run to run, until the package's encoders or a library are others: what was converted, and what the real weights computed.
 """
 
 from __future__ import annotations
@@ -31,6 +33,9 @@ os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="sciretrieve-no-hub-")
 os.environ.pop("SCIRETRIEVE_MODELS", None)
 os.environ["SCIRETRIEVE_CONFIG"] = os.environ["HF_HOME"] + "/config.toml"
 os.environ["SCIRETRIEVE_DATA"] = os.environ["HF_HOME"] + "/data"
+# tests write a hundred thousand files, which takes less time in memory than on a disk; where there are 8 GiB
+if "PYTEST_DEBUG_TEMPROOT" not in os.environ and Path("/dev/shm").is_dir() and shutil.disk_usage("/dev/shm").free > 8 << 30:
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = "/dev/shm"
 # and before anything imports OpenVINO: encoders compute in fp32 alone, with the same instructions on every processor
 os.environ["ONEDNN_MAX_CPU_ISA"] = "AVX2"
 if (worker := os.environ.get("PYTEST_XDIST_WORKER")) and hasattr(os, "sched_setaffinity"):
@@ -38,11 +43,13 @@ if (worker := os.environ.get("PYTEST_XDIST_WORKER")) and hasattr(os, "sched_seta
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {cores[int(worker.removeprefix("gw")) % len(cores)]})
 
+import numpy as np
 import pytest
 from hypothesis import settings
 
-from sciretrieve.encoders import conversion
+from sciretrieve.encoders import artifact, conversion, tokens
 from sciretrieve.encoders.catalogue import CATALOGUE, MINILM
+from sciretrieve.encoders.openvino_runtime import OpenVinoRuntime
 from sciretrieve.encoders.specs import EncoderSpec, Part
 from sciretrieve.options import BuildSettings
 from tests.made_up import made_up_papers, write_jsonl
@@ -109,12 +116,18 @@ def toys() -> dict[str, EncoderSpec]:
     return {MINILM.name: toy, EMBEDDED.name: replace(toy, name=EMBEDDED.name, about=EMBEDDED.about, late=EMBEDDED.late)}
 
 
+is_kept = False
+"""Whether what is computed now is kept, see `compute_once`."""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Let the name of the embedded encoder mean the toy, but for tests that are about what is near in meaning, or start processes."""
     assert isinstance(CATALOGUE, dict)
-    real = {MINILM.name: MINILM, EMBEDDED.name: EMBEDDED}
-    CATALOGUE.update(real if item.get_closest_marker("embedded_encoder") else toys())
+    global is_kept
+    is_real = item.get_closest_marker("embedded_encoder") is not None
+    CATALOGUE.update({MINILM.name: MINILM, EMBEDDED.name: EMBEDDED} if is_real else toys())
+    is_kept = is_real and "encoders" not in item.path.parts
 
 
 Effort = Callable[[Any, Any], Any]
@@ -128,8 +141,10 @@ def effort(request: pytest.FixtureRequest) -> Effort:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what is slow, and leave out the torture of another day, unless it is asked for by name."""
+    """Mark what is slow, and leave out the torture of another day, unless it is asked for by name. What needs a cluster comes first and
+    together, so that one worker alone starts one."""
     here = Path(__file__).parent
+    items.sort(key=lambda item: not (isinstance(item, pytest.Function) and "cluster" in item.fixturenames))
     folders = {item: item.path.relative_to(here).parts[0] for item in items}
     for item in items:
         if folders[item] in ("torture", "real") or item.get_closest_marker("embedded_encoder") or is_heavy(item):
@@ -198,6 +213,48 @@ def convert_once(kept: Path) -> Iterator[Callable[..., None]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(conversion, "convert", converted)
         yield convert
+
+
+@pytest.fixture(scope="session", autouse=True)
+def open_once() -> Iterator[None]:
+    """A tokenizer is opened once for all files that have the same bytes: it never changes, and each index that is built opens two."""
+    opened: dict[tuple[bytes, int], Any] = {}
+
+    def open_tokenizer(path: Path, max_length: int) -> Any:
+        key = hashlib.sha256(path.read_bytes()).digest() if path.is_file() else b"", max_length
+        if key not in opened:
+            opened[key] = tokens.open_tokenizer(path, max_length)
+        return opened[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(artifact, "open_tokenizer", open_tokenizer)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compute_once(kept: Path) -> Iterator[None]:
+    """What the real weights make of a batch is kept from run to run, too, but for tests of encoders: these compute."""
+    compute = OpenVinoRuntime._outputs
+
+    def outputs(self: Any, tokens: Any) -> Iterator[Any]:
+        if not is_kept or self._folder != self._artifact.folder:
+            yield from compute(self, tokens)
+            return
+        for number, batch in enumerate(tokens.batches):
+            facts = [self._folder.name, self.machine, self.way, batch.ids.tolist(), batch.mask.tolist()]
+            made = kept / "computed" / f"{hashlib.sha256(repr(facts).encode()).hexdigest()}.npz"
+            if not made.exists():
+                (output,) = compute(self, replace(tokens, batches=tokens.batches[number : number + 1]))
+                made.parent.mkdir(exist_ok=True)
+                with tempfile.NamedTemporaryFile(dir=made.parent, delete=False) as file:
+                    np.savez(file, *output)
+                Path(file.name).rename(made)
+            with np.load(made) as stored:
+                yield tuple(stored.values())
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(OpenVinoRuntime, "_outputs", outputs)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -127,7 +128,8 @@ def read_array(path: Path, remedy: str = "try `sciretrieve verify --repair`") ->
         bytes_written = file.seek(0, os.SEEK_END) - len(start) - len(header)
         if bytes_written != math.prod(shape) * kind.itemsize:
             raise CorruptData(f"{path} cannot be read: it has {bytes_written} bytes for an array of {kind}{shape}; {remedy}")
-        return np.memmap(file, kind, "r", len(start) + len(header), shape) if bytes_written else np.empty(shape, kind)
+        # as a plain array: `memmap` runs Python at every slice
+        return np.asarray(np.memmap(file, kind, "r", len(start) + len(header), shape)) if bytes_written else np.empty(shape, kind)
 
 
 HEADER = 128
@@ -182,12 +184,21 @@ def write_sealed(path: Path, value: dict[str, Any]) -> None:
 def read_sealed(path: Path) -> dict[str, Any]:
     """Read what `write_sealed` wrote. Raises CorruptData if it is not that, FileNotFoundError if it is absent."""
     value, data = _read_json(path)
-    # a byte that is another may leave what is said as it was
-    if data != _json(value) or value.pop("checksum", None) != _checksum(value):
+    if not _is_sealed(data):
         raise CorruptData(
             f"{path} is damaged: its checksum does not match; restore it, or rebuild the index with `sciretrieve index --overwrite`"
         )
+    del value["checksum"]
     return value
+
+
+@lru_cache(maxsize=16)
+def _is_sealed(data: bytes) -> bool:
+    """Whether `write_sealed` writes these bytes. A change of an index reads the same few files again and again, each of which takes a
+    millisecond a shard or so."""
+    value = json.loads(data)
+    # a byte that is another may leave what is said as it was
+    return bool(data == _json(value) and value.pop("checksum", None) == _checksum(value))
 
 
 def _checksum(value: Any) -> str:

@@ -88,12 +88,13 @@ def interval_of_tau(truth: Values, predicted: Values) -> tuple[float, float]:
     """
     from scipy.stats import kendalltau
 
+    tau = getattr(kendalltau, "__wrapped__", kendalltau)  # without checks of its arguments, which take longer than a thousand papers
     chance = np.random.default_rng(SEED)
     resamples = max(FEWEST_TAUS, min(MOST_TAUS, RANKED // len(truth)))
     values = []
     for _ in range(resamples):
         rows = chance.integers(0, len(truth), len(truth))
-        values.append(kendalltau(truth[rows], predicted[rows], method="asymptotic")[0])  # the method is that of the p-value, not used here
+        values.append(tau(truth[rows], predicted[rows], method="asymptotic")[0])  # the method is that of the p-value, not used here
     low, high = np.nanpercentile(values, [2.5, 97.5])
     return float(low), float(high)
 

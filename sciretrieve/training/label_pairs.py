@@ -19,6 +19,7 @@ from ..evaluation.builders.negatives import shuffled
 from ..papers.corpora import Corpus
 from ..query.citations import Graph, reference_columns
 from ..types import Rows
+from .forms import LABEL
 from .library import LABELS, read_library
 from .pair_recipes import PAIR_RECIPES, Drawn, Pair, PairRecipe, Request
 from .set_folder import Doc
@@ -29,7 +30,6 @@ DRAWS = 1000
 """Near papers of a kind that are looked at, at most, in search of one with another label."""
 CITED, AUTHOR, VENUE = "cited", "same author", "same venue"
 """How a negative's paper is near; which of them is tried first is drawn by chance, since a venue has the most papers by far."""
-PREFIX = "label:"
 
 
 @dataclass(frozen=True)
@@ -108,22 +108,22 @@ def _draw(request: Request, *, to_labels: bool) -> Drawn:
     pairs: list[Pair] = []
     for row, label in sorted((row, label) for label, rows in kept.items() for row in rows):
         chance = Random(f"{seed} {library.ids[row]} {label}")
-        paper, name = library.ids[row], f"{PREFIX}{label}"
+        paper, name = library.ids[row], f"{LABEL}{label}"
         near_papers = ((other, kind) for other, kind in near.papers(row, chance) if other in labels)
         if to_labels:
             others = ((sorted({*labels[other]} - {*labels[row]} - tested), kind) for other, kind in near_papers)
             found: Any = next(((chance.choice(names), kind) for names, kind in others if names), None)
-            pairs.append(Pair(paper, Doc(name), Doc(f"{PREFIX}{found[0]}"), found[1]) if found else Pair(paper, Doc(name)))
+            pairs.append(Pair(paper, Doc(name), Doc(f"{LABEL}{found[0]}"), found[1]) if found else Pair(paper, Doc(name)))
         else:
             found = next(((other, kind) for other, kind in near_papers if label not in labels[other]), None)
             pairs.append(Pair(name, Doc(paper), Doc(library.ids[found[0]]), found[1]) if found else Pair(name, Doc(paper)))
     named = {doc.id for pair in pairs for doc in (pair.positive, pair.negative) if doc} | {pair.query for pair in pairs}
-    all_labels = {f"{PREFIX}{label}": label for label in sorted({*kept, *(name for value in labels.values() for name in value)})}
+    all_labels = {f"{LABEL}{label}": label for label in sorted({*kept, *(name for value in labels.values() for name in value)})}
     used = {id: label for id, label in all_labels.items() if id in named}
     relevant: dict[str, set[str]] = {}
     for row, value in labels.items():
         for label in value:
-            relevant.setdefault(f"{PREFIX}{label}", set()).add(library.ids[row])
+            relevant.setdefault(f"{LABEL}{label}", set()).add(library.ids[row])
     return Drawn(
         pairs,
         {} if to_labels else used,

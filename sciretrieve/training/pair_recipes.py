@@ -13,10 +13,10 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from ..matching.lexical.sentences import sentences
 from ..errors import InvalidRequest, NotFound
 from ..evaluation.builders import CiteSettings
 from ..evaluation.readers import beir
+from ..matching.lexical.sentences import sentences
 from ..papers.bibliographies import keywords
 from ..papers.corpora import ColumnMap, Corpus, Sources, open_corpus
 from ..protocols import Progress

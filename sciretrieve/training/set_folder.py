@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..matching.lexical.sentences import sentences
 from ..files.writing import write_json, write_lines, write_whole
+from ..matching.lexical.sentences import sentences
 from .forms import CORPUS, FACTS, HEADERS, ORIGINAL, QUERIES, SetTask
 
 WITHOUT = "without-"

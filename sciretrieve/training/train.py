@@ -196,6 +196,7 @@ def _trained(
         course.seconds,
         course.stopped,
         processes.rank,
+        "queries" if judged is None else "papers",
     )
     if not processes.is_first:
         return trained
@@ -233,6 +234,8 @@ def _trained(
     for note in write_results(folder, trained, facts, course.rows):
         progress.note(note)
     for path in (*folder.rglob("*"), folder):
+        if path.is_file():  # libraries write some for their user's eyes alone
+            path.chmod((folder / FACTS).stat().st_mode)
         sync_file(path)
     if target.exists():
         remove(target)

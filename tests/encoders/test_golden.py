@@ -14,20 +14,35 @@ from sciretrieve.encoders import check_golden, golden_vectors, load_encoder
 from sciretrieve.errors import CorruptData, EncoderMismatch, InvalidRequest
 from sciretrieve.files.writing import describe
 from tests.edited import edited_manifest
-from tests.toy_weights import write_adapters, write_bert
+from tests.toy_weights import set_models, write_adapters, write_bert
+
+
+@pytest.fixture(scope="module")
+def made(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the weights of SPECTER2, an index made with them, and the cache that this filled."""
+    folder = tmp_path_factory.mktemp("made")
+    base = folder / "models" / "allenai" / "specter2_base"
+    write_bert(base, 1)
+    write_adapters(base.parent, base, {"[PRX]": Path("specter2"), "[QRY]": Path("specter2_adhoc_query")}, 2)
+    with pytest.MonkeyPatch.context() as patch:
+        set_models(folder, patch)
+        sr.build(corpus, folder / "index", encoder="specter2", precision="fp32", limit=60).close()
+    return folder
 
 
 @pytest.fixture
-def specter2(models: Path) -> Path:
-    base = models / "allenai" / "specter2_base"
-    write_bert(base, 1)
-    write_adapters(models / "allenai", base, {"[PRX]": Path("specter2"), "[QRY]": Path("specter2_adhoc_query")}, 2)
+def specter2(made: Path, models: Path) -> Path:
+    """The weights alone."""
+    shutil.copytree(made / "models", models)
     return models / "allenai"
 
 
 @pytest.fixture
-def index(specter2: Path, corpus: Path, tmp_path: Path) -> sr.Index:
-    return sr.build(corpus, tmp_path / "index", encoder="specter2", precision="fp32", limit=60)
+def index(made: Path, specter2: Path, tmp_path: Path) -> sr.Index:
+    """The index, with its weights and a full cache."""
+    for name in ("index", "cache"):
+        shutil.copytree(made / name, tmp_path / name)
+    return sr.open(tmp_path / "index")
 
 
 def test_the_manifest_says_all_of_the_encoder(index: sr.Index) -> None:

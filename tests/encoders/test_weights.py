@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from sciretrieve.encoders import load_encoder, weights
 from sciretrieve.encoders.specs import Part
 from sciretrieve.encoders.weights import files_of, hashes_of, locate, obtain
 from sciretrieve.errors import CorruptData, InvalidRequest, Unavailable
-from tests.command_line import Result, process
+from tests.command_line import Result, process, sciretrieve
 from tests.toy_weights import write_adapters, write_bert
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -77,16 +78,20 @@ def hub(tmp_path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def run(address: str, home: Path, *arguments: str) -> Result:
-    """The command line with that hub, in a home of its own; in a process of its own, for the hub's library reads these once."""
-    environment = {
-        "HF_ENDPOINT": address,
-        "HF_HOME": str(home / "hub"),
-        "SCIRETRIEVE_CACHE": str(home / "cache"),
-        "HF_HUB_OFFLINE": "0",
-        "HF_HUB_DISABLE_XET": "1",
-        "HF_HUB_DISABLE_TELEMETRY": "1",
-    }
-    return process(*arguments, **environment)
+    """The command line with that hub, in a home of its own. The hub's library reads the environment once, so its constants are set."""
+    from huggingface_hub import constants, file_download
+    from huggingface_hub.utils import reset_sessions
+
+    settings: dict[str, Any] = {"ENDPOINT": address, "HF_HUB_CACHE": str(home / "hub" / "hub")}
+    settings |= {"HF_HUB_OFFLINE": False, "HF_HUB_DISABLE_XET": True, "HF_HUB_DISABLE_TELEMETRY": True}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in settings.items():
+            patch.setattr(constants, name, value)
+        patch.setattr(file_download, "HUGGINGFACE_CO_URL_TEMPLATE", address + "/{repo_id}/resolve/{revision}/{filename}")
+        reset_sessions()
+        result = sciretrieve(*arguments, SCIRETRIEVE_CACHE=str(home / "cache"))
+    reset_sessions()
+    return result
 
 
 def test_specter2_is_downloaded_once_and_searched_offline(hub: tuple[Path, str], tmp_path: Path, corpus: Path) -> None:
@@ -103,9 +108,9 @@ def test_specter2_is_downloaded_once_and_searched_offline(hub: tuple[Path, str],
     assert {row["name"]: row["here"] for row in json.loads(listed.stdout)}["specter2"] == "ready"
     # neither the hub nor the weights are needed again
     shutil.rmtree(tmp_path / "hub")
-    result = run(
-        "http://127.0.0.1:9", tmp_path, "search", "graph networks", "-i", str(tmp_path / "index"), "--mode", "dense", "--format", "json"
-    )
+    nothing = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path / "hub"), "HF_HUB_OFFLINE": "0"}
+    words = ("search", "graph networks", "-i", tmp_path / "index", "--mode", "dense", "--format", "json")
+    result = process(*words, SCIRETRIEVE_CACHE=str(tmp_path / "cache"), **nothing)  # which remembers nothing of what was before
     assert result.returncode == 0, result.stderr
     assert len(json.loads(result.stdout)["hits"]) == 10
 

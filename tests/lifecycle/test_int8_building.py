@@ -47,12 +47,17 @@ def built(tmp_path_factory: pytest.TempPathFactory, corpus: Path) -> sr.Index:
     return build(corpus, tmp_path_factory.mktemp("int8") / "index")
 
 
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory, corpus: Path) -> sr.Index:
+    """The same in fp32."""
+    return build(corpus, tmp_path_factory.mktemp("fp32") / "index", precision="fp32")
+
+
 def vectors(index: sr.Index) -> Any:
     return np.concatenate([shard.vectors for shard in index.vectors])
 
 
-def test_papers_are_near_what_they_are_without(built: sr.Index, tmp_path: Path, corpus: Path) -> None:
-    plain = build(corpus, tmp_path / "plain", precision="fp32")
+def test_papers_are_near_what_they_are_without(built: sr.Index, plain: sr.Index) -> None:
     cosines = (vectors(built) * vectors(plain)).sum(1) / np.linalg.norm(vectors(built), axis=1) / np.linalg.norm(vectors(plain), axis=1)
     assert 0.95 < cosines.min() < 0.99999
     facts = built.manifest.encoder
@@ -72,11 +77,10 @@ def test_the_receipt_is_kept_and_shown(built: sr.Index, corpus: Path) -> None:
     assert f"int8 (OpenVINO int8); {receipt}" in answer("info", "-i", built.path)
 
 
-def test_the_receipt_agrees_with_a_search(built: sr.Index, tmp_path: Path, corpus: Path) -> None:
+def test_the_receipt_agrees_with_a_search(built: sr.Index, plain: sr.Index) -> None:
     """nDCG@10 of the titles, by pytrec_eval over what both indexes answer."""
     import pytrec_eval
 
-    plain = build(corpus, tmp_path / "plain", precision="fp32")
     assert built.manifest.encoder is not None
     papers = [paper for row, paper in enumerate(built.papers_at(np.arange(100))) if row % 3]
     queries = [sr.Query(paper.id, paper.title) for paper in papers]

@@ -44,13 +44,21 @@ def letters(monkeypatch: pytest.MonkeyPatch) -> LetterEncoder:
     return encoder
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index of the first 70 papers, some deleted, in shards of 30."""
-    sr.build(PAPERS[:70], tmp_path / "index", encoder="letters", shard_size=30).close()
-    sr.delete(tmp_path / "index", ["p0000", "p0040"])
-    gc.collect()
-    return tmp_path / "index"
+    folder = tmp_path_factory.mktemp("made") / "index"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(building, "load_encoder", lambda *_, **__: LetterEncoder())
+        sr.build(PAPERS[:70], folder, encoder="letters", shard_size=30).close()
+    sr.delete(folder, ["p0000", "p0040"])
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    """A copy of that index, which nobody has open."""
+    return Path(shutil.copytree(made, tmp_path / "index"))
 
 
 def opened(folder: Path, generation: int | None = None) -> sr.Index:

@@ -191,16 +191,16 @@ def test_a_gain_that_held_out_queries_do_not_see_is_not_written(tmp_path: Path, 
     monkeypatch.setattr(tuning, "LENGTHS", ((1.2, 0.0), (2.0, 0.75)))
     index, queries, _ = made(tmp_path)
     manifest = (index.path / "manifest.json").read_bytes()
-    refused = 0
     for seed in range(3, 6):
         chance = random.Random(seed)
         qrels = {query.id: {f"p{chance.randrange(PAPERS):03d}": 1 for _ in range(4)} for query in queries}
         result = tune(index, queries, qrels, write=False)
         if result.after != result.before and result.held_out <= result.before_mean:
-            refused += 1
             assert not tune(index, queries, qrels).written
             assert (index.path / "manifest.json").read_bytes() == manifest
-    assert refused
+            break
+    else:
+        raise AssertionError("no judgements are refused")
 
 
 @pytest.mark.usefixtures("few_settings")

@@ -139,7 +139,10 @@ class LexicalShard:
 
     def frequency(self, number: int) -> int:
         """How many papers of the corpus have a term. Raises CorruptData if these are more than there are."""
-        return int(self._possible(self.frequencies[number : number + 1])[0])
+        count = int(self.frequencies[number])  # each term of each paper that is explained asks, so it is read without a detour
+        if not 0 <= count <= self.statistics.papers:
+            raise self._damaged
+        return count
 
     def terms_of(self, least: int) -> list[str]:
         """The shard's terms that at least so many papers of the corpus have."""
@@ -149,10 +152,14 @@ class LexicalShard:
     def _possible(self, frequencies: Frequencies) -> Frequencies:
         # viewed as unsigned, a negative number is a large one
         if len(frequencies) and frequencies.view(np.uint32).max() > self.statistics.papers:
-            raise CorruptData(
-                f"the frequencies of the terms of {self.postings.folder} are damaged; `sciretrieve verify --repair` rebuilds them"
-            )
+            raise self._damaged
         return frequencies
+
+    @property
+    def _damaged(self) -> CorruptData:
+        return CorruptData(
+            f"the frequencies of the terms of {self.postings.folder} are damaged; `sciretrieve verify --repair` rebuilds them"
+        )
 
     @once
     def rarities(self) -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -56,13 +57,18 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, sr.Index]:
     return indexes | {"one": sr.build(corpus, folder / "one", encoder=None)}
 
 
+@cache
+def terms(text: str) -> frozenset[str]:
+    """The terms of a text; the same few texts are asked about by the thousand."""
+    return frozenset(Analyzer().terms(text))
+
+
 def said(word: str, *columns: str) -> Test:
     """Whether the word's terms are all in one of the columns."""
-    return lambda paper: any(
-        set(Analyzer().terms(word)) <= set(Analyzer().terms(paper[column])) for column in columns or ("title", "abstract")
-    )
+    return lambda paper: any(terms(word) <= terms(paper[column]) for column in columns or ("title", "abstract"))
 
 
+@cache
 def spaced(text: str) -> str:
     for greek in ("α", r"$\alpha$"):
         text = text.replace(greek, "alpha")
@@ -256,7 +262,7 @@ FILTERS: dict[str | None, Test] = {
 
 
 def shares_a_term(words: str, paper: dict[str, Any]) -> bool:
-    return bool(set(Analyzer().terms(words)) & set(Analyzer().terms(f"{paper['title']} {paper['abstract']}")))
+    return bool(terms(words) & terms(f"{paper['title']} {paper['abstract']}"))
 
 
 def is_listing(case: Case) -> bool:

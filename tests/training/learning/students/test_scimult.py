@@ -10,14 +10,14 @@ import pytest
 import torch
 
 from sciretrieve.encoders import load_encoder
-from sciretrieve.encoders.catalogue import SCIMULT_TASKS
+from sciretrieve.encoders.catalogue import CATALOGUE, SCIMULT_TASKS
 from sciretrieve.errors import InvalidRequest
 from sciretrieve.training import read_training_set
 from sciretrieve.training.forms import ranking_labels
 from sciretrieve.training.learning.measuring import benchmark
 from sciretrieve.types import Query
 from tests.made_up import write_jsonl
-from tests.toy_weights import VOCABULARY, ids_of, write_bert, write_tokenizer
+from tests.toy_weights import VOCABULARY, bert_config, ids_of, write_bert, write_scimult, write_tokenizer
 from tests.training.learning.students.toy_training import (
     Learned,
     learned,
@@ -102,6 +102,23 @@ def test_experts_begin_as_vanilla(base: Path, like: str) -> None:
         for text, vector in zip(TEXTS, vectors, strict=True):
             with torch.no_grad():
                 np.testing.assert_allclose(vector, vanilla(ids_of(tokenizer, text)).last_hidden_state[0, 0].numpy(), atol=1e-5)
+
+
+def test_vanilla_may_be_the_authors_checkpoint(models: Path) -> None:
+    """The presets begin with it."""
+    from transformers import BertModel
+
+    folder = models / CATALOGUE["scimult"].parts["base"].source
+    state = write_scimult(folder, models / "yuz9yuz/SciMult/scimult_vanilla.ckpt", 13)
+    vanilla = BertModel(bert_config(), add_pooling_layer=False).eval()
+    vanilla.load_state_dict({name: value for name, value in state.items() if "pooler" not in name and "position_ids" not in name})
+    student = opened("scimult-ffnexpert", Path("scimult"), ["proximity"])
+    vectors = vectors_of_student(student, "proximity", TEXTS[:1])
+    with torch.no_grad():
+        expected = vanilla(ids_of(write_tokenizer(folder), TEXTS[0])).last_hidden_state[0, 0].numpy()
+    np.testing.assert_allclose(vectors[0], expected, atol=1e-5)
+    with pytest.raises(InvalidRequest, match="scimult-mhaexpert cannot be trained so"):
+        opened("scimult-ffnexpert", Path("scimult-mhaexpert"), ["proximity"])
 
 
 @pytest.mark.parametrize("like", EXPERTS)
