@@ -100,9 +100,9 @@ def card(trained: Trained, facts: Mapping[str, Any]) -> str:
         + ".",
         "",
         (
-            "This was measured on papers of the same index that nothing was learned from or chosen by. Each was looked for among its"
-            " like by its title and by a sentence of it, and those that it cites by itself. So it says what to expect in this library, not"
-            " in others:"
+            "This was measured on papers of the same index that nothing was learned from or chosen by. Each was looked for among its like"
+            " by its title and by a sentence of it, and those that it cites by itself. So it says what to expect in this library, not in"
+            " others:"
             if facts["judged_apart"]
             else "This is what the training itself was measured by and stopped by, so it says what to expect on data of this kind, not on"
             " others:"
