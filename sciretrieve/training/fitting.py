@@ -22,7 +22,7 @@ from .results import Trained
 from .train import LIBRARY, check_target, learn
 
 STEPS, MOST_EPOCHS, BATCH = 120, 20, 80
-"""Where nothing else is asked for: some ten minutes for a small encoder on two cores. Each of five sets has 16 examples a step, and few
+"""Where nothing else is asked for: minutes for a small encoder on a few cores. Each of five sets has 16 examples a step, and few
 papers are gone through several times."""
 
 
