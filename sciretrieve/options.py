@@ -444,7 +444,11 @@ class TrainingOptions:
     ] = None
     held_out: Annotated[
         str | None,
-        Help("What the training is measured on, and stopped by: beir:DIR or cite:DIR; default: queries that are set apart.", "BENCHMARK"),
+        Help(
+            "What the training is measured on, and stopped by: beir:DIR (nDCG@10) or cite:DIR (recall@5 of each field's candidates); "
+            "default: queries that are set apart.",
+            "BENCHMARK",
+        ),
     ] = None
     every: Annotated[int | None, Help("Steps between two measurements; default: ten in a training.", "N", least=1)] = None
     patience: Annotated[int | None, Help("Stop after N measurements without a gain.", "N", least=1)] = None

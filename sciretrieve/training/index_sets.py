@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import InvalidRequest
 from ..evaluation.builders import CiteSettings
 from ..evaluation.builders.folders import new_folder
-from ..files.writing import make_folder, read_json, remove, write_json
+from ..files.writing import listed, make_folder, read_json, remove, write_json
 from ..papers.corpora.corpus import PaperCorpus
 from ..protocols import Progress
 from ..query.index import Index
@@ -35,7 +35,7 @@ MOST = 4000
 COCITED = 2
 """Papers that cite two papers together, at least."""
 MOST_RANKINGS, DEPTH = 1000, 100
-PLACES = (0, 1, 3, 7, 15, 31)
+PLACES = (0, 3, 10, 31)
 """Of an answer that teaches, the papers at these places: all of its first would be much the same."""
 FEWEST_PAIRS = 5
 """Pairs that a set has to have, to be measured on."""
@@ -68,8 +68,8 @@ def lessons_of(index: Index, seed: int, folder: Path, progress: Progress) -> Les
         raise InvalidRequest(
             f"{folder.parent} has a training for {made.get('index')} with the seed {made.get('seed')}; begin anew with `overwrite`"
         )
-    sets = {path.name: (path, read_training_set(path)) for path in sorted((folder / "learning").iterdir())}
-    choosing, judging = ([read_training_set(path) for path in sorted((folder / part).iterdir())] for part in ("choosing", "judging"))
+    sets = {path.name: (path, read_training_set(path)) for path in listed(folder / "learning")}
+    choosing, judging = ([read_training_set(path) for path in listed(folder / part)] for part in ("choosing", "judging"))
     return Lessons(sets, choosing, judging, ("--from-index", index.path.name))
 
 
@@ -114,6 +114,8 @@ def _make(index: Index, seed: int, folder: Path, progress: Progress) -> None:
         _of_texts(index, rows[:MOST], seed, part, progress, is_measured=name != "learning")
         if index.has_references:
             _of_citations(index, rows, seed, part, is_measured=name != "learning")
+        if not listed(part):
+            raise InvalidRequest(f"the papers of {index.path} have no titles and sentences of their own, which tell them apart")
     if "hybrid" in index.modes:
         _of_rankings(index, division.learning, folder / "learning" / "rankings", progress)
     else:
@@ -129,7 +131,8 @@ def _of_texts(index: Index, rows: Rows, seed: int, folder: Path, progress: Progr
         try:
             build_pairs(corpus, target, recipe, CiteSettings(cited=1, seed=seed), progress=False)
         except InvalidRequest as error:  # abstracts of one sentence, say
-            progress.note(f"no pairs of {recipe}: {error}")
+            if not is_measured:
+                progress.note(f"no pairs of {recipe}: {error}")
             continue
         if is_measured and len(read_training_set(target).triplets) < FEWEST_PAIRS:
             remove(target)

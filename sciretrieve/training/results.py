@@ -33,6 +33,7 @@ class Trained:
         seconds: of computing.
         stopped: why it ended before its last step, "" if it did not.
         rank: which this is of several processes that trained together, as torchrun starts them; 0 wrote the folder.
+        counted: what the comparison is over: "queries", or "papers" where each has several.
     """
 
     folder: Path
@@ -45,6 +46,7 @@ class Trained:
     seconds: float
     stopped: str
     rank: int = 0
+    counted: str = "queries"
 
 
 def compared(base: Mapping[str, float], best: Mapping[str, float]) -> Comparison | None:
@@ -72,10 +74,10 @@ def gain(trained: Trained) -> str:
         return "nothing was measured: the training sets have too few queries to set some apart, and `held_out` names no benchmark"
     if "loss" in trained.measure:
         return f"{trained.measure} of examples that were set apart: {trained.base:.4f} before, {trained.best:.4f} after"
-    text = f"{trained.measure} of queries that were set apart: {100 * trained.base:.1f} before, {100 * trained.best:.1f} after"
+    text = f"{trained.measure} of {trained.counted} that were set apart: {100 * trained.base:.1f} before, {100 * trained.best:.1f} after"
     if (c := trained.comparison) is not None:
         text += f" ({100 * c.difference:+.1f}, 95 % interval {100 * c.low:+.1f} to {100 * c.high:+.1f}, p = {c.p_randomisation:.4f}, "
-        text += f"{c.wins + c.ties + c.losses:,} queries)"
+        text += f"{c.wins + c.ties + c.losses:,} {trained.counted})"
     return text
 
 
@@ -99,7 +101,8 @@ def card(trained: Trained, facts: Mapping[str, Any]) -> str:
         "",
         (
             "This was measured on papers of the same index that nothing was learned from or chosen by. Each was looked for among its like"
-            " by its title, a sentence of it, and papers that cite it. So it says what to expect in this library, not in others:"
+            " by its title and by a sentence of it, and those that it cites by itself. So it says what to expect in this library, not in"
+            " others:"
             if facts["judged_apart"]
             else "This is what the training itself was measured by and stopped by, so it says what to expect on data of this kind, not on"
             " others:"

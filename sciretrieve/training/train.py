@@ -196,6 +196,7 @@ def _trained(
         course.seconds,
         course.stopped,
         processes.rank,
+        "queries" if judged is None else "papers",
     )
     if not processes.is_first:
         return trained

@@ -180,6 +180,8 @@ def test_what_cannot_be_fitted_is_refused(library: Path, tmp_path: Path) -> None
     sr.build(corpus, "words", encoder=None, progress=False).close()
     sr.build(corpus, "few", encoder=encoder, limit=80, late=False, progress=False).close()
     sr.build(corpus, "otherwise", encoder=encoder, pooling="cls", late=False, progress=False).close()
+    alike = [{"id": f"a{number}", "title": "apple river stone cloud", "abstract": "lemon"} for number in range(120)]
+    sr.build(alike, "alike", encoder=encoder, late=False, progress=False).close()
     with sr.open("few") as index:
         np.save("vectors.npy", np.concatenate([shard.vectors for shard in index.vectors]))
         Path("vectors.ids.txt").write_text("\n".join(index.live_ids()))
@@ -188,6 +190,7 @@ def test_what_cannot_be_fitted_is_refused(library: Path, tmp_path: Path) -> None
         "words": "words has no vectors, and so no encoder to train",
         "few": "few has 79 papers with a title and an abstract, too few to hold some out: it takes 100",
         "otherwise": "cannot be trained for it: only a single model",
+        "alike": "have no titles and sentences of their own",
         "stored": "cannot be trained for it: only a single model",
     }.items():
         with pytest.raises(InvalidRequest, match=message):

@@ -352,10 +352,18 @@ def test_a_training_can_be_measured_on_a_benchmark(base: Path, triplets: Path, t
     (folder / "queries.jsonl").write_text("".join(json.dumps({"_id": f"q{n}", "text": papers[n].title}) + "\n" for n in range(20)))
     rows = [f"q{n}\tp{other}\t1" for n in range(20) for other in range(n % TOPICS, len(papers), TOPICS)]
     (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n" + "\n".join(rows) + "\n")
-    options: dict[str, Any] = {**SMALL, "base": str(base), "steps": 10, "held_out": f"beir:{folder}"}
+    options: dict[str, Any] = {**SMALL, "base": str(base), "steps": 10, "rate": 1e-2, "held_out": f"beir:{folder}"}
     trained = train([triplets], tmp_path / "out", progress=False, **options)
     report = sr.evaluate(f"beir:{folder}", encoder=str(base), precision="fp32", progress=False)
     assert report.result.means["", "nDCG@10"] == pytest.approx(trained.base, abs=0.01)
+    candidates = {
+        "letters": {f"p{n}": {"true": [f"p{n + TOPICS}"], "random": [f"p{n + other}" for other in range(1, 9)]} for n in range(20)}
+    }
+    (folder / "candidates.json").write_text(json.dumps(candidates))
+    by_field = train([triplets], tmp_path / "by-field", progress=False, **{**options, "held_out": f"cite:{folder}"})
+    report = sr.evaluate(f"cite:{folder}", encoder=str(base), precision="fp32", measures=["R@5"], progress=False)
+    assert by_field.measure == "R@5"
+    assert by_field.base == pytest.approx(report.result.means["", "R@5"], abs=0.01)
     with pytest.raises(InvalidRequest, match="`held_out` takes beir:DIR or cite:DIR"):
         train([triplets], tmp_path / "other", progress=False, **{**options, "held_out": "scidocs"})
 

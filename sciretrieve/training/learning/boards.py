@@ -17,6 +17,7 @@ class Board:
     def __init__(self, partial: Path) -> None:
         """Raises MissingExtra if TensorBoard is not installed."""
         try:
+            import tensorboard  # noqa: F401
             from torch.utils.tensorboard import SummaryWriter
         except ImportError as error:
             raise MissingExtra("tensorboard", "events for TensorBoard", 'pip install "sciretrieve[tensorboard]"') from error

@@ -20,6 +20,8 @@ Reading = tuple[str, str]
 """A format, and a text as it reads it."""
 APART = 20
 """Of papers with labels or numbers every so many is set apart."""
+MOST_APART = 1000
+"""They are encoded at each measurement."""
 DROPOUT = 0.2
 """Of a head's input (the authors' code of SciRepEval)."""
 
@@ -50,9 +52,10 @@ class Demand(Protocol):
 
 
 def split(ids: Iterable[str]) -> tuple[list[str], list[str]]:
-    """The papers to learn from, and every twentieth, which is set apart."""
+    """The papers to learn from, and every twentieth, or every so many that they are a thousand, which is set apart."""
     ordered = sorted(ids)
-    return [id for place, id in enumerate(ordered) if place % APART], ordered[::APART]
+    every = max(APART, -(-len(ordered) // MOST_APART))
+    return [id for place, id in enumerate(ordered) if place % every], ordered[::every]
 
 
 def reading(training_set: TrainingSet, reader: Readers, id: str) -> Reading:

@@ -15,6 +15,7 @@ from ...errors import InvalidRequest
 from ...evaluation import find_benchmark
 from ...evaluation.benchmark_reading import read
 from ...matching.dense import full_corpus
+from ...matching.dense.exact import score
 from ...metrics.judgements import Qrels
 from ...metrics.measures import Evaluator, parse_measure
 from ...types import Vectors
@@ -71,6 +72,35 @@ class Retrieval:
 
 
 @dataclass(frozen=True)
+class Candidates:
+    """Queries, each with candidates of its own among which the right ones are looked for, field by field, as MDCR measures.
+
+    Attributes:
+        queries: how they are read, by field and id.
+        papers: how the candidates are read, by id.
+        qrels: of each query the candidates, and which are right.
+    """
+
+    queries: Mapping[str, Reading]
+    papers: Mapping[str, Reading]
+    qrels: Qrels
+    measure: str = "R@5"
+
+    def values(self, student: Student, arithmetic: Arithmetic) -> dict[str, float]:
+        """The recall of each query among its first five candidates, by the encoder's metric."""
+        place_of = {id: place for place, id in enumerate(self.papers)}
+        papers = vectors_of(student, list(self.papers.values()), arithmetic)
+        queries = vectors_of(student, list(self.queries.values()), arithmetic)
+        run: dict[str, dict[str, float]] = {}
+        for query, vector in zip(self.queries, queries, strict=True):
+            ids = list(self.qrels[query])
+            scores = score(vector, papers[[place_of[id] for id in ids]], student.spec.metric)
+            run[query] = dict(zip(ids, map(float, scores), strict=True))
+        values = Evaluator(self.qrels, [parse_measure(self.measure)]).per_query(run)
+        return {query: values[query][self.measure] for query in self.queries}
+
+
+@dataclass(frozen=True)
 class Several:
     """Several sets' queries, each looked for among its own papers."""
 
@@ -111,7 +141,7 @@ class LossOfExamples:
 
 @dataclass(frozen=True)
 class OfLibrary:
-    """Papers that nothing is learned from, each asked for by several texts of its own, or by those that cite it.
+    """Papers that nothing is learned from, each looked for by texts of its own, and those that it cites by itself.
 
     Attributes:
         parts: each with its queries, and the paper that each query stands for.
@@ -179,8 +209,8 @@ def set_apart(training_set: TrainingSet, seed: int) -> tuple[list[tuple[str, str
     return examples, ([query for query in queries if query in chosen], list(papers), qrels)
 
 
-def benchmark(name: str, student: Student) -> Retrieval:
-    """A benchmark's queries and papers, as the student reads them.
+def benchmark(name: str, student: Student) -> Retrieval | Candidates:
+    """A benchmark's queries and papers, as the student reads them; of cite:DIR each field's queries with their candidates.
 
     Raises:
         NotFound, InvalidRequest: it cannot be read, or has no queries to rank papers for.
@@ -195,19 +225,24 @@ def benchmark(name: str, student: Student) -> Retrieval:
     queries: dict[str, Reading] = {}
     papers: dict[str, Reading] = {}
     qrels: dict[str, dict[str, int]] = {}
+    is_by_field = name.startswith("cite:")
     for material in materials:
         for task in material.tasks:
+            prefix = f"{task.name} " if is_by_field else ""
             for id, query in task.queries.items():
-                queries[id] = (
+                queries[f"{prefix}{id}"] = (
                     (of_papers, student.of_paper(of_papers, query.paper))
                     if query.paper is not None
                     else (of_queries, student.of_query(of_queries, query.text))
                 )
-            qrels |= {id: dict(row) for id, row in task.qrels.items()}
+            qrels |= {f"{prefix}{id}": dict(row) for id, row in task.qrels.items()}
         papers |= {paper.id: (of_papers, student.of_paper(of_papers, paper)) for paper in material.pool()}
     queries = {id: reading for id, reading in queries.items() if any(grade > 0 for grade in qrels.get(id, {}).values())}
     if not queries:
         raise InvalidRequest(f"{name} has no queries with relevant papers, so it measures no training")
+    if is_by_field:
+        wanted = {id for query in queries for id in qrels[query]}
+        return Candidates(queries, {id: reading for id, reading in papers.items() if id in wanted}, qrels)
     return Retrieval(queries, papers, qrels)
 
 

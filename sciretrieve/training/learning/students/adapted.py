@@ -49,6 +49,9 @@ class Adapted(Student):
             with silence():  # the library warns of adapters that are not active while it makes one active
                 self.model.set_active_adapters(active)
             self._active = active
+        if former:
+            with silence():
+                return self.module(ids, mask)
         return self.module(ids, mask)
 
     def write_model(self, folder: Path) -> None:
