@@ -97,9 +97,9 @@ def train(
             console.note(f"it failed: {error}")
             failed[target] = error
     if failed:
-        target, error = next(iter(failed.items()))
+        first, reason = next(iter(failed.items()))
         raise InvalidRequest(
-            f"{len(failed)} of {len(configs)} trainings failed, {target} because {error}; the same command tries them again, and no others"
+            f"{len(failed)} of {len(configs)} trainings failed, {first} because {reason}; the same command tries them again, and no others"
         )
 
 
