@@ -18,7 +18,9 @@ from sciretrieve.training import read_configs
 from sciretrieve.training.forms import FORMATS
 from sciretrieve.training.presets import plan_of
 from tests.command_line import sciretrieve
-from tests.training.planted import weights_in, write_base, write_pairs, write_triplets
+from tests.training.planted import all_is_kept, weights_in, write_base, write_pairs, write_triplets
+
+__all__ = ["all_is_kept"]
 
 STUDIES = Path(__file__).parents[2] / "docs" / "studies"
 SETS: dict[str, tuple[str, ...]] = {
@@ -192,6 +194,7 @@ def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
         read_configs(tmp_path / "absent.toml")
 
 
+@pytest.mark.usefixtures("all_is_kept")
 def test_a_study_trains_all_goes_past_one_that_fails_and_leaves_what_is_done(tmp_path: Path) -> None:
     write_base(tmp_path / "small")
     write_triplets(tmp_path / "triplets")

@@ -30,6 +30,7 @@ from tests.training.planted import (
     SMALL,
     TOPICS,
     Stopper,
+    all_is_kept,
     checkpoint_at_every_step,
     weights_in,
     write_base,
@@ -38,6 +39,8 @@ from tests.training.planted import (
     write_targets,
     write_triplets,
 )
+
+__all__ = ["all_is_kept"]
 
 ROOT = Path(__file__).parents[2]
 
@@ -120,6 +123,7 @@ def test_the_card_says_what_it_was_made_of(adapted: tuple[Path, Any], triplets: 
     assert not folder.with_name("adapted.partial").exists()
 
 
+@pytest.mark.usefixtures("all_is_kept")
 @pytest.mark.parametrize("method", ["adapter", "whole", "codes"])
 def test_an_interrupted_training_ends_with_the_same_bytes(method: Any, base: Path, triplets: Path, tmp_path: Path) -> None:
     options: dict[str, Any] = {
@@ -145,6 +149,7 @@ def test_an_interrupted_training_ends_with_the_same_bytes(method: Any, base: Pat
     assert not any("before training" in note for note in again.notes)
 
 
+@pytest.mark.usefixtures("all_is_kept")
 def test_a_checkpoint_of_another_training_is_refused_and_kept(base: Path, triplets: Path, tmp_path: Path) -> None:
     options: dict[str, Any] = {**SMALL, "base": str(base), "steps": 6, "rate": 2e-2}
     with checkpoint_at_every_step(), pytest.raises(KeyboardInterrupt):
@@ -295,6 +300,7 @@ def test_frozen_weights_stay_bit_for_bit_and_two_steps_are_adamws(base: Path, tr
             assert torch.equal(value, frozen[name]), name
 
 
+@pytest.mark.usefixtures("all_is_kept")
 def test_a_loss_that_diverges_keeps_the_best_and_one_that_never_was_a_number_is_refused(
     base: Path, triplets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -309,8 +315,7 @@ def test_a_loss_that_diverges_keeps_the_best_and_one_that_never_was_a_number_is_
     monkeypatch.setattr(Ranked, "loss", diverging)
     trained = train([triplets], tmp_path / "kept", progress=False, **options)
     assert trained.stopped == "the loss was no number at step 21"
-    assert 0 < trained.best_step <= 20
-    assert gained(trained) > 0
+    assert trained.best_step == 20
     with pytest.raises(InvalidRequest, match="the loss is no number at step 1; train with a lower `rate`"):
         train([triplets], tmp_path / "refused", progress=False, **options)
     assert not (tmp_path / "refused").exists()
@@ -322,6 +327,7 @@ def test_what_gains_nothing_is_not_kept(base: Path, triplets: Path, tmp_path: Pa
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.usefixtures("all_is_kept")
 def test_a_disk_that_fills_costs_nothing_that_was_there(
     base: Path, triplets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -344,6 +350,7 @@ def test_a_disk_that_fills_costs_nothing_that_was_there(
         assert train([triplets], tmp_path / "out", progress=False, **options).steps == 12
 
 
+@pytest.mark.usefixtures("all_is_kept")
 def test_a_training_can_be_measured_on_a_benchmark(base: Path, triplets: Path, tmp_path: Path) -> None:
     folder = tmp_path / "beir"
     (folder / "qrels").mkdir(parents=True)
@@ -371,12 +378,16 @@ def test_a_training_can_be_measured_on_a_benchmark(base: Path, triplets: Path, t
 @pytest.mark.torture
 @pytest.mark.parametrize("method", ["adapter", "whole", "codes"])
 def test_two_processes_learn_what_one_does(method: Any, base: Path, triplets: Path, tmp_path: Path) -> None:
+    few = tmp_path / "few"  # of so few queries none is set apart, and so all is kept
+    few.mkdir()
+    (few / "corpus.jsonl").write_text((triplets / "corpus.jsonl").read_text())
+    (few / "triplets.tsv").write_text("".join((triplets / "triplets.tsv").read_text().splitlines(keepends=True)[:181]))
     options = ["--base", str(base), "--method", method, "--steps", "8", "--every", "4", "--batch", "32", "--length", "32"]
-    options += ["--precision", "fp32", "--rate", "2e-2" if method == "adapter" else "3e-3", "--seed", "42"]
+    options += ["--precision", "fp32", "--rate", "1e-3", "--seed", "42"]
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, str(ROOT / "cli.py"), "train", str(triplets), *options, "-o", str(tmp_path / "two")]
+    command = [sys.executable, str(ROOT / "cli.py"), "train", str(few), *options, "-o", str(tmp_path / "two")]
     shared = {**os.environ, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "OMP_NUM_THREADS": "1"}
     processes = [
         subprocess.Popen(command, env={**shared, "RANK": str(rank), "LOCAL_RANK": str(rank)}, stdout=subprocess.PIPE) for rank in range(2)
@@ -384,7 +395,7 @@ def test_two_processes_learn_what_one_does(method: Any, base: Path, triplets: Pa
     outputs = [process.communicate(timeout=300)[0].decode() for process in processes]
     assert [process.returncode for process in processes] == [0, 0]
     assert outputs[1] == ""
-    one = sciretrieve("train", triplets, *options, "-o", tmp_path / "one")
+    one = sciretrieve("train", few, *options, "-o", tmp_path / "one")
     assert one.returncode == 0
     name = "adapter.safetensors" if method == "adapter" else "model.safetensors"
     weights, expected = weights_in(tmp_path / "two" / name), weights_in(tmp_path / "one" / name)
@@ -392,6 +403,7 @@ def test_two_processes_learn_what_one_does(method: Any, base: Path, triplets: Pa
         np.testing.assert_allclose(weights[key], value, atol=2e-5, err_msg=key)
 
 
+@pytest.mark.usefixtures("all_is_kept")
 def test_the_command_says_what_was_gained_and_a_file_says_the_same_training(base: Path, triplets: Path, tmp_path: Path) -> None:
     options = ["--base", str(base), "--steps", "6", "--batch", "32", "--rate", "0.02", "--reduction", "2", "--length", "32"]
     result = sciretrieve("train", triplets, *options, "--precision", "fp32", "-o", tmp_path / "typed")
@@ -443,6 +455,7 @@ def test_sets_that_do_not_fit_are_said_in_a_line(base: Path, triplets: Path, tmp
         train([pairs], tmp_path / "out", base=str(base), progress=False)
 
 
+@pytest.mark.usefixtures("all_is_kept")
 def test_curves_for_tensorboard_are_those_of_the_log(base: Path, triplets: Path, tmp_path: Path) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
