@@ -124,7 +124,13 @@ def learn(
                 for left in listed(partial):
                     if left.name != LOCK:
                         remove(left)
-            return _trained(make, plan, options, target, partial, progress, processes, Board(partial) if tensorboard else None)
+            try:
+                return _trained(make, plan, options, target, partial, progress, processes, Board(partial) if tensorboard else None)
+            except BaseException:
+                if {path.name for path in listed(partial)} <= {LOCK, PLAN}:  # nothing that could go on
+                    remove(partial / PLAN)
+                    remove_lock(partial)
+                raise
 
 
 def _trained(

@@ -61,7 +61,7 @@ OWNED = {
 """The folders and modules of the root that may import a heavy library."""
 
 ROOT_NAMES = 26
-ARROWS = 175
+ARROWS = 173
 LINES = {
     "answers": 2000,
     "commands": 4700,
