@@ -130,7 +130,7 @@ def card(trained: Trained, facts: Mapping[str, Any]) -> str:
         ),
         f"- source of these figures: {plan['source']}",
         f"- base: {Path(plan['base']).name}, "
-        + ", ".join(f"{name} {digest[:12]}…" for name, digest in sorted(facts["base"]["sha256"].items())),
+        + ", ".join(f"{name} {digest[:12]}…" for name, digest in sorted(facts["base_files"].items())),
         "",
     ]
     return "\n".join(lines)

@@ -170,7 +170,8 @@ def _trained(
     facts: dict[str, Any] = {
         "schema": 1,
         "sciretrieve": version("sciretrieve"),
-        "base": {"name": plan.base, "sha256": student.hashes()},
+        "base": plan.base,
+        "base_files": student.hashes(),
         "plan": asdict(plan),
         "teacher": teacher.identity() if teacher else None,
         "data": [_described(name, path, training_set, digests[name]) for name, (path, training_set) in sets.items()],

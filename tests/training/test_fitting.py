@@ -163,7 +163,7 @@ def test_an_encoder_has_moved(library: Path, tmp_path: Path) -> None:
     shutil.copytree(library / "encoder", tmp_path / "moved")
     with pytest.raises(KeyboardInterrupt):
         train_for_index(library / "index", "out", base=str(tmp_path / "moved"), progress=Stops(0), **SETTINGS)
-    assert json.loads(Path("out.partial/plan.json").read_text())["base"]["name"] == str(tmp_path / "moved")
+    assert json.loads(Path("out.partial/plan.json").read_text())["base"] == str(tmp_path / "moved")
     knowing(library / "encoder", tmp_path / "other")
     with pytest.raises(EncoderMismatch):
         train_for_index(library / "index", "out", base=str(tmp_path / "other"), progress=False, **SETTINGS)

@@ -116,6 +116,7 @@ def test_the_card_says_what_it_was_made_of(adapted: tuple[Path, Any], triplets: 
     facts = json.loads((folder / "training.json").read_text())
     assert {"parameters", "parameters_of_base", "seconds", "base", "seed"} <= facts.keys()
     assert facts["parameters"] < facts["parameters_of_base"]
+    assert facts["base"] == facts["plan"]["base"]
     rows = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
     assert [row["step"] for row in rows] == sorted(row["step"] for row in rows)
     assert rows[-1]["losses"]["triplets"] < rows[0]["losses"]["triplets"]
