@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .answers.explaining import explain, why_not
     from .answers.profiles import profile
     from .answers.saved import News, SavedSearch, news, save_search, saved_search, saved_searches
+    from .answers.schemas import schema
     from .encoders import load_encoder
     from .errors import SciretrieveError
     from .evaluation import evaluate
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from .papers.corpora import ColumnMap, Corpus, open_corpus
     from .query.index import Index
     from .query.index import Index as open  # noqa: A004, N813
+    from .query.narrowing.fields import field
     from .query.ranking.reranking import open_reranker
     from .runs import Ranking, Run
     from .screening import Screening
@@ -80,6 +82,7 @@ __all__ = [
     "estimate",
     "evaluate",
     "explain",
+    "field",
     "join",
     "load_encoder",
     "merge",
@@ -95,6 +98,7 @@ __all__ = [
     "save_search",
     "saved_search",
     "saved_searches",
+    "schema",
     "sync",
     "tune",
     "verify",
@@ -135,6 +139,7 @@ _HOMES = {
     "estimate": "lifecycle",
     "evaluate": "evaluation",
     "explain": "answers.explaining",
+    "field": "query.narrowing.fields",
     "join": "lifecycle",
     "load_encoder": "encoders",
     "merge": "lifecycle",
@@ -150,6 +155,7 @@ _HOMES = {
     "save_search": "answers.saved",
     "saved_search": "answers.saved",
     "saved_searches": "answers.saved",
+    "schema": "answers.schemas",
     "sync": "lifecycle",
     "tune": "studies.tuning",
     "verify": "storage.verifying",

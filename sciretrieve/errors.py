@@ -8,6 +8,7 @@
     │   ├── EncoderMismatch names both encoders
     │   └── BadPaper        a row of a corpus that --strict refuses
     ├── NotFound            no such index, file or paper         exit 2
+    │   └── NoSuchPaper     a KeyError, too, for `index["id"]`
     ├── CorruptData         a file is damaged or has another     exit 3
     │                       format version
     └── Unavailable         a dependency or lock is unavailable  exit 4
@@ -41,6 +42,12 @@ class NotFound(SciretrieveError):
     """There is no such index, file or paper."""
 
     exit_code = 2
+
+
+class NoSuchPaper(NotFound, KeyError):
+    """No paper of an index has the id; `index["id"]` raises it, and Python's mappings raise KeyError."""
+
+    __str__ = Exception.__str__  # a KeyError's is its argument's repr
 
 
 class CorruptData(SciretrieveError):

@@ -34,7 +34,7 @@ class once(Generic[Owner, Value]):  # noqa: N801 - it is written as a decorator,
             return self
         values: dict[str, Any] = vars(instance)
         # `setdefault` is one step to other threads
-        lock = values.setdefault(f"{self._name} lock", RLock())
+        lock = values.setdefault(f"_lock_of_{self._name}", RLock())
         with lock:
             if self._name not in values:
                 # from here on the instance's attribute hides this descriptor, so reading it takes no lock

@@ -16,11 +16,15 @@ from .errors import InvalidRequest, MissingExtra, SciretrieveError
 from .papers.bibliographies.addresses import address_of
 from .protocols import PaperSource
 from .types import Hit, Query, Rows, Scores
-from .wording import CONTROLS, counted
+from .wording import CONTROLS, as_json, counted
 
 NOTEBOOK_QUERIES, NOTEBOOK_HITS = 5, 10
 """How much of a run a notebook shows."""
 WEAK_NOTE = "no paper matches well"
+SCHEMA = 1
+"""The version of what `to_dict` of runs and answers gives; it changes if a field is removed, or means something else."""
+NAMED = 5
+"""How many papers that could not be compared are named."""
 SHOWN_QUERIES, SHOWN_HITS = 3, 3
 """How much of a run its `repr` shows."""
 
@@ -162,6 +166,30 @@ class Run(Sequence[Ranking]):
             hits.append(Hit(rank, float(ranking.scores[rank - 1]), paper, scores, also))
         return hits
 
+    def facts_of(self, ranking: Ranking) -> dict[str, Any]:
+        """What JSON says of a ranking besides its hits: corrections, named papers, strength, and papers that could not be compared."""
+        undecided = self.source.papers_at(ranking.undecided[:NAMED])
+        return {
+            "corrections": [{"word": word, "meant": meant} for word, meant in ranking.corrections.items()],
+            "known": [{"id": id, "by": by} for id, by in ranking.known.items()],
+            "strength": ranking.strength,
+            "weak": ranking.weak,
+            "undecided": {"papers": len(ranking.undecided), "ids": [paper.id for paper in undecided]},
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The run with the papers of all its hits as JSON has it, see `sciretrieve.schema("run")`."""
+        rankings = []
+        for ranking in self.rankings:
+            query, hits = ranking.query, [hit.to_dict() for hit in self.hits_of(ranking)]
+            asked = {"id": query.id, "text": query.text, "paper": None if query.paper is None else query.paper.to_dict()}
+            rankings.append({"query": asked, "listing": ranking.listing, **self.facts_of(ranking), "hits": hits})
+        return {"schema": SCHEMA, "mode": self.mode, "rankings": rankings}
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON, with line breaks."""
+        return as_json(self.to_dict(), indent=2)
+
     def to_arrow(self, *, titles: bool = True) -> pa.Table:
         """All rankings as one table: query_id, rank, paper_id, score, dense and bm25 if those ran, title and year.
 
@@ -185,10 +213,7 @@ class Run(Sequence[Ranking]):
 
     def to_pandas(self, *, titles: bool = True) -> Any:
         """`to_arrow` as a pandas data frame. Raises MissingExtra if pandas is not installed."""
-        try:
-            return self.to_arrow(titles=titles).to_pandas()
-        except ImportError as error:
-            raise MissingExtra("pandas", "to_pandas", "pip install pandas") from error
+        return as_pandas(self.to_arrow(titles=titles))
 
     def to_trec(self, tag: str = "sciretrieve") -> Iterator[str]:
         """The lines of a TREC run file: query, Q0, paper, rank, score, tag.
@@ -201,6 +226,14 @@ class Run(Sequence[Ranking]):
             for rank, (id, score) in enumerate(zip(ranking.ids, ranking.scores.tolist(), strict=True), start=1):
                 last = min(np.float32(score), np.nextafter(last, np.float32(-np.inf)))
                 yield f"{trec_id(ranking.query.id)} Q0 {trec_id(id)} {rank} {float(last):.9g} {tag}"
+
+
+def as_pandas(table: pa.Table) -> Any:
+    """A table as a pandas data frame. Raises MissingExtra if pandas is not installed."""
+    try:
+        return table.to_pandas()
+    except ImportError as error:
+        raise MissingExtra("pandas", "to_pandas", "pip install pandas") from error
 
 
 def trec_id(id: str) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .choices import SideName
+from .wording import as_json, plain
 
 Vectors: TypeAlias = npt.NDArray[np.float32]
 """Encoded texts, shape (n, dim)."""
@@ -46,6 +47,24 @@ class Paper:
         """The title (or the first words, where there is none) on one line of at most `width` characters, and the year."""
         year = f" ({self.year})" if self.year is not None else ""
         return shorten(self.title or self.abstract or "(no title)", max(width - len(year), 10), placeholder="…") + year
+
+    def to_dict(self) -> dict[str, Any]:
+        """The paper as JSON has it, see `sciretrieve.schema("paper")`: dates in `extra` are texts, and numbers that are not finite None."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "year": self.year,
+            "venue": self.venue,
+            "authors": list(self.authors),
+            "abstract": self.abstract,
+            "doi": self.doi,
+            "url": self.url,
+            "extra": plain(self.extra),
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON on one line."""
+        return as_json(self.to_dict())
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +104,16 @@ class Hit:
     def id(self) -> str:
         """The paper's id."""
         return self.paper.id
+
+    def to_dict(self) -> dict[str, Any]:
+        """The hit as JSON has it, a line of `--format jsonl`, see `sciretrieve.schema("hit")`."""
+        paper = self.paper.to_dict()
+        extra = paper.pop("extra")
+        return {"rank": self.rank, "score": self.score, **paper, "scores": dict(self.scores), "also": list(self.also), "extra": extra}
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON on one line."""
+        return as_json(self.to_dict())
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 CONTROLS = re.compile(r"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -47,6 +48,17 @@ def in_bytes(size: int) -> str:
 def without_controls(text: str) -> str:
     """A text in which every control character is a blank, if it parts words, or a replacement character."""
     return CONTROLS.sub(lambda found: " " if found[0].isspace() else "\ufffd", text)
+
+
+def plain(value: Any) -> Any:
+    """`value` for output as JSON: dates and bytes become text, NaN and infinity null."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
 
 
 def as_json(value: Any, indent: int | None = None) -> str:

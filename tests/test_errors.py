@@ -13,6 +13,7 @@ SAMPLES = {
     "UnknownName": ("metric", "l3", ("l2", "ip")),
     "Ambiguous": ("Index", "title", 7, (("a", "Index", 1999), ("b", "", None))),
     "IndexExists": ("indexes/a", "holds an index"),
+    "NoSuchPaper": ("there is no paper 'a' in indexes/a",),
     "BadPaper": ("papers.csv", 3, "no id"),
     "MissingExtra": ("pandas", "to_pandas", "pip install pandas"),
     "IndexBusy": ("indexes/a", "process 7 on a machine"),

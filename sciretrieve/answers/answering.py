@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import pyarrow as pa
 
 from ..choices import Order, SimilarBy, check_types
 from ..errors import InvalidRequest
 from ..options import SearchOptions
 from ..query.index import Index
-from ..runs import WEAK_NOTE, Ranking, Run
+from ..runs import SCHEMA, WEAK_NOTE, Ranking, Run, as_pandas
 from ..types import Hit
-from ..wording import counted
+from ..wording import as_json, counted
 from . import overview
 from .explaining import Explanation, explain, unmet
 from .faceting import Facet
@@ -109,6 +112,34 @@ class Answer:
     def query(self) -> str:
         """The query as it was typed, or the ids of the papers that the hits are like."""
         return self.ranking.query.id if self.request.query is None else self.request.query
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as `--format json` prints it, see `sciretrieve.schema("answer")`."""
+        hits = [hit.to_dict() for hit in self.hits]
+        for hit, why in zip(hits, self.explanations, strict=False):
+            hit["explanation"] = asdict(why)
+        value = {"schema": SCHEMA, "query": self.query, "mode": self.run.mode, "total_time_ms": round(1000 * self.seconds, 3)}
+        value |= {**self.run.facts_of(self.ranking), "unmet": list(self.unmet), "hits": hits}
+        if self.facets:
+            value["facets"] = [asdict(facet) for facet in self.facets]
+        if self.groups:
+            value["clusters"] = [
+                {"label": list(group.label), "papers": [{"id": paper.id, "title": paper.title} for paper in group.papers]}
+                for group in self.groups
+            ]
+        return value
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON, with line breaks."""
+        return as_json(self.to_dict(), indent=2)
+
+    def to_arrow(self) -> pa.Table:
+        """The hits in the answer's order, with the columns of `Run.to_arrow`."""
+        return self.run.to_arrow().take(pa.array([hit.rank - 1 for hit in self.hits], pa.int64()))
+
+    def to_pandas(self) -> Any:
+        """`to_arrow` as a pandas data frame. Raises MissingExtra if pandas is not installed."""
+        return as_pandas(self.to_arrow())
 
 
 def answer(index: Index, request: Request) -> Answer:

@@ -7,12 +7,10 @@ import io
 import json
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..files.schema import plain
 from ..papers import identifiers
 from ..papers.bibliographies import csl_items
 from ..papers.bibliographies.addresses import addresses_of
@@ -20,7 +18,7 @@ from ..papers.bibliographies.author_names import byline
 from ..papers.bibliographies.bibtex_entries import entries
 from ..papers.bibliographies.reference_lists import markdown, webpage
 from ..papers.bibliographies.ris_records import records
-from ..runs import WEAK_NOTE, Run, trec_id
+from ..runs import NAMED, WEAK_NOTE, Run, trec_id
 from ..types import Hit, Paper, Rows
 from ..wording import as_json, counted, guarded
 
@@ -48,8 +46,6 @@ WHICH: Mapping[str, str] = {
 """Which papers a query names, by what it is of them, where "with this DOI" would not do."""
 NEAR_WORD = 0.5
 """The cosine from which on a word of a paper is shown as an answer to one of the query; those of unrelated words are 0.3 to 0.4."""
-NAMED = 5
-"""Papers that are named in a note."""
 SHOWN = 3
 """Papers that are shown of each group."""
 
@@ -114,19 +110,15 @@ def _linked_by(link: Link) -> Lines:
         yield f"{counted(link.between, 'paper')} between them"
 
 
-def record(hit: Hit) -> dict[str, Any]:
-    """A hit as JSON."""
-    fields = {"rank": hit.rank, "score": hit.score} | _fields(hit.paper)
-    return fields | {"scores": dict(hit.scores), "also": list(hit.also), "extra": plain(hit.paper.extra)}
-
-
 def profiled(profile: Profile) -> dict[str, Any]:
     """All of a paper as JSON."""
-    surroundings: dict[str, Any] = {"also": list(profile.also), "similar": [record(hit) for hit in profile.similar]}
+    surroundings: dict[str, Any] = {"also": list(profile.also), "similar": [hit.to_dict() for hit in profile.similar]}
     if profile.citations is not None:
         surroundings["cites"] = [_named(work) for work in profile.citations.cites]
         surroundings["cited_by"] = [_named(paper) for paper in profile.citations.cited_by]
-    return _fields(profile.paper) | {"addresses": dict(addresses_of(profile.paper)), "extra": plain(profile.paper.extra)} | surroundings
+    fields = profile.paper.to_dict()
+    extra = fields.pop("extra")
+    return fields | {"addresses": dict(addresses_of(profile.paper)), "extra": extra} | surroundings
 
 
 def _named(work: Paper | Reference) -> dict[str, Any]:
@@ -136,38 +128,14 @@ def _named(work: Paper | Reference) -> dict[str, Any]:
     return {"id": None, "names": list(work.names), "reference": work.label}
 
 
-def _fields(paper: Paper) -> dict[str, Any]:
-    return {
-        "id": paper.id,
-        "title": paper.title,
-        "year": paper.year,
-        "venue": paper.venue,
-        "authors": list(paper.authors),
-        "abstract": paper.abstract,
-        "doi": paper.doi,
-        "url": paper.url,
-    }
-
-
 def answer(answer: Answer, fields: Sequence[str] = ()) -> str:
-    """An answer as one JSON object, of schema 1, with the given fields of hits or all of them."""
-    ranking = answer.ranking
-    value: dict[str, Any] = {"schema": 1, "query": answer.query, "mode": answer.run.mode, "total_time_ms": round(1000 * answer.seconds, 3)}
-    value["corrections"] = [{"word": word, "meant": meant} for word, meant in ranking.corrections.items()]
-    value["known"] = [{"id": id, "by": by} for id, by in ranking.known.items()]
-    value |= {"strength": ranking.strength, "weak": ranking.weak, "unmet": list(answer.unmet)}
-    value["undecided"] = {"papers": len(ranking.undecided), "ids": _ids(answer.run, ranking.undecided)}
-    rows = [_chosen(hit, fields) for hit in answer.hits]
-    for row, why in zip(rows, answer.explanations, strict=False):
-        row["explanation"] = asdict(why)
-    value["hits"] = rows
-    if answer.facets:
-        value["facets"] = [asdict(facet) for facet in answer.facets]
-    if answer.groups:
-        value["clusters"] = [
-            {"label": list(group.label), "papers": [{"id": paper.id, "title": paper.title} for paper in group.papers]}
-            for group in answer.groups
-        ]
+    """An answer as one JSON object, with the given fields of hits or all of them."""
+    if not fields:
+        return answer.to_json()
+    value = answer.to_dict()
+    for place, hit in enumerate(answer.hits):
+        why = value["hits"][place].get("explanation")
+        value["hits"][place] = _chosen(hit, fields) | ({} if why is None else {"explanation": why})
     return as_json(value, indent=2)
 
 
@@ -274,7 +242,7 @@ def aligned(hits: Sequence[Hit], fields: Sequence[str]) -> Lines:
 
 def _chosen(hit: Hit, fields: Sequence[str]) -> dict[str, Any]:
     """A hit's fields by name: those of JSON, its scores in the parts of the search, and the columns of its corpus; all without a choice."""
-    row = record(hit)
+    row = hit.to_dict()
     values = row["extra"] | row["scores"] | row
     return {name: values.get(name) for name in fields} if fields else row
 

@@ -94,9 +94,7 @@ def _list(searches: Sequence[SavedSearch], format: PlainFormat) -> None:
 
 
 def _as_json(search: SavedSearch, new: News) -> dict[str, Any]:
-    from ..answers.outputs import record
-
-    hits = [record(hit) for hit in new.hits]
+    hits = [hit.to_dict() for hit in new.hits]
     return {"name": search.name, "index": str(search.index), "search": str(search), "since": search.looked, "hits": hits}
 
 

@@ -123,7 +123,7 @@ def screen(
 
 def _print(papers: Sequence[Paper], labels: Mapping[str, bool], format: str) -> None:
     """Papers for people, for programs, or as a table to be filled in and taken over with --import."""
-    from ..answers.outputs import FORMATS, csv_row, record
+    from ..answers.outputs import FORMATS, csv_row
     from ..papers.bibliographies.author_names import all_authors
     from ..types import Hit
 
@@ -134,7 +134,7 @@ def _print(papers: Sequence[Paper], labels: Mapping[str, bool], format: str) -> 
             say(_shown(paper, width))
     elif format == "jsonl":
         for hit in hits:
-            row = {"rank": hit.rank, "relevant": labels.get(hit.id)} | record(hit)
+            row = {"rank": hit.rank, "relevant": labels.get(hit.id)} | hit.to_dict()
             say([as_json({name: value for name, value in row.items() if name not in NO_HITS})])
     elif format == "csv":
         say([csv_row(("id", "relevant", "title", "year", "venue", "authors", "abstract", "doi", "url"))])

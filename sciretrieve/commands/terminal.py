@@ -17,13 +17,13 @@ from rich.style import Style
 from rich.text import Text
 
 from ..answers.outputs import cell, reasons
-from ..files.schema import letters, plain
+from ..files.schema import letters
 from ..papers.bibliographies.addresses import address_of, addresses_of
 from ..papers.bibliographies.author_names import byline, in_order
 from ..papers.bibliographies.bibtex_entries import ENTRY, PARENTS
 from ..query.citations import REFERENCES
 from ..types import Paper
-from ..wording import counted, in_words
+from ..wording import counted, in_words, plain
 from .console import printable
 
 if TYPE_CHECKING:

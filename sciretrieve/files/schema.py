@@ -279,14 +279,3 @@ def text(value: str) -> pa.StringScalar:
     data = value.encode()
     buffers = [None, pa.py_buffer(np.array([0, len(data)], np.int32)), pa.py_buffer(data)]
     return pa.Array.from_buffers(pa.string(), 1, buffers)[0]
-
-
-def plain(value: Any) -> Any:
-    """`value` for output as JSON: dates and bytes become text, NaN null."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, float) and value != value:
-        return None
-    return value if value is None or isinstance(value, str | int | float | bool) else str(value)

@@ -15,7 +15,7 @@ import pyarrow as pa
 from ..choices import MODES, Mode
 from ..encoders import read_golden
 from ..encoders.query_encoder import QueryEncoder
-from ..errors import Ambiguous, CorruptData, InvalidRequest, NotFound
+from ..errors import Ambiguous, CorruptData, InvalidRequest, NoSuchPaper, NotFound
 from ..files.schema import booleans, common_schema
 from ..files.streams import checked_text
 from ..files.verified import Verified
@@ -41,6 +41,8 @@ from .narrowing.masks import Narrower
 
 ATTEMPTS = 100
 """Times that an index is opened again because a writer swept the generation that was about to be opened."""
+READ_AT_ONCE = 4096
+"""Papers that are read at a time where all are."""
 SUGGESTED = 3
 """Papers that are suggested where a name is none."""
 LISTED = 5
@@ -81,6 +83,20 @@ class Snapshot:
 
     def __len__(self) -> int:
         return self.manifest.papers
+
+    def __getitem__(self, id: str) -> Paper:
+        """The paper with this id. Raises NoSuchPaper, a KeyError, if there is none; `papers` takes titles and DOIs, too."""
+        return self.papers_at(self.rows([id]))[0]
+
+    def __contains__(self, id: object) -> bool:
+        """Whether a paper that is not deleted has this id. Raises InvalidRequest for a text that is not Unicode."""
+        return isinstance(id, str) and bool(self.find([checked_text(id, "id")]))
+
+    def __iter__(self) -> Iterator[Paper]:
+        """All papers that are not deleted, in the order of their rows; a few thousand of them are in memory at a time."""
+        rows = self.scope.places
+        for first in range(0, len(rows), READ_AT_ONCE):
+            yield from self.papers_at(rows[first : first + READ_AT_ONCE])
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.path} of {counted(len(self), 'paper')}>"
@@ -129,7 +145,7 @@ class Snapshot:
         ids = [checked_text(id, "id") for id in as_ids(ids)]
         row_of = self.find(ids)
         if missing := [id for id in ids if id not in row_of]:
-            raise NotFound(f"there is no paper {missing[0]!r} in {self.path}; `sciretrieve search` shows the ids of papers")
+            raise NoSuchPaper(f"there is no paper {missing[0]!r} in {self.path}; `sciretrieve search` shows the ids of papers")
         return np.array([row_of[id] for id in ids], np.int64)
 
     def named_rows(self, names: str | Sequence[str]) -> Rows:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciretrieve.files.schema import booleans, column_from, common_schema, concat, integers, plain
+from sciretrieve.files.schema import booleans, column_from, common_schema, concat, integers
 
 scalars = st.none() | st.booleans() | st.integers(-(2**31), 2**31) | st.floats(-1e6, 1e6) | st.text(max_size=5)
 values = st.recursive(
@@ -114,10 +114,3 @@ def test_masks_and_rows_as_arrow_sees_them(mask: list[bool]) -> None:
     assert booleans(np.array(mask, bool)).equals(pa.array(mask, pa.bool_()))
     rows = np.flatnonzero(mask)
     assert integers(rows).equals(pa.array(rows.tolist(), pa.int64()))
-
-
-def test_plain_is_what_json_takes() -> None:
-    import datetime
-
-    value = {"a": [float("nan"), (1, True, None)], "day": datetime.date(2020, 1, 2), 3: b"x"}
-    assert json.loads(json.dumps(plain(value))) == {"a": [None, [1, True, None]], "day": "2020-01-02", "3": "b'x'"}

@@ -14,12 +14,18 @@ from tests.promises.test_layers import MODULES, imports
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
+NAMED_OTHERWISE = {"llama_index_core": "llama_index", "paper_qa": "paperqa"}
+"""The module of a distribution of another name, which need not be installed here."""
+
+
 def unused(extras: dict[str, list[str]], imported: set[str]) -> list[str]:
     """The requirements of extras, but for `dev`, none of whose modules is imported."""
     modules: dict[str, set[str]] = {}
     for module, distributions in packages_distributions().items():
         for name in distributions:
             modules.setdefault(_normalised(name), {_normalised(name)}).add(module)
+    for distribution, module in NAMED_OTHERWISE.items():
+        modules.setdefault(distribution, set()).add(module)
     names = [_normalised(re.split(r"[^\w.-]", requirement)[0]) for extra in extras if extra != "dev" for requirement in extras[extra]]
     return [name for name in names if not modules.get(name, {name}) & imported]
 

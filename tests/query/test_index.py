@@ -360,3 +360,37 @@ def test_an_encoder_may_be_given_by_its_name(index: sr.Index) -> None:
 def test_what_is_no_encoder_is_refused(index: sr.Index) -> None:
     with pytest.raises(InvalidRequest, match=r"`encoder` is a name or what `sciretrieve.load_encoder\(name\)` gives, not 3"):
         sr.open(index.path, encoder=3)  # type: ignore[arg-type]
+
+
+def test_an_index_is_a_mapping_of_ids_to_papers(tmp_path: Path) -> None:
+    rows = made_up_papers(50)
+    path = tmp_path / "index"
+    sr.build(rows, path, encoder=None, shard_size=20, progress=False).close()
+    sr.delete(path, ["p0003", "p0041"], progress=False)
+    index = sr.open(path)
+    live = [row["id"] for row in rows if row["id"] not in ("p0003", "p0041")]
+    assert [paper.id for paper in index] == live
+    assert len(index) == len(live)
+    assert [id in index for id in ("p0000", "p0003", "p0041", "p0049", "nobody", "")] == [True, False, False, True, False, False]
+    assert 3 not in index
+    assert [index[id] for id in live] == list(index)
+    assert index["p0007"].title == rows[7]["title"]
+    for missing in ("p0003", "nobody"):
+        with pytest.raises(KeyError) as caught:
+            index[missing]
+        assert isinstance(caught.value, NotFound)
+        assert str(caught.value).startswith(f"there is no paper '{missing}' in ")
+    with pytest.raises(InvalidRequest, match="must be a string"):
+        index[3]  # type: ignore[index]
+
+
+def test_all_papers_are_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = sr.build(made_up_papers(50), tmp_path / "index", encoder=None, shard_size=20, progress=False)
+    whole = list(index)
+    monkeypatch.setattr("sciretrieve.query.snapshot.READ_AT_ONCE", 7)
+    assert list(index) == whole
+
+
+def test_every_name_of_an_index_can_be_typed(index: sr.Index) -> None:
+    index.search("graph networks", 3)
+    assert [name for name in dir(index) if not name.isidentifier()] == []

@@ -38,6 +38,11 @@ def markdown(papers: Sequence[Paper]) -> Iterator[str]:
         yield f"{number}. " + START.sub(r"\g<0>\\", text)
 
 
+def reference(paper: Paper) -> str:
+    """A paper as one line of plain text."""
+    return "".join(piece.text for piece in _pieces(paper))
+
+
 def webpage(papers: Sequence[Paper], title: str = "References", facts: Mapping[str, str] = {}) -> Iterator[str]:
     """A whole page in HTML that loads nothing: its title, some facts by their names, and a numbered list, in the given order, with
     abstracts to unfold."""

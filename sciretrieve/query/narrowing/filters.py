@@ -66,6 +66,9 @@ NUMBER: /-?\d+(\.\d+)?([eE][+-]?\d+)?/
 %ignore /\s+/
 """
 
+BARE = re.compile(r"[^\W\d]\w*")
+RESERVED = {"or", "and", "not", "in", "contains", "between", "is", "null", "true", "false"}
+"""Names of columns that need no backquotes whatever their case, and the words of the language among them, which do."""
 DEEPEST = 100
 """The most levels of nesting (`not`, `and` within `or` within `and`) in a filter."""
 LONGEST_NUMBER = 1000
@@ -99,9 +102,10 @@ class Condition:
     values: tuple[Value, ...]
 
     def __str__(self) -> str:
-        values = [json.dumps(value, ensure_ascii=False) for value in self.values]
+        values = [_quoted(value) if isinstance(value, str) else json.dumps(value) for value in self.values]
         listed = f"({', '.join(values)})" if self.operator == "in" else " and ".join(values)
-        return f"{self.column} {self.operator} {listed}".rstrip()
+        column = self.column if BARE.fullmatch(self.column) and self.column.lower() not in RESERVED else f"`{self.column}`"
+        return f"{column} {self.operator} {listed}".rstrip()
 
     def columns(self) -> set[str]:
         """The columns that it looks at."""
@@ -466,6 +470,11 @@ def _value(tree: Any) -> Value:
     if tree.data == "string":
         return _unescaped(text[1:-1])
     return bool(tree.data == "true")
+
+
+def _quoted(text: str) -> str:
+    """A text in quotation marks, from which `_unescaped` makes it again."""
+    return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
 
 
 def _unescaped(text: str) -> str:

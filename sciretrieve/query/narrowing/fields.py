@@ -1,0 +1,148 @@
+"""Filters as data: `sr.field("year") >= 2018` is the text `year >= 2018` of the filter language, and can be combined."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+from ...errors import InvalidRequest
+from .filters import Combination, Condition, Expression, Value, parse
+
+
+class FilterText(str):
+    """A filter as its text, so that it can stand wherever a filter can; `&`, `|` and `~` combine it with others, and with texts.
+
+    `expression` is the tree that `filters.parse` makes of the text.
+    """
+
+    expression: Expression
+
+    def __new__(cls, expression: Expression) -> FilterText:
+        """The text of a tree."""
+        text = super().__new__(cls, expression)
+        text.expression = expression
+        return text
+
+    def __getnewargs__(self) -> tuple[Expression]:  # type: ignore[override]
+        return (self.expression,)
+
+    def __repr__(self) -> str:
+        return f"<filter {self}>"
+
+    def __and__(self, other: str) -> FilterText:
+        """Both must hold."""
+        return _combined("and", self, other)
+
+    def __rand__(self, other: str) -> FilterText:
+        return _combined("and", other, self)
+
+    def __or__(self, other: str) -> FilterText:
+        """One must hold."""
+        return _combined("or", self, other)
+
+    def __ror__(self, other: str) -> FilterText:
+        return _combined("or", other, self)
+
+    def __invert__(self) -> FilterText:
+        """It must not hold."""
+        return FilterText(Combination("not", (self.expression,)))
+
+    def __bool__(self) -> NoReturn:
+        """Raise TypeError: `and`, `or`, `not` and `1 < field < 2` ask for it, and would lose a part of the filter."""
+        raise TypeError(
+            f"a filter is neither true nor false: {self}; combine filters with &, | and ~, each in parentheses, "
+            "and ask for a range with field(…).between(first, last)"
+        )
+
+
+class Field:
+    """A column of the papers, whose comparisons are filters.
+
+    Attributes:
+        name: the column's name.
+    """
+
+    __hash__ = None  # type: ignore[assignment] # == makes a filter
+
+    def __init__(self, name: str) -> None:
+        """Raises InvalidRequest for a name that no filter can have."""
+        if not isinstance(name, str) or not name or "`" in name:
+            raise InvalidRequest(f"a field is the name of a column, without backquotes, not {name!r}")
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<field {self.name}>"
+
+    def __eq__(self, value: object) -> FilterText:  # type: ignore[override]
+        return self._condition("==", value)
+
+    def __ne__(self, value: object) -> FilterText:  # type: ignore[override]
+        return self._condition("!=", value)
+
+    def __lt__(self, value: Any) -> FilterText:
+        return self._condition("<", value)
+
+    def __le__(self, value: Any) -> FilterText:
+        return self._condition("<=", value)
+
+    def __gt__(self, value: Any) -> FilterText:
+        return self._condition(">", value)
+
+    def __ge__(self, value: Any) -> FilterText:
+        return self._condition(">=", value)
+
+    def between(self, first: Any, last: Any) -> FilterText:
+        """The value lies between two others, both included."""
+        return self._condition("between", first, last)
+
+    def isin(self, values: Iterable[Any]) -> FilterText:
+        """The value, or an element of the list, is one of these."""
+        listed = [values] if isinstance(values, str) else list(values)
+        if not listed:
+            raise InvalidRequest(f"`isin` of {self.name} needs at least one value")
+        return self._condition("in", *listed)
+
+    def contains(self, text: str) -> FilterText:
+        """The text, or an element of the list, contains another text, whatever the case."""
+        if not isinstance(text, str):
+            raise InvalidRequest(f"`contains` of {self.name} needs a text, not {text!r}")
+        return self._condition("contains", text)
+
+    def is_null(self) -> FilterText:
+        """There is no value, or an empty one."""
+        return self._condition("is null")
+
+    def _condition(self, operator: str, *values: Any) -> FilterText:
+        return FilterText(Condition(self.name, operator, tuple(self._value(value) for value in values)))
+
+    def _value(self, value: Any) -> Value:
+        """A value as filters have it: those of NumPy as Python's, dates as text. Raises InvalidRequest for others."""
+        value = value.item() if hasattr(value, "item") else value
+        if isinstance(value, datetime.date):
+            return value.isoformat()
+        if value is None:
+            raise InvalidRequest(f"missing values of {self.name} are asked for with `field({self.name!r}).is_null()`")
+        if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
+            raise InvalidRequest(f"{self.name} is compared with a text, a finite number, a date or a truth value, not {value!r}")
+        return value
+
+
+def field(name: str) -> Field:
+    """A column of the papers, to make a filter of: `(field("year") >= 2018) & ~field("authors").contains("kipf")`.
+
+    Raises InvalidRequest for a name that no filter can have, and so do comparisons with a value that no filter can have.
+    """
+    return Field(name)
+
+
+def _combined(operator: str, *filters: object) -> FilterText:
+    parts: list[Expression] = []
+    for filter in filters:
+        if not isinstance(filter, str):
+            raise InvalidRequest(f"a filter is combined with another filter or its text, not {filter!r}; put comparisons in parentheses")
+        expression = filter.expression if isinstance(filter, FilterText) else parse(filter)
+        is_alike = isinstance(expression, Combination) and expression.operator == operator
+        parts += expression.parts if is_alike and isinstance(expression, Combination) else (expression,)
+    return FilterText(Combination(operator, tuple(parts)))
