@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import Any, NoReturn
 
 from ...errors import InvalidRequest
@@ -98,8 +98,8 @@ class Field:
         return self._condition("between", first, last)
 
     def isin(self, values: Iterable[Any]) -> FilterText:
-        """The value, or an element of the list, is one of these."""
-        listed = [values] if isinstance(values, str) else list(values)
+        """The value, or an element of the list, is one of these; those of a set in their order as text, the same in every process."""
+        listed = [values] if isinstance(values, str) else sorted(values, key=str) if isinstance(values, Set) else list(values)
         if not listed:
             raise InvalidRequest(f"`isin` of {self.name} needs at least one value")
         return self._condition("in", *listed)
