@@ -11,6 +11,9 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from typing import NoReturn
 
 from ..errors import SciretrieveError, Unavailable
 from .app import app
@@ -27,11 +30,24 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # print a character that the terminal or pipe cannot show as its number, instead of failing
             stream.reconfigure(errors="backslashreplace")
+    sys.meta_path.insert(0, WithoutPandas())
     code = run(sys.argv[1:])
     sys.stdout.flush()
     sys.stderr.flush()
     # nothing is left to save, and shutting down the encoder's runtime would add a fifth to every search
     os._exit(code)
+
+
+class WithoutPandas(MetaPathFinder, Loader):
+    """Has pandas not be imported. No command needs it, but Arrow imports it, for a fifth of a second, wherever it is installed."""
+
+    def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
+        """What says that it is installed, which others may ask."""
+        return ModuleSpec(name, self) if name == "pandas" else None
+
+    def create_module(self, spec: ModuleSpec) -> NoReturn:
+        """Raises ModuleNotFoundError."""
+        raise ModuleNotFoundError("commands do without pandas", name=spec.name)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..files.writing import read_json
 from ..once import once
 from . import encoder_cache
+from .openvino_library import load_openvino
 from .specs import Layout, Pooling
 from .tokens import Text, Tokens, open_tokenizer, tokenise
 
@@ -54,9 +55,7 @@ def folder_for(
     late: bool,
 ) -> Path:
     """Where the cache has, or will have, one task of an encoder: a folder named by everything that determines its contents."""
-    import openvino
-
-    facts = [FORM, layout, hashes, task, pooling, normalise, max_length, openvino.__version__, *(["late"] if late else [])]
+    facts = [FORM, layout, hashes, task, pooling, normalise, max_length, load_openvino().__version__, *(["late"] if late else [])]
     content = json.dumps(facts, sort_keys=True)
     readable = re.sub(r"[^\w.-]+", "-", f"{name}-{task}{'-late' * late}".strip("-")).strip("-")[-60:]
     return encoder_cache.graphs_directory() / f"{readable}-{hashlib.sha256(content.encode()).hexdigest()[:16]}"

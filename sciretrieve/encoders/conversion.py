@@ -26,6 +26,7 @@ from .artifact import probes
 from .layouts import LOADERS
 from .layouts.loading import silence
 from .layouts.trimming import trim, untrim
+from .openvino_library import load_openvino
 from .specs import EncoderSpec, Pooling
 from .tokens import open_tokenizer
 
@@ -162,9 +163,9 @@ def reference(model: Any, tokenizer_file: Path, facts: Mapping[str, Any]) -> Vec
 
 def _convert(model: Any, target: Path, name: str) -> bool:
     """Write the model as an OpenVINO graph in fp32. Returns False, with a warning, if OpenVINO cannot convert it."""
-    import openvino
     import torch
 
+    openvino = load_openvino()
     example = {name: torch.ones(2, 16, dtype=torch.int64) for name in ("input_ids", "attention_mask")}
     try:
         # tracing warns about each shape that it treats as constant

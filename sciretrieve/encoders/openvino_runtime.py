@@ -17,6 +17,7 @@ from ..once import once
 from ..protocols import Advance, unheard
 from ..types import Vectors
 from .artifact import Arithmetic, Artifact
+from .openvino_library import load_openvino
 from .tokens import BUDGET, Batch, TokenReader, Tokens, ignored
 
 HINTS: dict[Arithmetic, str] = {"bf16": "bf16", "fp32": "f32", "int8": "f32"}
@@ -43,13 +44,11 @@ class OpenVinoRuntime:
     @once
     def machine(self) -> str:
         """The processor, what of it may be used, and the library's version; and which graph, if not the artifact's own."""
-        import openvino
-
         capabilities = " ".join(sorted(_core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")))
         graph = "" if self._folder == self._artifact.folder else f", {describe(self._folder / 'model.bin')['sha256']}"
         # bf16 needs instructions that a user may keep OpenVINO from, and what was measured without them is not so with them
         limit = f", {isa}" if (isa := os.environ.get("ONEDNN_MAX_CPU_ISA")) else ""
-        return f"{_core().get_property('CPU', 'FULL_DEVICE_NAME')} ({capabilities}){limit}, OpenVINO {openvino.__version__}{graph}"
+        return f"{_core().get_property('CPU', 'FULL_DEVICE_NAME')} ({capabilities}){limit}, OpenVINO {load_openvino().__version__}{graph}"
 
     def run(self, tokens: Tokens, advance: Advance = unheard) -> Vectors:
         """Encode: (texts, dim) float32.
@@ -117,8 +116,4 @@ def has_bf16() -> bool:
 
 @cache
 def _core() -> Any:
-    # its telemetry package would use the network at import
-    os.environ.setdefault("OPENVINO_TELEMETRY_OPT_OUT", "1")
-    import openvino
-
-    return openvino.Core()
+    return load_openvino().Core()

@@ -25,6 +25,7 @@ from ..matching.dense.exact import score
 from ..protocols import Encoder
 from ..types import Paper, Query, Rows, Vectors
 from .artifact import Artifact
+from .openvino_library import load_openvino
 from .runtimes import comparison
 from .text_encoder import TextEncoder
 
@@ -114,8 +115,7 @@ def quantise(encoder: Encoder, papers: Sequence[Paper], folder: Path) -> Receipt
 
 def _write_graph(artifact: Artifact, batches: Sequence[Any], target: Path) -> None:
     """Write a model's graph in int8."""
-    import openvino
-
+    openvino = load_openvino()
     with _quiet():
         import nncf
         from nncf.quantization.advanced_parameters import OverflowFix

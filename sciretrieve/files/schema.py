@@ -252,7 +252,8 @@ def mapped_columns(path: Path, types: Mapping[str, pa.DataType]) -> dict[str, pa
 
 
 def _one(column: pa.ChunkedArray, kind: pa.DataType) -> pa.Array:
-    array = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    # without chunks `combine_chunks` is `pa.array`, which imports pandas, as in `booleans`
+    array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks() if column.num_chunks else pa.nulls(0, column.type)
     values = array.values if pa.types.is_list(kind) and len(array) else array
     if array.type != kind or array.null_count or values.null_count:
         raise ValueError(f"a column is {array.type} where {kind} was written, or lacks values")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import sciretrieve as sr
+from tests.command_line import process
 
 HEAVY = ("torch", "transformers", "adapters", "sentence_transformers", "numba", "scipy", "pandas")
 
@@ -44,6 +46,24 @@ def test_a_search_loads_only_what_it_needs(index: sr.Index, mode: str) -> None:
     loaded = loaded_by(command("search", "graph networks", "-i", str(index.path), "--mode", mode))
     assert not loaded & {*HEAVY, "faiss", "bm25s", "pybtex", "rispy", "tqdm", "lark", "rich"}
     assert ("openvino" in loaded) == (mode != "bm25")
+
+
+def test_commands_do_without_pandas(index: sr.Index, tmp_path: Path) -> None:
+    """Which Arrow imports wherever it is installed, when it makes or reads an array."""
+    (tmp_path / "pandas.py").write_text("import os; os._exit(77)")
+    paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    searching = "search", '"star" title:dust', "--filter", "year >= 1900", "--facets", "year", "-f", "json"
+    answered = process(*searching, "-i", index.path, PYTHONPATH=paths)
+    assert answered.returncode == 0, answered.stderr
+    with pytest.raises(subprocess.CalledProcessError, match="77"):
+        subprocess.run([sys.executable, "-c", "import pandas"], env=os.environ | {"PYTHONPATH": paths}, check=True)
+
+
+def test_openvino_converts_when_it_is_asked_to() -> None:
+    """Although its converter is not imported before."""
+    code = "import sys; from sciretrieve.encoders.openvino_library import load_openvino as load; converts = callable(load().convert_model)"
+    loaded = f"{code}; assert converts and 'openvino.tools.ovc' not in sys.modules"
+    assert "openvino" in loaded_by(f"{loaded}; import openvino.tools.ovc")
 
 
 def test_help_loads_nothing_heavy() -> None:
