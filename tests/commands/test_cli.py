@@ -198,7 +198,11 @@ def test_export(index: sr.Index, tmp_path: Path) -> None:
 
 
 def test_papers_that_cannot_be_compared_are_named(tmp_path: Path) -> None:
-    rows = [{"id": "a", "title": "heat", "n": "n/a"}, {"id": "b", "title": "heat", "n": 7}, {"id": "c", "title": "heat", "n": 3}]
+    rows: list[dict[str, Any]] = [
+        {"id": "a", "title": "heat", "n": "n/a"},
+        {"id": "b", "title": "heat", "n": 7},
+        {"id": "c", "title": "heat", "n": 3},
+    ]
     path = sr.build(rows, tmp_path / "index", encoder=None, progress=False).path
     note = "1 paper left out, whose values do not compare with what is asked (`sciretrieve show` has them): a\n"
     counted = sciretrieve("search", "--count", "heat", "-i", path, "--filter", "n > 5")
