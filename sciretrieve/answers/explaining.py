@@ -195,7 +195,7 @@ def _nearest_sentences(index: Index, probe: Probe, papers: Sequence[Paper]) -> l
     all_sentences = [part for texts in parts for part in texts]
     if not all_sentences:
         return [""] * len(papers)
-    if probe.vector is not None and index.manifest.metric is not None and index.encoder.identity()["layout"] != "vectors":
+    if probe.vector is not None and index.manifest.metric is not None and not index.query_encoder.lack("paper"):
         scores = score(probe.vector, index.encoder.encode_papers([Paper("", part) for part in all_sentences]), index.manifest.metric)
     else:
         scores = np.array([sum(probe.terms.get(term, 0.0) for term in set(index.analyzer.terms(part))) for part in all_sentences])

@@ -152,7 +152,7 @@ def notes(answer: Answer) -> Lines:
     for word, meant in answer.ranking.corrections.items():
         yield f'"{word}" was taken for "{meant}"; quote it to search for it unchanged'
     if answer.lacks_meaning:
-        yield "the vectors of this index were made elsewhere, and nothing here encodes a query: answered by words alone"
+        yield f"{answer.lacks_meaning}: answered by words alone"
     if answer.ranking.weak:
         yield f"{WEAK_NOTE}: the best of them are far from the query and have few of its words"
     yield from undecided(answer.run)

@@ -8,7 +8,7 @@ from itertools import groupby
 
 import numpy as np
 
-from ..choices import Mode
+from ..choices import Half, Mode
 from ..runs import WEAK, Ranking
 from ..types import NO_MATCH, Match, Query, Rows, Scores, Vectors
 from . import topk
@@ -54,6 +54,7 @@ class Probe:
         named: the papers that the query names, which come first.
         fields: for each term that may be a name, the words in fields that it stands for, see `matching.lexical.name_terms`.
         without_terms: whether papers without any of its terms may answer, since its demands have no terms (C++, child*).
+        lacks: the half of a hybrid search that has no part in its answer, see `runs.Ranking`.
     """
 
     query: Query
@@ -67,6 +68,7 @@ class Probe:
     named: Match = NO_MATCH
     fields: FieldTerms = field(default_factory=dict)
     without_terms: bool = False
+    lacks: Half | None = None
 
     @property
     def all_terms(self) -> Mapping[str, float]:
@@ -233,6 +235,7 @@ class Searcher:
             ordered_parts,
             corrections={correction.word: correction.meant for correction in probe.corrections},
             listing=probe.listing,
+            lacks=probe.lacks,
         )
 
 

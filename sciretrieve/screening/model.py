@@ -50,8 +50,8 @@ class Model:
         if index.vectors:
             length = MEANING**0.5 if index.bm25 is not None else 1.0
             self._parts.append(length * _unit(vectors_at(index.vectors, rows)))
-            if query:
-                examples.append(length * _unit(index.encode([Query("1", query)])))
+            if query and not index.query_encoder.lack("query"):  # the search that ranks the papers first has warned of that
+                examples.append(length * _unit(index.encode([Query("", query)])))
         if index.bm25 is not None:
             matrix = term_matrix(index.bm25, rows)
             self._parts.append(matrix.weights)

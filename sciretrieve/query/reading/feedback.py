@@ -31,14 +31,16 @@ def likeness(
     if text:
         title, _, abstract = text.partition(". ")
         outside = [Paper("", title, abstract)]
-    vector = None
+    vector, wanted = None, mode
+    mode = reader.mode_of_papers(mode, len(outside))
     if mode != "bm25":
         positives = np.concatenate([reader.stored_vectors(positive_rows), reader.paper_vectors(outside)])
         vector = rocchio(positives, reader.stored_vectors(negative_rows))
     groups = (*snapshot.papers_at(positive_rows), *outside), snapshot.papers_at(negative_rows)
     terms = rocchio_terms(*([_terms(reader, paper, mode) for paper in group] for group in groups))
     scope = snapshot.narrower.passing(filter).without(np.concatenate([positive_rows, negative_rows]))
-    return Probe(Query(" ".join(snapshot.ids(positive_rows)) or "text"), scope, vector, terms, terms)
+    query = Query(" ".join(snapshot.ids(positive_rows)) or "text")
+    return Probe(query, scope, vector, terms, terms, lacks=None if mode == wanted else "meaning")
 
 
 def fed_back(reader: Reader, probe: Probe, like: str | Sequence[str], unlike: str | Sequence[str], mode: Mode) -> Probe:
