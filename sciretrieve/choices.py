@@ -39,8 +39,6 @@ Schedule: TypeAlias = Literal["linear", "inverse-root", "constant"]
 """How the learning rate goes on after its warm-up."""
 Order: TypeAlias = Literal["year"]
 """By what the papers of an answer may be sorted, in place of how well they match."""
-Half: TypeAlias = Literal["meaning", "words"]
-"""A half of hybrid search: by vectors, or by BM25."""
 SimilarBy: TypeAlias = Literal["citations", "text", "both"]
 """By what papers are similar."""
 Filter: TypeAlias = str | Sequence[str] | None

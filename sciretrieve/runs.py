@@ -12,11 +12,10 @@ from urllib.parse import quote
 import numpy as np
 import pyarrow as pa
 
-from .choices import Half
 from .errors import InvalidRequest, MissingExtra, SciretrieveError
 from .papers.bibliographies.addresses import address_of
 from .protocols import PaperSource
-from .types import Hit, Query, Rows, Scores
+from .types import Half, Hit, Query, Rows, Scores
 from .wording import CONTROLS, as_json, counted
 
 NOTEBOOK_QUERIES, NOTEBOOK_HITS = 5, 10
@@ -78,7 +77,8 @@ class Ranking:
     @property
     def asked(self) -> str:
         """The query, shortened to a line of text."""
-        return shorten(self.query.words, 80, placeholder="…") or f"(vector {self.query.id})" * (self.query.vector is not None)
+        name = self.query.id if self.query.vector is None else f"(vector {self.query.id})"
+        return shorten(self.query.words, 80, placeholder="…") or name
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from textwrap import shorten
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,9 @@ Scores: TypeAlias = npt.NDArray[np.float64]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 """One truth value per paper, by row: whether it passes a filter."""
+
+Half: TypeAlias = Literal["meaning", "words"]
+"""A half of hybrid search: by vectors, or by BM25."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,8 +161,12 @@ def answer(index: Index, request: Request) -> Answer:
     if request.sort is not None:
         places = sorted(range(len(hits)), key=lambda place: -(hits[place].paper.year or -math.inf))
         hits, explanations = [hits[place] for place in places], [explanations[place] for place in places] if explanations else ()
-    lacks_meaning = index.query_encoder.lack("paper_as_query" if request.query is None else "query") if run[0].lacks == "meaning" else ""
-    return Answer(request, run, hits, explanations, facets, groups, failed, seconds, lacks_meaning)
+    return Answer(request, run, hits, explanations, facets, groups, failed, seconds, lacks_meaning(index, request, run))
+
+
+def lacks_meaning(index: Index, request: Request, run: Run) -> str:
+    """See `Answer`."""
+    return index.query_encoder.lack("paper_as_query" if request.query is None else "query") if run[0].lacks == "meaning" else ""
 
 
 def plainly(options: SearchOptions) -> SearchOptions:

@@ -8,9 +8,9 @@ from itertools import groupby
 
 import numpy as np
 
-from ..choices import Half, Mode
+from ..choices import Mode
 from ..runs import WEAK, Ranking
-from ..types import NO_MATCH, Match, Query, Rows, Scores, Vectors
+from ..types import NO_MATCH, Half, Match, Query, Rows, Scores, Vectors
 from . import topk
 from .dense import VectorShard
 from .dense import vectors as dense

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...choices import Filter, Half, Mode
+from ...choices import Filter, Mode
 from ...errors import InvalidRequest
 from ...files.streams import checked_text
 from ...matching.dense.exact import NOT_MEASURABLE, measurable
@@ -19,7 +19,7 @@ from ...matching.lexical.spelling import Correction, Speller
 from ...matching.scope import Scope
 from ...matching.search import Probe
 from ...once import once
-from ...types import NO_MATCH, Match, Paper, Query, Rows, Vectors
+from ...types import NO_MATCH, Half, Match, Paper, Query, Rows, Vectors
 from ..lookup import NAMES
 from ..narrowing import operators
 from ..narrowing.demands import Demand, leaves, wanted
