@@ -29,8 +29,6 @@ IDS = [paper["id"] for paper in PAPERS]
 MATRIX = np.array([letter_counts(paper["title"]) for paper in PAPERS], np.float64)
 """Their vectors by `OwnLetters`."""
 GIVEN_FROM_PYTHON = "the encoder 'letters of titles, 1' is one of your own, which is given from Python"
-    r"the encoder 'letters of titles, 1' is one of your own, which is given from Python, as in `sr\.open\(path, encoder=…\)`"
-)
 
 
 def cosines(vector: Any) -> dict[str, float]:
