@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from textwrap import shorten
 from typing import Any, Literal, TypeAlias
@@ -85,7 +85,7 @@ class Query:
     id: str = ""
     text: str = ""
     paper: Paper | None = None
-    vector: Vectors | None = field(default=None, repr=False)
+    vector: npt.NDArray[Any] | Sequence[float] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.vector is None:
@@ -108,7 +108,7 @@ class Query:
 
     @property
     def _facts(self) -> tuple[str, str, Paper | None, bytes | None]:
-        return self.id, self.text, self.paper, None if self.vector is None else self.vector.tobytes()
+        return self.id, self.text, self.paper, None if self.vector is None else np.asarray(self.vector).tobytes()
 
     @property
     def side(self) -> SideName:

@@ -107,9 +107,9 @@ def test_without_it_what_needs_no_vector_of_the_query_is_as_it_was(without: sr.I
     assert without.search("star dust", vectors=np.ones((1, 26), np.float32)).mode == "hybrid"
     assert sr.profile(without, IDS[0]).similar
     assert without.corrections("galaxxy") == {"galaxxy": "galaxy"}
-    for ask in (lambda: without.search("star", mode="dense"), lambda: without.search(Query("1", "star"), mode="dense")):
+    for query in ("star", Query("1", "star")):
         with pytest.raises(InvalidRequest, match=GIVEN_FROM_PYTHON):
-            ask()
+            without.search(query, mode="dense")
     with pytest.warns(WordsAlone):
         assert without.similar(text="star dust", by="text").mode == "bm25"
     assert set(sr.why_not(without, IDS[0], "telescope", k=1).ranks) == {"bm25"}
@@ -127,13 +127,14 @@ def test_the_command_line_searches_by_words_and_names_the_encoder(own: sr.Index,
     queries = write_jsonl(tmp_path / "q.jsonl", [{"id": "q", "text": "star dust"}])
     new = write_jsonl(tmp_path / "new.jsonl", [{"id": "new", "title": "zeta"}])
     why = "answered by words alone: the encoder 'letters of titles, 1' is one of your own"
-    for command in (
+    answering: list[tuple[str | Path, ...]] = [
         ("search", "star dust", "--explain", "--save", "mine"),
         ("similar", "--text", "star dust"),
         ("batch", queries),
         ("screen", "-d", tmp_path / "s.csv", "--query", "star dust", "--next", "2"),
         ("screen", "-d", tmp_path / "s.csv", "--include", IDS[0], "--next", "2"),
-    ):
+    ]
+    for command in answering:
         result = sciretrieve(*command, "-i", own.path)
         assert (result.returncode, result.stdout != "") == (0, True), result.stderr
         assert why in result.stderr
@@ -141,7 +142,8 @@ def test_the_command_line_searches_by_words_and_names_the_encoder(own: sr.Index,
     assert why in sciretrieve("news", "mine", "--peek").stdout
     assert "letters of titles, 1, 26 dimensions, one of your own" in sciretrieve("info", "-i", own.path).stdout
     assert "is sound" in sciretrieve("verify", "-i", own.path).stderr
-    for command in (("add", new), ("sync", new), ("reindex", "--late")):
+    changing: list[tuple[str | Path, ...]] = [("add", new), ("sync", new), ("reindex", "--late")]
+    for command in changing:
         result = sciretrieve(*command, "-i", own.path)
         assert result.returncode == 2
         assert "is one of your own, which is given from Python" in result.stderr
@@ -325,7 +327,6 @@ class Broken(OwnLetters):
         (MATRIX, r"such as dict\(zip\(ids, vectors\)\), not of type ndarray"),
         ({}, "there is no vector among those that were given"),
     ],
-    ids=str,
 )
 def test_what_is_no_encoder_is_an_error_of_one_line(tmp_path: Path, encoder: Any, words: str) -> None:
     with pytest.raises(InvalidRequest, match=words) as caught:

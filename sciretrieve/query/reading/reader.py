@@ -200,13 +200,12 @@ class Reader:
         """The vector of the n-th query, if it has one of its own. Raises InvalidRequest for one that does not compare."""
         if query.vector is None or not self.snapshot.vectors:
             return None
-        if len(query.vector) != (dim := self.snapshot.vectors[0].dim):
-            raise InvalidRequest(
-                f"the vector of query {number} has {len(query.vector)} numbers, and those of {self.snapshot.path} have {dim}"
-            )
-        if not measurable(query.vector[None])[0]:
+        vector = np.asarray(query.vector, np.float32)
+        if len(vector) != (dim := self.snapshot.vectors[0].dim):
+            raise InvalidRequest(f"the vector of query {number} has {len(vector)} numbers, and those of {self.snapshot.path} have {dim}")
+        if not measurable(vector[None])[0]:
             raise InvalidRequest(f"the vector of query {number} {NOT_MEASURABLE}")
-        return query.vector
+        return vector
 
     def _probe(self, query: Query, typed: TypedQuery | None, vector: Vectors | None, scope: Scope, mode: Mode) -> Probe:
         """A query with its typed form (or None), its terms, and the corrections of its unknown words."""
