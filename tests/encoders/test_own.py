@@ -350,8 +350,13 @@ def test_settings_of_encoders_with_a_name_are_refused(tmp_path: Path, settings: 
         build(tmp_path / "index", **settings)
 
 
-def test_what_is_loaded_is_taken_as_it_is(index: sr.Index) -> None:
-    assert adopted(index.encoder) is index.encoder
+def test_what_is_loaded_is_taken_as_it_is(tmp_path: Path) -> None:
+    encoder = sr.load_encoder("minilm")
+    assert adopted(encoder) is encoder
+    index = build(tmp_path / "index", encoder, late=False)
+    assert index.encoder.identity() == encoder.identity()
+    assert build(tmp_path / "index", "minilm", late=False).manifest.generation == index.manifest.generation  # it is the same index
+    assert sr.open(index.path).search("star dust")[0].ids == index.search("star dust")[0].ids
 
 
 @given(st.lists(st.sampled_from(["text", "paper"]), max_size=6))

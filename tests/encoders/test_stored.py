@@ -156,6 +156,25 @@ def test_typed_texts_are_answered_by_words_alone(tmp_path: Path) -> None:
     assert "by words alone" not in sciretrieve("search", "zebra", "-i", index.path, "--mode", "bm25").stderr
 
 
+def test_a_review_goes_by_the_words_where_nothing_encodes_its_query(tmp_path: Path) -> None:
+    """And not by the vector of the paper whose id is a typed query's number, which stands apart here."""
+    papers = [{"id": str(number), "title": title} for number, title in enumerate(["Zebra finches", "Zebra song", "Graphs", "Stars"], 1)]
+    vectors = np.array([[0, 1], [0.1, 1], [1, 0], [1, 0.1]], np.float32)
+    sessions = []
+    for name in ("1", "one"):  # the first paper's id
+        ids = [name, "2", "3", "4"]
+        path = write_lines(tmp_path / f"{name}.jsonl", rows(ids, vectors))
+        index = sr.build(
+            [{**paper, "id": id} for paper, id in zip(papers, ids, strict=True)], tmp_path / name, encoder=f"vectors:{path}", progress=False
+        )
+        with sr.Screening(index, tmp_path / f"{name}.csv", "stars") as session:
+            with pytest.warns(WordsAlone):
+                session.next(1)
+            session.decide(relevant=["3"])
+            sessions.append([paper.title for paper in session.next(3)])
+    assert sessions[0] == sessions[1]
+
+
 def test_vectors_are_read_once_for_their_identity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = StoredVectors(write(tmp_path / "v.npy"))
     read: list[str] = []

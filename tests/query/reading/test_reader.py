@@ -20,7 +20,7 @@ from sciretrieve.errors import InvalidRequest, WordsAlone
 from sciretrieve.types import Paper, Query, Scores
 from tests.toy_encoder import OwnLetters
 
-VECTORS = arrays(np.float32, 26, elements=st.floats(-100, 100, width=32))
+VECTORS = arrays(np.int64, 26, elements=st.integers(-100, 100))
 
 
 @pytest.fixture(scope="module")
