@@ -29,6 +29,9 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 Half: TypeAlias = Literal["meaning", "words"]
 """A half of hybrid search: by vectors, or by BM25."""
 
+TotalIs: TypeAlias = Literal["has all words", "meets demands", "is named", "passes filters"]
+"""What each of the papers is that a search's total counts, see `runs.Ranking`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Paper:

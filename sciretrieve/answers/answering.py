@@ -15,12 +15,15 @@ from ..errors import InvalidRequest
 from ..options import SearchOptions
 from ..query.index import Index
 from ..runs import SCHEMA, Ranking, Run, as_pandas
-from ..types import Hit
+from ..types import Hit, TotalIs
 from ..wording import as_json, counted
 from . import overview
 from .explaining import Explanation, explain, unmet
-from .faceting import Facet
+from .faceting import FACET_DEPTH, Facet
 from .overview import Group
+
+FEWEST_COUNTED = 10
+"""Papers with all words of a query below which facets count those that match: a question has more words than most papers share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class Request:
         text: title and abstract of one more paper to be like, which need not be in the index; only without a query.
         k: how many papers are wanted.
         options: how to search.
-        facets: columns whose values are counted among the first papers.
+        facets: columns whose values are counted, each with how many values are kept, if these are not 10: "year:50".
         cluster: whether the first papers are put into groups.
         explain: whether each hit's place is explained.
         sort: "year" has the papers that the search chose newest first, and those without a year last; None leaves them in its order.
@@ -73,7 +76,8 @@ class Answer:
         run: the search's run of one query: its mode, and the ranking with what is known of it as a whole.
         hits: the papers of the ranking, in its order unless the request sorts them; their ranks are the ranking's.
         explanations: of each hit why it has its place, if that was asked for.
-        facets: counts of values of each column that was asked for, among the first 1,000 papers that match.
+        facets: counts of values of each column that was asked for, among all papers that `total` counts; for a query that demands nothing
+            of papers, or words that fewer than 10 have all of, among those of the first 1,000 that match.
         groups: groups of the first 200 papers that match, if these were asked for.
         unmet: what the query demands and no paper of the index has, where there is no hit.
         seconds: how long the search took, without its views.
@@ -107,6 +111,16 @@ class Answer:
     def ranking(self) -> Ranking:
         """The papers in the search's order, with how strong the answer is, and the words that were corrected."""
         return self.run.rankings[0]
+
+    @property
+    def total(self) -> int:
+        """How many papers of the index meet what is demanded, whatever k is; `total_is` says what that is."""
+        return self.ranking.total
+
+    @property
+    def total_is(self) -> TotalIs:
+        """What each of the `total` papers is, see `Ranking`."""
+        return self.ranking.total_is
 
     @property
     def query(self) -> str:
@@ -154,8 +168,8 @@ def answer(index: Index, request: Request) -> Answer:
     explanations: Sequence[Explanation] = ()
     if request.explain:
         explanations = _explanations(index, request, run.rankings[0])
-    plain = plainly(request.options)  # counts and groups cover more papers than the hits
-    facets = overview.facets_of(index, searched(index, request, overview.FACET_DEPTH, plain), request.facets) if request.facets else ()
+    plain = plainly(request.options)  # groups cover more papers than the hits
+    facets = _facets(index, request, run.rankings[0]) if request.facets else ()
     groups = overview.clusters_of(index, searched(index, request, overview.CLUSTER_DEPTH, plain)) if request.cluster else ()
     failed = unmet(index, request.query) if request.query is not None and not hits else ()
     if request.sort is not None:
@@ -167,6 +181,16 @@ def answer(index: Index, request: Request) -> Answer:
 def lacks_meaning(index: Index, request: Request, run: Run) -> str:
     """See `Answer`."""
     return index.query_encoder.lack("paper_as_query" if request.query is None else "query") if run[0].lacks == "meaning" else ""
+
+
+def _facets(index: Index, request: Request, ranking: Ranking) -> list[Facet]:
+    """Counts over all papers that the answer's total counts; where nothing is demanded of these, or so few have all of the words that
+    counts of them say little, over those of the first papers that match."""
+    if ranking.total_is == "meets demands" or (ranking.total_is == "has all words" and ranking.total >= FEWEST_COUNTED):
+        assert request.query is not None
+        rows = index.matching(request.query, request.options.filters)
+        return [replace(facet, papers_are=ranking.total_is) for facet in overview.facets_at(index, rows, request.facets)]
+    return overview.facets_of(index, searched(index, request, FACET_DEPTH, plainly(request.options)), request.facets)
 
 
 def plainly(options: SearchOptions) -> SearchOptions:

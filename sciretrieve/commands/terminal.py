@@ -16,14 +16,14 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from ..answers.outputs import cell, reasons
+from ..answers.outputs import reasons, total
 from ..files.schema import letters
 from ..papers.bibliographies.addresses import address_of, addresses_of
 from ..papers.bibliographies.author_names import byline, in_order
 from ..papers.bibliographies.bibtex_entries import ENTRY, PARENTS
 from ..query.citations import REFERENCES
 from ..types import Paper
-from ..wording import counted, in_words, plain
+from ..wording import cell, counted, in_words, plain
 from .console import printable
 
 if TYPE_CHECKING:
@@ -106,9 +106,10 @@ def portrait(profile: Profile) -> Iterator[str]:
 
 
 def footer(answer: Answer, index: Index) -> Iterator[str]:
-    """Which index has answered, how, and in what time."""
-    parts = [printable(str(index.path)), counted(len(index), "paper"), answer.run.mode, in_words(answer.seconds)]
-    yield from _rendered(_console(), [Text(SEPARATOR.join(parts), ASIDE)])
+    """Which index has answered, how, and in what time; and how many papers meet what is demanded."""
+    console = _console()
+    parts = [printable(str(index.path)), counted(len(index), "paper"), answer.run.mode, in_words(answer.seconds), total(answer)]
+    yield from _rendered(console, _wrapped(console, Text(SEPARATOR.join(filter(None, parts)), ASIDE), console.width))
 
 
 def short_venue(venue: str, width: int) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..choices import Mode
 from ..runs import WEAK, Ranking
-from ..types import NO_MATCH, Half, Match, Query, Rows, Scores, Vectors
+from ..types import NO_MATCH, Half, Match, Query, Rows, Scores, TotalIs, Vectors
 from . import topk
 from .dense import VectorShard
 from .dense import vectors as dense
@@ -55,6 +55,7 @@ class Probe:
         fields: for each term that may be a name, the words in fields that it stands for, see `matching.lexical.name_terms`.
         without_terms: whether papers without any of its terms may answer, since its demands have no terms (C++, child*).
         lacks: the half of a hybrid search that has no part in its answer, see `runs.Ranking`.
+        total, total_is: how many papers meet what it demands, see `runs.Ranking`.
     """
 
     query: Query
@@ -69,6 +70,8 @@ class Probe:
     fields: FieldTerms = field(default_factory=dict)
     without_terms: bool = False
     lacks: Half | None = None
+    total: int = 0
+    total_is: TotalIs = "passes filters"
 
     @property
     def all_terms(self) -> Mapping[str, float]:

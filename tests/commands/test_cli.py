@@ -65,7 +65,8 @@ def test_a_page_says_what_was_asked(index: sr.Index) -> None:
     page = answer("search", "star <dust>", "-i", index.path, "-k", "3", "--filter", "year < 2020", "-f", "html")
     assert "<title>star &lt;dust&gt;</title>" in page
     assert "<h1>star &lt;dust&gt;</h1>" in page
-    facts = rf"mode: hybrid<br>filter: year &lt; 2020<br>index: {index.path.name}<br>date: \d{{4}}-\d\d-\d\d<br>hits shown: 3"
+    facts = rf"mode: hybrid<br>filter: year &lt; 2020<br>index: {index.path.name}<br>date: \d{{4}}-\d\d-\d\d"
+    facts += r"<br>found: \d+ papers have all of these words; \d+ are ranked<br>hits shown: 3"
     assert re.search(facts, page)
     assert "<h1>Papers like p0003</h1>" in answer("similar", "p0003", "-i", index.path, "-f", "html")
 
@@ -188,6 +189,45 @@ def test_export(index: sr.Index, tmp_path: Path) -> None:
     result = sciretrieve("export", "-i", index.path, "-o", tmp_path / "out.parquet")
     assert result.returncode == 0, result.stderr
     assert pq.read_metadata(tmp_path / "out.parquet").num_rows == 300
+    words = ("--query", "star NOT dust", "--filter", "year >= 2010", "--filter", "year < 2020")
+    result = sciretrieve("export", "-i", index.path, "-o", tmp_path / "out.csv", *words)
+    count = index.count("star NOT dust", ["year >= 2010", "year < 2020"])
+    assert (result.returncode, result.stdout) == (0, "")
+    assert result.stderr.startswith(f"{count} papers: {tmp_path / 'out.csv'}")
+    assert len((tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()) == 1 + count
+
+
+def test_papers_that_cannot_be_compared_are_named(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"id": "a", "title": "heat", "n": "n/a"},
+        {"id": "b", "title": "heat", "n": 7},
+        {"id": "c", "title": "heat", "n": 3},
+    ]
+    path = sr.build(rows, tmp_path / "index", encoder=None, progress=False).path
+    note = "1 paper left out, whose values do not compare with what is asked (`sciretrieve show` has them): a\n"
+    counted = sciretrieve("search", "--count", "heat", "-i", path, "--filter", "n > 5")
+    assert (counted.stdout, counted.stderr) == ("#1  3  heat\n#2  1  n > 5\n#3  1  #1 AND #2\n", note)
+    assert sciretrieve("search", "--count", "heat", "-i", path, "--filter", "n > 5", "-q").stderr == ""
+    exported = sciretrieve("export", "-i", path, "-o", tmp_path / "out.csv", "--filter", "n > 5")
+    assert exported.stderr.startswith(f"{note}1 paper: ")
+
+
+def test_counting_prints_a_line_for_each_part(index: sr.Index) -> None:
+    lines = answer("search", "--count", "star AND (dust OR orbit)", "-i", index.path, "--since", "2010").splitlines()
+    texts = ["star", "dust", "orbit", "#2 OR #3", "#1 AND #4", "year >= 2010", "#5 AND #6"]
+    assert [line.split(maxsplit=2) for line in lines] == [
+        [f"#{line.number}", str(line.papers), text]
+        for text, line in zip(texts, index.count_lines("star AND (dust OR orbit)", "year >= 2010"), strict=True)
+    ]
+    for others, words in (
+        (["--explain"], "--count prints how many papers there are, and no hits; leave out --explain"),
+        (["--facets", "year"], "leave out --facets"),
+        (["--like", "p0001"], "leave out --like"),
+        (["--format", "csv"], "--count is shown with --format table or json, not csv"),
+    ):
+        result = sciretrieve("search", "--count", "star", "-i", index.path, *others)
+        assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+        assert words in result.stderr
 
 
 def test_index_search_and_the_default_index(corpus: Path, tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ OWNED = {
 ROOT_NAMES = 27
 ARROWS = 179
 LINES = {
-    "answers": 2000,
+    "answers": 2100,
     "commands": 4700,
     "encoders": 5900,
     "evaluation": 8900,
@@ -75,7 +75,7 @@ LINES = {
     "matching": 4700,
     "metrics": 600,
     "papers": 4950,
-    "query": 4720,
+    "query": 4920,
     "screening": 900,
     "storage": 2600,
     "studies": 1900,

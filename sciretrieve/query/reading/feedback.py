@@ -13,7 +13,7 @@ from ...files.streams import checked_text
 from ...matching.search import Probe
 from ...types import Paper, Query, Rows
 from ..snapshot import as_ids
-from .reader import Reader
+from .reader import LACKS, Reader
 from .rocchio import moved, moved_terms, rocchio, rocchio_terms
 
 
@@ -38,9 +38,10 @@ def likeness(
         vector = rocchio(positives, reader.stored_vectors(negative_rows))
     groups = (*snapshot.papers_at(positive_rows), *outside), snapshot.papers_at(negative_rows)
     terms = rocchio_terms(*([_terms(reader, paper, mode) for paper in group] for group in groups))
-    scope = snapshot.narrower.passing(filter).without(np.concatenate([positive_rows, negative_rows]))
-    query = Query(" ".join(snapshot.ids(positive_rows)) or "text")
-    return Probe(query, scope, vector, terms, terms, lacks=None if mode == wanted else "meaning")
+    passing = snapshot.narrower.passing(filter)
+    scope = passing.without(np.concatenate([positive_rows, negative_rows]))
+    query, lacks = Query(" ".join(snapshot.ids(positive_rows)) or "text"), LACKS[mode] if mode != wanted else None
+    return Probe(query, scope, vector, terms, terms, lacks=lacks, total=len(passing))
 
 
 def fed_back(reader: Reader, probe: Probe, like: str | Sequence[str], unlike: str | Sequence[str], mode: Mode) -> Probe:
