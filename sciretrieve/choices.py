@@ -123,9 +123,9 @@ _WORDS: dict[Any, str] = {
 
 @cache
 def options_of(options_class: type) -> Mapping[str, Any]:
-    """The types of a class's fields, with the help of those that have it. A reranker is known to type checkers only: to import its
-    protocol would load NumPy."""
-    return get_type_hints(options_class, localns={"Reranker": object}, include_extras=True)
+    """The types of a class's fields, with the help of those that have it. A reranker, and an encoder that is no name, are known to type
+    checkers only: to import their protocols would load NumPy."""
+    return get_type_hints(options_class, localns={"Reranker": object, "AnyEncoder": str | object}, include_extras=True)
 
 
 @cache

@@ -150,3 +150,7 @@ class EncoderMismatch(InvalidRequest):
         return (
             f"the index was built with the encoder {built_with}, and {requested} here differs in its {what}; their vectors do not compare"
         )
+
+
+class WordsAlone(UserWarning):
+    """An index that has vectors answers by BM25, since nothing here encodes the query; the message says why. No error, and of no family."""

@@ -6,7 +6,7 @@ Nothing heavy is imported here, so that `--help` costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypedDict, TypeVar
@@ -34,7 +34,7 @@ from .choices import (
 from .errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from .protocols import Reranker
+    from .protocols import AnyEncoder, Reranker
 
 SHARD_SIZE = 100_000
 """Papers a shard: with 768 dimensions 300 MB of vectors and some 150 MB of text, well within 1 GiB."""
@@ -122,12 +122,13 @@ class Bm25Parameters:
 class BuildSettings:
     """How to build an index. Two builds with equal settings over the same corpus give the same index.
 
-    `encoder` is None for no vectors, and `lexical` for no BM25; `bare_titles` and the texts of papers are as in `load_encoder`. With
+    `encoder` is a name, an encoder of your own (see `sciretrieve.protocols.OwnEncoder`) or vectors, {id: vector}; it is None for no
+    vectors, and `lexical` for no BM25; `bare_titles` and the texts of papers are as in `load_encoder`. With
     precision "int8" the encoder is quantised with the corpus's own papers, which is refused where it costs more than half a point of
     nDCG@10 or recall@100 of these; queries are never encoded in int8, and always on the CPU.
     """
 
-    encoder: Annotated[str | None, ENCODER] = DEFAULT_ENCODER
+    encoder: Annotated[AnyEncoder | None, ENCODER] = DEFAULT_ENCODER
     adapter: Adapter = None
     query_adapter: QueryAdapter = None
     bare_titles: Annotated[bool, Help("Whether a paper without an abstract is its title alone to the encoder.")] = False
@@ -154,6 +155,17 @@ class BuildSettings:
             for name in ("encoder", "adapter", "query_adapter", "pooling", "template", "query_template"):
                 object.__setattr__(self, name, None)
         check_types(self)
+        if not isinstance(self.encoder, str | Mapping | None) and not hasattr(self.encoder, "encode_papers"):
+            raise InvalidRequest(
+                "`encoder` is a name, an encoder with `dim`, `identity`, `encode_papers` and `encode_queries`, or vectors by the ids of "
+                f"papers such as dict(zip(ids, vectors)), not of type {type(self.encoder).__name__}"
+            )
+        if not isinstance(self.encoder, str | None):
+            for name in ("adapter", "query_adapter", "bare_titles", "pooling", "template", "query_template"):
+                if getattr(self, name):
+                    raise InvalidRequest(
+                        f"`{name}` says how an encoder with a name reads texts; one of your own, and vectors, go without it"
+                    )
         if self.encoder is None and self.lexical is None:
             raise InvalidRequest("an index needs vectors or BM25; leave out `dense='none'` or `lexical=None`")
         if self.memory is not None and self.dense != "auto":
@@ -168,7 +180,7 @@ class BuildSettings:
 class BuildKeywords(TypedDict, total=False):
     """The fields of `BuildSettings` as keyword arguments."""
 
-    encoder: str | None
+    encoder: AnyEncoder | None
     adapter: str | None
     query_adapter: str | None
     bare_titles: bool

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, TypeVar
 
@@ -88,6 +88,31 @@ class Encoder(Protocol):
     def encode(self, tokens: Any, advance: Advance = unheard) -> Vectors:
         """The second half of `encode_papers`, on the result of the first. `advance` may be told of some papers before all are done."""
 
+
+class OwnEncoder(Protocol):
+    """An encoder of a user's own, in any library or behind any web service: all that `build(encoder=…)`, `open(encoder=…)` and `add` need.
+
+    It may have an attribute `metric`, too, by which its vectors are compared: "cosine", which is taken without one, "ip" or "l2". A paper
+    in place of a query, as in `similar`, has the vector that it has in the corpus.
+    """
+
+    @property
+    def dim(self) -> int:
+        """The vectors' dimension."""
+
+    @property
+    def identity(self) -> str:
+        """What tells it from every other encoder: its model, the version, and how texts are read. An index keeps it, and takes no other."""
+
+    def encode_papers(self, papers: Sequence[Paper]) -> Any:
+        """Encode papers of the corpus: (n, dim) numbers, as an array or as lists."""
+
+    def encode_queries(self, queries: Sequence[Query]) -> Any:
+        """Encode queries by their `text`: (n, dim) numbers, as an array or as lists."""
+
+
+AnyEncoder: TypeAlias = Encoder | OwnEncoder | Mapping[str, Any] | str
+"""What is taken as an encoder: one that is loaded, one of a user's own, the vectors themselves by the ids of papers, or a name."""
 
 Result = TypeVar("Result")
 Task: TypeAlias = Callable[[Advance], Result]

@@ -15,12 +15,13 @@ import pyarrow as pa
 from .errors import InvalidRequest, MissingExtra, SciretrieveError
 from .papers.bibliographies.addresses import address_of
 from .protocols import PaperSource
-from .types import Hit, Query, Rows, Scores, TotalIs
+from .types import Half, Hit, Query, Rows, Scores, TotalIs
 from .wording import CONTROLS, as_json, counted
 
 NOTEBOOK_QUERIES, NOTEBOOK_HITS = 5, 10
 """How much of a run a notebook shows."""
 WEAK_NOTE = "no paper matches well"
+LACKS_NOTES: Mapping[Half | None, str] = {"meaning": "answered by words alone", "words": "answered by the vector alone", None: ""}
 SCHEMA = 1
 """The version of what `to_dict` of runs and answers gives; it changes if a field is removed, or means something else."""
 NAMED = 5
@@ -45,7 +46,9 @@ class Ranking:
     best of the first papers match the query, from 0 to 1, see `matching.search.Searcher.strength`; None if unknown. A `listing`
     answers only demands on columns, which all its papers meet: their scores are 1. `known` has the ids of the papers that the query
     names, also of those beyond the ranking's end, and by what: "DOI", "title" and so on, see `types.Match`. `undecided` has the rows of
-    the papers that were left out because a value of theirs does not compare with what a filter asks: "n/a" with a number.
+    the papers that were left out because a value of theirs does not compare with what a filter asks: "n/a" with a number. `lacks` is the
+    half of a hybrid search that had no part in it: "meaning" where nothing here encodes the query, so that BM25 alone answered, "words"
+    where the query is a vector without a text; None if neither is so.
 
     `total` is how many papers of the index meet what is demanded, whatever k is, those of `like` and `unlike` among them; `total_is`
     says what that is, each also with the filters: a paper "has all words" of the query, meets its demands, too, and may have any form of
@@ -65,6 +68,7 @@ class Ranking:
     listing: bool = False
     known: Mapping[str, str] = field(default_factory=dict)
     undecided: Rows = field(default_factory=lambda: np.empty(0, np.int64))
+    lacks: Half | None = None
     total: int = 0
     total_is: TotalIs = "passes filters"
     ranked: int | None = None
@@ -74,14 +78,24 @@ class Ranking:
         """Whether no paper matches well."""
         return not self.known and self.strength is not None and self.strength < WEAK
 
+    @property
+    def note(self) -> str:
+        """What a reader of its hits should know of it, in a few words; "" if nothing."""
+        return "; ".join(filter(None, (LACKS_NOTES[self.lacks], WEAK_NOTE * self.weak)))
+
+    @property
+    def asked(self) -> str:
+        """The query, shortened to a line of text."""
+        name = self.query.id if self.query.vector is None else f"(vector {self.query.id})"
+        return shorten(self.query.words, 80, placeholder="…") or name
+
     def __len__(self) -> int:
         return len(self.ids)
 
     def __repr__(self) -> str:
         first = ", ".join(f"{id} {score:.3f}" for id, score in zip(self.ids[:SHOWN_HITS], self.scores, strict=False))
         further = ", …" * (len(self) > SHOWN_HITS)
-        query = shorten(self.query.words, 80, placeholder="…")
-        return f"<Ranking of {counted(len(self), 'paper')} for {query!r}: {first or 'none'}{further}>"
+        return f"<Ranking of {counted(len(self), 'paper')} for {self.asked!r}: {first or 'none'}{further}>"
 
     def take(self, places: Sequence[int] | Rows) -> Ranking:
         """The papers at these places, counted from 0, in the order given, with all that is known of each."""
@@ -123,7 +137,7 @@ class Run(Sequence[Ranking]):
         """How many queries and hits there are, and the first few of them."""
         lines = [f"<Run of {counted(len(self), 'query', 'queries')} in mode {self.mode}, {counted(sum(map(len, self)), 'hit')}>"]
         for ranking in self.rankings[:SHOWN_QUERIES]:
-            lines += [f"{shorten(ranking.query.words, 80, placeholder='…')!r}{f' ({WEAK_NOTE})' * ranking.weak}", *self.lines_of(ranking)]
+            lines += [f"{ranking.asked!r}{f' ({ranking.note})' * bool(ranking.note)}", *self.lines_of(ranking)]
         if len(self) > SHOWN_QUERIES:
             lines.append(f"… {counted(len(self) - SHOWN_QUERIES, 'more query', 'more queries')}")
         return "\n".join(lines)
@@ -150,8 +164,8 @@ class Run(Sequence[Ranking]):
                 lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
             head = "<tr><th></th><th>score</th><th>year</th><th>title</th><th>id</th></tr>"
             further = f"<p>… {len(ranking) - NOTEBOOK_HITS:,} more</p>" * (len(ranking) > NOTEBOOK_HITS)
-            note = f"<br><em>{WEAK_NOTE}</em>" * ranking.weak
-            blocks.append(f"<p>{escape(ranking.query.words)}{note}</p><table>{head}{''.join(lines)}</table>{further}")
+            note = f"<br><em>{ranking.note}</em>" * bool(ranking.note)
+            blocks.append(f"<p>{escape(ranking.query.words or ranking.asked)}{note}</p><table>{head}{''.join(lines)}</table>{further}")
         if len(self) > NOTEBOOK_QUERIES:
             blocks.append(f"<p>… {counted(len(self) - NOTEBOOK_QUERIES, 'more query', 'more queries')}</p>")
         return "".join(blocks)
@@ -188,6 +202,7 @@ class Run(Sequence[Ranking]):
             "total_is": ranking.total_is,
             "ranked": ranking.ranked,
             "undecided": {"papers": len(ranking.undecided), "ids": [paper.id for paper in undecided]},
+            "lacks": ranking.lacks,
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -195,7 +210,8 @@ class Run(Sequence[Ranking]):
         rankings = []
         for ranking in self.rankings:
             query, hits = ranking.query, [hit.to_dict() for hit in self.hits_of(ranking)]
-            asked = {"id": query.id, "text": query.text, "paper": None if query.paper is None else query.paper.to_dict()}
+            asked: dict[str, Any] = {"id": query.id, "text": query.text, "paper": None if query.paper is None else query.paper.to_dict()}
+            asked["has_vector"] = query.vector is not None  # its numbers are many, and whoever asked has them
             rankings.append({"query": asked, "listing": ranking.listing, **self.facts_of(ranking), "hits": hits})
         return {"schema": SCHEMA, "mode": self.mode, "rankings": rankings}
 
@@ -204,7 +220,7 @@ class Run(Sequence[Ranking]):
         return as_json(self.to_dict(), indent=2)
 
     def to_arrow(self, *, titles: bool = True) -> pa.Table:
-        """All rankings as one table: query_id, rank, paper_id, score, dense and bm25 if those ran, title and year.
+        """All rankings as one table: query_id, rank, paper_id, score, dense and bm25 if those ran for any query, title and year.
 
         `titles=False` leaves out title and year, which are slow to read for a long run.
         """
@@ -215,8 +231,8 @@ class Run(Sequence[Ranking]):
             "paper_id": pa.array([id for ranking in self.rankings for id in ranking.ids], pa.string()),
             "score": pa.array(np.concatenate([np.empty(0), *(ranking.scores for ranking in self)])),
         }
-        for name in self.rankings[0].parts if self.rankings else ():
-            parts = np.concatenate([ranking.parts[name] for ranking in self.rankings])
+        for name in dict.fromkeys(name for ranking in self.rankings for name in ranking.parts):
+            parts = np.concatenate([ranking.parts.get(name, np.full(len(ranking), np.nan)) for ranking in self.rankings])
             columns[name] = pa.array(parts, mask=np.isnan(parts))
         if titles:
             papers = self.source.papers_at(np.concatenate([np.empty(0, np.int64), *(ranking.rows for ranking in self)]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from textwrap import shorten
 from typing import Any, Literal, TypeAlias
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .choices import SideName
+from .errors import InvalidRequest
 from .wording import as_json, plain
 
 Vectors: TypeAlias = npt.NDArray[np.float32]
@@ -24,6 +25,9 @@ Scores: TypeAlias = npt.NDArray[np.float64]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 """One truth value per paper, by row: whether it passes a filter."""
+
+Half: TypeAlias = Literal["meaning", "words"]
+"""A half of hybrid search: by vectors, or by BM25."""
 
 TotalIs: TypeAlias = Literal["has all words", "meets demands", "is named", "passes filters"]
 """What each of the papers is that a search's total counts, see `runs.Ranking`."""
@@ -70,13 +74,44 @@ class Paper:
         return as_json(self.to_dict())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Query:
-    """A query: either a text or a paper (`paper`)."""
+    """A query: a text, a paper in its place (`paper`), or a vector, alone or beside a text.
 
-    id: str
+    With a vector, (dim,) numbers, that is what dense search compares, and nothing is encoded; the text is for BM25. The vector is copied,
+    and is then float32 that cannot be written to. Queries without an id are numbered as they are searched for, from "1".
+
+    Raises:
+        InvalidRequest: the vector is no list of numbers.
+    """
+
+    id: str = ""
     text: str = ""
     paper: Paper | None = None
+    vector: npt.NDArray[Any] | Sequence[float] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.vector is None:
+            return
+        try:
+            with np.errstate(over="ignore"):  # what is too large is refused when it is compared
+                vector = np.array(self.vector, np.float32)
+        except (RuntimeError, TypeError, ValueError) as error:
+            raise InvalidRequest(f"a query's vector is a list of numbers, not {type(self.vector).__name__}") from error
+        if vector.ndim != 1 or not len(vector):
+            raise InvalidRequest(f"a query's vector has the shape (dimension,), not {vector.shape}; give each query its own")
+        vector.flags.writeable = False
+        object.__setattr__(self, "vector", vector)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Query) and self._facts == other._facts
+
+    def __hash__(self) -> int:
+        return hash(self._facts)
+
+    @property
+    def _facts(self) -> tuple[str, str, Paper | None, bytes | None]:
+        return self.id, self.text, self.paper, None if self.vector is None else np.asarray(self.vector).tobytes()
 
     @property
     def side(self) -> SideName:

@@ -18,7 +18,8 @@ from sciretrieve.options import Bm25Parameters, BuildKeywords, BuildSettings, Se
 
 @pytest.mark.parametrize(("options_class", "keywords"), [(SearchOptions, SearchKeywords), (BuildSettings, BuildKeywords)])
 def test_keyword_arguments_are_the_fields(options_class: type, keywords: type, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(options, "Reranker", object, raising=False)  # imported for type checkers only
+    for name in ("AnyEncoder", "Reranker"):
+        monkeypatch.setattr(options, name, object, raising=False)  # imported for type checkers only
     hints = get_type_hints(options_class, vars(options))
     assert get_type_hints(keywords, vars(options)) == {field.name: hints[field.name] for field in fields(options_class)}
 
@@ -55,7 +56,7 @@ def test_search_options_are_checked_when_made(wrong: dict[str, Any], said: str) 
 
 def test_other_options_are_checked_when_made() -> None:
     for make, said in (
-        (lambda: BuildSettings(encoder=3), "encoder is a string, not 3"),  # type: ignore[arg-type]
+        (lambda: BuildSettings(encoder=3), "`encoder` is a name, an encoder with .*, not of type int"),  # type: ignore[arg-type]
         (lambda: BuildSettings(shard_size="many"), "shard_size is a whole number, not 'many'"),  # type: ignore[arg-type]
         (lambda: BuildSettings(lexical="okapi"), "lexical is a Bm25Parameters, not 'okapi'"),  # type: ignore[arg-type]
         (lambda: BuildSettings(device="gpu"), "unknown device 'gpu'; did you mean 'cpu'"),  # type: ignore[arg-type]

@@ -70,6 +70,34 @@ class LetterEncoder:
         return [self._scale * float(text.count(letter)) for letter in LETTERS] + [float(side), len(paper.title) / 8]
 
 
+class OwnLetters:
+    """An encoder of a user's own, see `protocols.OwnEncoder`: how often each letter stands in a text, as lists of numbers."""
+
+    def __init__(self, identity: str = "letters of titles, 1", dim: int = len(LETTERS), fails_at: int | None = None) -> None:
+        self.identity, self.dim, self._fails_at = identity, dim, fails_at
+        self.papers: list[str] = []
+        """The ids of the papers that were encoded, in order."""
+
+    def encode_papers(self, papers: Sequence[Paper]) -> list[list[int]]:
+        """Vectors of titles. Its service is down at the call number `fails_at`."""
+        if self._fails_at is not None:
+            self._fails_at -= 1
+            if self._fails_at < 0:
+                raise ConnectionError("the service is down")
+        self.papers += [paper.id for paper in papers]
+        return [letter_counts(paper.title)[: self.dim] for paper in papers]
+
+    def encode_queries(self, queries: Sequence[Query]) -> list[list[int]]:
+        """Vectors of texts, which have a letter more, so that they are not those of papers."""
+        assert all(query.text and query.paper is None for query in queries)
+        return [letter_counts(f"{query.text}z")[: self.dim] for query in queries]
+
+
+def letter_counts(text: str) -> list[int]:
+    """How often each letter is there."""
+    return [text.count(letter) for letter in LETTERS]
+
+
 class StandIn:
     """Vectors in a file that stand for an encoder: the n-th text that is typed has the vector of the id n."""
 

@@ -14,7 +14,7 @@ from ..choices import Order, SimilarBy, check_types
 from ..errors import InvalidRequest
 from ..options import SearchOptions
 from ..query.index import Index
-from ..runs import SCHEMA, WEAK_NOTE, Ranking, Run, as_pandas
+from ..runs import SCHEMA, Ranking, Run, as_pandas
 from ..types import Hit, TotalIs
 from ..wording import as_json, counted
 from . import overview
@@ -81,7 +81,7 @@ class Answer:
         groups: groups of the first 200 papers that match, if these were asked for.
         unmet: what the query demands and no paper of the index has, where there is no hit.
         seconds: how long the search took, without its views.
-        lacks_meaning: whether words alone answered, where the index has vectors, since nothing here encodes a query as they were.
+        lacks_meaning: why words alone answered, where the index has vectors; "" if that is not so.
     """
 
     request: Request
@@ -92,13 +92,13 @@ class Answer:
     groups: Sequence[Group] = ()
     unmet: Sequence[str] = ()
     seconds: float = field(default=0.0, compare=False)
-    lacks_meaning: bool = False
+    lacks_meaning: str = ""
 
     def __repr__(self) -> str:
-        weak = f" ({WEAK_NOTE})" * self.ranking.weak
+        note = f" ({self.ranking.note})" * bool(self.ranking.note)
         return "\n".join(
             [
-                f"<Answer to {self.query!r} in mode {self.run.mode}: {counted(len(self.hits), 'hit')}{weak}>",
+                f"<Answer to {self.query!r} in mode {self.run.mode}: {counted(len(self.hits), 'hit')}{note}>",
                 *self.run.lines_of(self.ranking),
             ]
         )
@@ -175,8 +175,12 @@ def answer(index: Index, request: Request) -> Answer:
     if request.sort is not None:
         places = sorted(range(len(hits)), key=lambda place: -(hits[place].paper.year or -math.inf))
         hits, explanations = [hits[place] for place in places], [explanations[place] for place in places] if explanations else ()
-    lacks_meaning = request.query is not None and request.options.mode != "bm25" and run.mode == "bm25" and "hybrid" in index.modes
-    return Answer(request, run, hits, explanations, facets, groups, failed, seconds, lacks_meaning)
+    return Answer(request, run, hits, explanations, facets, groups, failed, seconds, lacks_meaning(index, request, run))
+
+
+def lacks_meaning(index: Index, request: Request, run: Run) -> str:
+    """See `Answer`."""
+    return index.query_encoder.lack("paper_as_query" if request.query is None else "query") if run[0].lacks == "meaning" else ""
 
 
 def _facets(index: Index, request: Request, ranking: Ranking) -> list[Facet]:

@@ -106,14 +106,15 @@ def why_not(
 
     Raises: as `explain`.
     """
-    chosen_mode = mode or index.modes[0]
+    (chosen_mode,) = index.reader.modes(mode or index.modes[0], [query], None)
     probe = index.probes([query], index.modes[0], filter)[0]
+    modes: Sequence[Mode] = [chosen_mode] if probe.lacks else index.modes
     row = int(index.named_rows(id)[0])
     failures, others = _failures(index, query, row, filter)
     # a paper that may not answer is ranked as if it might, since that is one of the remedies
     open_probe = replace(probe, scope=others) if failures else probe
     explanation = _explanations(index, open_probe, np.array([row]))[0]
-    ranks = {name: _rank(index, open_probe, row, name, fusion) for name in index.modes}
+    ranks = {name: _rank(index, open_probe, row, name, fusion) for name in modes}
     return Absence(explanation, ranks, tuple(failures), tuple(_remedies(index, open_probe, row, k, chosen_mode, ranks, failures, fusion)))
 
 
@@ -195,7 +196,12 @@ def _nearest_sentences(index: Index, probe: Probe, papers: Sequence[Paper]) -> l
     all_sentences = [part for texts in parts for part in texts]
     if not all_sentences:
         return [""] * len(papers)
-    if probe.vector is not None and index.manifest.metric is not None and index.encoder.identity()["layout"] != "vectors":
+    if (
+        probe.vector is not None
+        and index.manifest.metric is not None
+        and not index.query_encoder.lack("paper")
+        and index.encoder.identity()["layout"] != "vectors"
+    ):
         scores = score(probe.vector, index.encoder.encode_papers([Paper("", part) for part in all_sentences]), index.manifest.metric)
     else:
         scores = np.array([sum(probe.terms.get(term, 0.0) for term in set(index.analyzer.terms(part))) for part in all_sentences])
@@ -330,7 +336,7 @@ def _with_a_word(index: Index, probe: Probe, row: int, k: int, mode: Mode, fusio
     best: tuple[int, str] | None = None
     for word in list(missing_words.values())[:WORDS_TO_TRY]:
         words = f"{probe.query.words} {word}"
-        extended_probe = replace(index.probes([Query(probe.query.id, words)], mode, None)[0], scope=probe.scope)
+        extended_probe = replace(index.probes([Query(probe.query.id, words, vector=probe.query.vector)], mode, None)[0], scope=probe.scope)
         rank = _rank(index, extended_probe, row, mode, fusion)
         if rank is not None and rank <= k and (best is None or rank < best[0]):
             best = rank, word

@@ -160,8 +160,7 @@ def notes(answer: Answer) -> Lines:
                 break
     for word, meant in answer.ranking.corrections.items():
         yield f'"{word}" was taken for "{meant}"; quote it to search for it unchanged'
-    if answer.lacks_meaning:
-        yield "the vectors of this index were made elsewhere, and nothing here encodes a query: answered by words alone"
+    yield from words_alone(answer.lacks_meaning)
     if answer.ranking.weak:
         yield f"{WEAK_NOTE}: the best of them are far from the query and have few of its words"
     yield from undecided(answer.run)
@@ -171,6 +170,12 @@ def notes(answer: Answer) -> Lines:
         yield "no reference links another paper with the given ones; --by text compares what they say"
     elif not answer.hits:
         yield "no paper matches"
+
+
+def words_alone(why: str) -> Lines:
+    """What a person should know of answers that BM25 alone gave, if that is so: `why`."""
+    if why:
+        yield f"answered by words alone: {why}"
 
 
 def total(answer: Answer) -> str:

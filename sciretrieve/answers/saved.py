@@ -27,7 +27,7 @@ from ..query.snapshot import as_ids
 from ..runs import Run
 from ..types import Hit
 from . import overview
-from .answering import Answer, Request, plainly, searched
+from .answering import Answer, Request, lacks_meaning, plainly, searched
 
 LOG = logging.getLogger(__name__)
 LEAST_SEEN = 1000
@@ -134,7 +134,7 @@ def news(index: Index, search: SavedSearch, reranker: Reranker | None = None) ->
     places = [place for place, id in enumerate(ranking.ids) if id not in seen and rows[place] in matching_rows]
     new = replace(run, rankings=(ranking.take(places),))
     hits = [replace(hit, rank=place + 1) for hit, place in zip(new.hits, places, strict=True)]
-    return News(Answer(request, new, hits), _after(search, index, request))
+    return News(Answer(request, new, hits, lacks_meaning=lacks_meaning(index, request, run)), _after(search, index, request))
 
 
 def names() -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 import typer
 
 from ..choices import Device, Format, Order
-from ..errors import CorruptData, InvalidRequest
+from ..errors import CorruptData, InvalidRequest, WordsAlone
 from ..options import BuildSettings, ColumnMap, SearchOptions
 from . import completing
 from .console import Console
@@ -154,6 +155,7 @@ Debug: TypeAlias = Annotated[bool, typer.Option("--debug", help="Show the traceb
 def open_index(path: Path | None, encoder: str | None, generation: int | None = None, workers: RayWorkers | None = None) -> Index:
     """Open the named index, or the one built last, with another encoder for its queries if one is named; or an older generation; to be
     searched here or by a cluster."""
+    warnings.simplefilter("ignore", WordsAlone)  # commands say it themselves
     index_path = chosen_index(path)
     if workers is not None:
         from ..lifecycle.distributed import DistributedIndex

@@ -82,7 +82,7 @@ def robustness(
     with interruptible(console, "nothing is kept"):
         study = study_robustness(
             open_index(index, encoder) if index is not None else corpus or [],
-            encoder=encoder or BUILDING.encoder or DEFAULT_ENCODER,
+            encoder=encoder or DEFAULT_ENCODER,
             adapter=adapter,
             pooling=pooling,
             template=template,

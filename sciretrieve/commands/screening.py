@@ -89,7 +89,7 @@ def screen(
     same paper counts. Papers are ranked by what was decided so far. The last line says how many of the relevant papers are read, how
     sure that is, and whether to stop.
     """
-    from ..answers.outputs import left_out
+    from ..answers.outputs import left_out, words_alone
     from ..screening import Screening
 
     console = Console(quiet)
@@ -105,6 +105,9 @@ def screen(
         confidence=confidence,
         rule=rule,
     ) as session:
+        if session.query and session.index.vectors:
+            for note in words_alone(session.index.query_encoder.lack("query")):
+                console.note(note)
         if session.undecided:
             console.note(left_out(session.undecided, len(session.undecided)))
         if take_over is not None:

@@ -215,7 +215,7 @@ def batch(
     debug: Debug = False,
 ) -> None:
     """Answer many queries at once, as a TREC run file."""
-    from ..answers.outputs import count_encoded_ids, undecided
+    from ..answers.outputs import count_encoded_ids, undecided, words_alone
     from ..files.writing import write_whole
     from ..papers.corpora import read_queries
 
@@ -224,7 +224,7 @@ def batch(
     options = replace(_reranked(options, rerank), group=False)
     lines: list[str] = []
     encoded_ids = 0
-    left_out: list[str] = []
+    notes: list[str] = []
     with chosen_workers(distributed, address) as workers:
         opened_index = open_index(index, encoder, generation, workers)
         console.start(len(query_list), unit="queries")
@@ -234,7 +234,9 @@ def batch(
                 run = opened_index.search(chunk, k, options)
                 lines += run.to_trec(f"sciretrieve-{run.mode}")
                 encoded_ids += count_encoded_ids(run)
-                left_out += undecided(run)
+                notes += undecided(run)
+                if any(ranking.lacks == "meaning" for ranking in run):
+                    notes += words_alone(opened_index.query_encoder.lack("query"))
                 console.advance(len(chunk))
     if str(output) == "-":
         say(lines)
@@ -243,7 +245,7 @@ def batch(
             raise InvalidRequest(f"there is no directory {output.parent} to write {output.name} to")
         write_whole(output, "".join(line + "\n" for line in lines).encode())
         console.note(f"{counted(len(query_list), 'query', 'queries')}, {counted(len(lines), 'line')}: {output}")
-    for note in dict.fromkeys(left_out):
+    for note in dict.fromkeys(notes):
         console.note(note)
     if encoded_ids:
         console.note(f"percent-encoded {counted(encoded_ids, 'id')} with white space or control characters, which TREC files cannot hold")

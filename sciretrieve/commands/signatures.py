@@ -101,8 +101,11 @@ def _described(name: str, kind: Any, help: Help, default: Any) -> Any:
 
 
 def _on_the_command_line(kind: Any) -> Any:
-    """The type of what is typed: a list for one or several texts, a path for a path or its text, else the type itself."""
+    """The type of what is typed: a list for one or several texts, a path for a path or its text, a name for what only Python can give
+    otherwise, else the type itself."""
     kinds = (kind, *get_args(kind))
+    if {str, object} <= set(kinds):
+        return str | None
     if Sequence[str] in kinds:
         return list[str] | None
     if Path in kinds:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..choices import Device, PoolingName, Precision
 from ..errors import CorruptData, InvalidRequest
-from ..protocols import Encoder
+from ..protocols import AnyEncoder, Encoder
 from .catalogue import CATALOGUE, CODES
 from .cross_encoder import CrossEncoder, open_cross_encoder
 from .ensemble import Ensemble
@@ -18,6 +18,7 @@ from .faiss_file import FAISS_PREFIX, FaissVectors
 from .golden import check_golden, compared, golden_vectors, read_golden
 from .late import encode_packed, has_tokens, late, late_by_default, packing_of
 from .members import member_requests, members_of
+from .own import OWN, adopted, must_be_given
 from .quantising import SAMPLE, Receipt, check_int8, in_int8, quantise
 from .resolving import resolve
 from .sentences import encode_sentences, open_sentence_encoder, pieces
@@ -99,12 +100,23 @@ def moved_encoder(name: str, identity: Mapping[str, Any], device: Device = "cpu"
         raise CorruptData(f"the manifest's encoder is damaged ({error}); rebuild the index") from error
 
 
+def opened_encoder(given: AnyEncoder, built: Mapping[str, Any] | None = None, device: Device = "cpu") -> Encoder:
+    """What was given as an encoder, opened: a name is that of the encoder of an index, of which the manifest says `built`, if it does.
+
+    Raises: as `load_encoder`; InvalidRequest for what is no encoder.
+    """
+    return moved_encoder(given, built or {}, device) if isinstance(given, str) else adopted(given)
+
+
 def reopen_encoder(identity: Mapping[str, Any], precision: Precision = "auto", device: Device = "cpu") -> Encoder:
     """The encoder that an index was built with, from the identity in its manifest; on the CPU by default, since
     single queries gain nothing from a GPU.
 
-    Raises: as `load_encoder`; EncoderMismatch, later, if weights are needed and differ from those of the index.
+    Raises: as `load_encoder`; InvalidRequest for one of a user's own; EncoderMismatch, later, if weights are needed and differ from those
+    of the index.
     """
+    if what := must_be_given(identity):
+        raise InvalidRequest(what)
     if identity.get("layout") == "vectors":
         return load_encoder(identity["name"])
     if identity.get("layout") != "ensemble":
@@ -119,11 +131,13 @@ def reopen_encoder(identity: Mapping[str, Any], precision: Precision = "auto", d
 __all__ = [
     "CATALOGUE",
     "CODES",
+    "OWN",
     "SAMPLE",
     "CrossEncoder",
     "EncoderRequest",
     "EncoderSpec",
     "Receipt",
+    "adopted",
     "check_golden",
     "check_int8",
     "compared",
@@ -137,9 +151,11 @@ __all__ = [
     "load_encoder",
     "members_of",
     "moved_encoder",
+    "must_be_given",
     "open_cross_encoder",
     "open_encoder",
     "open_sentence_encoder",
+    "opened_encoder",
     "packing_of",
     "pieces",
     "quantise",

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 from ..choices import SideName
-from ..errors import EncoderMismatch, InvalidRequest
+from ..errors import EncoderMismatch, InvalidRequest, NotFound, Unavailable, UnknownName
 from ..once import once
 from ..protocols import Encoder
 from ..types import Query, Vectors
-from . import check_golden, late, reopen_encoder
+from . import OWN, check_golden, late, must_be_given, reopen_encoder
 from .remembered import RememberingEncoder
 from .stored import StoredVectors
 from .text_encoder import TextEncoder
@@ -36,18 +36,54 @@ class QueryEncoder:
         self._checked_sides: set[SideName] = set()
         self.encoded, self.seconds = 0, 0.0
         """How many queries were encoded because the cache did not have them, for those who remember, and how long that took."""
-        self._checking = Lock()
+        self._lacks: dict[SideName, str] = {}
+        self._checking = RLock()
 
     def fits(self, built: Mapping[str, Any] | None) -> bool:
         """Whether it encodes the queries of another generation, of which the manifest says this, as well."""
         return _deciding(built) == _deciding(self._built)
 
+    def lack(self, side: SideName, id: str = "") -> str:
+        """Why nothing here encodes a text, or a paper in place of one, as the index's papers were, for people; "" if something does.
+
+        `id` is the query's own, if it has one: by that, vectors made elsewhere have its vector or not. Where somebody named such vectors
+        for the queries, one that is missing is left to be an error. Raises as `encode` for an encoder that is here, and is another.
+        """
+        built = self._built or {}
+        if self._given is None and (what := must_be_given(built)):
+            return what
+        if isinstance(self._given, StoredVectors) or (self._given is None and built.get("layout") == "vectors"):
+            is_known = bool(id) and (self._given is not None or self._has(id))
+            return "" if is_known else "the vectors of this index were made elsewhere, and nothing here encodes a query"
+        with self._checking:
+            if side not in self._lacks:
+                self._lacks[side] = self._unavailable(side)
+        return self._lacks[side]
+
+    def _has(self, id: str) -> bool:
+        """Whether vectors made elsewhere have one of this id."""
+        try:
+            return isinstance(self.encoder, StoredVectors) and id in self.encoder.rows
+        except (InvalidRequest, NotFound):  # their file is gone, or is another
+            return False
+
+    def _unavailable(self, side: SideName) -> str:
+        """Why one side of the encoder cannot be opened here; "" if it can."""
+        try:
+            self._check({side})
+            self.encoder.dim  # noqa: B018 - it takes the encoder's files
+        except (NotFound, Unavailable, UnknownName) as error:
+            if self._given is not None:
+                raise
+            return f"the encoder of this index is not available here: {error}"
+        return ""
+
     @property
-    def reads_texts(self) -> bool:
-        """Whether it can encode a text; vectors made elsewhere are only looked up, by ids."""
-        if self._given is not None:
-            return not isinstance(self._given, StoredVectors)
-        return (self._built or {}).get("layout") != "vectors"
+    def symmetric(self) -> bool:
+        """Whether a paper as query has its vector of the corpus; known without the encoder where it is not named by a model."""
+        if self._given is None and (self._built or {}).get("layout") in (OWN, "vectors"):
+            return True
+        return self.encoder.symmetric
 
     @once
     def encoder(self) -> Encoder:
@@ -104,7 +140,7 @@ class QueryEncoder:
 
     def _check(self, sides: Set[SideName]) -> None:
         """See, once for each side, whether the encoder still gives what it gave when the index was built."""
-        if self._golden is None or sides <= self._checked_sides:
+        if self._golden is None or sides <= self._checked_sides or isinstance(self.encoder, StoredVectors):
             return
         with self._checking:
             for side in sides - self._checked_sides:

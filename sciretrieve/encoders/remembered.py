@@ -21,6 +21,7 @@ from ..protocols import Encoder
 from ..types import Paper, Query, Vectors
 from . import encoder_cache
 from .late import encode_packed
+from .own import OWN
 from .sentences import encode_sentences, pieces
 from .text_encoder import TextEncoder
 
@@ -82,7 +83,8 @@ class RememberingEncoder:
         return [np.frombuffer(data, np.float32).reshape(-1, encoder.dim) for data in self._remembered(parts, keys, encode)]
 
     def _look_up_or_encode(self, items: Sequence[Item], keys: Sequence[bytes], encode: Callable[[Sequence[Item]], Vectors]) -> Vectors:
-        if self._encoder.identity()["layout"] == "vectors":  # these are looked up by id, and are in a file already
+        # vectors made elsewhere are looked up already; and the name of a user's own encoder may be that of another in another index
+        if self._encoder.identity()["layout"] in ("vectors", OWN):
             return encode(items)
         parts = self._remembered(items, keys, lambda new_items: [row.tobytes() for row in encode(new_items)])
         return np.frombuffer(b"".join(parts), np.float32).reshape(len(items), self._encoder.dim).copy()

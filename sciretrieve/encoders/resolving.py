@@ -39,7 +39,8 @@ def resolve(request: EncoderRequest) -> EncoderSpec:
 
     Raises:
         UnknownName: nothing has that name.
-        InvalidRequest: a folder holds no model, or the encoder has no such adapter.
+        NotFound: there is no such folder, or no model in it.
+        InvalidRequest: a folder holds something else, or the encoder has no such adapter.
         Unavailable: the hub cannot be reached.
     """
     if ensemble := members_of(request.encoder):

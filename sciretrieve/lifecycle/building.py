@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from ..choices import Metric, Precision
-from ..encoders import check_int8, has_tokens, in_int8, late, late_by_default, load_encoder, packing_of
+from ..encoders import adopted, check_int8, has_tokens, in_int8, late, late_by_default, load_encoder, must_be_given, packing_of
 from ..errors import CorruptData, IndexExists, InvalidRequest, SciretrieveError
 from ..files.streams import checked_text
 from ..files.writing import LOCK, listed, remove, remove_lock, write_lock
@@ -91,7 +91,7 @@ def build(
         work = Build(opened_corpus, directory, changed(settings, changes), strict, listener, workers)
         with write_lock(directory):
             work.run(resume, overwrite)
-        return Index(directory)
+        return Index(directory, encoder=work.own)
 
 
 def check_place(directory: Path) -> None:
@@ -118,18 +118,23 @@ class BuildComponents:
     def of(cls, settings: BuildSettings) -> BuildComponents:
         """Open it. Raises as `load_encoder`; InvalidRequest if FAISS has no index of that type."""
         analyzer = Analyzer() if settings.lexical else None
-        if not settings.encoder:
+        given = settings.encoder
+        if given is None or given == "":
             return cls(None, None, analyzer)
-        encoder: Encoder = load_encoder(
-            settings.encoder,
-            adapter=settings.adapter,
-            query_adapter=settings.query_adapter,
-            bare_titles=settings.bare_titles,
-            pooling=settings.pooling,
-            template=settings.template,
-            query_template=settings.query_template,
-            precision=plain_precision(settings),
-            device=settings.device,
+        encoder = (
+            load_encoder(
+                given,
+                adapter=settings.adapter,
+                query_adapter=settings.query_adapter,
+                bare_titles=settings.bare_titles,
+                pooling=settings.pooling,
+                template=settings.template,
+                query_template=settings.query_template,
+                precision=plain_precision(settings),
+                device=settings.device,
+            )
+            if isinstance(given, str)
+            else adopted(given)
         )
         if settings.precision == "int8":
             check_int8(encoder)
@@ -160,7 +165,13 @@ def plain_precision(settings: BuildSettings) -> Precision:
 
 
 class Build:
-    """One build: what its steps share."""
+    """One build: what its steps share.
+
+    Attributes:
+        own: the encoder, if it has no name by which the index could open it.
+    """
+
+    own: Encoder | None = None
 
     def __init__(
         self, corpus: Corpus, directory: Path, settings: BuildSettings, strict: bool, progress: Progress, workers: Workers | None
@@ -169,12 +180,18 @@ class Build:
         self.strict, self.progress, self.workers = strict, progress, workers
         components = BuildComponents.of(settings)
         self.encoder, self.metric, self.analyzer = components.encoder, components.metric, components.analyzer
+        identity = self.encoder.identity() | {"precision": self.encoder.precision} if self.encoder else None
+        if workers is not None and (what := must_be_given(identity)):
+            raise InvalidRequest(f"other processes cannot fill shards: {what}; leave out `workers`")
+        if self.encoder is not None and not isinstance(settings.encoder, str):
+            self.own = None if isinstance(settings.encoder, Mapping) else self.encoder
+            settings = replace(settings, encoder=self.encoder.name)  # which stands for it where settings are written
         self.plan = plain_json(
             {
                 "command": "index",
                 "format": FORMAT,
                 "settings": asdict(settings),
-                "encoder": self.encoder.identity() | {"precision": self.encoder.precision} if self.encoder else None,
+                "encoder": identity,
                 "analyzer": self.analyzer.spec if self.analyzer else None,
             }
         )

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..choices import METRICS, Metric, check_choice
 from ..encoders import late as with_tokens
-from ..encoders import packing_of
+from ..encoders import opened_encoder, packing_of
 from ..encoders.query_encoder import QueryEncoder
 from ..errors import InvalidRequest
 from ..files.writing import write_lock
@@ -20,7 +20,7 @@ from ..matching.late import write_packing
 from ..matching.lexical import FIELDS_FILE, Analyzer, Bm25Parameters
 from ..options import check_recall
 from ..progress import Silent, shown
-from ..protocols import Encoder, Progress
+from ..protocols import AnyEncoder, Progress
 from ..query.snapshot import Snapshot
 from ..storage.commits import Change, IndexSettings, commit, next_generation
 from ..storage.manifest import (
@@ -45,7 +45,7 @@ def reindex(
     memory: int | None = None,
     recall: float | None = None,
     late: bool | None = None,
-    encoder: Encoder | None = None,
+    encoder: AnyEncoder | None = None,
     progress: Progress | bool = True,
 ) -> Manifest:
     """Rebuild what spans an index's shards with other settings, as a new generation; and give an index of an earlier version the
@@ -120,7 +120,7 @@ def reindex(
         return new
 
 
-def _with_tokens(directory: Path, old: Manifest, given: Encoder | None, progress: Progress) -> Manifest:
+def _with_tokens(directory: Path, old: Manifest, given: AnyEncoder | None, progress: Progress) -> Manifest:
     """The manifest of an index with token vectors: its papers are encoded again, into new shards."""
     built = old.encoder
     if built is None or old.lexical is None:
@@ -128,7 +128,7 @@ def _with_tokens(directory: Path, old: Manifest, given: Encoder | None, progress
     if built.get("precision") == "int8":
         raise InvalidRequest(f"the papers of {directory} were encoded in int8; build it anew, with `late` and another `precision`")
     with Snapshot(directory) as snapshot:
-        queries = QueryEncoder(directory, built, snapshot.golden, given)
+        queries = QueryEncoder(directory, built, snapshot.golden, None if given is None else opened_encoder(given, built))
         encoder = with_tokens(queries.checked("paper"))
     encoder.expect(sum(facts.papers for facts in old.shards))
     plan = {

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..choices import Device, Filter
-from ..encoders import late, reopen_encoder
+from ..encoders import late, opened_encoder, reopen_encoder
 from ..encoders.query_encoder import QueryEncoder
 from ..errors import BadPaper, CorruptData, InvalidRequest, NotFound, SciretrieveError
 from ..files.schema import integers
@@ -25,7 +25,7 @@ from ..matching.sharding import by_shard
 from ..once import once
 from ..papers.corpora import ColumnMap, Corpus, Sources, open_corpus
 from ..progress import shown
-from ..protocols import Encoder, Progress
+from ..protocols import AnyEncoder, Encoder, Progress
 from ..query.narrowing.filters import comparisons, parse, value_of
 from ..query.snapshot import Snapshot, as_ids
 from ..storage.commits import Change, IndexSettings, commit, next_generation, publish, with_deleted
@@ -95,7 +95,7 @@ def add(
     index: str | Path,
     *,
     columns: ColumnMap | None = None,
-    encoder: Encoder | None = None,
+    encoder: AnyEncoder | None = None,
     device: Device = "auto",
     strict: bool = False,
     resume: bool = True,
@@ -107,7 +107,8 @@ def add(
         corpus: as in `build`.
         index: the index's directory.
         columns: which columns of the corpus are which; by default recognised by name.
-        encoder: an encoder of papers, if the index's own encoder cannot be found; `vectors:FILE` for vectors made elsewhere.
+        encoder: what encodes papers, if the index's own encoder cannot be found: one of your own, which filled the index; a name; the
+            vectors of the corpus's papers, {id: vector}, or `vectors:FILE`.
         device: where it runs: "cpu", "cuda", or "auto".
         strict: stop at the first bad row, instead of listing it in rejected.jsonl.
         resume: go on with an interrupted run; False drops it.
@@ -126,7 +127,7 @@ def sync(
     index: str | Path,
     *,
     columns: ColumnMap | None = None,
-    encoder: Encoder | None = None,
+    encoder: AnyEncoder | None = None,
     device: Device = "auto",
     strict: bool = False,
     resume: bool = True,
@@ -312,7 +313,7 @@ def _update(
     corpus: Sources | Corpus,
     index: str | Path,
     columns: ColumnMap | None,
-    encoder: Encoder | None,
+    encoder: AnyEncoder | None,
     device: Device,
     strict: bool,
     resume: bool,
@@ -345,7 +346,7 @@ class _Update:
         command: Literal["add", "sync"],
         corpus: Corpus,
         snapshot: Snapshot,
-        given: Encoder | None,
+        given: AnyEncoder | None,
         device: Device,
         progress: Progress,
         allow_deletions: Allowing,
@@ -356,12 +357,12 @@ class _Update:
         self.analyzer = snapshot.analyzer if self.old.lexical is not None else None
         self.allow_deletions = allow_deletions
 
-    def _encoder(self, given: Encoder | None, device: Device) -> Encoder | None:
+    def _encoder(self, given: AnyEncoder | None, device: Device) -> Encoder | None:
         built = self.old.encoder
         if built is None:
             return None
         if given is not None:
-            encoder = QueryEncoder(self.directory, built, None, given).encoder
+            encoder = QueryEncoder(self.directory, built, None, opened_encoder(given, built, device)).encoder
         else:
             encoder = reopen_encoder(built, "fp32" if built.get("precision") == "fp32" else "auto", device)
         return late(encoder) if self.old.late else encoder

@@ -17,14 +17,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..choices import DEFAULT_ENCODER, SideName
-from ..encoders import load_encoder
+from ..encoders import opened_encoder
 from ..encoders.ahead import make_ahead
 from ..errors import IndexExists, InvalidRequest, SciretrieveError
 from ..files.schema import texts_of
 from ..files.writing import read_json, remove_lock, replaced, sync_file, write_json, write_lines, write_lock, write_vectors
 from ..papers.corpora import ColumnMap, Corpus, Rejected, Rejections, Sources, open_corpus, read_queries
 from ..progress import shown
-from ..protocols import Counted, Encoder, Progress
+from ..protocols import AnyEncoder, Counted, Encoder, Progress
 from ..types import Paper, Query, Vectors
 
 Like = Literal["scidocs", "scirepeval"]
@@ -39,7 +39,7 @@ def encode(
     source: Sources | Corpus,
     target: str | Path,
     *,
-    encoder: Encoder | str = DEFAULT_ENCODER,
+    encoder: AnyEncoder = DEFAULT_ENCODER,
     side: SideName = "paper",
     like: Like = "scidocs",
     columns: ColumnMap | None = None,
@@ -54,7 +54,7 @@ def encode(
         source: a corpus, as in `build`; or for `side="query"` a file of queries, or a corpus whose papers are queries.
         target: `.jsonl` (one line each, id and embedding), `.npy` (with a `.ids.txt` beside it) or `.parquet` (the
             columns id and embedding). Vectors are float32.
-        encoder: an encoder, or its name; see `encoders.load_encoder`.
+        encoder: a name, see `encoders.load_encoder`; an encoder that is loaded, or one of your own.
         side: which side of the encoder reads them; "paper_as_query" for a corpus whose papers are queries.
         like: the form of JSON Lines: `paper_id` as SciDocs, or `doc_id` as SciRepEval.
         columns: which columns of a corpus are which; by default recognised by name.
@@ -75,7 +75,7 @@ def encode(
         raise InvalidRequest(f"there is no directory {path.parent} to write {path.name} to")
     if path.exists() and not overwrite:
         raise IndexExists(str(path), "is there already")
-    model = load_encoder(encoder) if isinstance(encoder, str) else encoder
+    model = opened_encoder(encoder, device="auto")
     rejections = Rejections(path.with_name(path.name + ".rejected.jsonl"), strict)
     items, fingerprint, total, name = _items(source, side, columns, rejections)
     work_folder = path.with_name(path.name + ".partial")

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..choices import Mode
 from ..runs import WEAK, Ranking
-from ..types import NO_MATCH, Match, Query, Rows, Scores, TotalIs, Vectors
+from ..types import NO_MATCH, Half, Match, Query, Rows, Scores, TotalIs, Vectors
 from . import topk
 from .dense import VectorShard
 from .dense import vectors as dense
@@ -54,6 +54,7 @@ class Probe:
         named: the papers that the query names, which come first.
         fields: for each term that may be a name, the words in fields that it stands for, see `matching.lexical.name_terms`.
         without_terms: whether papers without any of its terms may answer, since its demands have no terms (C++, child*).
+        lacks: the half of a hybrid search that has no part in its answer, see `runs.Ranking`.
         total, total_is: how many papers meet what it demands, see `runs.Ranking`.
     """
 
@@ -68,6 +69,7 @@ class Probe:
     named: Match = NO_MATCH
     fields: FieldTerms = field(default_factory=dict)
     without_terms: bool = False
+    lacks: Half | None = None
     total: int = 0
     total_is: TotalIs = "passes filters"
 
@@ -236,6 +238,7 @@ class Searcher:
             ordered_parts,
             corrections={correction.word: correction.meant for correction in probe.corrections},
             listing=probe.listing,
+            lacks=probe.lacks,
         )
 
 

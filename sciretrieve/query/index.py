@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from numbers import Integral
@@ -10,21 +11,21 @@ from typing import Unpack
 
 import numpy as np
 
-from ..choices import MODES, Filter, FusionMethod, Metric, Mode, SimilarBy, check_choice
-from ..encoders import moved_encoder, packing_of
+from ..choices import MODES, Filter, FusionMethod, Metric, Mode, SideName, SimilarBy, check_choice
+from ..encoders import opened_encoder, packing_of
 from ..encoders.query_encoder import QueryEncoder
 from ..encoders.remembered import RememberingEncoder
-from ..errors import InvalidRequest
+from ..errors import InvalidRequest, WordsAlone
 from ..matching.dense import full_corpus
 from ..matching.dense.exact import RowScores
 from ..matching.dense.vectors import vectors_at
 from ..matching.effort import EXACT, Effort, knob
 from ..matching.fusion import Fusion
 from ..matching.late import QueryTokens, match
-from ..matching.search import Probe
+from ..matching.search import Probe, Searcher
 from ..once import once
 from ..options import SearchKeywords, SearchOptions, changed
-from ..protocols import Encoder
+from ..protocols import AnyEncoder, Encoder
 from ..runs import Ranking, Run
 from ..storage.manifest import read_manifest
 from ..types import Match, Query, Rows, Scores, Vectors
@@ -51,7 +52,7 @@ class Index(Snapshot):
         self,
         path: str | Path,
         *,
-        encoder: Encoder | str | None = None,
+        encoder: AnyEncoder | None = None,
         generation: int | None = None,
         query_encoder: QueryEncoder | None = None,
     ) -> None:
@@ -59,8 +60,9 @@ class Index(Snapshot):
 
         Args:
             path: the index's directory.
-            encoder: an encoder of queries, or its name, if the index's own encoder cannot be found: its folder has moved, or the queries'
-                vectors were made elsewhere.
+            encoder: what encodes queries, if the index's own encoder cannot be found: the encoder of your own that filled it, see
+                `sciretrieve.protocols.OwnEncoder`; a name, where its folder has moved; or the queries' vectors, {id: vector} or
+                `vectors:FILE`. Without it such an index is searched by BM25, and says so.
             generation: the generation to open, of those that `sciretrieve info log` shows; by default the current one.
             query_encoder: what encodes queries, of another snapshot of the same index.
 
@@ -69,11 +71,9 @@ class Index(Snapshot):
             CorruptData: it is damaged or of another format version.
             UnknownName, InvalidRequest: the encoder is none.
         """
-        super().__init__(path, generation, None if isinstance(encoder, str) else encoder)
-        if isinstance(encoder, str):
-            self._given = moved_encoder(encoder, self.manifest.encoder or {})
-        if self._given is not None and not hasattr(self._given, "encode_queries"):
-            raise InvalidRequest(f"`encoder` is a name or what `sciretrieve.load_encoder(name)` gives, not {encoder!r}")
+        super().__init__(path, generation)
+        if encoder is not None:
+            self._given = opened_encoder(encoder, self.manifest.encoder)
         if query_encoder is not None and query_encoder.fits(self.manifest.encoder):
             vars(self)["query_encoder"] = query_encoder
 
@@ -118,7 +118,7 @@ class Index(Snapshot):
 
         Args:
             query: a text, a `Query`, or several of either. Texts are numbered from "1", and may have operators as people
-                type them, see `sciretrieve.query.narrowing.operators`; a `Query` is taken as it is.
+                type them, see `sciretrieve.query.narrowing.operators`; a `Query` is taken as it is, and may be a vector.
             k: how many papers are wanted for each query.
             options: how to search.
             like: papers of this index, by id, that answer the query, which is moved towards them by Rocchio's formula (see
@@ -134,9 +134,13 @@ class Index(Snapshot):
         """
         chosen = changed(options, changes)
         queries, fusion = _listed(query), self.fusion(chosen.fusion, chosen.alpha)
-        mode = self.reader.mode(self._checked(k, chosen.mode), queries, vectors)
+        mode = self._checked(k, chosen.mode)
+        modes = self.reader.modes(mode, queries, vectors)
         probes = self.probes(queries, mode, chosen.filters, vectors, chosen.late, like=like, unlike=unlike)
-        return self._answered(probes, k, mode, fusion, chosen)
+        self._warn(probes, "query")
+        if chosen.reranker is not None and not all(probe.query.words.strip() for probe in probes):
+            raise InvalidRequest("a reranker reads the query, and a vector alone has no text; give it one, or leave out the reranker")
+        return self._answered(probes, k, modes, fusion, chosen)
 
     def similar(
         self,
@@ -175,7 +179,9 @@ class Index(Snapshot):
             probe = Probe(Query(" ".join(self.ids(self.named_rows(ids)))), passing, total=len(passing))
         else:
             probe = self.likeness(ids, text=text, negatives=negatives, mode=mode, filter=chosen.filters)
-        return self._answered([probe], k, mode, fusion, chosen, linked)
+            self._warn([probe], "paper_as_query")
+            mode = "bm25" if probe.lacks else mode
+        return self._answered([probe], k, [mode], fusion, chosen, linked)
 
     def matching(self, query: str = "", filter: Filter = None) -> Rows:
         """The rows of the papers that meet all that a typed query and a filter demand, ascending. Nothing is encoded.
@@ -251,9 +257,16 @@ class Index(Snapshot):
         return full_corpus.top(vectors, self.live_vectors(self.vectors), k, metric, device)
 
     def _answered(
-        self, probes: Sequence[Probe], k: int, mode: Mode, fusion: Fusion, options: SearchOptions, linked: LinkedPapers | None = None
+        self,
+        probes: Sequence[Probe],
+        k: int,
+        modes: Sequence[Mode],
+        fusion: Fusion,
+        options: SearchOptions,
+        linked: LinkedPapers | None = None,
     ) -> Run:
-        """Search deep enough for k papers, then rerank, group and diversify as the options say."""
+        """Search deep enough for k papers, each query in its mode, then rerank, group and diversify as the options say."""
+        mode = modes[0] if len(set(modes)) == 1 else self.modes[0]
         if options.diversify and not self.vectors:
             raise InvalidRequest(f"{self.path} has no vectors to tell papers' likeness by; leave out `diversify`")
         works = DIVERSE * k if options.diversify else k
@@ -264,7 +277,7 @@ class Index(Snapshot):
         while True:
             searched = max(depth, options.rerank_depth) if options.reranker else depth
             if linked is None:
-                run = Run(tuple(searcher.search(probes, searched, mode, fusion)), mode, self)
+                run = Run(_searched(searcher, probes, searched, modes, fusion), mode, self)
             elif linked.alone:
                 run = Run((linked.ranking(probes[0].query, searched),), "citations", self)
             else:
@@ -284,6 +297,12 @@ class Index(Snapshot):
         if options.diversify:
             run = replace(run, rankings=tuple(diverse(ranking, vectors_at(self.vectors, ranking.rows), k) for ranking in run))
         return run
+
+    def _warn(self, probes: Sequence[Probe], side: SideName) -> None:
+        """Warn that words alone answer, if that is so."""
+        if any(probe.lacks == "meaning" for probe in probes):
+            why = self.query_encoder.lack(side)
+            warnings.warn(f"{self.path} is searched by words alone: {why}", WordsAlone, stacklevel=3)
 
     def leading(self, ranking: Ranking, probe: Probe, k: int) -> Ranking:
         """The first k papers of a probe's ranking in which the papers that the query names, if they may answer, are put first."""
@@ -362,6 +381,15 @@ class Index(Snapshot):
         if self.bm25 is None:
             return {}
         return {correction.word: correction.meant for correction in self.probes([query], self.modes[0], None)[0].corrections}
+
+
+def _searched(searcher: Searcher, probes: Sequence[Probe], k: int, modes: Sequence[Mode], fusion: Fusion) -> tuple[Ranking, ...]:
+    """The rankings of probes, each in its mode."""
+    rankings: dict[int, Ranking] = {}
+    for mode in dict.fromkeys(modes):
+        places = [place for place, other in enumerate(modes) if other == mode]
+        rankings |= zip(places, searcher.search([probes[place] for place in places], k, mode, fusion), strict=True)
+    return tuple(rankings[place] for place in range(len(probes)))
 
 
 def _listed(query: str | Query | Sequence[str | Query]) -> list[str | Query]:

@@ -58,14 +58,17 @@ class Snapshot:
         shards: its shards, in order.
     """
 
-    def __init__(self, path: str | Path, generation: int | None = None, given: Encoder | None = None) -> None:
-        """Open the current generation of the index in the directory `path`, or another one. `given` encodes queries, see `Index`.
+    _given: Encoder | None = None
+    """What encodes queries in place of the index's own encoder, see `Index`."""
+
+    def __init__(self, path: str | Path, generation: int | None = None) -> None:
+        """Open the current generation of the index in the directory `path`, or another one.
 
         Raises:
             NotFound: there is no index, or it is not finished, or it has no such generation.
             CorruptData: it is damaged or of another format version.
         """
-        self.path, self._given = Path(path), given
+        self.path = Path(path)
         self.manifest, held = _open(self.path, generation)
         self._release = weakref.finalize(self, os.close, held)
         self._verified = Verified(self.path)

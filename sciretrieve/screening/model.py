@@ -50,8 +50,10 @@ class Model:
         if index.vectors:
             length = MEANING**0.5 if index.bm25 is not None else 1.0
             self._parts.append(length * _unit(vectors_at(index.vectors, rows)))
-            if query:
-                examples.append(length * _unit(index.encode([Query("1", query)])))
+            if query and not index.query_encoder.lack("query"):
+                examples.append(length * _unit(index.encode([Query("", query)])))
+            elif query and index.bm25 is not None:  # an example by its words alone
+                examples.append(np.zeros((1, index.vectors[0].dim), np.float32))
         if index.bm25 is not None:
             matrix = term_matrix(index.bm25, rows)
             self._parts.append(matrix.weights)

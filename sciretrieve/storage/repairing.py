@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..encoders import check_golden, golden_vectors, late, packing_of, read_golden, reopen_encoder
+from ..encoders import check_golden, golden_vectors, late, opened_encoder, packing_of, read_golden, reopen_encoder
 from ..encoders.query_encoder import QueryEncoder
 from ..errors import CorruptData, NotFound
 from ..files.schema import concat
@@ -25,7 +25,7 @@ from ..matching.late import Packing, read_packing
 from ..matching.lexical import Analyzer
 from ..once import once
 from ..progress import shown
-from ..protocols import Encoder, Progress
+from ..protocols import AnyEncoder, Encoder, Progress
 from .commits import Change, IndexSettings, commit, next_generation, with_deleted
 from .manifest import (
     FORMAT,
@@ -52,7 +52,7 @@ LOST = ("papers.parquet", "deleted-")
 """Beginnings of the names of files that cannot be made anew."""
 
 
-def repair(index: str | Path, *, encoder: Encoder | None = None, progress: Progress | bool = True) -> Verification:
+def repair(index: str | Path, *, encoder: AnyEncoder | None = None, progress: Progress | bool = True) -> Verification:
     """Verify an index, make anew what can be, as a new generation, and verify it again. Returns what the second time told.
 
     Older generations are removed if anything was damaged.
@@ -165,7 +165,7 @@ def made_anew(
 class _Repair:
     """One repair: what its steps share."""
 
-    def __init__(self, directory: Path, old: Manifest, damaged: Set[str], given: Encoder | None, progress: Progress) -> None:
+    def __init__(self, directory: Path, old: Manifest, damaged: Set[str], given: AnyEncoder | None, progress: Progress) -> None:
         self.directory, self.old, self.damaged, self.given, self.progress = directory, old, damaged, given, progress
         self.generation = next_generation(directory)
 
@@ -224,7 +224,7 @@ class _Repair:
         assert self.old.encoder is not None
         built, given = self.old.encoder, self.given
         if given is not None:
-            encoder = QueryEncoder(self.directory, built, None, given).encoder
+            encoder = QueryEncoder(self.directory, built, None, opened_encoder(given, built, "auto")).encoder
         else:
             encoder = reopen_encoder(built, "fp32" if built.get("precision") == "fp32" else "auto", "auto")
         golden = built.get("golden")

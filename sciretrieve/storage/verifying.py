@@ -16,7 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from ..choices import SIDES
-from ..encoders import check_golden, read_golden, reopen_encoder
+from ..encoders import check_golden, must_be_given, opened_encoder, read_golden, reopen_encoder
+from ..encoders.query_encoder import QueryEncoder
 from ..errors import CorruptData, InvalidRequest, NotFound, Unavailable
 from ..files.schema import booleans
 from ..files.verified import Verified
@@ -30,7 +31,7 @@ from ..matching.lexical.fields import EVERY_FIELD
 from ..matching.scope import Scope
 from ..papers.corpora.seen import SeenIds
 from ..progress import shown
-from ..protocols import Encoder, Progress
+from ..protocols import AnyEncoder, Progress
 from .manifest import GENERATIONS, MANIFEST, SHARDS, Manifest, generation_file, generations, read_manifest
 from .shards import Shard
 
@@ -70,7 +71,7 @@ class Verification:
     unchecked: str = ""
 
 
-def verify(index: str | Path, *, encoder: Encoder | None = None, progress: Progress | bool = True) -> Verification:
+def verify(index: str | Path, *, encoder: AnyEncoder | None = None, progress: Progress | bool = True) -> Verification:
     """Check all of an index.
 
     That is: the checksum of every file of every generation; in the current one, that ids are unique, vectors are finite, and of
@@ -79,7 +80,7 @@ def verify(index: str | Path, *, encoder: Encoder | None = None, progress: Progr
 
     Args:
         index: the index's directory.
-        encoder: the encoder, where the one that filled the index is not to be found again by itself.
+        encoder: the encoder or its name, where the one that filled the index is not to be found again by itself.
         progress: what is told how far it is; by default a bar where a person looks, False for none.
 
     Raises:
@@ -251,7 +252,7 @@ def _statistics_faults(directory: Path, manifest: Manifest, parts: list[tuple[Po
             yield _said(directory, name, error)
 
 
-def _encoder_faults(directory: Path, manifest: Manifest, given: Encoder | None, damaged: set[str]) -> tuple[list[Fault], str]:
+def _encoder_faults(directory: Path, manifest: Manifest, given: AnyEncoder | None, damaged: set[str]) -> tuple[list[Fault], str]:
     """Whether the encoder gives on every side what it gave; and what could not be checked."""
     built = manifest.encoder
     golden = (built or {}).get("golden")
@@ -259,7 +260,12 @@ def _encoder_faults(directory: Path, manifest: Manifest, given: Encoder | None, 
         return [], ""
     try:
         vectors = read_golden(directory / golden["file"], int(built["dim"]))
-        encoder = given or reopen_encoder(built, "fp32" if built.get("precision") == "fp32" else "auto")
+        if given is not None:
+            encoder = QueryEncoder(directory, built, None, opened_encoder(given, built)).encoder
+        elif what := must_be_given(built):
+            return [], f"its vectors were not compared with those in the index: {what}"
+        else:
+            encoder = reopen_encoder(built, "fp32" if built.get("precision") == "fp32" else "auto")
         for side in SIDES:
             check_golden(vectors, encoder, side)
     except CorruptData as error:

@@ -127,6 +127,8 @@ def _values(
     """Each setting's value for each query, (settings, queries), from 0 to 1."""
     parsed_measure = parse_measure(measure)
     evaluator = Evaluator({query.id: qrels[query.id] for query in queries}, [parsed_measure])
+    if why := next((why for query in queries if (why := index.query_encoder.lack(query.side, query.id))), ""):
+        raise InvalidRequest(f"hybrid search cannot be tuned without the queries' vectors: {why}")
     probes = index.probes(queries, "hybrid", None)
     values = np.zeros((len(settings), len(queries)))
     by_bm25: dict[Bm25Parameters, list[int]] = {}

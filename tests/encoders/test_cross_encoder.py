@@ -15,7 +15,7 @@ from sciretrieve.choices import Precision
 from sciretrieve.encoders import CrossEncoder, open_cross_encoder
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.encoders.torch_runtime import TorchRuntime, Weights
-from sciretrieve.errors import CorruptData, InvalidRequest, Unavailable
+from sciretrieve.errors import CorruptData, InvalidRequest, NotFound, Unavailable
 from sciretrieve.types import Paper, Query, Vectors
 from tests.encoders.fake_core import FakeCore
 from tests.toy_weights import DIM, HEADS, LAYERS, VOCABULARY, bert_config, write_bert, write_tokenizer
@@ -163,7 +163,7 @@ def test_what_is_no_cross_encoder_is_none(models: Path) -> None:
         assert open_cross_encoder(name) is None
     with pytest.raises(Unavailable, match="nobody/nothing"):
         open_cross_encoder("nobody/nothing")
-    with pytest.raises(InvalidRequest, match="there is no folder"):
+    with pytest.raises(NotFound, match="there is no folder"):
         open_cross_encoder("./nothing")
 
 

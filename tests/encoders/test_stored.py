@@ -17,7 +17,7 @@ import sciretrieve as sr
 from sciretrieve.choices import Metric
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.stored import StoredVectors
-from sciretrieve.errors import EncoderMismatch, InvalidRequest, NotFound
+from sciretrieve.errors import EncoderMismatch, InvalidRequest, NotFound, WordsAlone
 from sciretrieve.types import Paper, Query, Vectors
 from tests.command_line import sciretrieve
 from tests.made_up import made_up_papers
@@ -141,15 +141,38 @@ def test_typed_texts_are_answered_by_words_alone(tmp_path: Path) -> None:
     papers = [{"id": str(number), "title": title} for number, title in enumerate(["Graphs", "Zebra finches", "Stars"], 1)]
     path = write_lines(tmp_path / "v.jsonl", rows(["1", "2", "3"], np.eye(3, dtype=np.float32)))
     index = sr.build(papers, tmp_path / "index", encoder=f"vectors:{path}")
-    run = index.search("zebra")
+    with pytest.warns(WordsAlone, match="made elsewhere"):
+        run = index.search("zebra")
     assert (run.mode, [hit.id for hit in run.hits]) == ("bm25", ["2"])
     assert index.search(Query("1", "zebra")).mode == "hybrid"
+    with pytest.warns(WordsAlone):
+        mixed = index.search([Query("1", "zebra"), Query("9", "zebra")])
+    assert [ranking.lacks for ranking in mixed] == [None, "meaning"]
     assert index.search("zebra", vectors=np.eye(3, dtype=np.float32)[:1], mode="dense").hits[0].id == "1"
-    with pytest.raises(InvalidRequest, match="nothing here encodes a typed query; name the model that made them by `encoder`"):
+    with pytest.raises(InvalidRequest, match="nothing here encodes a query; give the query as a vector, name what made"):
         index.search("zebra", mode="dense")
     assert "answered by words alone" in sciretrieve("search", "zebra", "-i", index.path, "--explain").stderr
     assert "search with --mode bm25" in sciretrieve("search", "zebra", "-i", index.path, "--mode", "dense").stderr
     assert "by words alone" not in sciretrieve("search", "zebra", "-i", index.path, "--mode", "bm25").stderr
+
+
+def test_a_review_goes_by_the_words_where_nothing_encodes_its_query(tmp_path: Path) -> None:
+    """And not by the vector of the paper whose id is a typed query's number, which stands apart here."""
+    papers = [{"id": str(number), "title": title} for number, title in enumerate(["Zebra finches", "Zebra song", "Graphs", "Stars"], 1)]
+    vectors = np.array([[0, 1], [0.1, 1], [1, 0], [1, 0.1]], np.float32)
+    sessions = []
+    for name in ("1", "one"):  # the first paper's id
+        ids = [name, "2", "3", "4"]
+        path = write_lines(tmp_path / f"{name}.jsonl", rows(ids, vectors))
+        index = sr.build(
+            [{**paper, "id": id} for paper, id in zip(papers, ids, strict=True)], tmp_path / name, encoder=f"vectors:{path}", progress=False
+        )
+        with sr.Screening(index, tmp_path / f"{name}.csv", "stars") as session:
+            with pytest.warns(WordsAlone):
+                session.next(1)
+            session.decide(relevant=["3"])
+            sessions.append([paper.title for paper in session.next(3)])
+    assert sessions[0] == sessions[1]
 
 
 def test_vectors_are_read_once_for_their_identity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ import pytest
 from sciretrieve.encoders import load_encoder, weights
 from sciretrieve.encoders.specs import Part
 from sciretrieve.encoders.weights import files_of, hashes_of, locate, obtain
-from sciretrieve.errors import CorruptData, InvalidRequest, Unavailable
+from sciretrieve.errors import CorruptData, InvalidRequest, NotFound, Unavailable
 from tests.command_line import Result, process, sciretrieve
 from tests.toy_weights import write_adapters, write_bert
 
@@ -195,7 +195,7 @@ def test_the_rename_trap_on_disk(models: Path) -> None:
         _ = load_encoder(str(models / "base"), adapter=str(models / "base")).dim
     with pytest.raises(InvalidRequest, match=r"allenai/specter2 is an adapter, not a model.*use specter2 as `encoder`"):
         load_encoder("allenai/specter2")
-    with pytest.raises(InvalidRequest, match="there is no folder"):
+    with pytest.raises(NotFound, match="there is no folder"):
         load_encoder(str(models / "absent"))
 
 
@@ -203,7 +203,7 @@ def test_alternatives_and_optional_files(tmp_path: Path) -> None:
     part = Part(str(tmp_path), ("a.json", "b.safetensors|b.bin", "c.txt?"))
     (tmp_path / "a.json").write_text("{}")
     assert locate(part) is None
-    with pytest.raises(InvalidRequest, match=r"lacks b\.safetensors or b\.bin"):
+    with pytest.raises(NotFound, match=r"lacks b\.safetensors or b\.bin"):
         obtain(part, "it")
     (tmp_path / "b.bin").write_text("weights")
     assert [file.name for file in files_of(part, obtain(part, "it"))] == ["a.json", "b.bin"]

@@ -358,7 +358,7 @@ def test_an_encoder_may_be_given_by_its_name(index: sr.Index) -> None:
 
 
 def test_what_is_no_encoder_is_refused(index: sr.Index) -> None:
-    with pytest.raises(InvalidRequest, match=r"`encoder` is a name or what `sciretrieve.load_encoder\(name\)` gives, not 3"):
+    with pytest.raises(InvalidRequest, match=r"`encoder` is a name, vectors by id, or an object with .*, and int has no encode_papers"):
         sr.open(index.path, encoder=3)  # type: ignore[arg-type]
 
 

@@ -29,7 +29,7 @@ from ...matching.lexical.bm25 import Weights
 from ...matching.scope import RowRange, Scope
 from ...matching.search import Probe, Searcher
 from ...once import once
-from ...protocols import Encoder
+from ...protocols import AnyEncoder
 from ...query.index import Index
 from ...query.snapshot import Snapshot
 from ...storage.manifest import generation_file
@@ -52,7 +52,7 @@ class DistributedIndex(Index):
         path: str | Path,
         workers: RayWorkers,
         *,
-        encoder: Encoder | str | None = None,
+        encoder: AnyEncoder | None = None,
         generation: int | None = None,
         query_encoder: QueryEncoder | None = None,
     ) -> None:

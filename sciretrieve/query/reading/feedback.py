@@ -13,7 +13,7 @@ from ...files.streams import checked_text
 from ...matching.search import Probe
 from ...types import Paper, Query, Rows
 from ..snapshot import as_ids
-from .reader import Reader
+from .reader import LACKS, Reader
 from .rocchio import moved, moved_terms, rocchio, rocchio_terms
 
 
@@ -31,7 +31,8 @@ def likeness(
     if text:
         title, _, abstract = text.partition(". ")
         outside = [Paper("", title, abstract)]
-    vector = None
+    vector, wanted = None, mode
+    mode = reader.mode_of_papers(mode, len(outside))
     if mode != "bm25":
         positives = np.concatenate([reader.stored_vectors(positive_rows), reader.paper_vectors(outside)])
         vector = rocchio(positives, reader.stored_vectors(negative_rows))
@@ -39,7 +40,8 @@ def likeness(
     terms = rocchio_terms(*([_terms(reader, paper, mode) for paper in group] for group in groups))
     passing = snapshot.narrower.passing(filter)
     scope = passing.without(np.concatenate([positive_rows, negative_rows]))
-    return Probe(Query(" ".join(snapshot.ids(positive_rows)) or "text"), scope, vector, terms, terms, total=len(passing))
+    query, lacks = Query(" ".join(snapshot.ids(positive_rows)) or "text"), LACKS[mode] if mode != wanted else None
+    return Probe(query, scope, vector, terms, terms, lacks=lacks, total=len(passing))
 
 
 def fed_back(reader: Reader, probe: Probe, like: str | Sequence[str], unlike: str | Sequence[str], mode: Mode) -> Probe:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,12 +19,15 @@ from ...matching.lexical.spelling import Correction, Speller
 from ...matching.scope import Scope
 from ...matching.search import Probe
 from ...once import once
-from ...types import NO_MATCH, Match, Paper, Query, Rows, TotalIs, Vectors
+from ...types import NO_MATCH, Half, Match, Paper, Query, Rows, TotalIs, Vectors
 from ..lookup import NAMES
 from ..narrowing import operators
 from ..narrowing.demands import Demand, Words, leaves, wanted
 from ..narrowing.operators import TypedQuery
 from ..snapshot import Snapshot
+
+LACKS: Mapping[Mode, Half] = {"bm25": "meaning", "dense": "words"}
+"""What a search in one mode lacks of a hybrid one."""
 
 
 class Reader:
@@ -33,35 +36,36 @@ class Reader:
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
 
-    def mode(self, mode: Mode, queries: Sequence[str | Query], vectors: Vectors | None) -> Mode:
-        """The mode for these queries: BM25 in place of hybrid if the encoder cannot read typed texts. Raises InvalidRequest for dense
-        search with such texts."""
-        is_typed = any(isinstance(query, str) for query in queries)
-        if mode == "bm25" or vectors is not None or not is_typed or self.snapshot.query_encoder.reads_texts:
+    def modes(self, mode: Mode, queries: Sequence[str | Query], vectors: Vectors | None) -> list[Mode]:
+        """How each of the queries can be searched for where `mode` is wanted: of hybrid, BM25 is left for a text that nothing here encodes,
+        and dense for a vector without a text. Raises InvalidRequest for a query that the mode cannot take."""
+        return [self._mode(mode, query, vectors is not None) for query in queries]
+
+    def mode_of_papers(self, mode: Mode, papers: int) -> Mode:
+        """How papers in place of a query can be searched for where `mode` is wanted: as `modes`; so many of them are not in the index."""
+        if mode == "bm25" or not (why := "" if self._are_stored(papers) else self.snapshot.query_encoder.lack("paper_as_query")):
             return mode
         if mode == "hybrid":
             return "bm25"
-        raise InvalidRequest(
-            f"the vectors of {self.snapshot.path} were made elsewhere, and nothing here encodes a typed query; "
-            "name the model that made them by `encoder`, or search with `mode='bm25'`"
-        )
+        raise InvalidRequest(f"{why}; search with `mode='bm25'`")
 
     def probes(self, queries: Sequence[str | Query], mode: Mode, filter: Filter, vectors: Vectors | None, late: bool | None) -> list[Probe]:
         """Queries made ready: what is typed is taken apart, and all vectors that are not given, (n, dim), are encoded at once.
 
         Raises InvalidRequest as `Index.search`.
         """
-        mode = self.mode(mode, queries, vectors)
+        modes = self.modes(mode, queries, vectors)
         allowed = self.snapshot.narrower.passing(filter)
         typed = [self._typed(str(number), query, allowed) for number, query in enumerate(queries, 1)]
-        if not all(query.words.strip() for query, *_ in typed):
+        if not all(query.words.strip() or query.vector is not None for query, *_ in typed):
             raise InvalidRequest("the query is empty, or only leaves papers out; give some words, a sentence or a title")
-        read_vectors, tokens = self._vectors([query for query, *_ in typed], mode, vectors, late)
+        read_vectors, tokens = self._vectors([query for query, *_ in typed], modes, vectors, late)
         probes = []
-        for (query, demands, match, scope), vector, states in zip(typed, read_vectors, tokens, strict=True):
+        for (query, demands, match, scope), own, vector, states in zip(typed, modes, read_vectors, tokens, strict=True):
             counted, is_what = self._counted(demands, match, scope)
-            probe = self._probe(query, demands, vector, scope, mode)
-            probes.append(replace(probe, tokens=states, named=match, total=len(counted), total_is=is_what))
+            probe = self._probe(query, demands, vector, scope, own)
+            lacks = LACKS[own] if own != mode else None
+            probes.append(replace(probe, tokens=states, named=match, lacks=lacks, total=len(counted), total_is=is_what))
         return probes
 
     def matching(self, text: str, filter: Filter) -> tuple[TypedQuery | None, Scope]:
@@ -87,7 +91,7 @@ class Reader:
 
     def probe(self, query: Query, mode: Mode, vector: Vectors | None, scope: Scope) -> Probe:
         """One query, taken as it is, for which the papers of a scope may answer; its vector, (dim,), is encoded unless it is given."""
-        (read_vector,), (tokens,) = self._vectors([query], mode, None if vector is None else vector[None], None)
+        (read_vector,), (tokens,) = self._vectors([query], [mode], None if vector is None else vector[None], None)
         return replace(self._probe(query, None, read_vector, scope, mode), tokens=tokens)
 
     def corrected(self, probe: Probe, corrections: Sequence[Correction]) -> Probe:
@@ -108,7 +112,7 @@ class Reader:
 
     def stored_vectors(self, rows: Rows) -> Vectors:
         """Vectors, as queries, of papers of the index: the stored ones where the encoder makes no difference, (n, dim)."""
-        if not self.snapshot.query_encoder.encoder.symmetric:
+        if not self._are_stored(0):
             return self.paper_vectors(self.snapshot.papers_at(rows))
         return vectors_at(self.snapshot.vectors, rows)
 
@@ -123,7 +127,7 @@ class Reader:
         words, so the title of its paper is searched for: papers on the same subject follow it."""
         if isinstance(query, Query):
             checked_text(query.words, "query")
-            return query, None, NO_MATCH, allowed
+            return query if query.id else replace(query, id=id), None, NO_MATCH, allowed
         text, snapshot = checked_text(query, "query"), self.snapshot
         if len(match := snapshot.lookup.identified(text)):
             paper = snapshot.papers_at(match.rows[:1])[0]
@@ -141,26 +145,60 @@ class Reader:
         is_joined = any(not isinstance(demand, Demand) for demand in typed.demands)
         return Query(id, typed.words), typed, NO_MATCH if is_joined else snapshot.lookup.meant(typed.words, scope), scope
 
+    def _mode(self, mode: Mode, query: str | Query, has_vector: bool) -> Mode:
+        """See `modes`."""
+        if isinstance(query, Query) and query.vector is not None:
+            has_vector = True
+            if not self.snapshot.vectors:
+                raise InvalidRequest(f"{self.snapshot.path} has no vectors that the query's could be compared with; leave out the vector")
+            if not query.words.strip():
+                if mode == "bm25":
+                    raise InvalidRequest("a query that is a vector alone has no words for `mode='bm25'`; give it a text, too")
+                return "dense"
+        if mode == "bm25" or has_vector:
+            return mode
+        asked = query if isinstance(query, Query) else Query()
+        if (mode == "dense" and asked is query) or not (why := self.snapshot.query_encoder.lack(asked.side, asked.id)):
+            return mode
+        if mode == "hybrid":
+            return "bm25"
+        raise InvalidRequest(f"{why}; give the query as a vector, name what made the vectors by `encoder`, or search with `mode='bm25'`")
+
+    def _are_stored(self, others: int) -> bool:
+        """Whether the vectors of papers in place of a query are those of the index; so many of the papers are not in it."""
+        return not others and self.snapshot.query_encoder.symmetric
+
     def _vectors(
-        self, queries: Sequence[Query], mode: Mode, vectors: Vectors | None, late: bool | None
+        self, queries: Sequence[Query], modes: Sequence[Mode], vectors: Vectors | None, late: bool | None
     ) -> tuple[Sequence[Vectors | None], Sequence[QueryTokens | None]]:
         """The vectors of queries, each (dim,), encoded unless they are given, (n, dim); and for late interaction their token vectors.
 
         Raises InvalidRequest if `late` asks for these where they can have no part.
         """
-        none: list[None] = [None] * len(queries)
+        read: list[Vectors | None] = [None] * len(queries)
+        tokens: list[QueryTokens | None] = [None] * len(queries)
         encoder = self.snapshot.query_encoder
-        if late and mode != "hybrid":
-            raise InvalidRequest(f"late interaction is a part of hybrid search, not of `mode={mode!r}`; leave out one of them")
-        if mode == "bm25":
-            return none, none
-        if vectors is not None:
-            vectors = self._checked_vectors(vectors, len(queries))
-        if mode != "hybrid" or not (self.snapshot.manifest.late is not None if late is None else late):
-            return list(encoder.encode(queries) if vectors is None else vectors), none
-        encoded, tokens = encoder.encode_late(queries)
-        weighed = [None if states is None else self._weighed(query, states) for query, states in zip(queries, tokens, strict=True)]
-        return list(encoded if vectors is None else vectors), weighed
+        if late and "hybrid" not in modes:
+            raise InvalidRequest(f"late interaction is a part of hybrid search, not of `mode={modes[0]!r}`; leave out one of them")
+        if vectors is not None and any(mode != "bm25" for mode in modes):
+            read = list(self._checked_vectors(vectors, len(queries)))
+        elif vectors is None:
+            read = [self._own_vector(number, query) for number, query in enumerate(queries, 1)]
+        takes_tokens = self.snapshot.manifest.late is not None if late is None else late
+        with_tokens = [
+            place
+            for place, (query, mode) in enumerate(zip(queries, modes, strict=True))
+            if mode == "hybrid" and takes_tokens and (query.vector is None or late)
+        ]
+        if with_tokens:
+            encoded, states = encoder.encode_late([queries[place] for place in with_tokens])
+            for place, vector, query_states in zip(with_tokens, encoded, states, strict=True):
+                read[place] = vector if read[place] is None else read[place]
+                tokens[place] = None if query_states is None else self._weighed(queries[place], query_states)
+        if unread := [place for place, vector in enumerate(read) if vector is None and modes[place] != "bm25"]:
+            for place, vector in zip(unread, encoder.encode([queries[place] for place in unread]), strict=True):
+                read[place] = vector
+        return [None if mode == "bm25" else vector for mode, vector in zip(modes, read, strict=True)], tokens
 
     def _weighed(self, query: Query, states: Vectors) -> QueryTokens | None:
         """A query's token vectors, (tokens, dim), each weighed by how rare its word is in the corpus; None if it has only stop words."""
@@ -181,6 +219,17 @@ class Reader:
         if len(wrong := np.flatnonzero(~measurable(checked))):
             raise InvalidRequest(f"the vector of query {wrong[0] + 1} {NOT_MEASURABLE}")
         return checked
+
+    def _own_vector(self, number: int, query: Query) -> Vectors | None:
+        """The vector of the n-th query, if it has one of its own. Raises InvalidRequest for one that does not compare."""
+        if query.vector is None or not self.snapshot.vectors:
+            return None
+        vector = np.asarray(query.vector, np.float32)
+        if len(vector) != (dim := self.snapshot.vectors[0].dim):
+            raise InvalidRequest(f"the vector of query {number} has {len(vector)} numbers, and those of {self.snapshot.path} have {dim}")
+        if not measurable(vector[None])[0]:
+            raise InvalidRequest(f"the vector of query {number} {NOT_MEASURABLE}")
+        return vector
 
     def _probe(self, query: Query, typed: TypedQuery | None, vector: Vectors | None, scope: Scope, mode: Mode) -> Probe:
         """A query with its typed form (or None), its terms, and the corrections of its unknown words."""

@@ -1,0 +1,198 @@
+"""Encoders and vectors that a user hands over from Python: what makes them encoders like all others, and checks what they give."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from numbers import Integral
+from typing import Any, cast
+
+import numpy as np
+
+from ..choices import METRICS, Metric, check_choice
+from ..errors import InvalidRequest
+from ..files.streams import checked_text
+from ..matching.dense.exact import NOT_MEASURABLE, measurable
+from ..once import once
+from ..protocols import Advance, Encoder, OwnEncoder, unheard
+from ..types import Paper, Query, Vectors
+from .stored import StoredVectors, Table, first_unmeasurable
+
+OWN = "own"
+"""The layout of an encoder of a user's own in a manifest."""
+HELD = "vectors in memory"
+"""The name of vectors by id in a manifest."""
+METHODS = ("encode_papers", "encode_queries")
+PAPERS_AT_ONCE = 512
+
+
+class AdoptedEncoder:
+    """An encoder of a user's own, see `protocols.OwnEncoder`, as `protocols.Encoder` has it."""
+
+    precision = "fp32"
+    ran_in = ()
+    window = PAPERS_AT_ONCE
+    symmetric = True
+
+    def __init__(self, own: OwnEncoder) -> None:
+        """Raises InvalidRequest for what has no method to encode; the rest is looked at when it is needed, since it may take a model."""
+        if lacking := [name for name in METHODS if not callable(getattr(own, name, None))]:
+            raise InvalidRequest(
+                f"`encoder` is a name, vectors by id, or an object with `dim`, `identity`, `encode_papers` and `encode_queries`, and "
+                f"{type(own).__name__} has no {' and no '.join(lacking)}"
+            )
+        self._own = own
+
+    @once
+    def name(self) -> str:
+        """Its identity, for people."""
+        identity = getattr(self._own, "identity", None)
+        if not isinstance(identity, str) or not identity.strip() or not checked_text(identity, "encoder's identity").isprintable():
+            raise InvalidRequest(
+                f"the `identity` of {type(self._own).__name__} is to be one line that names the model and its version, not {identity!r}"
+            )
+        return identity
+
+    @once
+    def dim(self) -> int:
+        """The vectors' dimension."""
+        dim = getattr(self._own, "dim", None)
+        if not isinstance(dim, Integral) or isinstance(dim, bool) or dim < 1:
+            raise InvalidRequest(
+                f"the `dim` of {type(self._own).__name__}, how many numbers a vector has, is to be at least 1, not {dim!r}"
+            )
+        return int(dim)
+
+    @property
+    def metric(self) -> Metric:
+        """How its vectors are compared, if it says so; else by their cosine."""
+        metric = getattr(self._own, "metric", "cosine")
+        check_choice("metric", metric, METRICS)
+        return cast(Metric, metric)
+
+    def expect(self, papers: int) -> None:
+        """See `protocols.Encoder`."""
+
+    def identity(self) -> dict[str, Any]:
+        """See `protocols.Encoder`."""
+        return {"name": self.name, "layout": OWN, "identity": self.name, "dim": self.dim}
+
+    def tokenise(self, papers: Sequence[Paper]) -> Sequence[Paper]:
+        """The papers: nothing is done ahead, since a user's own encoder need not expect a second thread."""
+        return papers
+
+    def encode(self, tokens: Sequence[Paper], advance: Advance = unheard) -> Vectors:  # noqa: ARG002 - it tells nothing on the way
+        """The vectors of papers, (n, dim). Raises InvalidRequest for others than it promised, and whatever the encoder raises."""
+        return self._checked("encode_papers", self._own.encode_papers(tokens), len(tokens)) if tokens else self._none
+
+    def truncated(self, tokens: Sequence[Paper]) -> None:
+        """None: it does not say."""
+
+    def size(self, tokens: Sequence[Paper]) -> None:
+        """None: it does not say."""
+
+    def encode_papers(self, papers: Sequence[Paper]) -> Vectors:
+        """As `encode`."""
+        return self.encode(papers)
+
+    def encode_queries(self, queries: Sequence[Query]) -> Vectors:
+        """The vectors of queries, (n, dim); papers in place of queries are encoded as papers. Raises as `encode`."""
+        vectors = np.empty((len(queries), self.dim), np.float32)
+        texts = [place for place, query in enumerate(queries) if query.paper is None]
+        if texts:
+            encoded = self._own.encode_queries([queries[place] for place in texts])
+            vectors[texts] = self._checked("encode_queries", encoded, len(texts))
+        papers = {place: query.paper for place, query in enumerate(queries) if query.paper is not None}
+        vectors[list(papers)] = self.encode(list(papers.values()))
+        return vectors
+
+    @property
+    def _none(self) -> Vectors:
+        return np.empty((0, self.dim), np.float32)
+
+    def _checked(self, method: str, given: Any, count: int) -> Vectors:
+        """What a method gave for so many texts, as (count, dim) float32 that can be compared."""
+        try:
+            with np.errstate(over="ignore"):  # what is too large is named below
+                vectors = np.ascontiguousarray(given, np.float32)
+        except (RuntimeError, TypeError, ValueError) as error:
+            raise InvalidRequest(
+                f"what `{method}` of the encoder {self.name} gave is no array of ({count}, {self.dim}) numbers: "
+                f"{' '.join(str(error).split())}"
+            ) from error
+        if vectors.shape != (count, self.dim):
+            raise InvalidRequest(
+                f"`{method}` of the encoder {self.name} gave an array of shape {vectors.shape}, not ({count}, {self.dim}): how many there "
+                "were, and `dim`"
+            )
+        if len(wrong := np.flatnonzero(~measurable(vectors))):
+            raise InvalidRequest(f"vector {wrong[0] + 1:,} that `{method}` of the encoder {self.name} gave {NOT_MEASURABLE}")
+        return vectors
+
+
+class HeldVectors(StoredVectors):
+    """Vectors by the ids of papers and queries, as a mapping in memory has them."""
+
+    def __init__(self, vectors: Mapping[str, Any]) -> None:
+        """Raises InvalidRequest for no vectors, and for such as cannot be compared with each other."""
+        self._given = vectors
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return HELD
+
+    @property
+    def metric(self) -> Metric:
+        """The usual one."""
+        return "cosine"
+
+    @once
+    def _digests(self) -> dict[str, str]:
+        rows, vectors, _ = self._table
+        digest = hashlib.sha256()
+        for id in sorted(rows):
+            digest.update(f"{len(id)}:{id}".encode("utf-8", "surrogatepass"))
+            digest.update(vectors[rows[id]].tobytes())
+        return {HELD: digest.hexdigest()}
+
+    @once
+    def _table(self) -> Table:
+        if not self._given:
+            raise InvalidRequest("there is no vector among those that were given; they are {id: vector}, one for each paper")
+        dim = np.size(next(iter(self._given.values())))
+        matrix = np.empty((len(self._given), dim), np.float32)
+        for row, (id, values) in enumerate(self._given.items()):
+            if not isinstance(id, str):
+                raise InvalidRequest(f"vectors are given by the ids of papers, which are texts, not by {id!r}")
+            try:
+                with np.errstate(over="ignore"):
+                    vector = np.asarray(values, np.float32)
+            except (RuntimeError, TypeError, ValueError) as error:
+                raise InvalidRequest(f"the vector of {id!r} is no list of numbers") from error
+            if vector.ndim != 1 or not dim or len(vector) != dim:
+                raise InvalidRequest(f"the vector of {id!r} has the shape {vector.shape}, and the first one {dim} numbers")
+            matrix[row] = vector
+        if (bad := first_unmeasurable(matrix)) is not None:
+            raise InvalidRequest(f"the vector of {list(self._given)[bad]!r} {NOT_MEASURABLE}")
+        return {id: row for row, id in enumerate(self._given)}, matrix, set()
+
+
+def adopted(given: Encoder | OwnEncoder | Mapping[str, Any]) -> Encoder:
+    """What was given from Python, as an encoder: one of a user's own, vectors by id, or one that was loaded. Raises InvalidRequest."""
+    if isinstance(given, Mapping):
+        return HeldVectors(given)
+    return cast(Encoder, given) if hasattr(given, "tokenise") else AdoptedEncoder(given)
+
+
+def must_be_given(built: Mapping[str, Any] | None) -> str:
+    """What to do where the encoder of an index, of which the manifest says this, is known to its user alone; "" if it is not."""
+    built = built or {}
+    if built.get("layout") == OWN:
+        return (
+            f"the encoder {built['name']!r} is one of your own, which is given from Python, as in `sr.open(path, encoder=…)` or "
+            "`sr.add(corpus, path, encoder=…)`"
+        )
+    return (
+        f"the {HELD} were given from Python; give those of others likewise: `encoder={{id: vector}}`" if built.get("name") == HELD else ""
+    )
