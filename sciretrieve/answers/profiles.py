@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from ..papers.duplicates import groups
 from ..query.index import Index
-from ..query.ranking.grouping import groups
 from ..query.ranking.linking import GRAPHED
 from ..types import Hit, Paper
 from .cited import CitationsOf, citations_of
