@@ -45,7 +45,8 @@ class Ranking:
     best of the first papers match the query, from 0 to 1, see `matching.search.Searcher.strength`; None if unknown. A `listing`
     answers only demands on columns, which all its papers meet: their scores are 1. `known` has the ids of the papers that the query
     names, also of those beyond the ranking's end, and by what: "DOI", "title" and so on, see `types.Match`. `undecided` has the rows of
-    the papers that were left out because a value of theirs does not compare with what a filter asks: "n/a" with a number.
+    the papers that were left out because a value of theirs does not compare with what a filter asks: "n/a" with a number. Where several
+    indexes were searched, `indexes` has the names of those that the papers stand in, aligned with `ids`, and `also_in` those of `also`.
     """
 
     query: Query
@@ -59,6 +60,8 @@ class Ranking:
     listing: bool = False
     known: Mapping[str, str] = field(default_factory=dict)
     undecided: Rows = field(default_factory=lambda: np.empty(0, np.int64))
+    indexes: Sequence[str] = ()
+    also_in: Sequence[Sequence[str]] = ()
 
     @property
     def weak(self) -> bool:
@@ -83,6 +86,8 @@ class Ranking:
             rows=self.rows[places],
             parts={name: values[places] for name, values in self.parts.items()},
             also=[self.also[place] for place in places] if self.also else (),
+            indexes=[self.indexes[place] for place in places] if self.indexes else (),
+            also_in=[self.also_in[place] for place in places] if self.also_in else (),
         )
 
 
@@ -162,8 +167,9 @@ class Run(Sequence[Ranking]):
         for rank, paper in enumerate(self.source.papers_at(ranking.rows), start=1):
             names = dict.fromkeys(("dense", "bm25", *ranking.parts))
             scores = {name: _number(ranking.parts[name][rank - 1]) if name in ranking.parts else None for name in names}
-            also = tuple(ranking.also[rank - 1]) if ranking.also else ()
-            hits.append(Hit(rank, float(ranking.scores[rank - 1]), paper, scores, also))
+            also, also_in = (tuple(others[rank - 1]) if others else () for others in (ranking.also, ranking.also_in))
+            index = ranking.indexes[rank - 1] if ranking.indexes else None
+            hits.append(Hit(rank, float(ranking.scores[rank - 1]), paper, scores, also, index, also_in))
         return hits
 
     def facts_of(self, ranking: Ranking) -> dict[str, Any]:
@@ -191,7 +197,8 @@ class Run(Sequence[Ranking]):
         return as_json(self.to_dict(), indent=2)
 
     def to_arrow(self, *, titles: bool = True) -> pa.Table:
-        """All rankings as one table: query_id, rank, paper_id, score, dense and bm25 if those ran, title and year.
+        """All rankings as one table: query_id, rank, paper_id, score, dense and bm25 if those ran, index where several
+        were searched, title and year.
 
         `titles=False` leaves out title and year, which are slow to read for a long run.
         """
@@ -205,6 +212,8 @@ class Run(Sequence[Ranking]):
         for name in self.rankings[0].parts if self.rankings else ():
             parts = np.concatenate([ranking.parts[name] for ranking in self.rankings])
             columns[name] = pa.array(parts, mask=np.isnan(parts))
+        if any(ranking.indexes for ranking in self):
+            columns["index"] = pa.array([name for ranking in self.rankings for name in ranking.indexes], pa.string())
         if titles:
             papers = self.source.papers_at(np.concatenate([np.empty(0, np.int64), *(ranking.rows for ranking in self)]))
             columns["title"] = pa.array([paper.title for paper in papers], pa.string())
