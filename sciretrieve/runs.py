@@ -15,7 +15,7 @@ import pyarrow as pa
 from .errors import InvalidRequest, MissingExtra, SciretrieveError
 from .papers.bibliographies.addresses import address_of
 from .protocols import PaperSource
-from .types import Hit, Query, Rows, Scores
+from .types import Hit, Query, Rows, Scores, TotalIs
 from .wording import CONTROLS, as_json, counted
 
 NOTEBOOK_QUERIES, NOTEBOOK_HITS = 5, 10
@@ -45,8 +45,14 @@ class Ranking:
     best of the first papers match the query, from 0 to 1, see `matching.search.Searcher.strength`; None if unknown. A `listing`
     answers only demands on columns, which all its papers meet: their scores are 1. `known` has the ids of the papers that the query
     names, also of those beyond the ranking's end, and by what: "DOI", "title" and so on, see `types.Match`. `undecided` has the rows of
-    the papers that were left out because a value of theirs does not compare with what a filter asks: "n/a" with a number. Where several
-    indexes were searched, `indexes` has the names of those that the papers stand in, aligned with `ids`, and `also_in` those of `also`.
+    the papers that were left out because a value of theirs does not compare with what a filter asks: "n/a" with a number.
+
+    `total` is how many papers of the index meet what is demanded, whatever k is, those of `like` and `unlike` among them; `total_is`
+    says what that is, each also with the filters: a paper "has all words" of the query, meets its demands, too, and may have any form of
+    a word; or "meets demands", where no words are free of operators; or "is named" by the query; or just "passes filters", where nothing
+    else is demanded, or the words cannot be counted, without BM25. `ranked` is how many papers the search would rank with a k without
+    end; None where these are only papers with a word of the query. Where several indexes
+    were searched, `indexes` has the names of those that the papers stand in, aligned with `ids`, and `also_in` those of `also`.
     """
 
     query: Query
@@ -60,6 +66,9 @@ class Ranking:
     listing: bool = False
     known: Mapping[str, str] = field(default_factory=dict)
     undecided: Rows = field(default_factory=lambda: np.empty(0, np.int64))
+    total: int = 0
+    total_is: TotalIs = "passes filters"
+    ranked: int | None = None
     indexes: Sequence[str] = ()
     also_in: Sequence[Sequence[str]] = ()
 
@@ -173,13 +182,17 @@ class Run(Sequence[Ranking]):
         return hits
 
     def facts_of(self, ranking: Ranking) -> dict[str, Any]:
-        """What JSON says of a ranking besides its hits: corrections, named papers, strength, and papers that could not be compared."""
+        """What JSON says of a ranking besides its hits: corrections, named papers, strength, how many papers
+        meet the demands, and papers that could not be compared."""
         undecided = self.source.papers_at(ranking.undecided[:NAMED])
         return {
             "corrections": [{"word": word, "meant": meant} for word, meant in ranking.corrections.items()],
             "known": [{"id": id, "by": by} for id, by in ranking.known.items()],
             "strength": ranking.strength,
             "weak": ranking.weak,
+            "total": ranking.total,
+            "total_is": ranking.total_is,
+            "ranked": ranking.ranked,
             "undecided": {"papers": len(ranking.undecided), "ids": [paper.id for paper in undecided]},
         }
 
