@@ -51,8 +51,10 @@ class Ranking:
     says what that is, each also with the filters: a paper "has all words" of the query, meets its demands, too, and may have any form of
     a word; or "meets demands", where no words are free of operators; or "is named" by the query; or just "passes filters", where nothing
     else is demanded, or the words cannot be counted, without BM25. `ranked` is how many papers the search would rank with a k without
-    end; None where these are only papers with a word of the query. Where several indexes
-    were searched, `indexes` has the names of those that the papers stand in, aligned with `ids`, and `also_in` those of `also`.
+    end; None where these are only papers with a word of the query.
+
+    Where several indexes were searched, `indexes` has the names of those that the papers stand in, aligned with `ids`, and `also_in` those
+    of `also`.
     """
 
     query: Query
@@ -137,7 +139,7 @@ class Run(Sequence[Ranking]):
         """The first few hits of a ranking, a line each; their ids alone where their papers cannot be read any more."""
         excerpt = ranking.take(range(min(len(ranking), SHOWN_HITS)))
         try:
-            names = [f"{hit.paper.headline()} · {hit.id}" for hit in self.hits_of(excerpt)]
+            names = [f"{hit.paper.headline()} · {hit.name}" for hit in self.hits_of(excerpt)]
         except (SciretrieveError, OSError, ValueError):  # a repr raises nothing
             names = list(excerpt.ids)
         lines = [f"{rank:>3}  {score:.3f}  {name}" for rank, (score, name) in enumerate(zip(excerpt.scores, names, strict=True), start=1)]
@@ -151,7 +153,7 @@ class Run(Sequence[Ranking]):
             for hit in self.hits_of(ranking.take(range(min(len(ranking), NOTEBOOK_HITS)))):
                 title, address = escape(hit.paper.title or hit.paper.headline()), address_of(hit.paper)
                 linked = f'<a href="{escape(address)}" target="_blank" rel="noopener">{title}</a>' if address else title
-                cells = str(hit.rank), f"{hit.score:.3f}", str(hit.paper.year or ""), linked, escape(hit.id)
+                cells = str(hit.rank), f"{hit.score:.3f}", str(hit.paper.year or ""), linked, escape(hit.name)
                 lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
             head = "<tr><th></th><th>score</th><th>year</th><th>title</th><th>id</th></tr>"
             further = f"<p>… {len(ranking) - NOTEBOOK_HITS:,} more</p>" * (len(ranking) > NOTEBOOK_HITS)

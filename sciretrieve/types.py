@@ -104,12 +104,22 @@ class Hit:
     also_in: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<Hit {self.rank}, {self.score:.3f}: {self.paper.headline()} · {self.id}>"
+        return f"<Hit {self.rank}, {self.score:.3f}: {self.paper.headline()} · {self.name}>"
 
     @property
     def id(self) -> str:
         """The paper's id."""
         return self.paper.id
+
+    @property
+    def name(self) -> str:
+        """What names the paper where it was searched for: its id, or INDEX:ID where that was in several indexes."""
+        return name_in(self.index, self.id)
+
+    @property
+    def also_names(self) -> list[str]:
+        """What names its near-duplicates, likewise."""
+        return [name_in(*pair) for pair in zip(self.also_in or [None] * len(self.also), self.also, strict=True)]
 
     def to_dict(self) -> dict[str, Any]:
         """The hit as JSON has it, a line of `--format jsonl`, see `sciretrieve.schema("hit")`."""
@@ -122,6 +132,11 @@ class Hit:
     def to_json(self) -> str:
         """`to_dict` as JSON on one line."""
         return as_json(self.to_dict())
+
+
+def name_in(index: str | None, id: str) -> str:
+    """What names a paper among those of several indexes: INDEX:ID; without an index its id."""
+    return id if index is None else f"{index}:{id}"
 
 
 @dataclass(frozen=True, eq=False)

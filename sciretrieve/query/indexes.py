@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..choices import Mode
+from ..choices import MODES, Mode
 from ..encoders.query_encoder import JoinedQueryEncoder, QueryEncoder
 from ..errors import Ambiguous, InvalidRequest
 from ..files.streams import checked_text
@@ -30,7 +30,7 @@ from ..papers.duplicates import works
 from ..protocols import Encoder
 from ..runs import Ranking, Run
 from ..storage.shards import Shard
-from ..types import Rows, Vectors
+from ..types import Rows, Vectors, name_in
 from ..wording import enumerated
 from .index import Index
 from .joint import hardest, joined, lacking
@@ -38,16 +38,12 @@ from .lookup.copies import possible_copies
 from .ranking.linking import LinkedPapers
 from .snapshot import LISTED, as_ids
 
-SEPARATOR = ":"
-"""Between the name of an index and the id of a paper in it: lab:P12."""
-
 
 class Indexes(Index):
     """Snapshots of several indexes, which are searched as one.
 
     Attributes:
         members: the indexes, in the order given; they are this object's own, and closed with it.
-        names: what they are called: their folders' names, or their paths where two folders have one name.
         path: all names in one, for messages; it is no folder.
         lacking: what keeps all of them from being searched in every way, a sentence each.
     """
@@ -69,15 +65,15 @@ class Indexes(Index):
             raise InvalidRequest("`open_many` takes several indexes: a list of their folders")
         with ExitStack() as opening:
             self.members = tuple(opening.enter_context(_opened(index, encoder)) for index in listed)
-            self.names = _names([member.path for member in self.members])
-            self.path, self._given = Path(" + ".join(self.names)), None
+            self._names = _names([member.path for member in self.members])
+            self.path, self._given = Path(" + ".join(self._names)), None
             self._starts = np.cumsum([0, *(sum(shard.papers for shard in member.shards) for member in self.members)])
             self.shards = [
                 Shard(member._verified, shard.facts, shard.first + start)
                 for member, start in zip(self.members, self._starts.tolist(), strict=False)
                 for shard in member.shards
             ]
-            manifests = {name: member.manifest for name, member in zip(self.names, self.members, strict=True)}
+            manifests = {name: member.manifest for name, member in zip(self._names, self.members, strict=True)}
             self.lacking: tuple[str, ...] = tuple(lacking(manifests))
             self._spaces, self._scales = _spaces(self.members), list[Scale]()
             if len(self._spaces) > 1:
@@ -91,7 +87,7 @@ class Indexes(Index):
             rows = np.concatenate([np.arange(*self._span(member)) for member in members])
             found = scale(self._plain_vectors(members), members[0].golden, self.scope.among(rows))
             if found is None:
-                names = [name for name, member in zip(self.names, self.members, strict=True) if member in members]
+                names = [name for name, member in zip(self._names, self.members, strict=True) if member in members]
                 self.lacking = (
                     *self.lacking,
                     f"what the scores of {enumerated(names)} mean cannot be told, and others have another encoder, so all of the indexes "
@@ -141,15 +137,39 @@ class Indexes(Index):
         self._check_means_one(text, match.by, match.rows.tolist())
         return int(match.rows[0])
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What they are called: their folders' names, or their paths where two folders have one name."""
+        return self._names
+
+    def name_of(self, row: int) -> str:
+        """See `Snapshot.name_of`."""
+        return name_in(self.names_at(np.array([row], np.int64))[0], super().name_of(row))
+
+    def remarks(self, columns: Iterable[str]) -> list[str]:
+        """What keeps all of them from being searched in every way, and which lack some of the columns, a sentence each."""
+        remarks = list(self.lacking)
+        for column in dict.fromkeys(columns):
+            without = [name for name, member in zip(self._names, self.members, strict=True) if column not in member.columns.names]
+            if without and column in self.columns.names:
+                have = "has" if len(without) == 1 else "have"
+                remarks.append(f"{enumerated(without)} {have} no column {column}: to a filter, all of these papers are without a value")
+        return remarks
+
+    def _checked(self, k: int, mode: Mode | None) -> Mode:
+        if self.lacking and mode in MODES and mode not in self.modes:
+            raise InvalidRequest(f"{self.lacking[0]}; leave out `mode={mode!r}`")
+        return super()._checked(k, mode)
+
     def _rows_with(self, id: str) -> list[int]:
         """The rows with an id in the indexes, in their order; else of the paper INDEX:ID."""
         rows = [self._starts[place] + row for place, member in enumerate(self.members) for row in member.find([id]).values()]
         if not rows:
             rows = [
                 self._starts[place] + row
-                for place, name in enumerate(self.names)
-                if id.startswith(name + SEPARATOR)
-                for row in self.members[place].find([id.removeprefix(name + SEPARATOR)]).values()
+                for place, name in enumerate(self._names)
+                if id.startswith(name_in(name, ""))
+                for row in self.members[place].find([id.removeprefix(name_in(name, ""))]).values()
             ]
         return list(map(int, rows))
 
@@ -161,7 +181,7 @@ class Indexes(Index):
         if len(rows) > 1 and not self._is_one_work(rows):
             first = np.array(rows[:LISTED], np.int64)
             names = zip(self.names_at(first), self.papers_at(first), strict=True)
-            raise Ambiguous(text, by, len(rows), [(f"{name}{SEPARATOR}{paper.id}", paper.title, paper.year) for name, paper in names])
+            raise Ambiguous(text, by, len(rows), [(name_in(name, paper.id), paper.title, paper.year) for name, paper in names])
 
     def _span(self, member: Index) -> tuple[int, int]:
         """The first row of an index, and the one after its last."""
@@ -173,7 +193,7 @@ class Indexes(Index):
 
     def names_at(self, rows: Rows) -> list[str]:
         """The names of the indexes in which the papers at the given rows stand."""
-        return [self.names[place] for place in (np.searchsorted(self._starts, rows, side="right") - 1).tolist()]
+        return [self._names[place] for place in (np.searchsorted(self._starts, rows, side="right") - 1).tolist()]
 
     def copies(self, rows: Rows) -> list[Rows]:
         """Of the papers at the given rows, each in all indexes: the rows of the others that are the same work, by DOI or by title and first

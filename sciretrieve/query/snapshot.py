@@ -104,6 +104,19 @@ class Snapshot:
         return f"<{type(self).__name__} {self.path} of {counted(len(self), 'paper')}>"
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """What it is called: its folder's name. Several indexes that are searched as one have a name each."""
+        return (self.path.resolve().name,)
+
+    def name_of(self, row: int) -> str:
+        """What names the paper at a row: its id, or INDEX:ID where several indexes are searched."""
+        return self.ids(np.array([row], np.int64))[0]
+
+    def remarks(self, columns: Iterable[str]) -> list[str]:  # noqa: ARG002
+        """What a person should know of a search that asks for these columns; nothing of one index."""
+        return []
+
+    @property
     def modes(self) -> tuple[Mode, ...]:
         """The ways in which this index can be searched, best first."""
         has = {"dense": self.manifest.encoder is not None, "bm25": self.manifest.lexical is not None}
