@@ -6,7 +6,7 @@ differ, on the scale of each. So a paper has the score that it has in an index t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import fields, replace
 from pathlib import Path
@@ -30,7 +30,7 @@ from ..papers.duplicates import works
 from ..protocols import Encoder
 from ..runs import Ranking, Run
 from ..storage.shards import Shard
-from ..types import Rows, Vectors, name_in
+from ..types import Paper, Rows, Vectors, name_in
 from ..wording import enumerated
 from .index import Index
 from .joint import hardest, joined, lacking
@@ -217,18 +217,23 @@ class Indexes(Index):
         self, probes: Sequence[Probe], k: int, mode: Mode, fusion: Fusion, options: SearchOptions, linked: LinkedPapers | None = None
     ) -> Run:
         run = super()._answered(probes, k, mode, fusion, options, linked)
-        return replace(run, rankings=tuple(map(self._with_where_else, run))) if options.group else run
+        if not options.group:
+            return run
+        return replace(run, rankings=tuple(self._at_its_fullest(*each) for each in zip(run, probes, strict=True)))
 
-    def _with_where_else(self, ranking: Ranking) -> Ranking:
-        """A ranking in which each paper has all the others that are the same work, those that the search did not come to among them."""
-        also: list[list[str]] = []
-        also_in: list[list[str]] = []
+    def _at_its_fullest(self, ranking: Ranking, probe: Probe) -> Ranking:
+        """A ranking in which each paper stands for all of its copies, those that the search did not come to among them: in its place is
+        shown the copy that says the most, of those that may answer, with the scores of the one that was found."""
+        rows, also, also_in = ranking.rows.copy(), list[list[str]](), list[list[str]]()
         for place, others in enumerate(self.copies(ranking.rows)):
-            found = zip(ranking.also_in[place], ranking.also[place], strict=True)
+            found = [(ranking.indexes[place], ranking.ids[place]), *zip(ranking.also_in[place], ranking.also[place], strict=True)]
+            copies = np.concatenate([rows[place : place + 1], others[probe.scope.has(others)]])
+            rows[place] = copies[max(range(len(copies)), key=_fullness(self.papers_at(copies)))]
+            shown = self.names_at(rows[place : place + 1])[0], self.ids(rows[place : place + 1])[0]
             pairs = dict.fromkeys([*found, *zip(self.names_at(others), self.ids(others), strict=True)])
-            also_in.append([name for name, _ in pairs])
-            also.append([id for _, id in pairs])
-        return replace(ranking, also=also, also_in=also_in)
+            also_in.append([name for name, id in pairs if (name, id) != shown])
+            also.append([id for name, id in pairs if (name, id) != shown])
+        return replace(ranking, ids=self.ids(rows), rows=rows, indexes=self.names_at(rows), also=also, also_in=also_in)
 
     def effort(self, options: SearchOptions) -> Effort:
         """See `Index.effort`: as hard as the index that needs the most."""
@@ -327,6 +332,17 @@ def _names(paths: Sequence[Path]) -> tuple[str, ...]:
             raise InvalidRequest(f"the index {paths[number]} is given twice; leave out one of them")
     names = [path.name for path in resolved]
     return tuple(name if names.count(name) == 1 else str(path) for name, path in zip(names, paths, strict=True))
+
+
+def _fullness(papers: Sequence[Paper]) -> Callable[[int], tuple[bool, int, int]]:
+    """Gives how much the paper at a place says, to compare: with an abstract more than without, then by how many fields it has; of equals
+    the first says the most."""
+
+    def fullness(place: int) -> tuple[bool, int, int]:
+        *fields, extra = papers[place].to_dict().values()
+        return bool(papers[place].abstract), sum(map(bool, [*fields, *extra.values()])), -place
+
+    return fullness
 
 
 def _spaces(members: Sequence[Index]) -> list[list[Index]]:
