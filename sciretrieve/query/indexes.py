@@ -228,7 +228,8 @@ class Indexes(Index):
         for place, others in enumerate(self.copies(ranking.rows)):
             found = [(ranking.indexes[place], ranking.ids[place]), *zip(ranking.also_in[place], ranking.also[place], strict=True)]
             copies = np.concatenate([rows[place : place + 1], others[probe.scope.has(others)]])
-            rows[place] = copies[max(range(len(copies)), key=_fullness(self.papers_at(copies)))]
+            if len(copies) > 1:
+                rows[place] = copies[max(range(len(copies)), key=_fullness(self.papers_at(copies)))]
             shown = self.names_at(rows[place : place + 1])[0], self.ids(rows[place : place + 1])[0]
             pairs = dict.fromkeys([*found, *zip(self.names_at(others), self.ids(others), strict=True)])
             also_in.append([name for name, id in pairs if (name, id) != shown])

@@ -66,7 +66,7 @@ OWNED = {
 ROOT_NAMES = 27
 ARROWS = 179
 LINES = {
-    "answers": 2000,
+    "answers": 2100,
     "commands": 4700,
     "encoders": 5700,
     "evaluation": 8900,
