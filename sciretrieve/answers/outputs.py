@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -21,7 +20,7 @@ from ..papers.bibliographies.reference_lists import markdown, webpage
 from ..papers.bibliographies.ris_records import records
 from ..runs import NAMED, SCHEMA, WEAK_NOTE, Run, trec_id
 from ..types import Hit, Paper, Rows, TotalIs
-from ..wording import as_json, counted, guarded
+from ..wording import as_json, cell, counted, guarded
 
 if TYPE_CHECKING:
     from ..query.citations import Link, Reference
@@ -289,13 +288,6 @@ def _chosen(hit: Hit, fields: Sequence[str]) -> dict[str, Any]:
 
 def _cells(hit: Hit, fields: Sequence[str]) -> list[Any]:
     return [cell(value) for value in _chosen(hit, fields).values()]
-
-
-def cell(value: Any) -> Any:
-    """A plain value as one of a table: texts of a list with semicolons between, other lists and objects as JSON."""
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return "; ".join(value)
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
 
 
 def _line(value: Any) -> str:

@@ -16,14 +16,14 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from ..answers.outputs import TOTALS, cell, reasons
+from ..answers.outputs import TOTALS, reasons
 from ..files.schema import letters
 from ..papers.bibliographies.addresses import address_of, addresses_of
 from ..papers.bibliographies.author_names import byline, in_order
 from ..papers.bibliographies.bibtex_entries import ENTRY, PARENTS
 from ..query.citations import REFERENCES
 from ..types import Paper
-from ..wording import counted, in_words, plain
+from ..wording import cell, counted, in_words, plain
 from .console import printable
 
 if TYPE_CHECKING:
