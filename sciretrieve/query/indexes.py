@@ -16,6 +16,7 @@ import numpy as np
 from ..choices import MODES, Mode
 from ..encoders.query_encoder import JoinedQueryEncoder, QueryEncoder
 from ..errors import Ambiguous, InvalidRequest
+from ..files.schema import papers_of
 from ..files.streams import checked_text
 from ..matching.dense import VectorShard
 from ..matching.dense.scale import Scale, ScaledShard, scale
@@ -24,9 +25,10 @@ from ..matching.fusion import Fusion
 from ..matching.late import Packing, TokenShard
 from ..matching.lexical.corpus_statistics import Frequencies, summed
 from ..matching.search import Probe, Searcher
+from ..matching.sharding import by_shard
 from ..once import once
 from ..options import SearchOptions
-from ..papers.duplicates import works
+from ..papers.duplicates import same_works, works
 from ..protocols import Encoder
 from ..runs import Ranking, Run
 from ..storage.shards import Shard
@@ -142,9 +144,9 @@ class Indexes(Index):
         """What they are called: their folders' names, or their paths where two folders have one name."""
         return self._names
 
-    def name_of(self, row: int) -> str:
-        """See `Snapshot.name_of`."""
-        return name_in(self.names_at(np.array([row], np.int64))[0], super().name_of(row))
+    def whole_names(self, rows: Rows) -> list[str]:
+        """See `Snapshot.whole_names`."""
+        return list(map(name_in, self.names_at(rows), self.ids(rows)))
 
     def remarks(self, columns: Iterable[str]) -> list[str]:
         """What keeps all of them from being searched in every way, and which lack some of the columns, a sentence each."""
@@ -192,7 +194,7 @@ class Indexes(Index):
         return self.members[int(np.searchsorted(self._starts, row, side="right")) - 1]
 
     def names_at(self, rows: Rows) -> list[str]:
-        """The names of the indexes in which the papers at the given rows stand."""
+        """See `Snapshot.names_at`."""
         return [self._names[place] for place in (np.searchsorted(self._starts, rows, side="right") - 1).tolist()]
 
     def copies(self, rows: Rows) -> list[Rows]:
@@ -207,6 +209,19 @@ class Indexes(Index):
     def with_copies(self, rows: Rows) -> Rows:
         """See `Snapshot.with_copies`: where papers stand, in all of the indexes."""
         return np.unique(np.concatenate([rows, *self.copies(rows)]))
+
+    def distinct(self, rows: Rows) -> Rows:
+        """Those of the papers at the given rows, ascending, that are left if each work is taken once: of its records, as `same_works` finds
+        them, the one that says the most."""
+        names = ("id", "title", "authors", "year", "doi")
+        read = (table for shard, _, shard_rows in by_shard(rows, self.shards) for _, table in shard.read_at(shard_rows, names))
+        known = [paper for table in read for paper in papers_of(table)]
+        dropped: list[int] = []
+        for work in same_works(known):
+            places = np.array(work.places)
+            fullest = max(range(len(places)), key=_fullness(self.papers_at(rows[places])))
+            dropped += np.delete(places, fullest).tolist()
+        return np.delete(rows, dropped)
 
     def leading(self, ranking: Ranking, probe: Probe, k: int) -> Ranking:
         """See `Index.leading`; the ranking says in which index each paper stands."""
@@ -283,12 +298,14 @@ class Indexes(Index):
         assert metric is not None
         return [shard.vectors(members[0].dim, metric) for shard in self.shards if self._member_at(shard.first) in members]
 
-    def vectors_at(self, rows: Rows) -> Vectors:
-        """See `Snapshot.vectors_at`. Raises InvalidRequest where vectors are by different encoders."""
+    def check_comparable(self) -> None:
+        """See `Snapshot.check_comparable`."""
         if len(self._spaces) > 1:
-            raise InvalidRequest(
-                f"the vectors of {self.path} are by different encoders and do not say which papers are alike; search them one by one"
-            )
+            raise InvalidRequest(f"the vectors of {self.path} are by different encoders and cannot be compared; take one index at a time")
+
+    def vectors_at(self, rows: Rows) -> Vectors:
+        """See `Snapshot.vectors_at`. Raises as `check_comparable`."""
+        self.check_comparable()
         return super().vectors_at(rows)
 
     @once

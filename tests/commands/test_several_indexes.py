@@ -10,6 +10,7 @@ from typing import Any
 from unittest import mock
 
 import jsonschema
+import pyarrow.parquet as pq
 import pytest
 
 import sciretrieve as sr
@@ -80,6 +81,22 @@ def test_papers_are_named_with_their_index() -> None:
 def test_bibliographies_have_each_paper_once() -> None:
     assert answer("search", "sea", *BOTH, "-f", "bibtex").lower().count("tides of the sea") == 1
     assert answer("search", "sea", *BOTH, "-f", "html").count("sea + sky") == 1
+
+
+def test_an_export_has_each_paper_once(tmp_path: Path) -> None:
+    result = sciretrieve("export", *BOTH, "-o", "all.csv")
+    assert result.stderr.startswith("3 papers: all.csv")
+    rows = list(csv.DictReader((tmp_path / "all.csv").read_text().splitlines()))
+    assert [(row["id"], row["index"], row["depth"]) for row in rows] == [("1", "sea", "40"), ("2", "sea", "7"), ("1", "sky", "")]
+    answer("export", *BOTH, "-o", "some.parquet", "--query", "winds OR salt")
+    assert pq.read_table("some.parquet").select(["id", "index"]).to_pylist() == [{"id": "2", "index": "sea"}, {"id": "1", "index": "sky"}]
+    answer("export", *BOTH, "-o", "all.bib")
+    assert (tmp_path / "all.bib").read_text().count("@") == 3
+
+
+def test_counts_are_of_records() -> None:
+    lines = answer("search", "sea AND tides", *BOTH, "--count").splitlines()
+    assert [int(line.split()[1]) for line in lines] == [4, 2, 2]
 
 
 def test_a_column_that_one_lacks_is_noted() -> None:

@@ -250,6 +250,11 @@ def test_a_profile_names_the_copies(twins: sr.Indexes) -> None:
     assert sr.profile(twins, "there:comet").also == ("here:comet", "elsewhere:x")
 
 
+def test_distinct_has_of_each_work_the_record_that_says_the_most(twins: sr.Indexes) -> None:
+    rows = twins.distinct(twins.matching())
+    assert twins.whole_names(rows) == ["here:comet", "here:1", "here:moon", "there:1", "elsewhere:x"]  # x is of two years later
+
+
 # different encoders
 
 
@@ -348,7 +353,7 @@ def test_likeness_goes_by_each_encoder(mixed: sr.Indexes) -> None:
 
 @pytest.mark.parametrize("how", [{"diversify": True}, {"late": True}], ids=["diversify", "late"])
 def test_what_one_encoder_is_needed_for_is_refused(mixed: sr.Indexes, how: dict[str, Any]) -> None:
-    with pytest.raises(InvalidRequest, match=r"mine \+ markets \+ lab .*different encoders.*; search them one by one"):
+    with pytest.raises(InvalidRequest, match=r"mine \+ markets \+ lab .*different encoders.*; take one index at a time"):
         mixed.search("star", **how)
     with pytest.raises(InvalidRequest, match="different encoders"):
         sr.answer(mixed, sr.Request("star", cluster=True))
