@@ -35,7 +35,7 @@ class WordEncoder(LetterEncoder):
         for weight, text in ((8.0, paper.title), (1.0, paper.abstract)):
             for word in text.lower().split():
                 vector[zlib.crc32(f"{self.name} {word}".encode()) % self.dim] += weight
-        return list(vector / max(np.linalg.norm(vector), 1e-12))
+        return list(vector / max(float(np.linalg.norm(vector)), 1e-12))
 
 
 WORDS, OTHER = WordEncoder("words", layout="words", metric="cosine"), WordEncoder("other", layout="other", metric="l2")
@@ -481,6 +481,7 @@ def test_names_are_paths_where_folders_have_one_name(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_opened_together_is_refused(mine: Path, folder: Path) -> None:
+    wrong: Any
     for wrong in ([], str(mine), mine):
         with pytest.raises(InvalidRequest, match="takes several indexes: a list of their folders"):
             sr.open_many(wrong)
