@@ -240,16 +240,24 @@ class Indexes(Index):
         """A ranking in which each paper stands for all of its copies, those that the search did not come to among them: in its place is
         shown the copy that says the most, of those that may answer, with the scores of the one that was found."""
         rows, also, also_in = ranking.rows.copy(), list[list[str]](), list[list[str]]()
+        kept, seen = list[int](), set[int]()
         for place, others in enumerate(self.copies(ranking.rows)):
+            also.append([])
+            also_in.append([])
+            if int(rows[place]) in seen:  # of a work before it, as only a copy shows that the search did not come to
+                continue
+            kept.append(place)
+            seen |= {int(rows[place]), *others.tolist()}
             found = [(ranking.indexes[place], ranking.ids[place]), *zip(ranking.also_in[place], ranking.also[place], strict=True)]
             copies = np.concatenate([rows[place : place + 1], others[probe.scope.has(others)]])
             if len(copies) > 1:
                 rows[place] = copies[max(range(len(copies)), key=_fullness(self.papers_at(copies)))]
             shown = self.names_at(rows[place : place + 1])[0], self.ids(rows[place : place + 1])[0]
             pairs = dict.fromkeys([*found, *zip(self.names_at(others), self.ids(others), strict=True)])
-            also_in.append([name for name, id in pairs if (name, id) != shown])
-            also.append([id for name, id in pairs if (name, id) != shown])
-        return replace(ranking, ids=self.ids(rows), rows=rows, indexes=self.names_at(rows), also=also, also_in=also_in)
+            also_in[place] = [name for name, id in pairs if (name, id) != shown]
+            also[place] = [id for name, id in pairs if (name, id) != shown]
+        whole = replace(ranking, ids=self.ids(rows), rows=rows, indexes=self.names_at(rows), also=also, also_in=also_in)
+        return whole if len(kept) == len(whole) else whole.take(kept)
 
     def effort(self, options: SearchOptions) -> Effort:
         """See `Index.effort`: as hard as the index that needs the most."""
