@@ -20,7 +20,7 @@ from reporting import arguments, report
 
 import sciretrieve as sr
 from sciretrieve.matching.lexical import single_characters
-from sciretrieve.matching.lexical.words import fold
+from sciretrieve.papers.folding import fold
 
 
 def drawn(index: sr.Index, count: int) -> list[tuple[str, str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -14,11 +15,13 @@ from ..choices import Order, SimilarBy, check_types
 from ..errors import InvalidRequest
 from ..options import SearchOptions
 from ..query.index import Index
+from ..query.narrowing import filters, operators
+from ..query.narrowing.demands import Demand, leaves
 from ..runs import SCHEMA, Ranking, Run, as_pandas
 from ..types import Hit, TotalIs
 from ..wording import as_json, counted
 from . import overview
-from .explaining import Explanation, explain, unmet
+from .explaining import Explanation, explain_rows, unmet
 from .faceting import FACET_DEPTH, Facet
 from .overview import Group
 
@@ -82,6 +85,7 @@ class Answer:
         unmet: what the query demands and no paper of the index has, where there is no hit.
         seconds: how long the search took, without its views.
         lacks_meaning: why words alone answered, where the index has vectors; "" if that is not so.
+        remarks: what a person should know of how several indexes were searched, a sentence each.
     """
 
     request: Request
@@ -93,6 +97,7 @@ class Answer:
     unmet: Sequence[str] = ()
     seconds: float = field(default=0.0, compare=False)
     lacks_meaning: str = ""
+    remarks: Sequence[str] = ()
 
     def __repr__(self) -> str:
         note = f" ({self.ranking.note})" * bool(self.ranking.note)
@@ -175,12 +180,23 @@ def answer(index: Index, request: Request) -> Answer:
     if request.sort is not None:
         places = sorted(range(len(hits)), key=lambda place: -(hits[place].paper.year or -math.inf))
         hits, explanations = [hits[place] for place in places], [explanations[place] for place in places] if explanations else ()
-    return Answer(request, run, hits, explanations, facets, groups, failed, seconds, lacks_meaning(index, request, run))
+    remarks = index.remarks(_columns(index, request))
+    return Answer(request, run, hits, explanations, facets, groups, failed, seconds, lacks_meaning(index, request, run), remarks)
 
 
 def lacks_meaning(index: Index, request: Request, run: Run) -> str:
     """See `Answer`."""
     return index.query_encoder.lack("paper_as_query" if request.query is None else "query") if run[0].lacks == "meaning" else ""
+
+
+def _columns(index: Index, request: Request) -> list[str]:
+    """The columns that a request asks for in filters, in its query and in facets."""
+    names = [name for condition in request.options.filters for name in sorted(filters.parse(condition).columns())]
+    if request.query is not None and ":" in request.query:
+        with suppress(InvalidRequest):  # what was pasted may have anything in it
+            demands = operators.parse(request.query, index.columns.names).demands
+            names += [leaf.column for demand in demands for leaf in leaves(demand) if isinstance(leaf, Demand) and leaf.column is not None]
+    return [*names, *request.facets]
 
 
 def _facets(index: Index, request: Request, ranking: Ranking) -> list[Facet]:
@@ -209,11 +225,11 @@ def _explanations(index: Index, request: Request, ranking: Ranking) -> list[Expl
     options = request.options
     if request.query is None:
         likeness = index.likeness(request.like, text=request.text, negatives=request.unlike, mode=options.mode, filter=options.filters)
-        explanations = explain(index, likeness, ranking.ids)
+        explanations = explain_rows(index, likeness, ranking.rows)
         if "citations" not in ranking.parts:
             return explanations
         given = index.named_rows(request.like).tolist()
         return [replace(why, link=index.citations.link(given, row)) for why, row in zip(explanations, ranking.rows.tolist(), strict=True)]
     # with all that the index has, whatever the mode, so that both halves can be told of
     probes = index.probes([request.query], index.modes[0], options.filters, late=options.late, like=request.like, unlike=request.unlike)
-    return explain(index, probes[0], ranking.ids)
+    return explain_rows(index, probes[0], ranking.rows)

@@ -14,7 +14,7 @@ from pathlib import Path
 from ..errors import InvalidRequest
 from ..files.schema import papers_of
 from ..files.writing import claimed, replaced
-from ..papers import identifiers
+from ..papers import duplicates, identifiers
 from ..papers.bibliographies import bibtex_entries, csl_items, ris_records
 from ..papers.bibliographies.author_names import people
 from ..papers.bibliographies.works import arxiv_of, doi_of
@@ -24,7 +24,6 @@ from ..papers.corpora import json_document as json_file
 from ..papers.corpora import ris as ris_file
 from ..papers.corpora.papers import papers as papers_in
 from ..papers.corpora.raw import RawBatch
-from ..query.ranking import grouping
 from ..types import Paper
 from ..wording import as_json, without_controls
 
@@ -163,20 +162,20 @@ def _identifiers(paper: Paper) -> Iterator[tuple[str, str]]:
 
 def _title(paper: Paper) -> str:
     """The title as plain letters and digits."""
-    work = grouping.key(paper.title, ())
+    work = duplicates.key(paper.title, ())
     return work[0] if work else ""
 
 
 def _are_one_work(paper: Paper, other: Paper) -> bool:
     """Whether two papers of one title are the same: of one first author and year, as far as both say so. A short title that has no
     author needs the same venue."""
-    works = [grouping.key(item.title, list(people(item.authors))) for item in (paper, other)]
+    works = [duplicates.key(item.title, list(people(item.authors))) for item in (paper, other)]
     if None in works or (paper.year and other.year and paper.year != other.year):
         return False
     (title, family), (_, other_family) = filter(None, works)
     if family and other_family:
         return family == other_family
-    return len(title) > grouping.DISTINCTIVE_LENGTH or (family == other_family and paper.venue == other.venue)
+    return len(title) > duplicates.DISTINCTIVE_LENGTH or (family == other_family and paper.venue == other.venue)
 
 
 def _added_bibtex(text: str, papers: Sequence[Paper], taken: Collection[str]) -> tuple[int, str, list[str]]:

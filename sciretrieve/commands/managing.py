@@ -13,7 +13,19 @@ import typer
 from ..wording import counted, in_bytes
 from . import completing
 from .console import Console, interruptible, say
-from .parameters import Debug, Generation, IndexPath, PlainFormatOption, Quiet, SameEncoder, chosen_index, given_encoder, index_to_change
+from .parameters import (
+    Debug,
+    Generation,
+    IndexPath,
+    IndexPaths,
+    PlainFormatOption,
+    Quiet,
+    SameEncoder,
+    chosen_index,
+    given_encoder,
+    index_to_change,
+    open_indexes,
+)
 
 if TYPE_CHECKING:
     from ..storage.manifest import Manifest, Record
@@ -191,7 +203,7 @@ def export(
             help="A .parquet file (papers and vectors), a .csv, .bib, .ris or CSL .json file (papers), or a .npy or .faiss file (vectors).",
         ),
     ],
-    index: IndexPath = None,
+    index: IndexPaths = None,
     query: Annotated[
         str,
         typer.Option(
@@ -216,18 +228,17 @@ def export(
 ) -> None:
     """Write papers and vectors to a file.
 
-    All papers, or those that meet a query and pass a filter. A Parquet file has papers and vectors; a .csv file has the columns of the
-    papers; a bibliography has the papers, those read from one of its format as they were. A .npy file has the
-    vectors, and a .faiss file is an index of them for FAISS. The ids are then in a text file beside it: FAISS's number n is line n + 1.
+    All papers, or those that meet a query and pass a filter; of several indexes each paper once. A Parquet file has papers and vectors; a
+    .csv file has the columns of the papers; a bibliography has the papers, those read from one of its format as they were. A .npy file has
+    the vectors, and a .faiss file is an index of them for FAISS. The ids are then in a text file beside it: FAISS's number n is line n + 1.
     """
     from ..answers.outputs import not_compared
     from ..lifecycle.exporting import export as write
-    from ..query.index import Index
 
-    opened_index, console = Index(chosen_index(index), generation=generation), Console(quiet)
+    opened_index, console = open_indexes(index, None, generation), Console(quiet)
     _, scope = opened_index.reader.matching(query, filter)
     for note in not_compared(opened_index, scope.undecided):
         console.note(note)
-    rows = scope.places
+    rows = opened_index.distinct(scope.places)
     for path in write(opened_index, output, dense, rows):
         console.note(f"{counted(len(rows), 'paper')}: {path} ({in_bytes(path.stat().st_size)})")

@@ -36,14 +36,17 @@ from .parameters import (
     FormatOption,
     Generation,
     IndexPath,
+    IndexPaths,
     Like,
     QueryEncoder,
     Quiet,
     Save,
     Sort,
     Unlike,
+    check_one_index,
     chosen_workers,
     open_index,
+    open_indexes,
     opened_reranker,
 )
 from .signatures import Without, takes_options
@@ -64,7 +67,7 @@ def search(
             help='Words, a question, a title; "a phrase", -word, title:word, AND, OR, NOT narrow it; - reads it from stdin.',
         ),
     ],
-    index: IndexPath = None,
+    index: IndexPaths = None,
     encoder: QueryEncoder = None,
     generation: Generation = None,
     k: Count = 10,
@@ -102,11 +105,12 @@ def search(
     start = time.perf_counter()
     console = Console(quiet)
     _check_views(format, explain, facets, cluster, sort, fields)
+    check_one_index(index, {"--distributed": distributed, "--save": save, "-f trec": "trec" if format == "trec" else None})
     if count:
         others = {"--like": like, "--unlike": unlike, "--facets": facets, "--cluster": cluster, "--explain": explain, "--sort": sort}
         _check_count(format, others | {"--fields": fields, "--append": append, "--save": save, "--rerank": rerank})
     with chosen_workers(distributed, address) as workers:
-        opened_index = open_index(index, encoder, generation, workers)
+        opened_index = open_indexes(index, encoder, generation, workers)
         if count:
             _print_count(opened_index, text, options.filters, format, console)
             return
@@ -138,7 +142,7 @@ def similar(
             metavar="ID", help="Ids of papers to be similar to; - reads them from stdin, one per line.", autocompletion=completing.ids
         ),
     ] = None,
-    index: IndexPath = None,
+    index: IndexPaths = None,
     encoder: QueryEncoder = None,
     generation: Generation = None,
     negatives: Annotated[
@@ -176,7 +180,8 @@ def similar(
     positives = given_ids(ids)
     start = time.perf_counter()
     _check_views(format, explain, facets, cluster, sort, fields)
-    opened_index = open_index(index, encoder, generation)
+    check_one_index(index, {"--save": save, "-f trec": "trec" if format == "trec" else None})
+    opened_index = open_indexes(index, encoder, generation)
     names = _fields(fields, opened_index)
     request = Request(
         like=positives,
@@ -279,11 +284,12 @@ def _names(columns: list[str] | None) -> list[str]:
 
 def _fields(fields: list[str] | None, index: Index) -> list[str]:
     """What is printed of each hit. Raises UnknownName for what neither a hit nor the index has."""
-    from ..answers.outputs import HIT_FIELDS
+    from ..answers.outputs import HIT_FIELDS, INDEX_FIELDS
 
     names = _names(fields)
+    own = [*HIT_FIELDS, *INDEX_FIELDS] if len(index.names) > 1 else HIT_FIELDS
     for name in names:
-        check_choice("field", name, [*HIT_FIELDS, *(column for column in index.columns.names if column not in HIT_FIELDS)])
+        check_choice("field", name, [*own, *(column for column in index.columns.names if column not in own)])
     return names
 
 
@@ -337,7 +343,7 @@ def _print(index: Index, answer: Answer, format: Format, fields: Sequence[str], 
     elif format == "json":
         say([outputs.answer(answer, fields)])
     elif format == "html":
-        say(outputs.page(answer, index.path.name, date.today().isoformat()))
+        say(outputs.page(answer, " + ".join(index.names), date.today().isoformat()))
     elif format in outputs.TABULAR:
         say(outputs.TABULAR[format](answer.hits, fields))
     elif format != "table":

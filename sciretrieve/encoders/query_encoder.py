@@ -7,6 +7,8 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
+import numpy as np
+
 from ..choices import SideName
 from ..errors import EncoderMismatch, InvalidRequest, NotFound, Unavailable, UnknownName
 from ..once import once
@@ -146,6 +148,29 @@ class QueryEncoder:
             for side in sides - self._checked_sides:
                 check_golden(self._golden, self.encoder, side)
                 self._checked_sides.add(side)
+
+
+class JoinedQueryEncoder(QueryEncoder):
+    """Encodes the queries of several indexes with different encoders: a vector has those by all of them, one after the other."""
+
+    symmetric = False
+
+    def __init__(self, path: Path, parts: Sequence[QueryEncoder]) -> None:
+        super().__init__(path, None, None, None)
+        self._parts = tuple(parts)
+
+    def lack(self, side: SideName, id: str = "") -> str:
+        """Why one of them cannot encode a text, or a paper in place of one; "" if all can."""
+        return next((why for part in self._parts if (why := part.lack(side, id))), "")
+
+    @once
+    def encoder(self) -> Encoder:
+        """There is no one encoder: raises InvalidRequest."""
+        raise InvalidRequest(f"{self._path} have different encoders, and this needs one; take one index at a time")
+
+    def encode(self, queries: Sequence[Query], *, remember: bool = False) -> Vectors:
+        """Vectors of queries, shape (n, the sum of the dimensions)."""
+        return np.concatenate([part.encode(queries, remember=remember) for part in self._parts], axis=1)
 
 
 def _deciding(built: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -40,7 +40,8 @@ ORIGINALS = {bibtex_entries.ENTRY, bibtex_entries.PARENTS, ris_records.RECORD, c
 def export(index: Index, target: Path, dense: str = "flat", rows: Rows | None = None) -> list[Path]:
     """Write an index's contents to `target` and return the files written.
 
-    The papers are all that are not deleted, or those at `rows`, as `Index.matching` gives them; always in the index's order.
+    The papers are all that are not deleted, or those at `rows`, as `Index.matching` gives them; always in the index's order. Of several
+    indexes, tables have the column `index`, and lists of ids have INDEX:ID.
 
     `.parquet`: all columns of the papers, and their vectors as `vector` (a fixed-size list of float32) if there are
     any. `.csv`: all columns but original records, in UTF-8, lists with semicolons between; no cell is a formula to spreadsheets.
@@ -50,8 +51,8 @@ def export(index: Index, target: Path, dense: str = "flat", rows: Rows | None = 
     `.npy`: FAISS's number n is line n + 1. For the metric `cosine` its vectors have length 1, as queries must. It is made in memory.
 
     Raises:
-        InvalidRequest: another suffix, a directory that does not exist, vectors that the index does not have, too few of them for
-            such a FAISS index, or a `dense` for another suffix.
+        InvalidRequest: another suffix, a directory that does not exist, vectors that the index does not have, or that are by several
+            encoders, too few of them for such a FAISS index, or a `dense` for another suffix.
     """
     if not target.parent.is_dir():
         raise InvalidRequest(f"there is no directory {target.parent} to write {target.name} to")
@@ -62,6 +63,8 @@ def export(index: Index, target: Path, dense: str = "flat", rows: Rows | None = 
         )
     if dense != "flat" and target.suffix != ".faiss":
         raise InvalidRequest(f"`dense={dense!r}` is for FAISS; name a .faiss file instead of {target.name}")
+    if target.suffix in (".parquet", ".npy", ".faiss"):
+        index.check_comparable()
     scope = index.scope if rows is None else index.scope.among(rows)
     if target.suffix == ".parquet":
         return [_parquet(index, scope, target)]
@@ -82,7 +85,7 @@ def export(index: Index, target: Path, dense: str = "flat", rows: Rows | None = 
         write_vectors(target, blocks, (len(scope), index.vectors[0].dim))
     else:
         _faiss(index, scope, target, dense)
-    return [target, write_lines(target.with_suffix(".ids.txt"), index.ids(scope.places))]
+    return [target, write_lines(target.with_suffix(".ids.txt"), index.whole_names(scope.places))]
 
 
 def _faiss(index: Index, scope: Scope, target: Path, dense: str) -> None:
@@ -96,13 +99,24 @@ def _faiss(index: Index, scope: Scope, target: Path, dense: str) -> None:
 
 def _tables(index: Index, scope: Scope) -> Iterator[tuple[Rows, pa.Table]]:
     """The papers of a scope, a few thousand at a time, with all columns of the index: their rows, and the table."""
+    schema = _schema(index)
     for shard, _, shard_rows in by_shard(scope.places, index.shards):
         for rows, table in shard.read_at(shard_rows):
-            yield rows + shard.first, conform(table, index.columns)
+            whole = conform(table, index.columns)
+            if schema is not index.columns:
+                whole = whole.add_column(1, schema.field("index"), pa.array(index.names_at(rows + shard.first), pa.string()))
+            yield rows + shard.first, whole
+
+
+def _schema(index: Index) -> pa.Schema:
+    """The columns of tables; of several indexes with that of each paper, unless a corpus has a column of this name."""
+    if len(index.names) == 1 or "index" in index.columns.names:
+        return index.columns
+    return index.columns.insert(1, pa.field("index", pa.string()))
 
 
 def _csv(index: Index, scope: Scope, target: Path) -> Path:
-    names = [name for name in index.columns.names if name not in ORIGINALS]
+    names = [name for name in _schema(index).names if name not in ORIGINALS]
     with replaced(target) as file:
         file.write(_csv_lines([names]))
         for _, table in _tables(index, scope):
@@ -122,7 +136,7 @@ def _cell(value: Any) -> Any:
 
 
 def _parquet(index: Index, scope: Scope, target: Path) -> Path:
-    schema = index.columns
+    schema = _schema(index)
     if index.vectors:
         schema = schema.append(pa.field("vector", pa.list_(pa.float32(), index.vectors[0].dim)))
     with replaced(target) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:

@@ -11,8 +11,8 @@ from ..errors import InvalidRequest
 from ..evaluation import find_benchmark
 from ..evaluation.benchmark_reading import read
 from ..evaluation.material import Material
-from ..matching.lexical.words import fold
 from ..once import once
+from ..papers.folding import fold
 from ..types import Paper, Query
 
 FEWEST_WORDS = 4

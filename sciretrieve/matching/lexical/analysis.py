@@ -15,9 +15,10 @@ from typing import Any
 import Stemmer
 
 from ...once import once
+from ...papers.folding import fold
 from . import single_characters
 from .american import american
-from .words import JOINT, STOPWORDS, WORD, fold
+from .words import JOINT, STOPWORDS, WORD
 
 NEWEST = 3
 FORMS = (NEWEST, 2)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ...types import Rows
+from .lists import numbers_of
 from .postings import Postings
 
 TERMS_AT_ONCE = 2_000_000
@@ -69,3 +70,22 @@ def frequencies(shards: Sequence[tuple[Postings, Rows | None]]) -> list[Frequenc
             part[span] = sums[start : start + span.stop - span.start]
             start += span.stop - span.start
     return totals
+
+
+def summed(indexes: Sequence[Sequence[tuple[pa.StringArray, Frequencies]]]) -> list[list[Frequencies]]:
+    """For the shards of several indexes, each with its terms, and with how many papers of its own index have each, (terms,): how many
+    papers of all indexes have each."""
+    shards = [part for parts in indexes for part in parts]
+    if not shards:
+        return [[] for _ in indexes]
+    numbers = numbers_of(pa.concat_arrays([terms for terms, _ in shards]).dictionary_encode().indices, np.int32)
+    total = np.zeros(int(numbers.max(initial=-1)) + 1, np.int64)
+    ends = np.cumsum([len(terms) for terms, _ in shards]).tolist()
+    spans = iter([numbers[end - len(terms) : end] for end, (terms, _) in zip(ends, shards, strict=True)])
+    numbered = [[(next(spans), counts) for _, counts in parts] for parts in indexes]
+    for parts in numbered:
+        of_index = np.zeros(len(total), np.int64)
+        for places, counts in parts:
+            of_index[places] = counts  # the same in all of its shards that have the term
+        total += of_index
+    return [[total[places].astype(np.int32) for places, _ in parts] for parts in numbered]

@@ -23,10 +23,10 @@ import pyarrow as pa
 from ...errors import CorruptData
 from ...files.schema import mapped_columns
 from ...once import once
+from ...papers.folding import fold
 from .analysis import Analyzer
 from .lists import by_term, lists, offsets_of, values_of, write_columns
 from .vocabulary import Vocabulary
-from .words import fold
 
 FIELDS_FILE = "fields.arrow"
 WORD_COLUMNS = {"word": pa.string(), "rows": pa.list_(pa.int32()), "fields": pa.list_(pa.uint8())}

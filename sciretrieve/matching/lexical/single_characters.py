@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .words import JOINT, STOPWORDS, fold
+from ...papers.folding import fold
+from .words import JOINT, STOPWORDS
 
 _WORD = r"[^\W_]+(?:[-/_^][^\W_]+)*"
 _SINGLE = re.compile(rf"[^\w'’.,-]([a-z0-9](?:(?:\+\+|#)(?!\w)|(?![\w'’-]|[.,]\d)(?=(?: | ?= ?)({_WORD})(?![.,]\d)|)))")

@@ -1,13 +1,8 @@
-"""What a word is: text folded into plain letters, the patterns that cut it, and the words that are too common to count.
-
-Scholarly text spells one thing in many ways, so before it is split: LaTeX becomes what it prints (`$\\alpha$` is alpha),
-Greek letters their names, accented letters their plain ones, typographic dashes hyphens.
-"""
+"""What a word is: the patterns that cut folded text, and the words that are too common to count."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 
 WORD = re.compile(r"\d{1,3}(?:,\d{3}){1,6}+(?![\d,])|\d+(?:\.\d+)+|[^\W_]+(?:[-/_^][^\W_]+)*")
 """A number with its points, or words joined by hyphen, slash, underscore or caret.
@@ -22,60 +17,3 @@ _STOP = """
 a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with
 """
 STOPWORDS = frozenset(_STOP.split())
-
-_STYLES = r"text\w*|math\w+|emph|it|bf|rm|em|sl|sc|tt|cal|left|right|over|frac|sqrt|hat|tilde|bar|vec|dot|label|ref|cite"
-LATEX_STYLE = re.compile(rf"\\(?:{_STYLES})(?![A-Za-z])")
-# an accent that is a letter is followed by a brace or a space: otherwise it is another command (\beta, \chi)
-LATEX_ACCENT = re.compile(r"\\(?:[\"'`^~=.]\s*\{?|[uvHcdbkr](?:\s*\{|\s+))\\?([A-Za-z])\}?")
-LATEX_MARKS = str.maketrans({"$": None, "{": None, "}": None})
-LATEX_JOINED, LATEX_COMMAND = re.compile(r"(?<=[-/_^])\\"), re.compile(r"\\")
-"""The backslash of a command after a joint, which keeps the joint (TNF-\\alpha), and of any other command."""
-BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
-DASHES = dict.fromkeys([0x2010, 0x2011, 0x2012, 0x2013, 0x2212], "-")
-
-
-# letters that Unicode does not decompose
-LETTERS = str.maketrans(
-    {"ø": "o", "Ø": "o", "ł": "l", "Ł": "l", "đ": "d", "Đ": "d", "ß": "ss", "æ": "ae", "Æ": "ae", "œ": "oe", "Œ": "oe", "ı": "i"}
-)
-
-
-def _greek() -> dict[int, str]:
-    """Greek letter -> its English name, for both cases."""
-    names = {}
-    for code in (*range(0x391, 0x3AA), *range(0x3B1, 0x3CA)):
-        name = unicodedata.name(chr(code), "").split()[-1:]
-        if name:
-            names[code] = {"LAMDA": "lambda", "SIGMA": "sigma"}.get(name[0], name[0].lower())
-    return names
-
-
-GREEK = _greek()
-
-
-class _Folded(dict[int, str]):
-    """Character -> what it is in plain letters, looked up once per character.
-
-    Character by character, since to normalise a text is to sort the combining marks that follow each other, which takes time that
-    grows with the square of their number. Here they are left out.
-    """
-
-    def __missing__(self, code: int) -> str:
-        plain = unicodedata.normalize("NFKD", DASHES.get(code, chr(code)))
-        plain = "".join(char for char in plain if not unicodedata.combining(char)).translate(GREEK).translate(LETTERS)
-        self[code] = plain
-        return plain
-
-
-FOLDED = _Folded()
-
-
-def fold(text: str) -> str:
-    """A text in lower case, spelled in plain letters."""
-    if "\\" in text or "$" in text:
-        text = LATEX_ACCENT.sub(r"\1", text)
-        text = LATEX_STYLE.sub(" ", text).translate(LATEX_MARKS)
-        text = LATEX_COMMAND.sub(" ", LATEX_JOINED.sub("", text))
-    if not text.isascii():
-        text = BEYOND_ASCII.sub(lambda match: match[0].translate(FOLDED), text)  # of most texts, a few characters
-    return text.lower()

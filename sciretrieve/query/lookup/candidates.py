@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from ...files.schema import integers
 from ...matching.lexical import Analyzer, Bm25, LexicalShard
-from ...matching.lexical.words import WORD, fold
+from ...matching.lexical.words import WORD
 from ...matching.scope import Scope
+from ...papers.folding import fold
 from ...types import Rows
 
 LONGEST_STOP_WORD = 5

@@ -13,10 +13,11 @@ from ...files.schema import papers_of
 from ...matching.lexical import Analyzer, Bm25
 from ...matching.lexical.fields import field_term
 from ...matching.lexical.name_terms import YEARS
-from ...matching.lexical.words import WORD, fold
+from ...matching.lexical.words import WORD
 from ...matching.scope import Scope
 from ...matching.sharding import by_shard
 from ...once import once
+from ...papers.folding import fold
 from ...storage.shards import Shard
 from ...types import NO_MATCH, Match, Paper, Rows
 from ..opened import Opened

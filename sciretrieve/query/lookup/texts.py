@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ...matching.lexical.words import fold
 from ...once import once
 from ...papers.bibliographies.author_names import family
+from ...papers.folding import fold
 
 PLAIN_WORD = re.compile(r"[^\W_]+")
 ROMAN = re.compile(r"[ivx]{1,5}")

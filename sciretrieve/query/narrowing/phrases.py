@@ -22,8 +22,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...matching.lexical.words import BEYOND_ASCII, fold
 from ...once import once
+from ...papers.folding import BEYOND_ASCII, fold
 from ...types import Mask
 from .demands import Demand, Near
 

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...matching.lexical.fields import APOSTROPHES, name_words
-from ...matching.lexical.words import JOINT, WORD, fold
+from ...matching.lexical.words import JOINT, WORD
+from ...papers.folding import fold
 from ...types import Mask
 
 NAMED = ("authors", "venue")

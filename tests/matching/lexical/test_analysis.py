@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sciretrieve.matching.lexical import Analyzer
-from sciretrieve.matching.lexical.words import STOPWORDS, fold
+from sciretrieve.matching.lexical.words import STOPWORDS
+from sciretrieve.papers.folding import fold
 
 ODD = "ab -/_^.,'’‐–—−$\\{}\"`~=αΣςβøØßéñİ²₂ﬁ漢1230"
 """What scholarly text is made of, and what could trip an analyzer."""

@@ -1,5 +1,4 @@
-"""Papers that are one work: what makes two titles and two names the same, that groups never mix first authors, and answers
-in which every work stands once."""
+"""Answers in which every work stands once."""
 
 from __future__ import annotations
 
@@ -9,147 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import sciretrieve as sr
 from sciretrieve.choices import Mode
-from sciretrieve.query.ranking.grouping import groups, key
-from sciretrieve.types import Paper
 from tests.made_up import write_jsonl
 from tests.toy_encoder import StandIn
-
-LONG = "A long title that names one paper only"
-
-
-def family(name: str) -> str:
-    work_key = key(LONG, [name])
-    assert work_key is not None
-    return work_key[1]
-
-
-def of(*papers: tuple[str, tuple[str, ...]]) -> list[Paper]:
-    return [Paper(str(position), title, authors=authors) for position, (title, authors) in enumerate(papers)]
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("{BERT}: Pre-training of Transformers", "BERT - pretraining of transformers"),
-        ("Schrödinger's cat", 'Schr{\\"o}dinger’s Cat'),
-        ("Schro\u0308dinger's cat", "Schrödinger's cat"),
-        ("The \\emph{Drosophila} genome.", "The Drosophila  genome"),
-        ("$\\beta$-decay", "β decay"),
-        ("Graphs\u2014a\nsurvey", "Graphs: a survey"),
-        ("snake_case", "Snake case"),
-    ],
-)
-def test_titles_that_are_the_same(one: str, other: str) -> None:
-    assert key(one, []) == key(other, [])
-
-
-def test_titles_that_differ() -> None:
-    assert key("Attention is all you need", []) != key("Attention is not all you need", [])
-    assert key("Part 1", []) != key("Part 2", [])
-    assert key("图像检索", []) != key("文本检索", [])
-
-
-@pytest.mark.parametrize("title", ["", "  ", "?!", "$$", "{}"])
-def test_an_empty_title_has_no_key(title: str) -> None:
-    assert key(title, ["Ada Lovelace"]) is None
-
-
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [
-        (["Lovelace, Ada", "Ada Lovelace", "A. Lovelace", "A.Lovelace", "LOVELACE, A.", "Lovelace A.", "Ada Lovelace, PhD"], "lovelace"),
-        (["van Beethoven, Ludwig", "Ludwig van Beethoven", "L. van Beethoven"], "beethoven"),
-        (["King, Jr., Martin Luther", "Martin Luther King Jr.", "King III, Martin"], "king"),
-        (["Gödel, Kurt", 'Kurt G{\\"o}del', "K. Godel"], "godel"),
-        (["J.-P. Serre", "Serre, Jean-Pierre", "Serre J.-P."], "serre"),
-        (["Conan O'Brien", "O’Brien, C."], "obrien"),
-        (["O, Kenneth"], "o"),
-        (["王小明"], "王小明"),
-        (["", " ", ","], ""),
-    ],
-)
-def test_family_names(names: list[str], expected: str) -> None:
-    assert {family(name) for name in names} == {expected}
-
-
-def test_only_the_first_author_counts() -> None:
-    assert key(LONG, ["Ada Lovelace", "Charles Babbage"]) == key(LONG, ["Lovelace, A."])
-    assert key(LONG, ["Charles Babbage", "Ada Lovelace"]) != key(LONG, ["Ada Lovelace"])
-
-
-def test_groups_are_in_order() -> None:
-    papers = of((LONG, ("Bob Bee",)), ("Other", ()), (LONG, ("Ann Aye",)), ("", ()), (LONG.upper(), ("Bee, B.",)), ("", ()))
-    assert groups(papers) == [[0, 4], [1], [2], [3], [5]]
-
-
-def test_a_paper_without_authors_joins_the_only_author_of_its_long_title() -> None:
-    assert groups(of((LONG, ()), (LONG, ("Ann Aye",)), (LONG, ()), (LONG, ("Aye, A.",)))) == [[0, 1, 2, 3]]
-    assert groups(of((LONG, ()), (LONG, ()))) == [[0, 1]]
-
-
-def test_a_paper_without_authors_never_joins_two_first_authors() -> None:
-    assert groups(of((LONG, ("Ann Aye",)), (LONG, ()), (LONG, ("Bob Bee",)), (LONG, ()))) == [[0], [1, 3], [2]]
-
-
-def test_a_short_title_without_authors_is_alone() -> None:
-    short = "Introduction"
-    assert groups(of((short, ()), (short, ("Ann Aye",)), (short, ()), (short, ("Aye, Ann",)))) == [[0], [1, 3], [2]]
-
-
-def test_the_length_that_tells_is_counted_in_letters_and_digits() -> None:
-    assert groups(of(("a " * 25, ()), ("a" * 25, ()))) == [[0], [1]]
-    assert groups(of(("a " * 26, ()), ("a" * 26, ()))) == [[0, 1]]
-
-
-some_papers = st.lists(
-    st.builds(
-        Paper,
-        st.just("id"),
-        st.sampled_from(["", "Note", "NOTE.", LONG, f"{{{LONG}}}", LONG.replace(" ", "-"), "Another long title of another paper"]),
-        authors=st.sampled_from([(), ("",), ("Ann Aye",), ("Aye, Ann", "Bob Bee"), ("Bob Bee",)]),
-    ),
-    max_size=25,
-)
-
-
-@given(some_papers)
-def test_every_paper_is_in_one_group(papers: list[Paper]) -> None:
-    works = groups(papers)
-    assert sorted(position for group in works for position in group) == list(range(len(papers)))
-    assert all(group == sorted(group) for group in works)
-    assert [group[0] for group in works] == sorted(group[0] for group in works)
-
-
-@given(some_papers)
-def test_a_group_has_one_title_and_at_most_one_first_author(papers: list[Paper]) -> None:
-    group_of = {position: number for number, group in enumerate(groups(papers)) for position in group}
-    keys = [key(paper.title, paper.authors) for paper in papers]
-    for position, one in enumerate(keys):
-        for later in range(position + 1, len(keys)):
-            other = keys[later]
-            if group_of[position] == group_of[later]:
-                assert one is not None
-                assert other is not None
-                assert one[0] == other[0]
-                assert "" in (one[1], other[1]) or one == other
-            elif one is not None and one[1]:
-                assert one != other
-    for group in groups(papers):
-        assert len({work_key[1] for position in group if (work_key := keys[position]) and work_key[1]}) <= 1
-
-
-@given(some_papers, st.randoms(use_true_random=False))
-def test_groups_do_not_hang_on_the_order(papers: list[Paper], chance: object) -> None:
-    order = list(range(len(papers)))
-    chance.shuffle(order)  # type: ignore[attr-defined]
-    shuffled = groups([papers[position] for position in order])
-    assert {frozenset(order[position] for position in group) for group in shuffled} == {frozenset(group) for group in groups(papers)}
-
 
 COPIES = [25, 1, 14, 3, 1, 1, 40, 2, 1, 6, 1, 1]
 """How many papers each of twelve works has."""
