@@ -95,7 +95,7 @@ def test_several_filters_and_facets_all_count(index: sr.Index) -> None:
     assert [facet["column"] for facet in facets] == ["year", "venue", "topic"]
 
 
-@pytest.mark.parametrize("twice", [("--since", "2001", "--since", "2010"), ("-i", "a", "--index", "b"), ("-k", "3", "-k", "4")])
+@pytest.mark.parametrize("twice", [("--since", "2001", "--since", "2010"), ("--mode", "dense", "--mode", "bm25"), ("-k", "3", "-k", "4")])
 def test_an_option_that_takes_one_value_is_given_once(twice: tuple[str, ...]) -> None:
     result = sciretrieve("search", "star", *twice)
     assert result.returncode == 2
