@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .answers.cited import citations_of
     from .answers.citing import Citations, cite
     from .answers.explaining import explain, why_not
+    from .answers.health import health
     from .answers.profiles import profile
     from .answers.saved import News, SavedSearch, news, save_search, saved_search, saved_searches
     from .answers.schemas import schema
@@ -83,6 +84,7 @@ __all__ = [
     "evaluate",
     "explain",
     "field",
+    "health",
     "join",
     "load_encoder",
     "merge",
@@ -140,6 +142,7 @@ _HOMES = {
     "evaluate": "evaluation",
     "explain": "answers.explaining",
     "field": "query.narrowing.fields",
+    "health": "answers.health",
     "join": "lifecycle",
     "load_encoder": "encoders",
     "merge": "lifecycle",

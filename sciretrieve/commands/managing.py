@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..wording import counted, in_bytes
+from ..wording import as_json, counted, in_bytes, listed
 from .console import Console, interruptible, say
 from .parameters import Debug, Generation, IndexPath, PlainFormatOption, Quiet, SameEncoder, chosen_index, given_encoder, index_to_change
 
 if TYPE_CHECKING:
+    from ..answers.health import Health
     from ..storage.manifest import Manifest, Record
 
 
@@ -22,14 +23,22 @@ def info(
     context: typer.Context,
     index: IndexPath = None,
     generation: Generation = None,
+    health: Annotated[
+        bool,
+        typer.Option("--health", help="Look for what papers lack, fields that look wrong, duplicates, dead references, retractions."),
+    ] = False,
     format: PlainFormatOption = "table",
+    quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Describe an index.
 
-    Its papers, columns, encoder, sizes, and the versions that built it.
+    Its papers, columns, encoder, sizes, and the versions that built it; or, with --health, what is wrong with its papers.
     """
     if context.invoked_subcommand is not None:
+        return
+    if health:
+        _health(chosen_index(index), generation, format, Console(quiet))
         return
     from dataclasses import asdict
 
@@ -74,6 +83,33 @@ def info(
         "with": ", ".join(f"{name} {version}" for name, version in facts.versions.items()),
     }
     say(f"{name:<9} {value}" for name, value in rows.items())
+
+
+def _health(path: Path, generation: int | None, format: str, console: Console) -> None:
+    """Print what is wrong with an index's papers."""
+    from ..answers.health import health
+    from ..query.index import Index
+
+    with interruptible(console), Index(path, generation=generation) as opened_index:
+        found = health(opened_index, progress=console)
+        say([as_json(found.to_dict(), indent=1)] if format == "json" else _health_lines(found))
+
+
+def _health_lines(found: Health) -> Iterator[str]:
+    yield f"{counted(len(found.index), 'paper')} of {found.index.path}, generation {found.index.manifest.generation}"
+    present = [finding for finding in found.findings if len(finding)]
+    width = max((len(finding.label) for finding in present), default=0)
+    for finding in present:
+        examples = listed(finding.examples(), len(finding))
+        yield f"{finding.label:<{width}}  {len(finding):>9,}  {100 * finding.share:>6.2f} %  {examples}"
+        yield f"    {finding.remedy}"
+    if found.references is not None:
+        counts = found.references
+        shares = [f"{100 * count / max(counts.total, 1):.1f} %" for count in (counts.in_index, counts.elsewhere, counts.nowhere)]
+        total = counted(counts.total, "reference")
+        yield f"{total}: {shares[0]} to papers of the index, {shares[1]} to other works, {shares[2]} lead nowhere"
+    if absent := [finding.label for finding in found.findings if not len(finding)]:
+        yield f"not found: {', '.join(absent)}"
 
 
 def _corpora(manifest: Manifest) -> str:

@@ -64,7 +64,7 @@ OWNED = {
 """The folders and modules of the root that may import a heavy library."""
 
 ROOT_NAMES = 27
-ARROWS = 179
+ARROWS = 180
 LINES = {
     "answers": 2000,
     "commands": 4700,

@@ -1,4 +1,4 @@
-"""The JSON Schema of what answers, runs, hits and papers are as JSON, in Python and on the command line."""
+"""The JSON Schema of what answers, runs, hits, papers and a library's health are as JSON, in Python and on the command line."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 from ...errors import UnknownName
 
-NAMES = ("paper", "hit", "run", "answer")
+NAMES = ("paper", "hit", "run", "answer", "health")
 
 
 def schema(name: str) -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of one kind of value; whoever validates against it needs no other file.
 
     Args:
-        name: "paper", "hit", "run" or "answer": what `to_dict` of these gives. "hit" is a line of `--format jsonl`, "answer" what
-            `--format json` prints, both without `--fields`.
+        name: "paper", "hit", "run", "answer" or "health": what `to_dict` of these gives. "hit" is a line of `--format jsonl`, "answer" what
+            `--format json` prints, both without `--fields`; "health" is what `info --health --format json` prints.
 
     Raises UnknownName for another name.
     """
