@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .storage.verifying import verify
     from .studies.dense_types import bench
     from .studies.perturbation import robustness
+    from .studies.recall import measure_recall
     from .studies.tuning import tune
     from .types import Hit, Paper, Query
 
@@ -87,6 +88,7 @@ __all__ = [
     "health",
     "join",
     "load_encoder",
+    "measure_recall",
     "merge",
     "news",
     "open",
@@ -145,6 +147,7 @@ _HOMES = {
     "health": "answers.health",
     "join": "lifecycle",
     "load_encoder": "encoders",
+    "measure_recall": "studies.recall",
     "merge": "lifecycle",
     "news": "answers.saved",
     "open": "query.index",

