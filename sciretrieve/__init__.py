@@ -12,6 +12,7 @@ Names load what they need when first used, so that importing the package costs n
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +49,10 @@ if TYPE_CHECKING:
     from .types import Hit, Paper, Query
 
     __version__: str
+
+# NumPy's OpenBLAS reads it when it is first imported: its threads then sleep after a matrix product. Otherwise they wait for the next one
+# actively, on cores that the encoder and other searches need; on two busy cores a hybrid search took twice as long.
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 __all__ = [
     "Answer",
