@@ -12,6 +12,7 @@ Names load what they need when first used, so that importing the package costs n
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from .answers.cited import citations_of
     from .answers.citing import Citations, cite
     from .answers.explaining import explain, why_not
+    from .answers.health import health
     from .answers.profiles import profile
     from .answers.saved import News, SavedSearch, news, save_search, saved_search, saved_searches
     from .answers.schemas import schema
@@ -44,10 +46,15 @@ if TYPE_CHECKING:
     from .storage.verifying import verify
     from .studies.dense_types import bench
     from .studies.perturbation import robustness
+    from .studies.recall import measure_recall
     from .studies.tuning import tune
     from .types import Hit, Paper, Query
 
     __version__: str
+
+# NumPy's OpenBLAS reads it when it is first imported: its threads then sleep after a matrix product. Otherwise they wait for the next one
+# actively, on cores that the encoder and other searches need; on two busy cores a hybrid search took twice as long.
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 __all__ = [
     "Answer",
@@ -86,8 +93,10 @@ __all__ = [
     "evaluate",
     "explain",
     "field",
+    "health",
     "join",
     "load_encoder",
+    "measure_recall",
     "merge",
     "news",
     "open",
@@ -145,8 +154,10 @@ _HOMES = {
     "evaluate": "evaluation",
     "explain": "answers.explaining",
     "field": "query.narrowing.fields",
+    "health": "answers.health",
     "join": "lifecycle",
     "load_encoder": "encoders",
+    "measure_recall": "studies.recall",
     "merge": "lifecycle",
     "news": "answers.saved",
     "open": "query.index",

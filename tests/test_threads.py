@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import os
+import pickle
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -68,3 +73,65 @@ def test_threads_get_what_each_would_get_alone(built: Callable[..., sr.Index], d
             for number, answer in answers:
                 assert answer == expected[number], number
     assert together.encoder.ran_in == alone.encoder.ran_in
+
+
+def test_what_is_searched_is_mapped_and_so_is_one_copy_for_all_processes(built: Callable[..., sr.Index]) -> None:
+    index = built(shard_size=128)
+    list(index.search("graph networks", 3).hits)
+    maps = Path("/proc/self/maps")
+    if not maps.is_file():
+        pytest.skip("only Linux says what is mapped")
+    mapped = {line.split()[-1]: line.split()[1] for line in maps.read_text().splitlines() if str(index.path) in line}
+    names = {Path(path).name for path in mapped}
+    assert names >= {"vectors.npy", "postings.arrow", "lengths.arrow", "ids.arrow", "papers.parquet"}
+    assert not any("w" in allowed for allowed in mapped.values())  # nobody writes there, so nobody has a copy
+
+
+def test_an_open_index_is_not_sent_to_a_process(index: sr.Index) -> None:
+    with pytest.raises(TypeError, match="pickle"):
+        pickle.dumps(index)
+
+
+@pytest.mark.parametrize(("given", "used"), [({}, "4"), ({"OPENBLAS_THREAD_TIMEOUT": "20"}, "20")], ids=["unset", "set"])
+def test_threads_of_matrix_products_sleep_unless_the_user_says_otherwise(given: dict[str, str], used: str) -> None:
+    """It has to be set before NumPy is imported, which is not before `sciretrieve` is."""
+    code = "import sys, os, sciretrieve; print('numpy' in sys.modules, os.environ['OPENBLAS_THREAD_TIMEOUT'])"
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_THREAD_TIMEOUT"} | given
+    printed = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True).stdout
+    assert printed.split() == ["False", used]
+
+
+SERVICE = """
+import multiprocessing, pickle, sys
+from concurrent.futures import ProcessPoolExecutor
+import sciretrieve as sr
+
+QUERIES = ["graph networks", "title:graph -molecules edges", "galaxy spectrum"]
+
+def begin(path):
+    global index
+    index = sr.open(path)
+
+def ask(query):
+    (ranking,) = index.search(query, 8)
+    return ranking.ids, ranking.scores.tobytes(), [hit.paper.title for hit in index.search(query, 8).hits]
+
+if __name__ == "__main__":
+    for method, count in (("fork", 2), ("spawn", 1)):
+        context = multiprocessing.get_context(method)
+        with ProcessPoolExecutor(count, mp_context=context, initializer=begin, initargs=(sys.argv[1],)) as processes:
+            sys.stdout.buffer.write(pickle.dumps(list(processes.map(ask, QUERIES))))
+    begin(sys.argv[1])
+    sys.stdout.buffer.write(pickle.dumps(list(map(ask, QUERIES))))
+"""
+
+
+def test_a_pool_of_processes_gets_what_one_would_get(built: Callable[..., sr.Index], tmp_path: Path) -> None:
+    """Each opens the index by its path: processes that were forked before anything was searched, and others that were started."""
+    script = tmp_path / "service.py"
+    script.write_text(SERVICE)
+    command = [sys.executable, str(script), str(built(encoder=None).path)]
+    printed = io.BytesIO(subprocess.run(command, capture_output=True, check=True, timeout=300).stdout)
+    forked, started, alone = (pickle.load(printed) for _ in range(3))
+    assert forked == started == alone
+    assert len(alone[0][0]) == 8

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..wording import counted, in_bytes
+from ..wording import as_json, counted, in_bytes, listed
 from . import completing
 from .console import Console, interruptible, say
 from .parameters import (
@@ -28,21 +28,31 @@ from .parameters import (
 )
 
 if TYPE_CHECKING:
+    from ..answers.health import Health
     from ..storage.manifest import Manifest, Record
+    from ..studies.recall import Recall
 
 
 def info(
     context: typer.Context,
     index: IndexPath = None,
     generation: Generation = None,
+    health: Annotated[
+        bool,
+        typer.Option("--health", help="Look for what papers lack, fields that look wrong, duplicates, dead references, retractions."),
+    ] = False,
     format: PlainFormatOption = "table",
+    quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Describe an index.
 
-    Its papers, columns, encoder, sizes, and the versions that built it.
+    Its papers, columns, encoder, sizes, and the versions that built it; or, with --health, what is wrong with its papers.
     """
     if context.invoked_subcommand is not None:
+        return
+    if health:
+        _health(chosen_index(index), generation, format, Console(quiet))
         return
     from dataclasses import asdict
 
@@ -87,6 +97,33 @@ def info(
         "with": ", ".join(f"{name} {version}" for name, version in facts.versions.items()),
     }
     say(f"{name:<9} {value}" for name, value in rows.items())
+
+
+def _health(path: Path, generation: int | None, format: str, console: Console) -> None:
+    """Print what is wrong with an index's papers."""
+    from ..answers.health import health
+    from ..query.index import Index
+
+    with interruptible(console), Index(path, generation=generation) as opened_index:
+        found = health(opened_index, progress=console)
+        say([as_json(found.to_dict(), indent=1)] if format == "json" else _health_lines(found))
+
+
+def _health_lines(found: Health) -> Iterator[str]:
+    yield f"{counted(len(found.index), 'paper')} of {found.index.path}, generation {found.index.manifest.generation}"
+    present = [finding for finding in found.findings if len(finding)]
+    width = max((len(finding.label) for finding in present), default=0)
+    for finding in present:
+        examples = listed(finding.examples(), len(finding))
+        yield f"{finding.label:<{width}}  {len(finding):>9,}  {100 * finding.share:>6.2f} %  {examples}"
+        yield f"    {finding.remedy}"
+    if found.references is not None:
+        counts = found.references
+        shares = [f"{100 * count / max(counts.total, 1):.1f} %" for count in (counts.in_index, counts.elsewhere, counts.nowhere)]
+        total = counted(counts.total, "reference")
+        yield f"{total}: {shares[0]} to papers of the index, {shares[1]} to other works, {shares[2]} lead nowhere"
+    if absent := [finding.label for finding in found.findings if not len(finding)]:
+        yield f"not found: {', '.join(absent)}"
 
 
 def _corpora(manifest: Manifest) -> str:
@@ -159,13 +196,16 @@ def verify(
     index: IndexPath = None,
     encoder: SameEncoder = None,
     repair: Annotated[bool, typer.Option("--repair", help="Make anew what can be: all but papers, and lists of deleted papers.")] = False,
+    recall: Annotated[
+        bool, typer.Option("--recall", help="Measure what an approximate index finds now of the best papers, with papers of its own.")
+    ] = False,
     format: PlainFormatOption = "table",
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Check every byte of an index, and all that its parts promise each other.
 
-    The exit code is 1 if anything is wrong.
+    The exit code is 1 if anything is wrong, and with --recall if less is found than the index was built for.
     """
     from dataclasses import asdict
 
@@ -177,8 +217,10 @@ def verify(
     given = given_encoder(encoder, path)
     with interruptible(console):
         result = (mend if repair else check)(path, encoder=given, progress=console)
+        found = _measured(path, console) if recall and not result.faults else None
     if format == "json":
-        say([json.dumps({"schema": 1, "index": str(path), **asdict(result)}, indent=1)])
+        measured = {"recall": found and {**asdict(found), "is_exact": found.is_exact, "holds": found.holds}} if recall else {}
+        say([json.dumps({"schema": 1, "index": str(path), **asdict(result), **measured}, indent=1)])
     else:
         say(f"{fault.file}: {fault.what}" for fault in result.faults)
         if result.unchecked:
@@ -189,8 +231,32 @@ def verify(
             console.note(f"{counted(len(result.faults), 'fault')} in {size}{hint}")
         else:
             console.note(f"{path} is sound: {counted(result.papers, 'paper')}, {size}, generation {result.generation}")
-    if result.faults:
+        if found is not None:
+            say(_recall_lines(found))
+    if result.faults or (found is not None and not found.holds):
         raise typer.Exit(1)
+
+
+def _measured(path: Path, console: Console) -> Recall:
+    from ..query.index import Index
+    from ..studies.recall import measure_recall
+
+    with Index(path) as opened_index:
+        return measure_recall(opened_index, progress=console)
+
+
+def _recall_lines(found: Recall) -> Iterator[str]:
+    if found.promised is None:
+        yield "its search is exact: there is no recall to measure"
+        return
+    width = max(len(part.type) for part in (*found.parts, found.whole))
+    yield f"{'type':<{width}}  shards       papers  recall@{found.k}  95 % interval"
+    for part in (*found.parts, found.whole):
+        yield f"{part.type:<{width}}  {part.shards:>6,}  {part.papers:>11,}  {part.recall:>9.4f}  {part.low:.4f} to {part.high:.4f}"
+    knobs = "".join(f", {name} {value}" for name, value in (("ef", found.ef), ("nprobe", found.nprobe)) if value is not None)
+    yield f"{counted(found.queries, 'paper')} as queries{knobs}; the index was built to find {100 * found.promised:.4g} %"
+    if not found.holds:
+        yield "less is found than that: `sciretrieve reindex` with another --dense or --recall, or search with --recall"
 
 
 def export(

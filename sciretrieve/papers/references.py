@@ -54,6 +54,10 @@ KINDS: Mapping[str, Callable[[str], str | None]] = {
 """Kinds of identifiers that have fields of their own, and what reads one from a text."""
 
 
+IDENTIFIER = rf"^(?:{'|'.join([*KINDS, 'openalex'])}):|^[0-9a-f]{{40}}$"
+"""Names that are known elsewhere, too: identifiers with their kind, and Semantic Scholar's."""
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
     """The usual form of an identifier, which Arrow reads for millions at once: its kind, what may stand before it, and the rest."""

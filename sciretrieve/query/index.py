@@ -40,6 +40,8 @@ from .snapshot import Snapshot
 
 GROUPED = 10
 """How many more papers are looked at where near-duplicates are grouped; more again where that is not enough."""
+NAMING = ("id", "title", "authors")
+"""The columns by which papers are grouped."""
 DIVERSE = 5
 """Of how many times as many papers a diverse answer is chosen."""
 
@@ -287,7 +289,7 @@ class Index(Snapshot):
             run = replace(run, rankings=tuple(self.leading(*parts, depth) for parts in zip(run, probes, strict=True)))
             if not options.group:
                 break
-            grouped_rankings = tuple(grouped(ranking, self.papers_at(ranking.rows), works) for ranking in run)
+            grouped_rankings = tuple(grouped(ranking, self.papers_at(ranking.rows, NAMING), works) for ranking in run)
             too_few = any(len(group) < works and len(ranking) >= depth for group, ranking in zip(grouped_rankings, run, strict=True))
             run = replace(run, rankings=grouped_rankings)
             if not too_few:

@@ -154,11 +154,12 @@ class Snapshot:
         """The papers that are named by the given text, or texts, in that order, as `named_rows` finds them. Raises as it does."""
         return self.papers_at(self.named_rows(ids))
 
-    def papers_at(self, rows: Rows) -> list[Paper]:
-        """The papers at the given rows, in that order."""
+    def papers_at(self, rows: Rows, names: Sequence[str] | None = None) -> list[Paper]:
+        """The papers at the given rows, in that order; with the columns of the given names alone, of which the id is one: without
+        abstracts, reading takes a sixth of the time."""
         papers: list[Paper | None] = [None] * len(rows)
         for shard, positions, shard_rows in by_shard(rows, self.shards):
-            for position, paper in zip(positions.tolist(), shard.papers_at(shard_rows), strict=True):
+            for position, paper in zip(positions.tolist(), shard.papers_at(shard_rows, names), strict=True):
                 papers[position] = paper
         return [paper for paper in papers if paper is not None]
 

@@ -47,7 +47,7 @@ class IndexSettings:
     @classmethod
     def of(cls, manifest: Manifest) -> IndexSettings:
         """The settings of a generation."""
-        return cls(manifest.metric, manifest.dense, manifest.bm25, manifest.build["settings"].get("recall", RECALL))
+        return cls(manifest.metric, manifest.dense, manifest.bm25, manifest.recall)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from ..files.writing import describe, listed, read_json, read_sealed, write_seal
 from ..matching.effort import Trial
 from ..matching.fusion import Fusion
 from ..matching.lexical import Analyzer
-from ..options import Bm25Parameters
+from ..options import RECALL, Bm25Parameters
 from ..types import Vectors
 
 FORMAT = 2
@@ -179,6 +179,11 @@ class Manifest:
     def analyzed_by(self, analyzer: Analyzer) -> Manifest:
         """The same with shards whose terms this analyzer made; a commit counts them."""
         return replace(self, lexical=None, build={**self.build, "analyzer": analyzer.spec})
+
+    @property
+    def recall(self) -> float:
+        """The share of the true best 10 papers that an approximate dense index should find."""
+        return float(self.build["settings"].get("recall", RECALL))
 
     @property
     def bytes(self) -> int:

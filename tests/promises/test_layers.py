@@ -64,21 +64,21 @@ OWNED = {
 """The folders and modules of the root that may import a heavy library."""
 
 ROOT_NAMES = 27
-ARROWS = 179
+ARROWS = 182
 LINES = {
-    "answers": 2100,
-    "commands": 4700,
-    "encoders": 5900,
+    "answers": 2300,
+    "commands": 5200,
+    "encoders": 5975,
     "evaluation": 8900,
     "files": 1300,
     "lifecycle": 3400,
     "matching": 4700,
     "metrics": 600,
-    "papers": 5225,
+    "papers": 5450,
     "query": 5680,
     "screening": 900,
     "storage": 2600,
-    "studies": 1900,
+    "studies": 2050,
     "training": 6000,
 }
 """How large the house may be: names in the root, pairs of these of which one imports the other, and lines a folder. Who needs more,

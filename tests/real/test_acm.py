@@ -73,3 +73,12 @@ def test_filters_over_shards(built: tuple[sr.Index, int]) -> None:
     years = {str(row["id"]): row["year"] for row in table}
     assert len(ids) == 500
     assert {years[id] for id in ids} == {2019}
+
+
+def test_few_alarms_are_raised(built: tuple[sr.Index, int]) -> None:
+    """Each of them was looked at: notes in place of abstracts, an author index, a title repeated."""
+    index, _ = built
+    counts = {finding.name: len(finding) for finding in sr.health(index, progress=False).findings}
+    assert counts["no_title"] == counts["venue_is_none"] == counts["doi_is_none"] == counts["year_ahead"] == counts["retracted"] == 0
+    assert counts["title_longer_than_abstract"] + counts["abstract_repeats_title"] + counts["title_of_names"] < len(index) / 1000
+    assert counts["no_abstract"] == sum(not paper.abstract for paper in index)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import threading
 import weakref
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,7 @@ from sciretrieve.matching.lexical import Analyzer
 from sciretrieve.storage.manifest import ShardFacts
 from sciretrieve.storage.shards import Cutter, Shard, cut_shard, fill, finished_facts, read_deleted, reading, write_deleted
 from sciretrieve.storage.shards.cutting import contents
+from sciretrieve.types import Paper
 from tests.made_up import made_up_papers, read_corpus, write_jsonl
 
 
@@ -49,6 +52,28 @@ def test_papers_come_in_the_order_of_their_rows(
     monkeypatch.setattr(reading, "GROUPS_AT_ONCE", groups_at_once)
     everything = papers_of(pq.read_table(written.file("papers.parquet")))
     assert written.papers_at(np.array(rows, np.int64)) == [everything[row] for row in rows]
+
+
+def test_papers_come_with_the_columns_that_are_asked_for(written: Shard) -> None:
+    whole, part = written.papers_at(np.array([7, 3])), written.papers_at(np.array([7, 3]), ["id", "title", "authors"])
+    assert part == [Paper(paper.id, paper.title, authors=paper.authors) for paper in whole]
+
+
+def test_threads_read_papers_at_the_same_time(written: Shard, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each with a reader of its own, which the next read takes over."""
+    together, readers, read = threading.Barrier(2), set(), pq.ParquetFile.read_row_groups
+    written.papers_at(np.array([0]))
+
+    def waiting(reader: pq.ParquetFile, *arguments: Any, **options: Any) -> pa.Table:
+        readers.add(id(reader))
+        together.wait(20)
+        return read(reader, *arguments, **options)
+
+    expected = [written.papers_at(np.array([row])) for row in range(6)]
+    monkeypatch.setattr(pq.ParquetFile, "read_row_groups", waiting)
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(lambda row: written.papers_at(np.array([row])), range(6))) == expected
+    assert len(readers) == 2
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The JSON Schema of what answers, runs, hits and papers are as JSON, in Python and on the command line."""
+"""The JSON Schema of what answers, runs, hits, papers and a library's health are as JSON, in Python and on the command line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from ...errors import UnknownName
 
-NAMES = ("paper", "hit", "run", "answer", "count")
+NAMES = ("paper", "hit", "run", "answer", "count", "health")
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -16,7 +16,8 @@ def schema(name: str) -> dict[str, Any]:
 
     Args:
         name: "paper", "hit", "run" or "answer": what `to_dict` of these gives. "hit" is a line of `--format jsonl`, "answer" what
-            `--format json` prints, both without `--fields`. Or "count": what `search --count --format json` prints.
+            `--format json` prints, both without `--fields`. Or "count", what `search --count --format json` prints; or "health", what
+            `info --health --format json` prints.
 
     Raises UnknownName for another name.
     """

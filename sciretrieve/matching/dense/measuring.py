@@ -62,10 +62,13 @@ class Questions:
             seconds.append(time.perf_counter() - start)
         return round(1000 * median(seconds), 3), answers
 
+    def shares(self, answers: Sequence[RowScores]) -> list[float]:
+        """The share of the best papers that each answer has. Of papers with equal scores, any will do."""
+        return [_found(answer, row, *edge) for answer, row, edge in zip(answers, self._rows, self._edges, strict=True)]
+
     def recall(self, answers: Sequence[RowScores]) -> float:
-        """The mean share of the best papers that answers have. Of papers with equal scores, any will do."""
-        shares = [_found(answer, row, *edge) for answer, row, edge in zip(answers, self._rows, self._edges, strict=True)]
-        return round(float(np.mean(shares)), 4)
+        """The mean of these shares."""
+        return round(float(np.mean(self.shares(answers))), 4)
 
     def steps(self, shards: Sequence[VectorShard], knob: Knob | None, enough: float = ENOUGH, always: bool = False) -> Iterator[Step]:
         """What rising effort gives, until it is enough; `always` is as in `Effort`."""

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ...once import once
-from ...papers.references import PUBMED, read, reference_columns
+from ...papers.references import PUBMED, References, read, reference_columns
 from ...storage.shards import Shard
 from ...types import Rows, Scores
 from .cited_works import Names, identifying_columns
@@ -61,12 +61,11 @@ class CitationGraph:
     def of(cls, shards: Sequence[Shard]) -> CitationGraph:
         """The graph of the papers of an index that are not deleted, read a few row groups at a time."""
         papers, live = sum(shard.papers for shard in shards), sum(len(shard.scope) for shard in shards)
-        names = Names(_tables(shards, {shard: identifying_columns(shard.schema) for shard in shards}))
+        names = names_of(shards)
         parts = [(np.empty(0, np.int64),) * 3]
-        for rows, table in _tables(shards, {shard: [*reference_columns(shard.schema), *PUBMED] for shard in shards}):
-            for references in read(table, reference_columns(table.schema)):
-                targets, keys, is_named = names.resolved(references)
-                parts.append((rows[references.citing[is_named]], targets[is_named], keys[is_named]))
+        for rows, references in references_from(shards):
+            targets, keys, is_named = names.resolved(references)
+            parts.append((rows[references.citing[is_named]], targets[is_named], keys[is_named]))
         citing, cited, keys = map(np.concatenate, zip(*parts, strict=True))
         is_outside = cited < 0
         works, places = np.unique(keys[is_outside], return_inverse=True)
@@ -138,6 +137,18 @@ class CitationGraph:
             bool(np.isin(cites, given).any()),
             bool(np.isin(cited_by, given).any()),
         )
+
+
+def names_of(shards: Sequence[Shard]) -> Names:
+    """What finds the papers of an index that are not deleted by their names."""
+    return Names(_tables(shards, {shard: identifying_columns(shard.schema) for shard in shards}))
+
+
+def references_from(shards: Sequence[Shard]) -> Iterator[tuple[Rows, References]]:
+    """The references of the papers that are not deleted, a few row groups at a time: the rows of papers, and references, whose `citing`
+    are places among these rows."""
+    for rows, table in _tables(shards, {shard: [*reference_columns(shard.schema), *PUBMED] for shard in shards}):
+        yield from ((rows, references) for references in read(table, reference_columns(table.schema)))
 
 
 def _tables(shards: Sequence[Shard], columns: Mapping[Shard, Sequence[str]]) -> Iterator[tuple[Rows, pa.Table]]:

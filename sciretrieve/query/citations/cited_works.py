@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...files.schema import letters
-from ...papers.references import FIELDS, OBJECTS, References, name_columns, named
+from ...papers.references import FIELDS, IDENTIFIER, OBJECTS, References, name_columns, named
 from ...types import Mask, Rows
 
 Keys = npt.NDArray[np.int64]
@@ -99,6 +99,16 @@ def are_named(names: pa.DictionaryArray) -> Mask:
     """Where there is a name, (n,)."""
     is_name: Mask = np.append(names.dictionary.is_valid().to_numpy(zero_copy_only=False), False)[_places(names)]
     return is_name
+
+
+def identified(references: References) -> Mask:
+    """Which references have a name that means the same work everywhere, such as a DOI, (n,)."""
+    is_identified = np.zeros(len(references.citing), bool)
+    for names in references.names:
+        texts = names.dictionary
+        known = pc.if_else(pc.match_substring_regex(texts, IDENTIFIER), texts, None)
+        is_identified |= are_named(pa.DictionaryArray.from_arrays(names.indices, known))
+    return is_identified
 
 
 def _places(names: pa.DictionaryArray) -> Rows:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from operator import methodcaller
 from pathlib import Path
-from threading import Lock
 
 import numpy as np
 import pyarrow as pa
@@ -46,7 +45,7 @@ class Shard:
         self.first = first
         self.papers = int(facts.papers)
         self._verified = verified
-        self._reading = Lock()  # Arrow does not guarantee that threads may share a Parquet reader
+        self._idle_readers: list[pq.ParquetFile] = []
 
     def file(self, name: str) -> Path:
         """The path of one of its files, checked. Raises CorruptData."""
@@ -110,9 +109,8 @@ class Shard:
     @once
     def _file(self) -> pq.ParquetFile:
         path = self.file("papers.parquet")
-        source = pa.memory_map(str(path))
         with _named(path):
-            file = pq.ParquetFile(source)
+            file = pq.ParquetFile(self._source)
             kinds = dict(zip(file.schema_arrow.names, file.schema_arrow.types, strict=True))
             groups = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
         if file.metadata.num_rows != self.papers or sum(groups) != self.papers or min(groups, default=0) < 0:
@@ -120,6 +118,18 @@ class Shard:
         if any(kinds.get(field.name) != field.type for field in PAPER_FIELDS):
             raise CorruptData(f"{path} does not have the columns of papers")
         return file
+
+    def _reader(self) -> pq.ParquetFile:
+        """A reader that no other thread has meanwhile, since Arrow does not guarantee that they may share one; a new one takes 20 µs."""
+        try:
+            return self._idle_readers.pop()  # one step to other threads
+        except IndexError:
+            return pq.ParquetFile(self._source, metadata=self._file.metadata)
+
+    @once
+    def _source(self) -> pa.MemoryMappedFile:
+        """The file of its papers, mapped into memory, from which any number of threads may read."""
+        return pa.memory_map(str(self.file("papers.parquet")))
 
     @once
     def _starts(self) -> Rows:
@@ -148,10 +158,10 @@ class Shard:
         rows = rows[self.scope.has(rows)]
         return dict(zip(self.ids_at(rows), rows.tolist(), strict=True))
 
-    def papers_at(self, rows: Rows) -> list[Paper]:
-        """The papers at the given rows of this shard, in that order."""
+    def papers_at(self, rows: Rows, names: Sequence[str] | None = None) -> list[Paper]:
+        """The papers at the given rows of this shard, in that order; with the columns of the given names alone, of which the id is one."""
         papers: dict[int, Paper] = {}
-        for paper_rows, table in self.read_at(np.unique(rows)):
+        for paper_rows, table in self.read_at(np.unique(rows), names):
             papers |= dict(zip(paper_rows.tolist(), papers_of(table), strict=True))
         return [papers[row] for row in rows.tolist()]
 
@@ -164,24 +174,26 @@ class Shard:
             skipped_rows = self._starts[read_groups] - (np.cumsum(sizes) - sizes)  # rows before a group that were not read
             in_groups = (group_of_row >= first) & (group_of_row < first + GROUPS_AT_ONCE)
             places = rows[in_groups] - skipped_rows[group_of_row[in_groups] - first]
-            read = partial(self._file.read_row_groups, read_groups.tolist(), columns=names)
+            read = methodcaller("read_row_groups", read_groups.tolist(), columns=names)
             yield rows[in_groups], self._read(read, int(sizes.sum()), places)
 
     def columns(self, names: Sequence[str]) -> pa.Table:
         """Whole columns, with the values of deleted papers; names that this shard lacks are left out."""
         column_names = [name for name in names if name in self.schema.names]
-        return self._read(partial(self._file.read, columns=column_names), self.papers)
+        return self._read(methodcaller("read", columns=column_names), self.papers)
 
     def tables(self) -> Iterator[tuple[int, pa.Table]]:
         """All papers, deleted ones too, in row order: a row group at a time, each with the row of its first paper within the shard."""
         for group in range(self._file.num_row_groups):
             first, end = map(int, self._starts[group : group + 2])
-            yield first, self._read(partial(self._file.read_row_group, group), end - first)
+            yield first, self._read(methodcaller("read_row_group", group), end - first)
 
-    def _read(self, read_table: Callable[[], pa.Table], papers: int, places: Rows | None = None) -> pa.Table:
+    def _read(self, read: Callable[[pq.ParquetFile], pa.Table], papers: int, places: Rows | None = None) -> pa.Table:
         """What is read, which must be so many papers, or those at the given places of it."""
-        with self._reading, _named(self._verified.directory / SHARDS / self.facts.name / "papers.parquet"):
-            table = read_table()
+        with _named(self._verified.directory / SHARDS / self.facts.name / "papers.parquet"):
+            reader = self._reader()
+            table = read(reader)
+            self._idle_readers.append(reader)
             if table.num_columns and len(table) != papers:  # a column may have less than the file says
                 raise ValueError(f"{len(table)} values for {papers} papers")
             if places is not None:  # a few of a thousand: checking their text alone is what makes showing hits quick

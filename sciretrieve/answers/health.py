@@ -1,0 +1,198 @@
+"""A library's health: what its papers lack, fields that look wrong, papers that it has twice, references that lead nowhere, retractions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..files.schema import booleans
+from ..papers.checks import DOUBTFUL, FIELDS, MISSING, Look
+from ..papers.duplicates import groups, key
+from ..papers.references import name_of
+from ..papers.retractions import retracted, retracted_by_notices, retraction_columns
+from ..progress import shown
+from ..protocols import Progress
+from ..query.citations import Names, identified, names_of, references_from
+from ..query.snapshot import Snapshot
+from ..types import Mask, Paper, Rows
+
+CHECKS = (*MISSING, *DOUBTFUL)
+TWICE = Look("near_duplicates", "near-duplicates", "`sciretrieve info duplicates` lists them side by side; an answer shows each work once")
+RETRACTED = Look("retracted", "retracted", "`sciretrieve show ID` shows one, `sciretrieve delete ID` takes it out")
+NOWHERE = Look(
+    "references_nowhere", "references that lead nowhere", "give DOIs, or ids of papers in the index; keys of a bibliography are neither"
+)
+EXAMPLES = 3
+NO_ROWS = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """Something that may be wrong, and the papers of which it is true.
+
+    Attributes:
+        name: what it is called in JSON, such as "no_abstract".
+        label: the same for people.
+        remedy: what to do about it, in one clause.
+        rows: the papers' rows, rising, (n,).
+        index: whose papers they are.
+    """
+
+    name: str
+    label: str
+    remedy: str
+    rows: Rows
+    index: Snapshot = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def ids(self) -> list[str]:
+        """The papers' ids, in the order of their rows."""
+        return self.index.ids(self.rows)
+
+    def examples(self) -> list[str]:
+        """The first ids, three at most."""
+        return self.index.ids(self.rows[:EXAMPLES])
+
+    @property
+    def share(self) -> float:
+        """The share of the index's papers, 0 to 1."""
+        return len(self.rows) / len(self.index)
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceCounts:
+    """Where the references of an index's papers lead.
+
+    Attributes:
+        total: how many there are.
+        in_index: those to papers of the index.
+        elsewhere: those to other works, by a DOI or another identifier that is the same everywhere.
+        nowhere: all others: ids and texts by which nothing is found.
+    """
+
+    total: int
+    in_index: int
+    elsewhere: int
+    nowhere: int
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What was found in an index.
+
+    Attributes:
+        index: where it was looked for.
+        findings: what was looked for, also where nothing was found, in a fixed order.
+        references: where references lead; None where no column has any.
+    """
+
+    index: Snapshot
+    findings: tuple[Finding, ...]
+    references: ReferenceCounts | None
+
+    def __getitem__(self, name: str) -> Finding:
+        """The finding of that name. Raises KeyError if there is none."""
+        for finding in self.findings:
+            if finding.name == name:
+                return finding
+        raise KeyError(name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it with the ids of all papers, as `sciretrieve info --health --format json` prints it."""
+        counts = self.references
+        return {
+            "schema": 1,
+            "index": str(self.index.path),
+            "generation": self.index.manifest.generation,
+            "papers": len(self.index),
+            "findings": [
+                {
+                    "name": finding.name,
+                    "label": finding.label,
+                    "papers": len(finding),
+                    "share": finding.share,
+                    "ids": finding.ids,
+                    "remedy": finding.remedy,
+                }
+                for finding in self.findings
+            ],
+            "references": counts and {name: getattr(counts, name) for name in ("total", "in_index", "elsewhere", "nowhere")},
+        }
+
+
+def health(index: Snapshot, *, progress: Progress | bool = True) -> Health:
+    """Look for what is wrong with the papers of an open index, those that are deleted left out; nothing is changed.
+
+    Papers are read a few thousand at a time; of each, a few numbers stay in memory, and of each reference none.
+
+    Args:
+        index: an open index; it needs neither vectors nor BM25.
+        progress: what is told how far it is; by default a bar where a person looks, False for none.
+
+    Raises:
+        CorruptData: a file of the index is damaged.
+    """
+    with shown(progress) as listener:
+        listener.start(len(index))
+        masks: list[list[Mask]] = []
+        keys: list[Rows] = [NO_ROWS]
+        notices: list[str] = []
+        for shard in index.shards:
+            columns = [*FIELDS, *retraction_columns(shard.schema)]
+            for _, table in shard.read_at(shard.scope.places, columns):
+                masks.append([*(check.finds(table) for check in CHECKS), retracted(table)])
+                keys.append(_title_keys(table["title"].to_pylist()))
+                notices += retracted_by_notices(table)
+                listener.advance(len(table))
+        *checked, said = [index.scope.places[np.concatenate(parts)] for parts in zip(*masks, strict=True)]
+        names = names_of(index.shards) if notices or index.has_references else None
+        noticed = [row for doi in notices if names is not None and (row := names.row([name_of(doi)])) is not None]
+        found: list[tuple[Look, Rows]] = [*zip(CHECKS, checked, strict=True)]
+        found += [(TWICE, _near_duplicates(index, np.concatenate(keys))), (RETRACTED, np.union1d(said, np.array(noticed, np.int64)))]
+        counts = None
+        if names is not None and index.has_references:
+            counts, rows = _references(index, names, listener)
+            found.append((NOWHERE, rows))
+        return Health(index, tuple(Finding(look.name, look.label, look.remedy, rows, index) for look, rows in found), counts)
+
+
+def _near_duplicates(index: Snapshot, keys: Rows) -> Rows:
+    """The papers that are one work with others, as `info duplicates` finds them: only those that share the key of their title, (n,), are
+    looked at."""
+    _, places, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    is_shared = counts[places] > 1
+    papers: list[Paper] = []
+    start = 0
+    for table in index.tables(["title", "authors"]):
+        alike = table.filter(booleans(is_shared[start : start + len(table)]))
+        start += len(table)
+        titles, authors = alike["title"].to_pylist(), alike["authors"].to_pylist()
+        papers += [Paper("", title, authors=tuple(names or ())) for title, names in zip(titles, authors, strict=True)]
+    members = sorted(place for work in groups(papers) if len(work) > 1 for place in work)
+    rows: Rows = index.scope.places[is_shared][np.array(members, np.int64)]
+    return rows
+
+
+def _references(index: Snapshot, names: Names, progress: Progress) -> tuple[ReferenceCounts, Rows]:
+    """Where references lead, and the rows of the papers with one that leads nowhere."""
+    progress.start(None, unit="references")
+    total = in_index = elsewhere = 0
+    parts = [NO_ROWS]
+    for rows, references in references_from(index.shards):
+        is_here = names.resolved(references)[0] >= 0
+        is_elsewhere = ~is_here & identified(references)
+        total, in_index, elsewhere = total + len(is_here), in_index + int(is_here.sum()), elsewhere + int(is_elsewhere.sum())
+        parts.append(np.unique(rows[references.citing[~is_here & ~is_elsewhere]]))
+        progress.advance(len(is_here))
+    return ReferenceCounts(total, in_index, elsewhere, total - in_index - elsewhere), np.unique(np.concatenate(parts))
+
+
+def _title_keys(titles: Sequence[str]) -> Rows:
+    """A number for each title, (n,): the same for titles that near-duplicates may have."""
+    return np.fromiter((hash(key(title, ())) for title in titles), np.int64, len(titles))

@@ -1,0 +1,143 @@
+"""What an index's dense half finds now of what an exact search finds: asked as a search asks it, with some of its own papers as queries.
+
+A commit measures the same, to choose how hard the index is searched (`matching.dense.measuring`). This asks again, other papers, in what
+is there now. The queries are papers of the index, which are found a little more easily than what is in none, see `dense_types`: it says
+whether a promise is kept, not what to expect of other texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InvalidRequest
+from ..matching.dense import VectorShard
+from ..matching.dense.measuring import QUERIES, K, Questions
+from ..matching.dense.vectors import search, vectors_at
+from ..matching.effort import Effort
+from ..metrics.significance import Values, interval
+from ..progress import shown
+from ..protocols import Progress
+from ..query.snapshot import Snapshot
+from ..types import Rows
+
+EXACT_TYPE = "exact"
+AT_ONCE = 20
+"""Queries between two looks at the progress."""
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is found in some of an index's shards.
+
+    Attributes:
+        type: how they are searched: a type of dense index, as `--dense` takes it, or "exact"; "all" for all shards.
+        shards, papers: how many, without deleted papers.
+        recall: the mean share of the true best papers that is found, 0 to 1.
+        low, high: the ends of its 95 % interval over queries.
+    """
+
+    type: str
+    shards: int
+    papers: int
+    recall: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """What is found in an index.
+
+    Attributes:
+        promised: the recall that the index was built for; None where every vector is scored, so that nothing was measured.
+        k: of how many best papers recall is the share that is found.
+        queries: how many papers were the queries; none counts as an answer to itself.
+        ef, nprobe: how hard the index is searched, as `SearchOptions` has it; None for what it has not, or where nothing was measured.
+        whole: what is found in all shards.
+        parts: the same for shards that are searched in different ways, if there are such: of the best papers in these.
+    """
+
+    promised: float | None
+    k: int
+    queries: int
+    ef: int | None
+    nprobe: int | None
+    whole: Part
+    parts: tuple[Part, ...]
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every vector is scored, or there are none, so that nothing is missed."""
+        return self.promised is None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the promise may be kept: the interval does not lie below it."""
+        return self.promised is None or self.whole.high >= self.promised
+
+
+def measure_recall(index: Snapshot, *, queries: int = QUERIES, seed: int = 0, progress: Progress | bool = True) -> Recall:
+    """Ask an open index, as hard as a search does, for the neighbours of some of its own papers, and compare with an exact search.
+
+    Args:
+        index: an open index. One without vectors is searched by BM25, which is exact.
+        queries: how many papers are asked for, at most; 200 say what recall is to within some 0.01.
+        seed: which papers are drawn.
+        progress: what is told how far it is; by default a bar where a person looks, False for none.
+
+    Raises:
+        InvalidRequest: `queries` is below 1.
+        CorruptData: a file of the index is damaged.
+    """
+    if queries < 1:
+        raise InvalidRequest(f"`queries` is at least 1, not {queries}")
+    effort, scope = index.searcher.effort, index.scope
+    parts_of: dict[str, list[VectorShard]] = {}
+    for shard in index.vectors:
+        scans = shard.scans(K + 1, scope.part(shard.first, shard.papers), effort)
+        parts_of.setdefault(EXACT_TYPE if scans else index.manifest.dense, []).append(shard)
+    if not parts_of.keys() - {EXACT_TYPE}:
+        return Recall(None, K, 0, None, None, Part(EXACT_TYPE, len(index.shards), len(index), 1.0, 1.0, 1.0), ())
+    chosen = np.random.default_rng(seed).choice(len(scope), min(queries, len(scope)), replace=False)
+    rows = scope.places[np.sort(chosen)]
+    with shown(progress) as listener:
+        listener.start(len(rows) * len(parts_of), unit="queries")
+        whole = _measured(index.manifest.dense if len(parts_of) == 1 else "all", index, index.vectors, effort, rows, listener)
+        parts = [
+            _exact(index, shards) if name == EXACT_TYPE else _measured(name, index, shards, effort, rows, listener)
+            for name, shards in parts_of.items()
+            if len(parts_of) > 1
+        ]
+    return Recall(index.manifest.recall, K, len(rows), effort.ef, effort.nprobe, whole, tuple(parts))
+
+
+def _measured(name: str, index: Snapshot, shards: Sequence[VectorShard], effort: Effort, rows: Rows, progress: Progress) -> Part:
+    """What some shards find of their best papers for the papers at these rows, which may be in other shards."""
+    shares: list[float] = []
+    for first in range(0, len(rows), AT_ONCE):
+        queries = rows[first : first + AT_ONCE]
+        questions = Questions(shards, index.scope, vectors_at(index.vectors, queries), queries)
+        shares += questions.shares(search(shards, questions.vectors, questions.asked, index.scope, effort))
+        progress.advance(len(queries))
+    low, high = _interval(np.array(shares))
+    return Part(name, len(shards), _papers(index, shards), round(float(np.mean(shares)), 4), round(low, 4), round(high, 4))
+
+
+def _exact(index: Snapshot, shards: Sequence[VectorShard]) -> Part:
+    return Part(EXACT_TYPE, len(shards), _papers(index, shards), 1.0, 1.0, 1.0)
+
+
+def _papers(index: Snapshot, shards: Sequence[VectorShard]) -> int:
+    return sum(len(index.scope.part(shard.first, shard.papers)) for shard in shards)
+
+
+def _interval(shares: Values) -> tuple[float, float]:
+    """The bootstrap's interval of the mean, see `metrics.significance.interval`. Where each query finds all, its lower end is that of the
+    share of queries that do (Clopper and Pearson 1934), which the mean is never below: the bootstrap would be certain."""
+    if shares.min() == 1:
+        return float(((1 - LEVEL) / 2) ** (1 / len(shares))), 1.0
+    return interval(shares, LEVEL)
