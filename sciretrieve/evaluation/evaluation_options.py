@@ -24,6 +24,10 @@ class Request(EvaluationOptions):
     benchmark: str
     data: str | Path | None = None
 
+    def __post_init__(self) -> None:
+        super(Request, self).__post_init__()  # a class with slots is made anew, which super() does not know
+        self.check_mode()
+
 
 def make_request(benchmark: str, data: str | Path | None, options: EvaluationKeywords) -> Request:
     """A request of keyword arguments. Raises UnknownName for an option that does not exist, and as `Request`."""

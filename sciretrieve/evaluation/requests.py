@@ -44,7 +44,7 @@ from .predicting import check_library
 from .reports import Report, all_measures, versions
 from .scoring import Result
 from .spaces import IndexSpace, StoredSpace
-from .systems import Dense, IndexSearch, RerankedSystem, StoredScores, System
+from .systems import Dense, IndexSearch, RerankedSystem, StoredScores, System, settings_of
 from .timing import TimedBuild, Times
 
 LEARNERS = {
@@ -278,6 +278,8 @@ def _system(request: Request, spec: Benchmark, material: Material, opened_index:
     name = "BM25" if request.mode == "bm25" else f"{request.mode} with {encoder['name'] if encoder else 'no encoder'}"
     if request.knob is not None:
         name += f", {request.knob} {getattr(request, request.knob):g}"
+    settings = settings_of(request.searching())
+    name += "".join(f", {key}" if value is True else f", {key} {value:g}" for key, value in settings.items())
     index.effort(request.searching())  # what the index does not have is refused before queries are encoded
     return IndexSearch(name, index, request.searching(), times)
 

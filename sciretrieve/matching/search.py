@@ -54,6 +54,7 @@ class Probe:
         named: the papers that the query names, which come first.
         fields: for each term that may be a name, the words in fields that it stands for, see `matching.lexical.name_terms`.
         without_terms: whether papers without any of its terms may answer, since its demands have no terms (C++, child*).
+        expansion: terms that RM3 adds, with their weights; some may be the query's own.
     """
 
     query: Query
@@ -67,12 +68,14 @@ class Probe:
     named: Match = NO_MATCH
     fields: FieldTerms = field(default_factory=dict)
     without_terms: bool = False
+    expansion: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def all_terms(self) -> Mapping[str, float]:
-        """The weighted terms, and the words in fields that some of them may stand for."""
+        """The weighted terms, those that RM3 adds, and the words in fields that some of them may stand for."""
         in_fields = {term: weight for terms in self.fields.values() for term, weight in terms.items()}
-        return {**self.terms, **in_fields} if in_fields else self.terms
+        added = {term: self.terms.get(term, 0.0) + weight for term, weight in self.expansion.items()}
+        return {**self.terms, **added, **in_fields} if added or in_fields else self.terms
 
 
 @dataclass(frozen=True, slots=True)

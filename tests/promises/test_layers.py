@@ -75,7 +75,7 @@ LINES = {
     "matching": 4700,
     "metrics": 600,
     "papers": 4950,
-    "query": 4650,
+    "query": 4735,
     "screening": 900,
     "storage": 2600,
     "studies": 1900,
