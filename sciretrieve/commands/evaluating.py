@@ -26,7 +26,6 @@ from .parameters import (
     PlainFormat,
     PlainFormatOption,
     Quiet,
-    chosen_index,
     chosen_workers,
 )
 from .perturbing import robustness
@@ -122,8 +121,6 @@ def evaluate(
             return
         if benchmark is None:
             raise InvalidRequest("name a benchmark (`sciretrieve benchmarks` lists them), or give --run and --qrels, or --replay")
-        if options.index is not None:
-            options = replace(options, index=chosen_index(Path(options.index)))
         if mode == "all":
             evaluate_this: Callable[..., Any] = evaluation.evaluate_modes
         else:
@@ -172,9 +169,14 @@ def _matrix(path: Path, output: Path | None, cache: str | Path, console: Console
 
     if output is None:
         raise InvalidRequest("a matrix needs a folder for its runs and page: name it with -o")
-    page, standings, failures = matrix.run_matrix(matrix.read_plan(path, str(cache)), output, console)
+    plan = matrix.read_plan(path, str(cache))
+    page, standings, failures = matrix.run_matrix(plan, output, console)
     console.close()
-    say([*standings.as_text(), ""] if standings.systems else [])
+    sweeps = matrix.sweeps_of(plan, standings)
+    for sweep in sweeps:
+        say([*sweep.lines(), ""])
+    others = standings.without({point.cell.system for sweep in sweeps for point in sweep.points})
+    say([*others.as_text(), ""] if others.systems else [])
     say([str(page)])
     for line in failures:
         typer.echo(f"sciretrieve: not run: {line}", err=True)

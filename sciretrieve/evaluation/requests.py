@@ -43,6 +43,7 @@ from .material import Clicks, Clustering, Handover, Material, Prediction
 from .predicting import check_library
 from .reports import Report, all_measures, versions
 from .scoring import Result
+from .shared_work import SharedWork
 from .spaces import IndexSpace, StoredSpace
 from .systems import Dense, IndexSearch, RerankedSystem, StoredScores, System, settings_of
 from .timing import TimedBuild, Times
@@ -136,9 +137,18 @@ def evaluate_request(request: Request, output: Path | None, progress: Progress, 
 
 
 def measure(
-    request: Request, spec: Benchmark, materials: list[Material], output: Path | None, progress: Progress, workers: RayWorkers | None = None
+    request: Request,
+    spec: Benchmark,
+    materials: list[Material],
+    output: Path | None,
+    progress: Progress,
+    workers: RayWorkers | None = None,
+    shared: SharedWork | None = None,
 ) -> Report:
-    """Carry out a request whose benchmark has been read. Raises as `evaluate`."""
+    """Carry out a request whose benchmark has been read. Raises as `evaluate`.
+
+    `shared` is work that it has in common with other requests, so that its own cannot be timed.
+    """
     split = request.split or spec.splits[0]
     own_drop_self = spec.protocol.drop_self
     if request.self_matches is not None:
@@ -150,8 +160,10 @@ def measure(
     if request.measures and any(task.classes for material in materials for task in material.tasks):
         raise InvalidRequest(f"{spec.name} predicts classes, by {spec.protocol.measures[0]}; `measures` is for rankings")
     with _opened(request.index, workers) as index:
-        report = _measured(request, spec, split, materials, index, output, progress)
+        report = _measured(request, spec, split, materials, index, output, progress, shared)
     report = replace(report, notes=[*report.notes, *_of_self_matches(request, report, own_drop_self)])
+    if shared is not None:
+        report = replace(report, times={})
     if output is not None:
         _keep(output, request, report)
     return report
@@ -186,10 +198,13 @@ def _measured(
     opened_index: Index | None,
     output: Path | None,
     progress: Progress,
+    shared: SharedWork | None,
 ) -> Report:
     """The report of a system on sets that have been read."""
     times = Times()
-    systems: dict[str, System] = {material.name: _system(request, spec, material, opened_index, times, progress) for material in materials}
+    systems: dict[str, System] = {
+        material.name: _system(request, spec, material, opened_index, times, progress, shared) for material in materials
+    }
     first_system = next(iter(systems.values()))
     notes = [note for material in materials for note in material.notes]
     if missing := [name for material in materials for name in material.missing]:
@@ -256,7 +271,15 @@ def _check_prediction(request: Request, spec: Benchmark, what: str) -> None:
         )
 
 
-def _system(request: Request, spec: Benchmark, material: Material, opened_index: Index | None, times: Times, progress: Progress) -> System:
+def _system(
+    request: Request,
+    spec: Benchmark,
+    material: Material,
+    opened_index: Index | None,
+    times: Times,
+    progress: Progress,
+    shared: SharedWork | None,
+) -> System:
     if request.scores is not None:
         path = Path(request.scores)
         is_pair_file = spec.name == "mdcr" and path.is_file() and is_json(path)
@@ -267,6 +290,7 @@ def _system(request: Request, spec: Benchmark, material: Material, opened_index:
         about = {"embeddings": str(papers.path), "dim": papers.dim} | ({"query_embeddings": str(queries.path)} if queries else {})
         return Dense(papers.path.name, StoredSpace(papers, queries, material), about, _device(request), times)
     index = opened_index if opened_index is not None else _index(request, spec, material, TimedBuild(progress, times))
+    index = index if shared is None else shared.index(index)
     encoder = index.manifest.encoder
     if request.mode == "dense" and encoder is not None and request.knob is None:
         about = {

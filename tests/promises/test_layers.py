@@ -43,7 +43,7 @@ OWNED = {
     "safetensors": {"encoders", "training"},
     "tokenizers": {"encoders"},
     "lark": {"query"},
-    "matplotlib": {"files", "studies", "training"},
+    "matplotlib": {"evaluation", "files", "studies", "training"},
     "textblob": {"studies"},
     "ray": {"lifecycle"},
     "charset_normalizer": {"papers"},
