@@ -29,6 +29,7 @@ from .parameters import (
     chosen_workers,
 )
 from .perturbing import robustness
+from .pooling import pool
 from .signatures import Without, takes_options
 from .training import leakage
 
@@ -344,6 +345,9 @@ def benchmarks(context: typer.Context, format: PlainFormatOption = "table", debu
 app.command("list", cls=Command, epilog="Example: sciretrieve benchmarks list --format json")(list_benchmarks)
 app.command("show", cls=Command, epilog="Example: sciretrieve benchmarks show mdcr")(show)
 app.command("build", cls=Command, epilog="Example: sciretrieve benchmarks build cite --from papers.parquet --to data/mine")(build)
+app.command(
+    "pool", cls=Command, epilog="Example: sciretrieve benchmarks pool runs/bm25 runs/hybrid --queries queries.jsonl -p pool.jsonl -i acm"
+)(pool)
 app.command("leakage", cls=Command, epilog="Example: sciretrieve benchmarks leakage data/triplets --test scidocs-cite --data data/scidocs")(
     leakage
 )
