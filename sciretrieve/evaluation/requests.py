@@ -289,7 +289,7 @@ def _system(
         queries = StoredVectors(Path(request.query_embeddings)) if request.query_embeddings else None
         about = {"embeddings": str(papers.path), "dim": papers.dim} | ({"query_embeddings": str(queries.path)} if queries else {})
         return Dense(papers.path.name, StoredSpace(papers, queries, material), about, _device(request), times)
-    index = opened_index if opened_index is not None else _index(request, spec, material, TimedBuild(progress, times))
+    index = opened_index if opened_index is not None else _index(request, spec, material, TimedBuild(progress, times), shared)
     index = index if shared is None else shared.index(index)
     encoder = index.manifest.encoder
     if request.mode == "dense" and encoder is not None and request.knob is None:
@@ -374,13 +374,15 @@ def _cut(system: System, material: Material) -> list[str]:
     return [f"{index.manifest.truncated:,} of the {len(index):,} papers of {material.name} are longer than {limit}"]
 
 
-def _index(request: Request, spec: Benchmark, material: Material, progress: Progress) -> Index:
+def _index(request: Request, spec: Benchmark, material: Material, progress: Progress, shared: SharedWork | None) -> Index:
     """The index of a set's papers, built if it does not exist yet."""
     name = None if request.mode == "bm25" else request.encoder or DEFAULT_ENCODER
     adapter, query_adapter = sides.tasks_for(name, spec.kind, request.adapter, request.query_adapter) if name else (None, None)
     templates = _digest_of(repr((request.template, request.query_template))) if request.template or request.query_template else None
     words = [material.name, *(word for word in (name, adapter, query_adapter, request.pooling, templates) if word)]
     folder = Path(request.cache) / _slug(words if name else [material.name, "bm25"])
+    if shared is not None and (known := shared.known_index(folder)) is not None:
+        return known
     corpus = PaperCorpus.of(material.name, material.fingerprint, material.pool)
     folder.parent.mkdir(parents=True, exist_ok=True)
     progress.note(f"the papers of {material.name} are indexed in {folder}")

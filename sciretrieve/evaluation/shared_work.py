@@ -40,10 +40,15 @@ class SharedWork:
     def index(self, index: Index) -> Index:
         """The index that remembers in place of this one, which is closed. It answers the same."""
         known = self._indexes.get(index.path)
-        if known is None or known.manifest.generation != index.manifest.generation:
+        if known is None:
             known = self._indexes[index.path] = RememberingIndex(index)
-        index.close()
+        if index is not known:
+            index.close()
         return known
+
+    def known_index(self, folder: Path) -> Index | None:
+        """The index in a folder, if one of the requests has had it."""
+        return self._indexes.get(folder)
 
     def close(self) -> None:
         """Let go of the indexes."""

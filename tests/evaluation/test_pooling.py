@@ -10,6 +10,8 @@ import random
 import select
 import subprocess
 import sys
+import termios
+import time
 from pathlib import Path
 from typing import Any
 
@@ -149,7 +151,17 @@ def searched(built: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[sr.I
 def test_the_command_from_runs_to_qrels(searched: tuple[sr.Index, Path], tmp_path: Path) -> None:
     index, folder = searched
     runs = [folder / "sharp.trec", folder / "plain.trec"]
-    begun = ("benchmarks", "pool", *runs, "--queries", folder / "queries.jsonl", "-p", tmp_path / "pool.jsonl", "--depth", "5")
+    begun: tuple[str | Path, ...] = (
+        "benchmarks",
+        "pool",
+        *runs,
+        "--queries",
+        folder / "queries.jsonl",
+        "-p",
+        tmp_path / "pool.jsonl",
+        "--depth",
+        "5",
+    )
     said = answer(*begun, "-i", index.path, "--to", tmp_path / "pool.csv")
     with (tmp_path / "pool.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -174,7 +186,17 @@ def test_the_command_from_runs_to_qrels(searched: tuple[sr.Index, Path], tmp_pat
     }
     # the texts may come from the corpus, and TREC's form is for trec_eval
     corpus = write_jsonl(tmp_path / "papers.jsonl", made_up_papers(300))
-    again = ("benchmarks", "pool", *runs, "--queries", folder / "queries.jsonl", "-p", tmp_path / "deeper.jsonl", "--corpus", corpus)
+    again: tuple[str | Path, ...] = (
+        "benchmarks",
+        "pool",
+        *runs,
+        "--queries",
+        folder / "queries.jsonl",
+        "-p",
+        tmp_path / "deeper.jsonl",
+        "--corpus",
+        corpus,
+    )
     answer(*again, "--from", tmp_path / "qrels.tsv", "-o", tmp_path / "qrels.txt", "--to", tmp_path / "rest.csv")
     assert (tmp_path / "qrels.txt").read_text().split("\n")[0].split()[1] == "0"
     assert read_qrels(tmp_path / "qrels.txt") == qrels
@@ -197,6 +219,8 @@ def test_a_person_judges_at_a_terminal(searched: tuple[sr.Index, Path], tmp_path
         for number, key in enumerate("20xu1sq", start=1):
             while shown.count("grade? 0 to 9") < number:
                 shown += _said(ours)
+            while termios.tcgetattr(ours)[3] & termios.ICANON:  # keys that are pressed before it listens are thrown away
+                time.sleep(0.01)
             os.write(ours, key.encode())
         while "papers judged:" not in shown:
             shown += _said(ours)
