@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import InvalidRequest, NotFound
-from ..types import Paper
 from ..wording import counted
 from .console import Console, say
 from .parameters import Debug, IndexPath, Quiet, open_index
@@ -20,6 +19,7 @@ from .parameters import Debug, IndexPath, Quiet, open_index
 if TYPE_CHECKING:
     from ..evaluation.pooling import Pool
     from ..metrics.judgements import RunScores
+    from ..types import Paper
 
 KEYS = "0 to 9: the grade, 0 is not relevant; s: skip for now, u: judge the paper before again, q: quit; everything is on disk at once"
 DEPTHS = (1, 5, 10, 20, 50, 100)
@@ -96,6 +96,7 @@ def _papers(opened: Pool, index: Path | None, corpus: Sequence[str] | None) -> M
         if index is not None:
             raise InvalidRequest("the papers' texts are in an index or in a corpus: give --index or --corpus")
         from ..papers.corpora import open_corpus
+        from ..types import Paper
 
         place = ", ".join(corpus)
         papers: dict[str, Paper] = {}

@@ -25,7 +25,7 @@ from ..lifecycle.distributed import DistributedIndex, RayWorkers
 from ..metrics.judgements import is_json, json_of, read_qrels, read_scores
 from ..metrics.measures import Evaluator, parse_measure
 from ..metrics.significance import interval
-from ..options import BuildSettings, EvaluationKeywords
+from ..options import BuildSettings, EvaluationKeywords, SearchOptions
 from ..papers.corpora import PaperCorpus
 from ..progress import shown
 from ..protocols import Progress, Reranker
@@ -302,7 +302,8 @@ def _system(
     name = "BM25" if request.mode == "bm25" else f"{request.mode} with {encoder['name'] if encoder else 'no encoder'}"
     if request.knob is not None:
         name += f", {request.knob} {getattr(request, request.knob):g}"
-    settings = settings_of(request.searching())
+    usual = SearchOptions()
+    settings = {key: value for key, value in settings_of(request.searching()).items() if value != getattr(usual, key)}
     name += "".join(f", {key}" if value is True else f", {key} {value:g}" for key, value in settings.items())
     index.effort(request.searching())  # what the index does not have is refused before queries are encoded
     return IndexSearch(name, index, request.searching(), times)

@@ -129,11 +129,16 @@ def relative(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, dict[
 
 
 def repeated_lines(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
-    """Run times for people: a line for each system and step that was measured twice or more, with its least and its greatest."""
+    """Run times for people: a line for each system and step that was measured twice or more, with its mean, its least and its greatest.
+
+    Behind them stands how many times as long as the first system that is, where both were measured.
+    """
     names = {"indexing": "a paper", "encoding": "a query", "searching": "a query"}
-    lines = []
+    lines, first, ratios = [], next(iter(runs), ""), relative(runs)
     for system, of_system in runs.items():
         for step, seconds in repeated(of_system).items():
             mean, least, most = (1000 * value for value in (sum(seconds) / len(seconds), min(seconds), max(seconds)))
-            lines.append(f"{system}: {step} {mean:.3g} ms {names[step]} ({least:.3g} to {most:.3g} in {len(seconds)} runs)")
+            ratio = ratios[system].get(step) if system != first else None
+            compared = f", {ratio:.2f}x {first}" if ratio is not None else ""
+            lines.append(f"{system}: {step} {mean:.3g} ms {names[step]} ({least:.3g} to {most:.3g} in {len(seconds)} runs){compared}")
     return lines

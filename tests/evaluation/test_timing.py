@@ -63,5 +63,5 @@ def test_times_are_compared_only_where_runs_were_repeated() -> None:
     assert relative({"c": runs["c"], "a": runs["a"]}) == {"c": {}, "a": {}}
     assert repeated_lines(runs) == [
         "a: indexing 200 ms a paper (100 to 300 in 2 runs)",
-        "b: indexing 500 ms a paper (200 to 800 in 2 runs)",
+        "b: indexing 500 ms a paper (200 to 800 in 2 runs), 2.50x a",
     ]

@@ -67,10 +67,10 @@ ROOT_NAMES = 27
 ARROWS = 178
 LINES = {
     "answers": 2000,
-    "commands": 4700,
+    "commands": 4850,
     "encoders": 5700,
-    "evaluation": 8900,
-    "files": 1300,
+    "evaluation": 9480,
+    "files": 1390,
     "lifecycle": 3400,
     "matching": 4700,
     "metrics": 600,
