@@ -405,7 +405,11 @@ class EvaluationOptions:
         return SearchOptions(**shared, group=False)
 
     def check_mode(self) -> None:
-        """Raise InvalidRequest for a setting of a half of hybrid search that the mode does not have."""
+        """Raise InvalidRequest for a setting of a half of hybrid search that the mode, or the system, does not have."""
+        elsewhere = next((name for name in ("embeddings", "scores") if getattr(self, name) is not None), None)
+        given = [name for name in (*OF_BOTH_HALVES, *OF_WORDS) if getattr(self, name) not in (None, False)]
+        if elsewhere is not None and given:
+            raise InvalidRequest(f"`{given[0]}` says how an index is searched, so it does not go with `{elsewhere}`; leave out one of them")
         if self.mode != "hybrid" and (of_both := [name for name in OF_BOTH_HALVES if getattr(self, name) is not None]):
             raise InvalidRequest(
                 f"`{of_both[0]}` says how hybrid search joins its halves, and this is `mode={self.mode!r}`; leave out one of them"

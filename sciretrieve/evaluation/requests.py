@@ -226,6 +226,9 @@ def _measured(
     if encoder is not None:
         notes += sides.departures(encoder, spec.kind, sides_read)
     notes += [spec.note] if spec.note else []
+    answered = spec.protocol.depth + 1
+    if request.depth is not None and request.depth < answered and any(task.candidates is None for item in materials for task in item.tasks):
+        notes.append(f"each half proposes as many papers as are answered, {answered:,}, which is more than depth {request.depth:,}")
     read_systems = list(systems.values())
     if request.rerank is not None:
         reranker = _reranker(request, spec)

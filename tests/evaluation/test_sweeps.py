@@ -189,7 +189,8 @@ def test_without_matplotlib_there_is_all_but_the_plot(done: Done, tmp_path: Path
         ("mode = 'hybrid'\nalpha = [0.4, 2]", "`alpha` must lie between 0 and 1, not 2"),
         ("mode = 'hybrid'\nalpha = 'much'", "alpha is a number, not 'much'"),
         ("k1 = 0.9", "[systems.a] on [benchmarks.x]: `k1` is a setting of BM25, which `mode='dense'` does without"),
-        ("scores = 'run.trec'\nrm3 = true", "`rm3` is a setting of BM25"),
+        ("scores = 'run.trec'\nrm3 = true", "`rm3` says how an index is searched, so it does not go with `scores`"),
+        ("embeddings = 'v.jsonl'\nmode = 'hybrid'\nalpha = [0.1]", "`alpha` says how an index is searched"),
         ("mode = 'hybrid'\nfusion = ['rrf']\nalpha = [0.1]", "leave out `alpha`"),
     ],
 )
@@ -213,8 +214,9 @@ def test_an_index_is_named_in_a_row_and_in_python(done: Done, data: Path, tmp_pa
     assert standings.cells["x", "a"].report["measures"] == expected
     assert evaluate(f"beir:{data}", index="mine", mode="bm25", progress=False).as_json()["measures"] == expected
     write_text(tmp_path / "plan.toml", '[systems.a]\nindex = "yours"\nmode = "bm25"\n[benchmarks.x]\nname = "beir:data"\n')
-    with pytest.raises(NotFound, match="there is no index at yours"):
+    with pytest.raises(NotFound, match=r"\[systems.a\] on \[benchmarks.x\]: there is no index at yours"):
         read_plan(tmp_path / "plan.toml", "cache")
+    assert "indexes/mine has no" in sciretrieve("train", "--from-index", "mine", "-o", "encoder").stderr
 
 
 def test_modes_take_what_is_theirs(data: Path, done: Done) -> None:
@@ -225,6 +227,8 @@ def test_modes_take_what_is_theirs(data: Path, done: Done) -> None:
     settings = {mode: report["system"].get("settings") for mode, report in value["modes"].items()}
     of_words = {"k1": 0.9, "rm3": True, "fb_docs": 10, "fb_terms": 10, "original_weight": 0.5}
     assert settings == {"dense": None, "hybrid": {"alpha": 0.2, **of_words}, "bm25": of_words}
+    shallow = evaluate(f"beir:{data}", mode="hybrid", depth=5, cache=cache, progress=False)
+    assert "each half proposes as many papers as are answered, 1,001, which is more than depth 5" in shallow.notes
     refused = sciretrieve("evaluate", f"beir:{data}", "--mode", "bm25", "--alpha", "0.2", "--cache", cache)
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
     assert "--alpha says how hybrid search joins its halves, and this is --mode bm25" in refused.stderr
