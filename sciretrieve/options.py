@@ -83,6 +83,16 @@ Nprobe: TypeAlias = Annotated[int | None, Help("Lists of an IVF index to search;
 RecallWanted: TypeAlias = Annotated[
     float | None, Help("Of the true best 10, what an approximate index should find; 1 scores every vector.", "SHARE")
 ]
+Alpha: TypeAlias = Annotated[
+    float | None, Help("The dense half's share in hybrid, 0 to 1; default: by the query's length.", "A", least=0, most=1)
+]
+Depth: TypeAlias = Annotated[int | None, Help("Papers that each half of hybrid proposes; default: as the index is tuned.", "N", least=1)]
+K1: TypeAlias = Annotated[float | None, Help("BM25's saturation of term frequency; default: the index's.", least=0)]
+B: TypeAlias = Annotated[float | None, Help("BM25's normalisation of length; default: the index's.", least=0, most=1)]
+Rm3: TypeAlias = Annotated[bool, Help("Expand a query's words by RM3: with the commonest ones of the papers that BM25 finds first.")]
+FeedbackPapers: TypeAlias = Annotated[int, Help("RM3: how many papers the words are taken from.", "N", least=1)]
+FeedbackTerms: TypeAlias = Annotated[int, Help("RM3: how many words are added.", "N", least=1)]
+OriginalWeight: TypeAlias = Annotated[float, Help("RM3: the share of the query's own words, above 0 and up to 1.", "W", least=0, most=1)]
 Rerank: TypeAlias = Annotated[
     str | None,
     Help(
@@ -226,9 +236,14 @@ class SearchOptions:
     since: Annotated[int | None, Help("Only papers of that year or later.", "YEAR")] = None
     until: Annotated[int | None, Help("Only papers of that year or earlier.", "YEAR")] = None
     fusion: Fusion = None
-    alpha: Annotated[
-        float | None, Help("The dense half's share in hybrid, 0 to 1; default: by the query's length.", "A", least=0, most=1)
-    ] = None
+    alpha: Alpha = None
+    depth: Depth = None
+    k1: K1 = None
+    b: B = None
+    rm3: Rm3 = False
+    fb_docs: FeedbackPapers = 10
+    fb_terms: FeedbackTerms = 10
+    original_weight: OriginalWeight = 0.5
     reranker: Annotated[Reranker | None, Help("What orders the first papers anew, see `sciretrieve.open_reranker`.")] = None
     rerank_depth: RerankDepth = 100
     group: Annotated[bool, Help("Group papers with one DOI, or with the same title and first author (preprint and journal).")] = True
@@ -257,6 +272,21 @@ class SearchOptions:
                 raise InvalidRequest(f"`recall` chooses `{name}`; give one of them")
         if self.recall is not None:
             check_recall(self.recall)
+        if self.fusion == "rrf" and self.alpha is not None:
+            raise InvalidRequest("`fusion='rrf'` goes by ranks alone; leave out `alpha`")
+        if not self.original_weight > 0:
+            raise InvalidRequest(
+                f"`original_weight`, the share of the query's own words, lies above 0 and up to 1, not {self.original_weight}"
+            )
+        if not self.rm3 and (
+            of_rm3 := [field.name for field in fields(self) if field.name in RM3 and getattr(self, field.name) != field.default]
+        ):
+            raise InvalidRequest(f"`{of_rm3[0]}` is a setting of RM3; add `rm3`, or leave it out")
+
+    def check_words(self, mode: Mode) -> None:
+        """Raise InvalidRequest for a setting of BM25 where a mode does not search by words."""
+        if mode == "dense" and (of_words := [name for name in OF_WORDS if getattr(self, name) not in (None, False)]):
+            raise InvalidRequest(f"`{of_words[0]}` is a setting of BM25, which `mode='dense'` does without; leave out one of them")
 
     @property
     def filters(self) -> tuple[str, ...]:
@@ -275,6 +305,13 @@ class SearchKeywords(TypedDict, total=False):
     until: int | None
     fusion: FusionMethod | None
     alpha: float | None
+    depth: int | None
+    k1: float | None
+    b: float | None
+    rm3: bool
+    fb_docs: int
+    fb_terms: int
+    original_weight: float
     reranker: Reranker | None
     rerank_depth: int
     group: bool
@@ -285,6 +322,12 @@ class SearchKeywords(TypedDict, total=False):
     late: bool | None
 
 
+OF_BOTH_HALVES = ("fusion", "alpha", "depth")
+"""Options of a search that only hybrid has a use for."""
+OF_WORDS = ("k1", "b", "rm3")
+"""Those that BM25 has a use for, alone or as a half of hybrid."""
+RM3 = ("fb_docs", "fb_terms", "original_weight")
+"""Those of RM3."""
 READING = ("adapter", "query_adapter", "pooling", "template", "query_template")
 """Options of an evaluation that say how an encoder reads texts."""
 KNOBS = ("ef", "nprobe", "recall")
@@ -315,6 +358,14 @@ class EvaluationOptions:
     index: Annotated[str | Path | None, Help("An index of the benchmark's papers to evaluate, its folder or its name.", "NAME")] = None
     mode: Annotated[Mode, Help("How it searches: dense, the encoder alone, as in papers; hybrid, as `search`; or bm25.")] = "dense"
     fusion: Fusion = None
+    alpha: Alpha = None
+    depth: Depth = None
+    k1: K1 = None
+    b: B = None
+    rm3: Rm3 = False
+    fb_docs: FeedbackPapers = SearchOptions().fb_docs
+    fb_terms: FeedbackTerms = SearchOptions().fb_terms
+    original_weight: OriginalWeight = SearchOptions().original_weight
     ef: Ef = None
     nprobe: Nprobe = None
     recall: RecallWanted = None
@@ -362,7 +413,20 @@ class EvaluationOptions:
 
     def searching(self) -> SearchOptions:
         """How an index is searched. Raises UnknownName, InvalidRequest."""
-        return SearchOptions(mode=self.mode, fusion=self.fusion, group=False, ef=self.ef, nprobe=self.nprobe, recall=self.recall)
+        shared = {name: getattr(self, name) for name in ("mode", *OF_BOTH_HALVES, *OF_WORDS, *RM3, *KNOBS)}
+        return SearchOptions(**shared, group=False)
+
+    def check_mode(self) -> None:
+        """Raise InvalidRequest for a setting of a half of hybrid search that the mode, or the system, does not have."""
+        elsewhere = next((name for name in ("embeddings", "scores") if getattr(self, name) is not None), None)
+        given = [name for name in (*OF_BOTH_HALVES, *OF_WORDS) if getattr(self, name) not in (None, False)]
+        if elsewhere is not None and given:
+            raise InvalidRequest(f"`{given[0]}` says how an index is searched, so it does not go with `{elsewhere}`; leave out one of them")
+        if self.mode != "hybrid" and (of_both := [name for name in OF_BOTH_HALVES if getattr(self, name) is not None]):
+            raise InvalidRequest(
+                f"`{of_both[0]}` says how hybrid search joins its halves, and this is `mode={self.mode!r}`; leave out one of them"
+            )
+        self.searching().check_words(self.mode)
 
     @property
     def reads_texts(self) -> bool:
@@ -384,6 +448,14 @@ class EvaluationKeywords(TypedDict, total=False):
     index: str | Path | None
     mode: Mode
     fusion: FusionMethod | None
+    alpha: float | None
+    depth: int | None
+    k1: float | None
+    b: float | None
+    rm3: bool
+    fb_docs: int
+    fb_terms: int
+    original_weight: float
     ef: int | None
     nprobe: int | None
     recall: float | None

@@ -68,6 +68,8 @@ class Request:
             raise InvalidRequest("a text of a paper to be like has no place beside a query; leave out one of them")
         if self.query is not None and self.by is not None:
             raise InvalidRequest("by what papers are similar has no place beside a query; leave out one of them")
+        if self.explain and (self.options.k1 is not None or self.options.b is not None):
+            raise InvalidRequest("`explain` tells what words count by the index's own k1 and b; leave out `k1` and `b`")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -232,4 +234,4 @@ def _explanations(index: Index, request: Request, ranking: Ranking) -> list[Expl
         return [replace(why, link=index.citations.link(given, row)) for why, row in zip(explanations, ranking.rows.tolist(), strict=True)]
     # with all that the index has, whatever the mode, so that both halves can be told of
     probes = index.probes([request.query], index.modes[0], options.filters, late=options.late, like=request.like, unlike=request.unlike)
-    return explain_rows(index, probes[0], ranking.rows)
+    return explain_rows(index, index.expanded(probes, options)[0], ranking.rows)

@@ -30,11 +30,12 @@ ADVANCED = {
     *("--memory", "--recall", "--ef", "--nprobe", "--bm25", "--k1", "--b", "--lexical", "--late", "--fusion", "--alpha", "--rerank-depth"),
     *("--group", "--generation", "--distributed", "--address", "--debug", "--side", "--format-like", "--seed", "--split", "--cache"),
     *("--embeddings", "--query-embeddings", "--scores", "--replay", "--matrix", "--runs", "--changed"),
+    *("--depth", "--rm3", "--fb-docs", "--fb-terms", "--original-weight"),
 }
 """Options that few people need: a command's help shows them after the others."""
 
 
-ARGUMENT = re.compile(r"`(?P<name>[a-z_]+)(?:=(?P<value>[^`]*))?`")
+ARGUMENT = re.compile(r"`(?P<name>[a-z][a-z_0-9]*)(?:=(?P<value>[^`]*))?`")
 """An argument in a message of the library, as it is written in Python: `alpha`, `dense='none'`."""
 RENAMED = {
     "diversify": "diverse",

@@ -26,10 +26,10 @@ from .parameters import (
     PlainFormat,
     PlainFormatOption,
     Quiet,
-    chosen_index,
     chosen_workers,
 )
 from .perturbing import robustness
+from .pooling import pool
 from .signatures import Without, takes_options
 from .training import leakage
 
@@ -122,8 +122,6 @@ def evaluate(
             return
         if benchmark is None:
             raise InvalidRequest("name a benchmark (`sciretrieve benchmarks` lists them), or give --run and --qrels, or --replay")
-        if options.index is not None:
-            options = replace(options, index=chosen_index(Path(options.index)))
         if mode == "all":
             evaluate_this: Callable[..., Any] = evaluation.evaluate_modes
         else:
@@ -172,9 +170,14 @@ def _matrix(path: Path, output: Path | None, cache: str | Path, console: Console
 
     if output is None:
         raise InvalidRequest("a matrix needs a folder for its runs and page: name it with -o")
-    page, standings, failures = matrix.run_matrix(matrix.read_plan(path, str(cache)), output, console)
+    plan = matrix.read_plan(path, str(cache))
+    page, standings, failures = matrix.run_matrix(plan, output, console)
     console.close()
-    say([*standings.as_text(), ""] if standings.systems else [])
+    sweeps = matrix.sweeps_of(plan, standings)
+    for sweep in sweeps:
+        say([*sweep.lines(), ""])
+    others = standings.without({point.cell.system for sweep in sweeps for point in sweep.points})
+    say([*others.as_text(), ""] if others.systems else [])
     say([str(page)])
     for line in failures:
         typer.echo(f"sciretrieve: not run: {line}", err=True)
@@ -342,6 +345,9 @@ def benchmarks(context: typer.Context, format: PlainFormatOption = "table", debu
 app.command("list", cls=Command, epilog="Example: sciretrieve benchmarks list --format json")(list_benchmarks)
 app.command("show", cls=Command, epilog="Example: sciretrieve benchmarks show mdcr")(show)
 app.command("build", cls=Command, epilog="Example: sciretrieve benchmarks build cite --from papers.parquet --to data/mine")(build)
+app.command(
+    "pool", cls=Command, epilog="Example: sciretrieve benchmarks pool runs/bm25 runs/hybrid --queries queries.jsonl -p pool.jsonl -i acm"
+)(pool)
 app.command("leakage", cls=Command, epilog="Example: sciretrieve benchmarks leakage data/triplets --test scidocs-cite --data data/scidocs")(
     leakage
 )

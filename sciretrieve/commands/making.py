@@ -11,6 +11,7 @@ import typer
 from ..errors import InvalidRequest
 from ..options import ColumnMap
 from ..wording import in_bytes
+from . import completing
 from .console import Console, interruptible
 from .making_sets import FORMS, RANKS, Asked, build_set
 from .parameters import ANY_COLUMNS, Debug, Quiet, chosen_index
@@ -69,8 +70,9 @@ def build(
         typer.Option(
             "--index",
             "-i",
-            metavar="DIR",
-            help="An index of the corpus, whose encoder chooses hard negatives; may be given more than once.",
+            metavar="NAME",
+            help="An index of the corpus, its folder or its name, whose encoder chooses hard negatives; may be given more than once.",
+            autocompletion=completing.indexes,
         ),
     ] = None,
     recipe: Annotated[

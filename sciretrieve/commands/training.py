@@ -14,7 +14,7 @@ from ..errors import InvalidRequest, SciretrieveError
 from ..options import TrainingOptions
 from . import completing
 from .console import Console, interruptible, say
-from .parameters import Data, Debug, PlainFormatOption, Quiet
+from .parameters import Data, Debug, PlainFormatOption, Quiet, chosen_index
 from .signatures import takes_options
 
 if TYPE_CHECKING:
@@ -36,7 +36,10 @@ def train(
     from_index: Annotated[
         Path | None,
         typer.Option(
-            "--from-index", metavar="DIR", help="Fit an index's own encoder to its papers, with what they bring, in place of training sets."
+            "--from-index",
+            metavar="NAME",
+            help="Fit an index's own encoder to its papers, with what they bring, in place of training sets.",
+            autocompletion=completing.indexes,
         ),
     ] = None,
     options: TrainingOptions = TrainingOptions(),
@@ -64,7 +67,7 @@ def train(
     if bool(sets) == (from_index is not None):
         raise InvalidRequest("name what to train on: training sets, or an index with --from-index, which brings its own; one of the two")
     if from_index is not None:
-        target = _named(output)
+        target, from_index = _named(output), chosen_index(from_index)
         with _kept(console, target):
             trained = train_for_index(from_index, target, options, overwrite=overwrite, tensorboard=tensorboard, progress=console)
         _say(trained)

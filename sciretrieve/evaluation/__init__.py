@@ -5,6 +5,7 @@ from ..metrics.measures import parse_measure
 from .benchmark_catalogue import CATALOGUE, SUITES, find_benchmark
 from .benchmark_specs import Benchmark, Suite
 from .modes import ModesReport, evaluate_modes
+from .pooling import Pool, read_runs
 from .reports import Report
 from .requests import evaluate, replay, score_run
 from .suites import SuiteReport, evaluate_suite
@@ -15,6 +16,7 @@ __all__ = [
     "SUITES",
     "Benchmark",
     "ModesReport",
+    "Pool",
     "Report",
     "Suite",
     "SuiteReport",
@@ -26,6 +28,7 @@ __all__ = [
     "find_benchmark",
     "parse_measure",
     "read_qrels",
+    "read_runs",
     "read_scores",
     "replay",
     "score_run",

@@ -75,7 +75,7 @@ def cost_table(reports: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[list
 
     Args:
         reports: system -> the reports of its trainings, as saved. Parameters are a training's, and times means over trainings, relative to
-            the first system where they are known.
+            the first system where both have more than one.
     """
     parameters, seconds = {}, {}
     for name, of_system in reports.items():
@@ -86,11 +86,12 @@ def cost_table(reports: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[list
     if not parameters:
         return [], ""
     names = list(parameters)
-    inference = relative({"": {name: _summed(reports[name]) for name in names}}, names)
+    inference = relative({name: [report.get("times", {}) for report in reports[name]] for name in names})
     table = [["", *COLUMNS, "source"]]
     for name in names:
         steps = inference.get(name, {})
-        training = f"{seconds[name] / seconds[names[0]]:.2f}x" if seconds[names[0]] else ""
+        are_repeated = min(len(reports[name]), len(reports[names[0]])) > 1
+        training = f"{seconds[name] / seconds[names[0]]:.2f}x" if are_repeated and seconds[names[0]] else ""
         table.append(
             [f"> {name}", in_short(parameters[name]), training, f"{steps['indexing']:.2f}x" if "indexing" in steps else "", "measured here"]
         )
@@ -99,14 +100,6 @@ def cost_table(reports: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[list
         table.append([f"  {row.system}", in_short(count), *(f"{ratio:.2f}x" for ratio in ratios), row.source])
     return table, (
         f"parameters that are trained; times relative to {names[0]}, which was trained in {in_words(seconds[names[0]])}, on the machines "
-        "where they ran; inference is what a paper takes to be indexed; published are those of a task format, relative to SPECTER2 MTL CTRL"
+        "where they ran, and left out of what ran once; inference is what a paper takes to be indexed; "
+        "published are those of a task format, relative to SPECTER2 MTL CTRL"
     )
-
-
-def _summed(reports: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Run times of several reports together."""
-    times: dict[str, float] = {}
-    for report in reports:
-        for name, value in report.get("times", {}).items():
-            times[name] = times.get(name, 0) + value
-    return times

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..choices import check_choice
 from ..options import EvaluationKeywords, EvaluationOptions
+from ..storage.finding import chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +25,19 @@ class Request(EvaluationOptions):
     benchmark: str
     data: str | Path | None = None
 
+    def __post_init__(self) -> None:
+        super(Request, self).__post_init__()  # a class with slots is made anew, which super() does not know
+        self.check_mode()
+
 
 def make_request(benchmark: str, data: str | Path | None, options: EvaluationKeywords) -> Request:
-    """A request of keyword arguments. Raises UnknownName for an option that does not exist, and as `Request`."""
+    """A request of keyword arguments, where an index may be named as commands name it, see `storage.finding.chosen`.
+
+    Raises UnknownName for an option that does not exist, NotFound for an index that there is not, and as `Request`.
+    """
     names = [field.name for field in fields(Request)]
     for name in options:
         check_choice("option", name, names)
+    if (index := options.get("index")) is not None:
+        options = {**options, "index": chosen(index).path}
     return Request(benchmark, data, **options)

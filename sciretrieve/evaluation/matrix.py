@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import tomllib
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, fields
+from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pyarrow.parquet as pq
 
-from ..errors import InvalidRequest, NotFound, SciretrieveError
+from ..errors import InvalidRequest, MissingExtra, NotFound, SciretrieveError
 from ..files.writing import read_json, write_json
 from ..metrics.judgements import read_scores
 from ..metrics.measures import Evaluator, Measure
@@ -18,13 +21,17 @@ from ..protocols import Progress
 from .benchmark_catalogue import SUITES, find_benchmark
 from .benchmark_reading import read
 from .correlations import correlations
-from .evaluation_options import Request
-from .modes import ALL, in_modes, sensible_modes
+from .evaluation_options import Request, make_request
+from .modes import ALL, requests_in_modes, sensible_modes
 from .page import page
 from .reports import all_measures
 from .requests import measure
+from .shared_work import SharedWork
 from .standings import Cell, Standings
 from .suites import done, evaluate_suite_request
+from .sweep_plot import plot
+from .sweeps import Point, Sweep, combinations, name_of
+from .systems import settings_of
 
 DEPTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 OF_BENCHMARKS = {"name", "data", "split", "task", "metric", "self_matches", "measures"}
@@ -37,14 +44,23 @@ Plan: TypeAlias = dict[tuple[str, str], "Planned"]
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What to evaluate, and whether only if its mode makes sense for the benchmark, as the system is to be run in all modes."""
+    """What to evaluate.
+
+    Attributes:
+        request: a benchmark and a system.
+        if_sensible: whether only if its mode makes sense for the benchmark, as the system is to be run in all modes.
+        row: the system's table in the file.
+        settings: which of its values these are, of those settings that have several.
+    """
 
     request: Request
     if_sensible: bool = False
+    row: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read_plan(path: Path, cache: str) -> Plan:
-    """Read `[systems.NAME]` and `[benchmarks.NAME]` tables; their keys are the options of `evaluate`.
+    """Read `[systems.NAME]` and `[benchmarks.NAME]` tables; their keys are options of `evaluate`, of which a system may list values.
 
     Raises:
         NotFound, InvalidRequest: there is no such file, or it is not a plan; the message names the table and the key.
@@ -66,32 +82,43 @@ def read_plan(path: Path, cache: str) -> Plan:
                 raise InvalidRequest(f"{path}: [{kind}.{name}] has {unknown_keys[0]!r}; it may have {', '.join(sorted(allowed_keys))}")
     requests: Plan = {}
     for benchmark, benchmark_options in benchmarks.items():
-        other_options: dict[str, Any] = {
+        options: dict[str, Any] = {
             key: tuple(item) if key == "measures" else item for key, item in benchmark_options.items() if key != "name"
         }
-        for system, system_options in systems.items():
-            runs_all = system_options.get("mode") == ALL
-            request = Request(
-                benchmark=benchmark_options.get("name", benchmark),
-                cache=cache,
-                **other_options,
-                **{key: value for key, value in system_options.items() if not (runs_all and key == "mode")},
-            )
-            if request.benchmark not in SUITES:
-                find_benchmark(request.benchmark)
-            named = {system: request}
-            if runs_all:
-                named = {_name(system, one): one for one in in_modes(request).values()}
-            for name, one in named.items():
-                if (planned := requests.get((benchmark, name))) and planned.request != one:
-                    raise InvalidRequest(f"{path}: two systems are called {name!r}, as [systems.{system}] is run in all modes; rename one")
-                requests.setdefault((benchmark, name), Planned(one, runs_all))
+        measured = benchmark_options.get("name", benchmark)
+        if measured not in SUITES:
+            find_benchmark(measured)
+        for row, table in systems.items():
+            try:
+                planned = _planned(row, table, measured, {**options, "cache": cache})
+            except (InvalidRequest, NotFound) as error:
+                fault = NotFound if isinstance(error, NotFound) else InvalidRequest
+                raise fault(f"{path}, [systems.{row}] on [benchmarks.{benchmark}]: {error}") from error
+            for name, one in planned.items():
+                if (earlier := requests.get((benchmark, name))) and earlier.request != one.request:
+                    what = "it is run in all modes" if one.if_sensible else "its settings have several values"
+                    raise InvalidRequest(f"{path}: two systems are called {name!r}, as [systems.{row}] makes one, since {what}; rename one")
+                requests.setdefault((benchmark, name), one)
     return requests
 
 
+def _planned(row: str, table: Mapping[str, Any], benchmark: str, options: dict[str, Any]) -> dict[str, Planned]:
+    """The systems of a row by their names: one, or one for each mode, or for each combination of the values that are lists."""
+    planned: dict[str, Planned] = {}
+    data = options.pop("data", None)
+    for values, settings in combinations(table):
+        asked: Any = {**options, **values}
+        if values.get("mode") == ALL:
+            requests = requests_in_modes(benchmark, data, asked).values()
+            planned |= {_name(row, request): Planned(request, True, row) for request in requests}
+        else:
+            planned[name_of(row, settings)] = Planned(make_request(benchmark, data, asked), False, row, settings)
+    return planned
+
+
 def _name(system: str, request: Request) -> str:
-    """What a system is called in one of its modes: BM25 is the same for all encoders, unless its answers are reranked."""
-    is_plain = request.mode == "bm25" and request.index is None and request.rerank is None
+    """What a system is called in one of its modes: plain BM25 is the same for all encoders, unless its answers are reranked."""
+    is_plain = request.mode == "bm25" and request.index is None and request.rerank is None and not settings_of(request.searching())
     return "bm25" if is_plain else f"{system}-{request.mode}"
 
 
@@ -102,20 +129,24 @@ def run_matrix(plan: Plan, output: Path, progress: Progress) -> tuple[Path, Stan
     """
     failures = []
     cells = []
-    for (benchmark, system), planned in plan.items():
-        request, folder = planned.request, output / benchmark / system
-        try:
-            if not _run(planned, folder, f"{benchmark}: {system}", progress):
-                continue
-        except SciretrieveError as error:
-            failures.append(f"{benchmark}, {system}: {error}")
-            continue
-        cells.append(Cell(benchmark, system, read_json(folder / "report.json"), _recall(request, folder), _per_query(folder)))
+    for _, members in groupby(plan.items(), key=lambda item: (item[0][0], item[1].row)):
+        with closing(SharedWork()) as shared:
+            for (benchmark, system), planned in members:
+                request, folder = planned.request, output / benchmark / system
+                try:
+                    if not _run(planned, folder, f"{benchmark}: {system}", progress, shared if planned.settings else None):
+                        continue
+                except SciretrieveError as error:
+                    failures.append(f"{benchmark}, {system}: {error}")
+                    continue
+                cells.append(Cell(benchmark, system, read_json(folder / "report.json"), _recall(request, folder), _per_query(folder)))
     path = output / "index.html"
     output.mkdir(parents=True, exist_ok=True)
     standings = Standings.of(cells)
     correlated = correlations(cells)
-    path.write_text(page(cells, standings, correlated, failures), encoding="utf-8")
+    sweeps = sweeps_of(plan, standings)
+    plots = {sweep.name: place for sweep in sweeps if (place := _plotted(sweep, output, progress))}
+    path.write_text(page(cells, standings, correlated, failures, sweeps, plots), encoding="utf-8")
     (output / "table.md").write_text("\n".join(standings.as_markdown()) + "\n", encoding="utf-8")
     (output / "table.tex").write_text("\n".join(standings.as_latex()) + "\n", encoding="utf-8")
     values = [{"benchmark": cell.benchmark, "system": cell.system, "measures": all_measures(cell.report)} for cell in cells]
@@ -123,11 +154,33 @@ def run_matrix(plan: Plan, output: Path, progress: Progress) -> tuple[Path, Stan
     if correlated is not None:
         pearson = [[None if math.isnan(value) else value for value in row] for row in correlated.pearson.tolist()]
         facts["correlations"] = {"figures": correlated.names, "pearson": pearson}
+    if sweeps:
+        facts["sweeps"] = [sweep.as_json() for sweep in sweeps]
     write_json(output / "matrix.json", facts)
     return path, standings, failures
 
 
-def _run(planned: Planned, folder: Path, what: str, progress: Progress) -> bool:
+def sweeps_of(plan: Plan, standings: Standings) -> list[Sweep]:
+    """The systems of a plan whose settings have several values, with those cells of them that could be run."""
+    points: dict[tuple[str, str], list[Point]] = {}
+    for (benchmark, system), planned in plan.items():
+        if planned.settings and (cell := standings.cells.get((benchmark, system))):
+            points.setdefault((benchmark, planned.row), []).append(Point(planned.settings, cell))
+    return [Sweep(benchmark, row, of_row) for (benchmark, row), of_row in points.items()]
+
+
+def _plotted(sweep: Sweep, output: Path, progress: Progress) -> str | None:
+    """Where a sweep was drawn, as the page names it; None, and a note why, if it was not."""
+    place = f"{sweep.benchmark}/{sweep.system}.svg"
+    try:
+        plot(sweep, output / place)
+    except (InvalidRequest, MissingExtra) as error:
+        progress.note(f"{sweep.name} is not drawn: {error}")
+        return None
+    return place
+
+
+def _run(planned: Planned, folder: Path, what: str, progress: Progress, shared: SharedWork | None) -> bool:
     """Evaluate what is planned, if it is not done. Returns whether there is a report: a mode may make no sense for the benchmark."""
     request = planned.request
     if request.benchmark in SUITES:
@@ -136,11 +189,11 @@ def _run(planned: Planned, folder: Path, what: str, progress: Progress) -> bool:
         evaluate_suite_request(request, folder, progress)
     elif done(folder, request) is None:
         spec = find_benchmark(request.benchmark)
-        materials = read(spec, request.data, request.split or spec.splits[0], request.task)
+        materials = shared.materials(request, spec) if shared else read(spec, request.data, request.split or spec.splits[0], request.task)
         if planned.if_sensible and request.mode not in sensible_modes(request, materials):
             return False
         progress.note(what)
-        measure(request, spec, materials, folder, progress)
+        measure(request, spec, materials, folder, progress, shared=shared)
     return True
 
 

@@ -11,7 +11,7 @@ from ..choices import Mode
 from ..errors import InvalidRequest
 from ..files.writing import write_json
 from ..lifecycle.distributed import RayWorkers
-from ..options import KNOBS, READING, EvaluationKeywords
+from ..options import KNOBS, OF_BOTH_HALVES, OF_WORDS, READING, RM3, EvaluationKeywords, SearchOptions
 from ..progress import shown
 from ..protocols import Progress
 from ..query.index import Index
@@ -77,8 +77,8 @@ def evaluate_modes(
     Raises:
         UnknownName, InvalidRequest, NotFound, Unavailable: as `evaluate`; InvalidRequest for vectors and scores made elsewhere.
     """
-    request = make_request(benchmark, data, options)
-    requests = in_modes(request)
+    requests = requests_in_modes(benchmark, data, options)
+    request = requests["hybrid"]
     spec = find_benchmark(benchmark)
     materials = read(spec, request.data, request.split or spec.splits[0], request.task)
     folder = Path(output) if output is not None else None
@@ -94,16 +94,23 @@ def evaluate_modes(
     return report
 
 
-def in_modes(request: Request) -> dict[Mode, Request]:
-    """A request in each mode. BM25 has nothing of the encoder, so that it is one system for all encoders. Raises InvalidRequest."""
+def requests_in_modes(benchmark: str, data: str | Path | None, options: EvaluationKeywords) -> dict[Mode, Request]:
+    """`in_modes` of a benchmark and options, without their mode. Raises UnknownName, InvalidRequest."""
     for name in ("embeddings", "scores", "metric"):
-        if getattr(request, name) is not None:
+        if options.get(name) is not None:
             raise InvalidRequest(
                 f"all modes are those of an encoder or an index, by their own scores; leave out `{name}`, or name one mode"
             )
-    dense = replace(request, mode="dense", fusion=None)
+    return in_modes(make_request(benchmark, data, {**options, "mode": "hybrid"}))  # the mode that has all settings
+
+
+def in_modes(request: Request) -> dict[Mode, Request]:
+    """A request of hybrid search in each mode. BM25 has nothing of the encoder, so that it is one system for all encoders."""
+    usual = SearchOptions()
+    of_both, of_words = ({name: getattr(usual, name) for name in names} for names in (OF_BOTH_HALVES, (*OF_WORDS, *RM3)))
     of_vectors: dict[str, Any] = dict.fromkeys(("encoder", *READING, *KNOBS))
-    bm25 = replace(dense, mode="bm25", **of_vectors)
+    dense = replace(request, mode="dense", **of_both, **of_words)
+    bm25 = replace(request, mode="bm25", **of_both, **of_vectors)
     if request.rerank is None:
         bm25 = replace(bm25, precision="auto", device="auto")
     return {"dense": dense, "hybrid": replace(request, mode="hybrid"), "bm25": bm25}

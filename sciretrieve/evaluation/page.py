@@ -6,10 +6,11 @@ import html
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from .correlations import Correlations
 from .standings import Cell, Standings
-from .timing import relative
+from .sweeps import Sweep
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999")
 """Okabe and Ito's palette, which colour-blind readers can tell apart."""
@@ -19,7 +20,8 @@ body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 62rem
 table { border-collapse: collapse; margin: 1rem 0; } td, th { padding: .2rem .7rem; text-align: right; }
 th:first-child, td:first-child { text-align: left; } tr.best td { font-weight: 600; } thead th { border-bottom: 1px solid #888; }
 small, .source { color: #666; }
-.wide { overflow-x: auto; } th.group { text-align: center; border-bottom: 1px solid #ccc; } sup { line-height: 0; }
+.wide, pre { overflow-x: auto; }
+pre { font-size: 13px; line-height: 1.4; } th.group { text-align: center; border-bottom: 1px solid #ccc; } sup { line-height: 0; }
 svg { margin: .5rem 1rem .5rem 0; } svg text { font: 11px system-ui, sans-serif; fill: #444; }
 figure { display: inline-block; margin: 0; vertical-align: top; } figcaption { max-width: 28rem; margin: -1rem 0 .5rem 2.8rem; }
 figcaption span { font-size: 12px; color: #444; margin-right: .8rem; white-space: nowrap; }
@@ -27,11 +29,23 @@ figcaption i { display: inline-block; width: 9px; height: 9px; margin-right: 4px
 """
 
 
-def page(cells: Sequence[Cell], standings: Standings, correlated: Correlations | None, failures: Sequence[str]) -> str:
-    """The whole page: all systems on all benchmarks, how alike tasks rank them, then each benchmark with its published rows."""
+def page(
+    cells: Sequence[Cell],
+    standings: Standings,
+    correlated: Correlations | None,
+    failures: Sequence[str],
+    sweeps: Sequence[Sweep] = (),
+    plots: Mapping[str, str] = {},
+) -> str:
+    """The whole page: all systems on all benchmarks, sweeps, how alike tasks rank systems, then each benchmark with its published rows.
+
+    `plots` are the sweeps' by their names, by paths from the page.
+    """
     parts = [f"<!doctype html><html lang=en><meta charset=utf-8><title>Evaluation</title><style>{STYLE}</style><h1>Evaluation</h1>"]
     parts += [standings.as_html()] if cells else []
-    parts += _times(cells, standings.systems)
+    for sweep in sweeps:
+        parts.append(f"<h2>{_text(sweep.name)}</h2><pre>{_text(chr(10).join(sweep.lines()[2:]))}</pre>")
+        parts += [f'<img src="{_text(quote(plots[sweep.name]))}" alt="{_text(sweep.name)}">'] if sweep.name in plots else []
     if correlated is not None:
         note = "Pearson's correlations of figures over systems; near 1, two tasks rank them alike. Blank: fewer than five have both."
         parts.append(f"<h2>Tasks</h2><div class=wide>{heat_map('Correlations of tasks', correlated)}</div><p><small>{note}</small></p>")
@@ -54,29 +68,6 @@ def page(cells: Sequence[Cell], standings: Standings, correlated: Correlations |
     if failures:
         parts.append("<h2>Not run</h2><ul>" + "".join(f"<li>{_text(line)}</li>" for line in failures) + "</ul>")
     return "\n".join(parts) + "\n</html>\n"
-
-
-def _times(cells: Sequence[Cell], systems: Sequence[str]) -> list[str]:
-    """Run times relative to the first system, if any was measured."""
-    times: dict[str, dict[str, Mapping[str, float]]] = {}
-    for cell in cells:
-        times.setdefault(cell.benchmark, {})[cell.system] = cell.report.get("times", {})
-    ratios_of = relative(times, systems)
-    if not ratios_of:
-        return []
-    names = {"indexing": "indexing a paper", "encoding": "encoding a query", "searching": "searching"}
-    heads = {step: name for step, name in names.items() if any(step in row for row in ratios_of.values())}
-    rows = []
-    for system in systems:
-        ratios = [ratios_of.get(system, {}).get(step) for step in heads]
-        shown = [f"<td>{f'{one:#.3g}x' if one else ''}</td>" for one in ratios]
-        rows.append(f"<tr><td>{_text(system)}</td>{''.join(shown)}</tr>")
-    note = (
-        f"How many times as long as {systems[0]}, on the machines where they ran: the geometric mean over benchmarks where both were "
-        "measured. Blank: not measured, as papers were indexed or queries encoded before."
-    )
-    head = "<thead><tr><th></th>" + "".join(f"<th>{name}</th>" for name in heads.values()) + "</tr></thead>"
-    return ["<h2>Run times</h2>", f"<table>{head}<tbody>{''.join(rows)}</tbody></table>", f"<p><small>{_text(note)}</small></p>"]
 
 
 def curves(title: str, lines: Mapping[str, Sequence[tuple[float, float]]]) -> str:

@@ -25,7 +25,7 @@ from ..lifecycle.distributed import DistributedIndex, RayWorkers
 from ..metrics.judgements import is_json, json_of, read_qrels, read_scores
 from ..metrics.measures import Evaluator, parse_measure
 from ..metrics.significance import interval
-from ..options import BuildSettings, EvaluationKeywords
+from ..options import BuildSettings, EvaluationKeywords, SearchOptions
 from ..papers.corpora import PaperCorpus
 from ..progress import shown
 from ..protocols import Progress, Reranker
@@ -43,8 +43,9 @@ from .material import Clicks, Clustering, Handover, Material, Prediction
 from .predicting import check_library
 from .reports import Report, all_measures, versions
 from .scoring import Result
+from .shared_work import SharedWork
 from .spaces import IndexSpace, StoredSpace
-from .systems import Dense, IndexSearch, RerankedSystem, StoredScores, System
+from .systems import Dense, IndexSearch, RerankedSystem, StoredScores, System, settings_of
 from .timing import TimedBuild, Times
 
 LEARNERS = {
@@ -136,9 +137,18 @@ def evaluate_request(request: Request, output: Path | None, progress: Progress, 
 
 
 def measure(
-    request: Request, spec: Benchmark, materials: list[Material], output: Path | None, progress: Progress, workers: RayWorkers | None = None
+    request: Request,
+    spec: Benchmark,
+    materials: list[Material],
+    output: Path | None,
+    progress: Progress,
+    workers: RayWorkers | None = None,
+    shared: SharedWork | None = None,
 ) -> Report:
-    """Carry out a request whose benchmark has been read. Raises as `evaluate`."""
+    """Carry out a request whose benchmark has been read. Raises as `evaluate`.
+
+    `shared` is work that it has in common with other requests, so that its own cannot be timed.
+    """
     split = request.split or spec.splits[0]
     own_drop_self = spec.protocol.drop_self
     if request.self_matches is not None:
@@ -150,8 +160,10 @@ def measure(
     if request.measures and any(task.classes for material in materials for task in material.tasks):
         raise InvalidRequest(f"{spec.name} predicts classes, by {spec.protocol.measures[0]}; `measures` is for rankings")
     with _opened(request.index, workers) as index:
-        report = _measured(request, spec, split, materials, index, output, progress)
+        report = _measured(request, spec, split, materials, index, output, progress, shared)
     report = replace(report, notes=[*report.notes, *_of_self_matches(request, report, own_drop_self)])
+    if shared is not None:
+        report = replace(report, times={})
     if output is not None:
         _keep(output, request, report)
     return report
@@ -186,10 +198,13 @@ def _measured(
     opened_index: Index | None,
     output: Path | None,
     progress: Progress,
+    shared: SharedWork | None,
 ) -> Report:
     """The report of a system on sets that have been read."""
     times = Times()
-    systems: dict[str, System] = {material.name: _system(request, spec, material, opened_index, times, progress) for material in materials}
+    systems: dict[str, System] = {
+        material.name: _system(request, spec, material, opened_index, times, progress, shared) for material in materials
+    }
     first_system = next(iter(systems.values()))
     notes = [note for material in materials for note in material.notes]
     if missing := [name for material in materials for name in material.missing]:
@@ -211,6 +226,9 @@ def _measured(
     if encoder is not None:
         notes += sides.departures(encoder, spec.kind, sides_read)
     notes += [spec.note] if spec.note else []
+    answered = spec.protocol.depth + 1
+    if request.depth is not None and request.depth < answered and any(task.candidates is None for item in materials for task in item.tasks):
+        notes.append(f"each half proposes as many papers as are answered, {answered:,}, which is more than depth {request.depth:,}")
     read_systems = list(systems.values())
     if request.rerank is not None:
         reranker = _reranker(request, spec)
@@ -256,7 +274,15 @@ def _check_prediction(request: Request, spec: Benchmark, what: str) -> None:
         )
 
 
-def _system(request: Request, spec: Benchmark, material: Material, opened_index: Index | None, times: Times, progress: Progress) -> System:
+def _system(
+    request: Request,
+    spec: Benchmark,
+    material: Material,
+    opened_index: Index | None,
+    times: Times,
+    progress: Progress,
+    shared: SharedWork | None,
+) -> System:
     if request.scores is not None:
         path = Path(request.scores)
         is_pair_file = spec.name == "mdcr" and path.is_file() and is_json(path)
@@ -266,7 +292,8 @@ def _system(request: Request, spec: Benchmark, material: Material, opened_index:
         queries = StoredVectors(Path(request.query_embeddings)) if request.query_embeddings else None
         about = {"embeddings": str(papers.path), "dim": papers.dim} | ({"query_embeddings": str(queries.path)} if queries else {})
         return Dense(papers.path.name, StoredSpace(papers, queries, material), about, _device(request), times)
-    index = opened_index if opened_index is not None else _index(request, spec, material, TimedBuild(progress, times))
+    index = opened_index if opened_index is not None else _index(request, spec, material, TimedBuild(progress, times), shared)
+    index = index if shared is None else shared.index(index)
     encoder = index.manifest.encoder
     if request.mode == "dense" and encoder is not None and request.knob is None:
         about = {
@@ -278,6 +305,9 @@ def _system(request: Request, spec: Benchmark, material: Material, opened_index:
     name = "BM25" if request.mode == "bm25" else f"{request.mode} with {encoder['name'] if encoder else 'no encoder'}"
     if request.knob is not None:
         name += f", {request.knob} {getattr(request, request.knob):g}"
+    usual = SearchOptions()
+    settings = {key: value for key, value in settings_of(request.searching()).items() if value != getattr(usual, key)}
+    name += "".join(f", {key}" if value is True else f", {key} {value:g}" for key, value in settings.items())
     index.effort(request.searching())  # what the index does not have is refused before queries are encoded
     return IndexSearch(name, index, request.searching(), times)
 
@@ -348,13 +378,15 @@ def _cut(system: System, material: Material) -> list[str]:
     return [f"{index.manifest.truncated:,} of the {len(index):,} papers of {material.name} are longer than {limit}"]
 
 
-def _index(request: Request, spec: Benchmark, material: Material, progress: Progress) -> Index:
+def _index(request: Request, spec: Benchmark, material: Material, progress: Progress, shared: SharedWork | None) -> Index:
     """The index of a set's papers, built if it does not exist yet."""
     name = None if request.mode == "bm25" else request.encoder or DEFAULT_ENCODER
     adapter, query_adapter = sides.tasks_for(name, spec.kind, request.adapter, request.query_adapter) if name else (None, None)
     templates = _digest_of(repr((request.template, request.query_template))) if request.template or request.query_template else None
     words = [material.name, *(word for word in (name, adapter, query_adapter, request.pooling, templates) if word)]
     folder = Path(request.cache) / _slug(words if name else [material.name, "bm25"])
+    if shared is not None and (known := shared.known_index(folder)) is not None:
+        return known
     corpus = PaperCorpus.of(material.name, material.fingerprint, material.pool)
     folder.parent.mkdir(parents=True, exist_ok=True)
     progress.note(f"the papers of {material.name} are indexed in {folder}")

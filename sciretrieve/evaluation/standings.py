@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,11 +86,11 @@ def marks(cells: Sequence[Cell], column: Column) -> Marks:
         return Marks()
     best = max(values.values())
     leaders = frozenset(system for system, value in values.items() if value == best)
-    shares = {cell.system: _shares(cell, column) for cell in cells if cell.system in values}
+    of_systems = {cell.system: shares(cell, column) for cell in cells if cell.system in values}
     leader = next(system for system in values if system in leaders)
-    best_shares = shares[leader]
+    best_shares = of_systems[leader]
     untested, p_values = {}, {}
-    for system, one in shares.items():
+    for system, one in of_systems.items():
         if system in leaders:
             continue
         if one is None or best_shares is None:
@@ -105,7 +105,7 @@ def marks(cells: Sequence[Cell], column: Column) -> Marks:
     return Marks(leaders, frozenset(system for system, p in corrected.items() if p < LEVEL), untested)
 
 
-def _shares(cell: Cell, column: Column) -> dict[tuple[str, str], float] | None:
+def shares(cell: Cell, column: Column) -> dict[tuple[str, str], float] | None:
     """What each query gives to a figure, of which the figure is the sum; None for predicted labels and classes, clusters and suites.
 
     The figure is the mean of tasks' means, or of those of all measures, so a query counts by the number of its task's queries.
@@ -115,14 +115,14 @@ def _shares(cell: Cell, column: Column) -> dict[tuple[str, str], float] | None:
     if cell.is_suite or any("papers_predicted" in cell.report["counts"][name] for name in tasks):
         return None
     measures = [measure] if task or measure != "mean" else list(next(iter(cell.tasks.values()))["rounded"])
-    shares: dict[tuple[str, str], float] = {}
+    sums: dict[tuple[str, str], float] = {}
     for name in tasks:
         rows = {key: row for key, row in cell.per_query.items() if key[0] == name}
         for one in measures:
             counted = {key: row[one] for key, row in rows.items() if row.get(one) is not None}
             for key, value in counted.items():
-                shares[key] = shares.get(key, 0.0) + value / len(counted) / len(tasks) / len(measures)
-    return shares or None
+                sums[key] = sums.get(key, 0.0) + value / len(counted) / len(tasks) / len(measures)
+    return sums or None
 
 
 def _few(columns: list[Column]) -> list[Column]:
@@ -154,6 +154,10 @@ class Standings:
         column_marks = [marks([cell for cell in cells if cell.benchmark == benchmark], column) for benchmark, column in columns]
         systems = list(dict.fromkeys(cell.system for cell in cells))
         return cls(systems, columns, {(cell.benchmark, cell.system): cell for cell in cells}, column_marks)
+
+    def without(self, systems: Collection[str]) -> Standings:
+        """The table of the other systems."""
+        return Standings.of([cell for cell in self.cells.values() if cell.system not in systems])
 
     def figure(self, system: str, place: int) -> str:
         """A figure as it is printed; an average over part of its figures in brackets; "" where there is none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -273,7 +273,10 @@ def _system_name(request: Request) -> str:
 def done(folder: Path, request: Request) -> dict[str, Any] | None:
     """The report in a folder, if it is of this request."""
     receipt = folder / "receipt.json"
-    if not receipt.exists() or read_json(receipt).get("request") != json.loads(json.dumps(asdict(request))):
+    if not receipt.exists():
+        return None
+    usual = {field.name: field.default for field in fields(Request) if field.default is not MISSING}  # what earlier versions did not know
+    if {**usual, **read_json(receipt).get("request", {})} != json.loads(json.dumps(asdict(request))):
         return None
     stored: dict[str, Any] = read_json(folder / "report.json")
     return stored

@@ -20,7 +20,7 @@ from ..matching import topk
 from ..matching.dense import full_corpus
 from ..matching.dense.exact import score
 from ..metrics.judgements import RunScores, read_pair_scores, read_scores
-from ..options import KNOBS, SearchOptions
+from ..options import KNOBS, OF_BOTH_HALVES, OF_WORDS, RM3, SearchOptions
 from ..protocols import Reranker
 from ..query.index import Index
 from ..query.ranking.reranking import stacked_scores
@@ -205,7 +205,8 @@ class IndexSearch:
         options = self.options
         effort = {name: value for name in KNOBS if (value := getattr(options, name)) is not None}
         facts = {"index": str(self.index.path), "mode": options.mode, "fusion": options.fusion if options.mode == "hybrid" else None}
-        return facts | ({"effort": effort} if effort else {})
+        settings = settings_of(options)
+        return facts | ({"effort": effort} if effort else {}) | ({"settings": settings} if settings else {})
 
     def answers(self, task: Task, depth: int, metric: Metric | None) -> Iterator[Answer]:
         """See `System`. Its scores are the search's own. A candidate that shares no word with the query is below all that do."""
@@ -234,8 +235,14 @@ class IndexSearch:
             papers = names if task.groups is None else dict.fromkeys(id for name in names for id in task.groups.get(name, ()))
             ids = [id for id in papers if id in self._known]
             vector = vectors[place] if vectors is not None else None
-            scores = self.index.score(query, ids, mode=self.options.mode, fusion=self.options.fusion, vector=vector)
+            scores = self.index.score(query, ids, self.options, vector=vector)
             yield (query.id, ids, scores) if task.groups is None else _best_groups(query.id, names, task.groups, ids, scores)
+
+
+def settings_of(options: SearchOptions) -> dict[str, Any]:
+    """What is set of hybrid search and of BM25, but for the fusion's method; of RM3 all or nothing."""
+    names = [name for name in (*OF_BOTH_HALVES, *OF_WORDS) if getattr(options, name) not in (None, False) and name != "fusion"]
+    return {name: getattr(options, name) for name in (*names, *(RM3 if options.rm3 else ()))}
 
 
 @dataclass(frozen=True)

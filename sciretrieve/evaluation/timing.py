@@ -1,8 +1,7 @@
-"""Run times of an evaluation: measured while it runs, kept in its report, and compared between systems (as in SciRepEval's Table 4)."""
+"""Run times of an evaluation: measured while it runs, kept in its report, and compared between systems that ran more than once."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -104,23 +103,42 @@ def line(times: Mapping[str, float], mode: str | None) -> str:
     return f"times: {', '.join(parts)}{absent}"
 
 
-def relative(times: Mapping[str, Mapping[str, Mapping[str, float]]], systems: Sequence[str]) -> dict[str, dict[str, float]]:
+def repeated(runs: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
+    """The seconds that each step took for a paper or a query in each run of one system, by step; of those that two runs or more measured.
+
+    A single run says nothing: another one on the same machine may take twice as long.
+    """
+    seconds_of = {}
+    for step, (count, seconds) in STEPS.items():
+        measured = [run[seconds] / run[count] for run in runs if run.get(count) and run.get(seconds)]
+        if len(measured) > 1:
+            seconds_of[step] = measured
+    return seconds_of
+
+
+def relative(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, dict[str, float]]:
     """Run times relative to the first system: system -> step -> how many times as long as the first takes for a paper or a query.
 
     Args:
-        times: benchmark -> system -> times as in a report.
-        systems: the systems in their order. A step is the geometric mean over benchmarks where both were measured, and left out if
-            there is none.
+        runs: system -> the times of each of its runs, as in their reports. A step is the mean over runs, and left out where not both
+            systems have it measured twice.
     """
-    ratios_of: dict[str, dict[str, float]] = {}
-    for system in systems:
-        for step, (count, seconds) in STEPS.items():
-            ratios = []
-            for row in times.values():
-                pair: list[Mapping[str, Any]] = [row.get(system, {}), row.get(systems[0], {})]
-                if all(one.get(count) and one.get(seconds) for one in pair):
-                    ours, first = (one[seconds] / one[count] for one in pair)
-                    ratios.append(math.log(ours / first))
-            if ratios:
-                ratios_of.setdefault(system, {})[step] = math.exp(sum(ratios) / len(ratios))
-    return ratios_of
+    means = {system: {step: sum(row) / len(row) for step, row in repeated(of_system).items()} for system, of_system in runs.items()}
+    first = next(iter(means.values()), {})
+    return {system: {step: mean / first[step] for step, mean in row.items() if step in first} for system, row in means.items()}
+
+
+def repeated_lines(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
+    """Run times for people: a line for each system and step that was measured twice or more, with its mean, its least and its greatest.
+
+    Behind them stands how many times as long as the first system that is, where both were measured.
+    """
+    names = {"indexing": "a paper", "encoding": "a query", "searching": "a query"}
+    lines, first, ratios = [], next(iter(runs), ""), relative(runs)
+    for system, of_system in runs.items():
+        for step, seconds in repeated(of_system).items():
+            mean, least, most = (1000 * value for value in (sum(seconds) / len(seconds), min(seconds), max(seconds)))
+            ratio = ratios[system].get(step) if system != first else None
+            compared = f", {ratio:.2f}x {first}" if ratio is not None else ""
+            lines.append(f"{system}: {step} {mean:.3g} ms {names[step]} ({least:.3g} to {most:.3g} in {len(seconds)} runs){compared}")
+    return lines

@@ -24,6 +24,7 @@ from .costs import cost_table
 from .published import rows
 from .reports import WIDEST, Column, aligned
 from .standings import Cell
+from .timing import repeated_lines
 
 OF_A_SYSTEM = ("score", "overridden")
 """What of a protocol may differ between systems, since each has scores of its own; not between the trainings of one."""
@@ -140,6 +141,8 @@ class TrainingsReport:
             out += [f"* is the best, † significantly below the best tested one: p < {LEVEL:g} by Tukey's test over trainings"]
         costs, caption = cost_table({system.name: [cell.report for cell in system.cells] for system in self.systems})
         out += ["", *aligned(costs), caption] if costs else []
+        times = repeated_lines({system.name: [cell.report.get("times", {}) for cell in system.cells] for system in self.systems})
+        out += ["", "run times", *(f"  {line}" for line in times)] if times else []
         return [*out, *(f"note: {note}" for note in self.notes())]
 
     def _table(self, columns: Sequence[Column]) -> list[str]:

@@ -56,6 +56,7 @@ class Probe:
         without_terms: whether papers without any of its terms may answer, since its demands have no terms (C++, child*).
         lacks: the half of a hybrid search that has no part in its answer, see `runs.Ranking`.
         total, total_is: how many papers meet what it demands, see `runs.Ranking`.
+        expansion: terms that RM3 adds, with their weights; some may be the query's own.
     """
 
     query: Query
@@ -72,12 +73,14 @@ class Probe:
     lacks: Half | None = None
     total: int = 0
     total_is: TotalIs = "passes filters"
+    expansion: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def all_terms(self) -> Mapping[str, float]:
-        """The weighted terms, and the words in fields that some of them may stand for."""
+        """The weighted terms, those that RM3 adds, and the words in fields that some of them may stand for."""
         in_fields = {term: weight for terms in self.fields.values() for term, weight in terms.items()}
-        return {**self.terms, **in_fields} if in_fields else self.terms
+        added = {term: self.terms.get(term, 0.0) + weight for term, weight in self.expansion.items()}
+        return {**self.terms, **added, **in_fields} if added or in_fields else self.terms
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from numbers import Integral
 from pathlib import Path
 from typing import Unpack
@@ -21,9 +22,10 @@ from ..matching.dense.exact import RowScores
 from ..matching.effort import EXACT, Effort, knob
 from ..matching.fusion import Fusion
 from ..matching.late import QueryTokens, match
+from ..matching.lexical import Bm25
 from ..matching.search import Probe, Searcher
 from ..once import once
-from ..options import SearchKeywords, SearchOptions, changed
+from ..options import Bm25Parameters, SearchKeywords, SearchOptions, changed
 from ..protocols import AnyEncoder, Encoder
 from ..runs import Ranking, Run
 from ..storage.manifest import read_manifest
@@ -36,6 +38,7 @@ from .ranking.reranking import reranked
 from .reading.counting import CountLine, count_lines
 from .reading.feedback import fed_back, likeness
 from .reading.reader import Reader
+from .reading.relevance_models import expanded
 from .snapshot import Snapshot
 
 GROUPED = 10
@@ -134,14 +137,17 @@ class Index(Snapshot):
                 disliked with several queries, or one both liked and disliked.
         """
         chosen = changed(options, changes)
-        queries, fusion = _listed(query), self.fusion(chosen.fusion, chosen.alpha)
+        queries, fusion = _listed(query), self.fusion(chosen.fusion, chosen.alpha, chosen.depth)
         mode = self._checked(k, chosen.mode)
+        chosen.check_words(mode)
+        if chosen.rm3 and (like or unlike):
+            raise InvalidRequest("`rm3` guesses which papers are relevant, and these are named; leave out `rm3`, or `like` and `unlike`")
         modes = self.reader.modes(mode, queries, vectors)
         probes = self.probes(queries, mode, chosen.filters, vectors, chosen.late, like=like, unlike=unlike)
         self._warn(probes, "query")
         if chosen.reranker is not None and not all(probe.query.words.strip() for probe in probes):
             raise InvalidRequest("a reranker reads the query, and a vector alone has no text; give it one, or leave out the reranker")
-        return self._answered(probes, k, modes, fusion, chosen)
+        return self._answered(self.expanded(probes, chosen), k, modes, fusion, chosen)
 
     def similar(
         self,
@@ -171,7 +177,10 @@ class Index(Snapshot):
             InvalidRequest: neither ids nor text, citations of an index without references, or as in `search`.
         """
         chosen = replace(changed(options, changes), reranker=None)
-        mode, fusion = self._checked(k, chosen.mode), self.fusion(chosen.fusion, chosen.alpha)
+        mode, fusion = self._checked(k, chosen.mode), self.fusion(chosen.fusion, chosen.alpha, chosen.depth)
+        chosen.check_words(mode)
+        if chosen.rm3:
+            raise InvalidRequest("`rm3` expands what a query says, and papers to be like say enough; leave it out")
         if by == "citations" and (chosen.mode or chosen.fusion or chosen.alpha is not None):
             raise InvalidRequest("`mode`, `fusion` and `alpha` say how texts are compared; leave them out with `by='citations'`")
         linked = linked_papers(self, ids, negatives, text, by, chosen.filters)
@@ -224,14 +233,14 @@ class Index(Snapshot):
         self,
         query: Query,
         ids: Sequence[str],
+        options: SearchOptions = SearchOptions(),
         *,
-        mode: Mode | None = None,
-        fusion: FusionMethod | None = None,
         vector: Vectors | None = None,
+        **changes: Unpack[SearchKeywords],
     ) -> Scores:
         """Score given papers for a query as a search over just them would, in the order of `ids`, which are distinct.
 
-        `vector` is the query's by the index's encoder, (dim,), where it is known.
+        `vector` is the query's by the index's encoder, (dim,), where it is known. Of the options those count that say how scores are made.
 
         Papers that the search has no score for (BM25, without a common word) get less than every other: 0, or if there
         are negative scores the least of them less 1.
@@ -240,12 +249,15 @@ class Index(Snapshot):
             NotFound: an id is not in the index.
             InvalidRequest: as in `search`.
         """
-        chosen = self._checked(1, mode)
+        chosen = changed(options, changes)
+        mode = self._checked(1, chosen.mode)
+        chosen.check_words(mode)
         if not ids:
             return np.empty(0)
         rows = self.rows(ids)
-        probe = self._believed(self.reader.probe(query, chosen, vector, self.scope.among(rows)))
-        ranking = self.searcher.search([probe], len(ids), chosen, self.fusion(fusion, None))[0]
+        probe = self._believed(self.reader.probe(query, mode, vector, self.scope.among(rows)))
+        fusion = self.fusion(chosen.fusion, chosen.alpha, chosen.depth)
+        ranking = self._searching(chosen).search(self.expanded([probe], chosen), len(ids), mode, fusion)[0]
         score_of = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
         least = min(score_of.values(), default=0.0)
         return np.array([score_of.get(row, 0.0 if least >= 0 else least - 1) for row in rows.tolist()])
@@ -272,7 +284,7 @@ class Index(Snapshot):
             raise InvalidRequest(f"{self.path} has no vectors to tell papers' likeness by; leave out `diversify`")
         works = DIVERSE * k if options.diversify else k
         depth = works + GROUPED if options.group else works
-        searcher = replace(self.searcher, effort=self.effort(options))
+        searcher = self._searching(options)
         if options.late and self.manifest.late is None:
             searcher = replace(searcher, match=self._match_anew)
         while True:
@@ -304,6 +316,32 @@ class Index(Snapshot):
         if any(probe.lacks == "meaning" for probe in probes):
             why = self.query_encoder.lack(side)
             warnings.warn(f"{self.path} is searched by words alone: {why}", WordsAlone, stacklevel=3)
+
+    def _searching(self, options: SearchOptions) -> Searcher:
+        """What searches as the options say."""
+        searcher = replace(self.searcher, effort=self.effort(options))
+        if self.bm25 is None or (options.k1 is None and options.b is None):
+            return searcher
+        own = self.bm25.parameters
+        k1, b = (mine if asked is None else float(asked) for asked, mine in ((options.k1, own.k1), (options.b, own.b)))
+        return replace(searcher, bm25=self._weighted(replace(own, k1=k1, b=b)))
+
+    @once
+    def _weighted(self) -> Callable[[Bm25Parameters], Bm25]:
+        """Gives the BM25 index with other parameters; the last one is remembered, with the weights of its terms."""
+        assert self.bm25 is not None
+        return lru_cache(1)(self.bm25.weighted)
+
+    def expanded(self, probes: Sequence[Probe], options: SearchOptions) -> Sequence[Probe]:
+        """Probes with the terms that RM3 adds, see `query.reading.relevance_models`, if the options ask for it.
+
+        The papers that may answer a probe are those that its terms are taken from.
+        """
+        if not options.rm3:
+            return probes
+        rankings = self._searching(options).search(probes, options.fb_docs, "bm25", self.fusion(None, None))
+        pairs = zip(probes, rankings, strict=True)
+        return [probe if probe.listing else expanded(self.reader, probe, ranking, options) for probe, ranking in pairs]
 
     def leading(self, ranking: Ranking, probe: Probe, k: int) -> Ranking:
         """The first k papers of a probe's ranking in which the papers that the query names, if they may answer, are put first."""
@@ -342,10 +380,15 @@ class Index(Snapshot):
         believed = [correction for correction in probe.corrections if self.searcher.believes(correction, probe.vector)]
         return probe if len(believed) == len(probe.corrections) else self.reader.corrected(probe, believed)
 
-    def fusion(self, method: FusionMethod | None, alpha: float | None) -> Fusion:
+    def fusion(self, method: FusionMethod | None, alpha: float | None, depth: int | None = None) -> Fusion:
         """How to join both halves: as the index was tuned, but for what the caller asks."""
         tuned = Fusion.of(self.manifest.fusion) if self.manifest.fusion else Fusion()
-        return replace(tuned, method=method or tuned.method, alpha=tuned.alpha if alpha is None else alpha)
+        return replace(
+            tuned,
+            method=method or tuned.method,
+            alpha=tuned.alpha if alpha is None else alpha,
+            depth=tuned.depth if depth is None else depth,
+        )
 
     def effort(self, options: SearchOptions) -> Effort:
         """How hard the dense half is searched: as was measured to be enough, unless the options say more.

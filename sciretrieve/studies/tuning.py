@@ -20,7 +20,7 @@ from ..matching.lexical import Bm25Parameters
 from ..matching.search import Candidates
 from ..metrics.judgements import Qrels
 from ..metrics.measures import Evaluator, parse_measure
-from ..metrics.significance import Comparison, compare
+from ..metrics.significance import FEWEST_TO_CHOOSE, Comparison, compare, held_out
 from ..progress import shown
 from ..protocols import Progress
 from ..query.index import Index
@@ -30,9 +30,6 @@ ALPHAS = tuple(round(0.1 * step, 1) for step in range(1, 10))
 DEPTHS = (100, 1000)
 LENGTHS = ((0.9, 0.4), (1.2, 0.5), (1.2, 0.75), (1.5, 0.75), (2.0, 0.75), (1.5, 0.9))
 """Pairs of k1 and b that are tried besides the index's own."""
-FOLDS = 5
-FEWEST = 20
-"""With fewer judged queries than this a choice would be chance."""
 ANSWER_DEPTH = 100
 """The least depth at which a ranking is scored."""
 
@@ -82,32 +79,28 @@ def tune(
     if "hybrid" not in index.modes or parameters is None:
         raise InvalidRequest(f"{index.path} lacks vectors or BM25, so there is nothing to tune")
     judged_queries = [query for query in queries if query.id in qrels]
-    if len(judged_queries) < FEWEST:
+    if len(judged_queries) < FEWEST_TO_CHOOSE:
         raise InvalidRequest(
-            f"{len(judged_queries)} of the queries are judged, and a choice by fewer than {FEWEST} would be chance; judge more"
+            f"{len(judged_queries)} of the queries are judged, and a choice by fewer than {FEWEST_TO_CHOOSE} would be chance; judge more"
         )
     current = Setting(parameters, index.fusion(None, None))
     settings = _grid(current)
     with shown(progress) as listener:
         values = _values(index, judged_queries, qrels, settings, measure, listener)
 
-    folds = np.random.default_rng(0).permutation(len(judged_queries)) % FOLDS
-    held_out = np.empty(len(judged_queries))
-    for fold in range(FOLDS):
-        best_number = values[:, folds != fold].mean(axis=1).argmax()
-        held_out[folds == fold] = values[best_number, folds == fold]
+    chosen = held_out(values)
     best_setting = settings[int(values.mean(axis=1).argmax())]
-    is_better = bool(best_setting != current and held_out.mean() > values[0].mean())
+    is_better = bool(best_setting != current and chosen.mean() > values[0].mean())
     if is_better and write:
         refit(index.path, best_setting.bm25, best_setting.fusion)
-    difference = compare(values[0], held_out)
+    difference = compare(values[0], chosen)
     return TuningResult(
         measure,
         len(judged_queries),
         current,
         float(values[0].mean()),
         best_setting,
-        float(held_out.mean()),
+        float(chosen.mean()),
         difference,
         is_better and write,
     )

@@ -31,7 +31,7 @@ def test_every_field_says_what_it_is_for(options_class: type) -> None:
 @pytest.mark.parametrize(
     ("command", "options_class", "others"),
     [
-        ("search", SearchOptions, {"reranker", "late", "diversify"}),
+        ("search", SearchOptions, {"reranker", "late", "diversify", "depth", "k1", "b"}),
         ("index", BuildSettings, {"bare_titles", "lexical", "memory"}),
         ("index", ColumnMap, set()),
         ("index", Bm25Parameters, {"variant", "delta", "title"}),
@@ -61,7 +61,7 @@ def test_the_command_is_called_with_the_object() -> None:
     @takes_options
     def run(
         word: str,
-        options: Annotated[SearchOptions, Without("reranker", "late")] = SEARCHING,
+        options: Annotated[SearchOptions, Without("reranker", "late", "k1", "b")] = SEARCHING,
         bm25: Annotated[Bm25Parameters, Without("delta", "title")] = BM25,
         loud: bool = False,
     ) -> None:

@@ -206,7 +206,7 @@ def test_a_suite_as_it_is_typed(data: Path, tmp_path: Path) -> None:
     ("options", "words"),
     [
         ({"mode": "hybrid"}, "predicts labels from vectors, so it goes with `mode='dense'` only"),
-        ({"index": "x"}, "does not go with `index`"),
+        ({"index": "indexes/x"}, "does not go with `index`"),
         ({"scores": "x"}, "does not go with `scores`"),
         ({"task": "full"}, "does not go with `task`"),
         ({"measures": ("MAP",)}, "does not go with `measures`"),

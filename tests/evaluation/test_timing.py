@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from sciretrieve.evaluation import evaluate, replay
-from sciretrieve.evaluation.timing import Times, line, relative
+from sciretrieve.evaluation.timing import Times, line, relative, repeated, repeated_lines
 from tests.evaluation.made_up_benchmarks import write_lines, write_text
 from tests.made_up import made_up_papers
 
@@ -52,16 +52,16 @@ def test_searching_is_without_getting_vectors() -> None:
     assert line(times.as_json(), "bm25") == "times: searching 500 ms a query (4)"
 
 
-def test_times_are_relative_to_the_first_system_by_the_geometric_mean() -> None:
+def test_times_are_compared_only_where_runs_were_repeated() -> None:
     def row(papers: int, seconds: float) -> dict[str, float]:
         return {"indexed_papers": papers, "indexing_seconds": seconds}
 
-    times = {
-        "one": {"a": row(100, 10.0), "b": row(50, 10.0), "c": {}},
-        "two": {"a": row(10, 1.0), "b": row(10, 8.0), "c": row(1, 1.0)},
-        "three": {"b": row(10, 8.0)},
-    }
-    found = relative(times, ["a", "b", "c"])
-    assert found["a"] == {"indexing": pytest.approx(1.0)}
-    assert found["b"] == {"indexing": pytest.approx(4.0)}  # twice and eight times
-    assert found["c"] == {"indexing": pytest.approx(10.0)}
+    once = {"answered_queries": 10, "searching_seconds": 1.0}
+    runs = {"a": [row(100, 10.0) | once, row(10, 3.0)], "b": [row(50, 10.0), row(10, 8.0), {}], "c": [row(1, 1.0) | once]}
+    assert repeated(runs["a"]) == {"indexing": [pytest.approx(0.1), pytest.approx(0.3)]}
+    assert relative(runs) == {"a": {"indexing": pytest.approx(1.0)}, "b": {"indexing": pytest.approx(2.5)}, "c": {}}
+    assert relative({"c": runs["c"], "a": runs["a"]}) == {"c": {}, "a": {}}
+    assert repeated_lines(runs) == [
+        "a: indexing 200 ms a paper (100 to 300 in 2 runs)",
+        "b: indexing 500 ms a paper (200 to 800 in 2 runs), 2.50x a",
+    ]

@@ -146,7 +146,7 @@ def test_what_cannot_be_joined_is_said_in_one_line(saved: Path, tmp_path: Path) 
 def test_what_a_training_cost_is_read_from_its_folder_and_shown(saved: Path, tmp_path: Path) -> None:
     encoder = write_words(tmp_path / "words")
     facts = {"parameters": 450_000, "parameters_of_base": 30_300_000, "seconds": 540, "base": "granite", "seed": 42, "more": 1}
-    for seed, name, factor in ((42, "small", 1), (7, "large", 2)):
+    for seed, name, factor in ((42, "small", 1), (7, "large", 2), (43, "small-2", 1), (8, "large-2", 2)):
         write_text(encoder / "training.json", json.dumps(facts | {"seed": seed, "parameters": 450_000 * factor, "seconds": 540.0 * factor}))
         options: dict[str, Any] = {"output": tmp_path / name, "cache": tmp_path / "cache"}
         report = evaluate("relish", saved / "data", encoder=str(encoder), **options)
@@ -155,8 +155,13 @@ def test_what_a_training_cost_is_read_from_its_folder_and_shown(saved: Path, tmp
         assert training[0]["seconds"] == 540 * factor
         assert {"folder", "seed"} < set(training[0])
         assert "more" not in training[0]
-    assert "trained: 900k of 30.3M parameters on granite in 18 min 0 s, seed 7" in report.lines()
-    text = answer("evaluate", "--runs", f"a={tmp_path / 'small'}", "--runs", f"b={tmp_path / 'large'}")
+    assert "trained: 900k of 30.3M parameters on granite in 18 min 0 s, seed 8" in report.lines()
+    single = answer("evaluate", "--runs", f"a={tmp_path / 'small'}", "--runs", f"b={tmp_path / 'large'}")
+    assert re.search(r"^> b +900k +measured here", single, re.MULTILINE)  # a time that was measured once compares with nothing
+    assert "run times" not in single
+    systems = (f"{name}={tmp_path / folder},{tmp_path / f'{folder}-2'}" for name, folder in (("a", "small"), ("b", "large")))
+    text = answer("evaluate", *(word for system in systems for word in ("--runs", system)))
+    assert re.search(r"^  a: searching .* ms a query \(.* in 2 runs\)$", text, re.MULTILINE)
     assert re.search(r"^> a +450k +1\.00x", text, re.MULTILINE)
     assert re.search(r"^> b +900k +2\.00x", text, re.MULTILINE)
     assert re.search(r"^  SpECTER2 PALs +2M +1\.42x +1\.29x  SciRepEval, Table 4$", text, re.MULTILINE | re.IGNORECASE)

@@ -29,6 +29,7 @@ from ...matching.lexical.bm25 import Weights
 from ...matching.scope import RowRange, Scope
 from ...matching.search import Probe, Searcher
 from ...once import once
+from ...options import Bm25Parameters
 from ...protocols import AnyEncoder
 from ...query.index import Index
 from ...query.snapshot import Snapshot
@@ -105,7 +106,7 @@ class _Scattered(Searcher):
     def bests(self, probes: Sequence[Probe], k: int, others: Sequence[Rows]) -> Iterable[Best]:
         assert self.bm25 is not None
         frequencies = [{term: self.bm25.frequency(term) for term in probe.all_terms} for probe in probes]
-        return self.groups.bests(probes, k, others, frequencies)
+        return self.groups.bests(probes, k, others, frequencies, self.bm25.parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +148,8 @@ class _Process:
             self._bm25[group] = self._snapshot.bm25_of(self._snapshot.shards[slice(*group.shards)])
         bm25 = self._bm25[group]
         assert bm25 is not None
+        if words and words[0].parameters != bm25.parameters:  # kept for the queries to come
+            bm25 = self._bm25[group] = bm25.weighted(words[0].parameters)
         return [
             replace(bm25, frequencies=query.frequencies).best(query.terms, query.k, RowRange(group.rows[0], query.scope), query.others)
             for query in words
@@ -159,6 +162,7 @@ class _Words:
 
     terms: Mapping[str, float]
     frequencies: Mapping[str, int]
+    parameters: Bm25Parameters
     k: int
     scope: Scope
     others: Rows
@@ -200,7 +204,14 @@ class _Groups:
                 best_places = topk.best(scores, k)
                 yield full_corpus.ordered(rows[best_places], scores[best_places])
 
-    def bests(self, probes: Sequence[Probe], k: int, others: Sequence[Rows], frequencies: Sequence[Mapping[str, int]]) -> Iterator[Best]:
+    def bests(
+        self,
+        probes: Sequence[Probe],
+        k: int,
+        others: Sequence[Rows],
+        frequencies: Sequence[Mapping[str, int]],
+        parameters: Bm25Parameters,
+    ) -> Iterator[Best]:
         """The best papers for the words of each probe, see `Bm25.best`."""
         calls: list[Call | None] = []
         places = []
@@ -209,7 +220,7 @@ class _Groups:
             in_group = [np.flatnonzero((rows >= first) & (rows < end)) for rows in others]
             places.append(in_group)
             words = [
-                _Words(probe.all_terms, known, k, probe.scope.part(first, end - first), rows[mine])
+                _Words(probe.all_terms, known, parameters, k, probe.scope.part(first, end - first), rows[mine])
                 for probe, known, rows, mine in zip(probes, frequencies, others, in_group, strict=True)
             ]
             calls.append(("bests", (group, words)))

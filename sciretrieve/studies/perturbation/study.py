@@ -227,7 +227,7 @@ def robustness(
             reader = source.encoder if source.manifest.encoder is not None else None
             fusion = source.fusion(None, None)
             settings = BuildSettings(metric=source.manifest.metric, lexical=source.manifest.bm25)
-            options = SearchOptions(fusion=fusion.method, alpha=fusion.alpha)
+            options = SearchOptions(fusion=fusion.method, alpha=fusion.alpha if fusion.method == "convex" else None)
             modes = [mode for mode in MODES if mode in source.modes]
         else:
             corpus = source if isinstance(source, Corpus) else open_corpus(source)

@@ -1,0 +1,177 @@
+"""`sciretrieve benchmarks pool`: the first papers of several runs are judged, at the terminal or in a table, and become qrels."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..errors import InvalidRequest, NotFound
+from ..wording import counted
+from .console import Console, say
+from .parameters import Debug, IndexPath, Quiet, open_index
+
+if TYPE_CHECKING:
+    from ..evaluation.pooling import Pool
+    from ..metrics.judgements import RunScores
+    from ..types import Paper
+
+KEYS = "0 to 9: the grade, 0 is not relevant; s: skip for now, u: judge the paper before again, q: quit; everything is on disk at once"
+DEPTHS = (1, 5, 10, 20, 50, 100)
+"""Depths at which the share of judged papers is said, up to the deepest run."""
+
+
+def pool(
+    file: Annotated[Path, typer.Option("--pool", "-p", metavar="FILE", help="The pool's file, .jsonl; a new one is made.")],
+    runs: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="RUN", help="Runs (TREC or JSON), or folders of `evaluate -o`; to go on, none are needed."),
+    ] = None,
+    queries: Annotated[
+        Path | None, typer.Option("--queries", metavar="FILE", help="The runs' queries: .jsonl, .tsv, .txt, or a BEIR directory.")
+    ] = None,
+    depth: Annotated[
+        int | None, typer.Option("--depth", metavar="N", min=1, help="Papers of each run and query to judge; default: 20.")
+    ] = None,
+    index: IndexPath = None,
+    corpus: Annotated[
+        list[str] | None,
+        typer.Option("--corpus", metavar="CORPUS", help="Where the papers' texts are, as for `index`, if they are in no index."),
+    ] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option("--to", metavar="FILE", help="Write a .csv with what is not judged yet, whose column grade is to be filled in."),
+    ] = None,
+    source: Annotated[
+        Path | None, typer.Option("--from", metavar="FILE", help="Take over judgements: that .csv with grades, or qrels.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the judgements: .tsv as BEIR has them, else as TREC does.")
+    ] = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Judge the first papers of several runs, and write qrels.
+
+    The papers of all runs are put together, and shown in an order that says nothing of ranks; nobody sees which run found them. On a
+    terminal it shows one after the other and asks for its grade. With --to and --from they are judged in a table. Every judgement is
+    on disk at once, and the same command goes on. Runs that are named later add what they have first; the last lines say what share of
+    each run's first papers is judged.
+    """
+    from ..evaluation.pooling import DEPTH, Pool, read_runs
+    from ..papers.corpora import read_queries
+
+    console = Console(quiet)
+    if not file.exists() and not (runs and queries):
+        raise NotFound(f"there is no pool {file} yet; begin one with runs and --queries")
+    if queries is None and depth is not None:
+        raise InvalidRequest("--depth says how many papers go into the pool; name runs and --queries, too")
+    known = read_runs(runs or [])
+    with Pool(file) as opened:
+        if queries is not None:
+            if not known:
+                raise InvalidRequest("--queries says what was asked; name the runs that answer them, too")
+            console.note(f"{counted(opened.add(known, read_queries(queries), depth or DEPTH), 'new paper')} in the pool")
+        if source is not None:
+            console.note(f"{counted(opened.take_over(source), 'judgement')} taken over from {source}")
+        if table is not None:
+            count = opened.write_table(table, _papers(opened, index, corpus))
+            console.note(f"{counted(count, 'paper')} to be judged in the column grade, and taken over with --from: {table}")
+        elif not source and not output and sys.stdin.isatty() and sys.stdout.isatty():
+            _ask(opened, _papers(opened, index, corpus), console)
+        if output is not None:
+            console.note(f"{counted(opened.write_qrels(output), 'judgement')}: {output}")
+        _tell(opened, known)
+
+
+def _papers(opened: Pool, index: Path | None, corpus: Sequence[str] | None) -> Mapping[str, Paper]:
+    """The papers that are not judged yet, by id, from an index or a corpus. Raises NotFound if some are not there."""
+    wanted = dict.fromkeys(id for _, id in opened.unjudged())
+    if corpus:
+        if index is not None:
+            raise InvalidRequest("the papers' texts are in an index or in a corpus: give --index or --corpus")
+        from ..papers.corpora import open_corpus
+        from ..types import Paper
+
+        place = ", ".join(corpus)
+        papers: dict[str, Paper] = {}
+        for batch in open_corpus(corpus).batches():
+            rows = zip(*(batch.papers[name].to_pylist() for name in ("id", "title", "abstract")), strict=True)
+            papers |= {id: Paper(id, title or "", abstract or "") for id, title, abstract in rows if id in wanted}
+    else:
+        with open_index(index, None) as indexed:
+            place = str(indexed.path)
+            found = list(indexed.find(list(wanted)))
+            papers = {paper.id: paper for paper in indexed.papers_at(indexed.rows(found))}
+    if missing := [id for id in wanted if id not in papers]:
+        raise NotFound(
+            f"{len(missing):,} of {counted(len(wanted), 'paper')} are not in {place}, {missing[0]!r} first; "
+            "name the index, or the --corpus, that the runs are of"
+        )
+    return papers
+
+
+def _ask(opened: Pool, papers: Mapping[str, Paper], console: Console) -> None:
+    """Show a paper, and wait for its grade, until somebody quits or nothing is left."""
+    skipped: set[tuple[str, str]] = set()
+    before: tuple[str, str] | None = None
+    again: tuple[str, str] | None = None
+    console.note(KEYS)
+    try:
+        while True:
+            pair = again or next((pair for pair in opened.unjudged() if pair not in skipped), None)
+            if pair is None:
+                break
+            query, id = pair
+            _show(opened.queries[query], papers[id])
+            console.note(f"[{_counts(opened)}] grade? 0 to 9, s u q")
+            key = typer.getchar().lower()
+            again = None
+            if key in "0123456789":
+                opened.judge([(query, id, int(key))])
+                before = pair
+            elif key == "s":
+                skipped.add(pair)
+            elif key == "u":
+                again = before or pair
+            elif key in ("q", "\x03", "\x04"):
+                break
+            else:
+                again = pair
+                console.note(KEYS)
+    except (KeyboardInterrupt, EOFError):
+        pass
+    console.note(f"kept in {opened.path}; the same command continues")
+
+
+def _show(query: str, paper: Paper) -> None:
+    """A query, and below it a paper's title and abstract, without anything that says who wrote it."""
+    width = min(shutil.get_terminal_size((80, 24)).columns, 100)
+    parts = [f"query: {query}", paper.title or "(no title)", paper.abstract or "(no abstract)"]
+    say(line for part in parts for line in ("", *textwrap.wrap(" ".join(part.split()), max(width, 10), break_on_hyphens=False)))
+
+
+def _counts(opened: Pool) -> str:
+    judged = sum(map(len, opened.judgements.values()))
+    return f"{judged:,} of {counted(len(opened), 'paper')} judged"
+
+
+def _tell(opened: Pool, runs: Mapping[str, RunScores]) -> None:
+    """What is judged, by grade, and of each run by depth."""
+    grades = ", ".join(f"{count:,} with grade {grade}" for grade, count in opened.grades().items())
+    say([f"{counted(len(opened.queries), 'query', 'queries')}; {_counts(opened)}{f': {grades}' if grades else ''}"])
+    if not runs:
+        return
+    from ..evaluation.reports import aligned
+
+    deepest = max(len(row) for run in runs.values() for row in run.values())
+    depths = [depth for depth in DEPTHS if depth <= deepest] or [deepest]
+    table = [["judged, %", *(f"@{depth}" for depth in depths), ""]]
+    for name, shares in opened.coverage(runs, depths).items():
+        table.append([name, *(f"{100 * shares[depth]:.1f}" if depth in shares else "" for depth in depths), ""])
+    say(aligned(table))

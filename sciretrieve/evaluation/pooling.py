@@ -1,0 +1,278 @@
+"""Pooled judging: the first papers of several runs are judged by people, who do not see which run found a paper, nor where.
+
+A pool is a file to which lines are only added, so that a crash costs nothing that was judged:
+
+    {"pool": 1, "time": "…"}                                                          first
+    {"time": "…", "runs": ["bm25", "hybrid"], "depth": 20, "texts": {"q1": "…"}, "papers": {"q1": ["p7", …]}}      papers to judge
+    {"time": "…", "query": "q1", "id": "p7", "grade": 2}                               a judgement; the last one on a paper counts
+
+More runs may be added later, and then only what is new is judged. Sources: Sparck Jones and van Rijsbergen, "Report on the need for and
+provision of an 'ideal' information retrieval test collection", 1975; Harman, "Overview of the First TREC", 1993.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from ..errors import InvalidRequest, NotFound
+from ..files.appending import AppendedFile
+from ..files.writing import write_whole
+from ..metrics.judgements import LARGEST_GRADE, Qrels, RunScores, grade_of, read_qrels, read_scores
+from ..papers.corpora import delimited
+from ..types import Paper, Query
+from ..wording import guarded, unguarded
+
+FORMAT = 1
+DEPTH = 20
+"""Papers of each run and query that are judged, unless somebody says otherwise."""
+
+
+class Pool:
+    """A pool's file, open for one process."""
+
+    def __init__(self, path: str | Path) -> None:
+        """Open a pool, or a new one, whose file appears with its first runs.
+
+        Raises:
+            InvalidRequest: the file is no pool, or one of a later version; its line is named.
+            IndexBusy: another process has it open.
+        """
+        self._file = AppendedFile(Path(path))
+        self._texts: dict[str, str] = {}
+        self._papers: dict[str, dict[str, int | None]] = {}
+        try:
+            for number, row in enumerate(self._file.rows, start=1):
+                self._take(number, row)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let another process have the file."""
+        self._file.close()
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._file.path
+
+    def __len__(self) -> int:
+        """How many papers there are to judge, counted for each query."""
+        return sum(map(len, self._papers.values()))
+
+    @property
+    def queries(self) -> Mapping[str, str]:
+        """The queries with their texts."""
+        return self._texts
+
+    @property
+    def judgements(self) -> Qrels:
+        """What is judged: query -> paper -> grade, without queries of which nothing is."""
+        rows = {query: {id: grade for id, grade in papers.items() if grade is not None} for query, papers in self._papers.items()}
+        return {query: row for query, row in rows.items() if row}
+
+    def unjudged(self) -> Iterator[tuple[str, str]]:
+        """What is left to judge, query by query: (query, paper), in an order that says nothing of ranks and runs."""
+        for query, papers in self._papers.items():
+            yield from ((query, id) for id in sorted(papers, key=lambda id: _blind(query, id)) if papers[id] is None)
+
+    def pairs(self) -> Iterator[tuple[str, str, int | None]]:
+        """All of the pool in the same order: (query, paper, grade or None)."""
+        for query, papers in self._papers.items():
+            yield from ((query, id, papers[id]) for id in sorted(papers, key=lambda id: _blind(query, id)))
+
+    def add(self, runs: Mapping[str, RunScores], queries: Sequence[Query], depth: int = DEPTH) -> int:
+        """Put the first papers of runs into the pool, of those queries that have a text. Returns how many are new.
+
+        Args:
+            runs: by their names, see `read_runs`.
+            queries: the queries with their texts; those that no run answers are left out.
+            depth: how many papers of each run and query; of equal scores those that trec_eval ranks first.
+
+        Raises:
+            InvalidRequest: no run answers any of these queries, or one of a text that differs from the pool's.
+        """
+        if depth < 1:
+            raise InvalidRequest(f"`depth` must be at least 1, not {depth}")
+        papers: dict[str, list[str]] = {}
+        texts: dict[str, str] = {}
+        for query in queries:
+            text = query.words
+            if self._texts.get(query.id, text) != text:
+                raise InvalidRequest(f"query {query.id!r} has another text in {self.path}; a pool is of one set of queries")
+            first = [id for run in runs.values() for id in ranked(run.get(query.id, {}))[:depth]]
+            known = self._papers.get(query.id, {})
+            if new := [id for id in dict.fromkeys(first) if id not in known]:
+                papers[query.id], texts[query.id] = sorted(new, key=lambda id: _blind(query.id, id)), text
+        if not papers and not any(query.id in self._papers for query in queries):
+            raise InvalidRequest("the runs answer none of the queries; are they of one collection?")
+        if papers:
+            start = [] if self._file.rows else [{"pool": FORMAT}]
+            # one line for all, so that a crash leaves all of it or nothing
+            rows = self._file.append([*start, {"runs": list(runs), "depth": depth, "texts": texts, "papers": papers}])
+            for number, row in enumerate(rows, start=1):
+                self._take(len(self._file.rows) - len(rows) + number, row)
+        return sum(map(len, papers.values()))
+
+    def judge(self, judgements: Sequence[tuple[str, str, int]]) -> None:
+        """Add judgements, (query, paper, grade) each, by one write; they are on disk when this returns.
+
+        Raises InvalidRequest for what is not in the pool, and for a grade that is none.
+        """
+        for query, id, grade in judgements:
+            if id not in self._papers.get(query, {}):
+                raise InvalidRequest(f"{self.path} has no paper {id!r} for query {query!r}")
+            if not 0 <= grade <= LARGEST_GRADE:
+                raise InvalidRequest(f"a grade is a whole number from 0 on, not {grade}")
+        self._file.append({"query": query, "id": id, "grade": grade} for query, id, grade in judgements)
+        for query, id, grade in judgements:
+            self._papers[query][id] = grade
+
+    def take_over(self, path: Path) -> int:
+        """Take over judgements from a table (.csv) with the columns query, id and grade, where no grade is no judgement, or from qrels.
+
+        Returns how many. Of qrels those are passed over that the pool does not have; a table is made from the pool, and has no others.
+
+        Raises:
+            NotFound: there is no such file.
+            InvalidRequest: it has no such columns, or a row is no judgement of the pool; the row is named.
+        """
+        if path.suffix.lower() == ".csv":
+            judgements = list(self._of_table(path))
+        else:
+            qrels = read_qrels(path)
+            judgements = [(query, id, max(qrels[query][id], 0)) for query, id, _ in self.pairs() if id in qrels.get(query, {})]
+        self.judge(judgements)
+        return len(judgements)
+
+    def _of_table(self, path: Path) -> Iterator[tuple[str, str, int]]:
+        if not path.is_file():
+            raise NotFound(f"there is no table {path}")
+        for batch in delimited.read(path):
+            if batch.rejected:
+                raise InvalidRequest(f"{path}, row {batch.rejected[0].row}: {batch.rejected[0].reason}; correct the row, or remove it")
+            columns = {name.strip().lower(): batch.table[name].to_pylist() for name in batch.table.column_names}
+            if not {"query", "id", "grade"} <= columns.keys():
+                raise InvalidRequest(f"{path} needs the columns query, id and grade, as the table that `pool` writes has them")
+            for row, query, id, grade in zip(batch.rows, columns["query"], columns["id"], columns["grade"], strict=True):
+                if (text := str(grade or "").strip()) == "":
+                    continue
+                pair = unguarded(str(query or "").strip()), unguarded(str(id or "").strip())
+                if pair[1] not in self._papers.get(pair[0], {}):
+                    raise InvalidRequest(f"{path}, row {row}: {self.path} has no paper {pair[1]!r} for query {pair[0]!r}")
+                number = grade_of(path, row, text)
+                if number < 0:
+                    raise InvalidRequest(f"{path}, row {row}: a grade is a whole number from 0 on, not {text}")
+                yield *pair, number
+
+    def write_table(self, path: Path, papers: Mapping[str, Paper]) -> int:
+        """Write a .csv of what is not judged yet, for a spreadsheet, whose column grade is to be filled in. Returns how many rows it has.
+
+        Raises InvalidRequest for another suffix, and if `papers` lacks a paper.
+        """
+        if path.suffix.lower() != ".csv":
+            raise InvalidRequest(f"cannot write {path.name}: the table is a .csv file")
+        text = io.StringIO()
+        rows = csv.writer(text)
+        rows.writerow(("query", "query_text", "id", "title", "abstract", "grade"))
+        pairs = list(self.unjudged())
+        for query, id in pairs:
+            if (paper := papers.get(id)) is None:
+                raise InvalidRequest(f"the text of the paper {id!r} is missing; nobody can judge it without")
+            rows.writerow((*map(guarded, (query, self._texts[query], id, paper.title, paper.abstract)), ""))
+        write_whole(path, text.getvalue().encode("utf-8", "surrogatepass"))
+        return len(pairs)
+
+    def write_qrels(self, path: Path) -> int:
+        """Write the judgements as BEIR's .tsv, or with any other suffix as TREC's qrels. Returns how many.
+
+        Raises InvalidRequest for an id with white space in TREC's form, and where nothing is judged.
+        """
+        rows = [(query, id, grade) for query, row in self.judgements.items() for id, grade in sorted(row.items())]
+        if not rows:
+            raise InvalidRequest(f"nothing of {self.path} is judged yet")
+        is_beir = path.suffix.lower() == ".tsv"
+        unsafe = (
+            name for query, id, _ in rows for name in (query, id) if ("\t" in name or "\n" in name if is_beir else name.split() != [name])
+        )
+        if (name := next(unsafe, None)) is not None:
+            raise InvalidRequest(f"{path} cannot hold the id {name!r}, which has white space{'' if is_beir else '; write a .tsv'}")
+        form = "{}\t{}\t{}" if is_beir else "{} 0 {} {}"
+        lines = (["query-id\tcorpus-id\tscore"] if is_beir else []) + [form.format(*row) for row in rows]
+        write_whole(path, "".join(f"{line}\n" for line in lines).encode())
+        return len(rows)
+
+    def coverage(self, runs: Mapping[str, RunScores], depths: Sequence[int]) -> dict[str, dict[int, float]]:
+        """Run -> depth -> which share of a query's first papers is judged (judged@k), the mean over the pool's queries that it answers."""
+        judged = self.judgements
+        shares: dict[str, dict[int, float]] = {}
+        for name, run in runs.items():
+            rankings = {query: ranked(run[query]) for query in self._papers if run.get(query)}
+            shares[name] = {
+                depth: float(np.mean([np.mean([id in judged.get(query, {}) for id in ids[:depth]]) for query, ids in rankings.items()]))
+                for depth in depths
+                if rankings
+            }
+        return shares
+
+    def grades(self) -> dict[int, int]:
+        """How many papers have each grade, the least first."""
+        return dict(sorted(Counter(grade for row in self.judgements.values() for grade in row.values()).items()))
+
+    def _take(self, number: int, row: Mapping[str, Any]) -> None:
+        """Read a line. Raises InvalidRequest."""
+        match row:
+            case {"pool": int(version)} if number == 1:
+                if version != FORMAT:
+                    raise InvalidRequest(f"{self.path} has format {version}, and this version of sciretrieve reads {FORMAT}")
+            case _ if number == 1:
+                raise InvalidRequest(f"{self.path}, line 1: not the first line of a pool; name another file")
+            case {"texts": dict(texts), "papers": dict(papers)}:
+                for query, ids in papers.items():
+                    self._texts.setdefault(query, str(texts.get(query, "")))
+                    for id in ids:
+                        self._papers.setdefault(query, {}).setdefault(str(id), None)
+            case {"query": str(query), "id": str(id), "grade": int(grade)} if id in self._papers.get(query, {}):
+                self._papers[query][id] = grade
+            case _:
+                raise InvalidRequest(
+                    f"{self.path}, line {number}: no papers to judge and no judgement of one; correct the line, or remove it"
+                )
+
+
+def read_runs(paths: Sequence[Path]) -> dict[str, RunScores]:
+    """Runs by their names: files (TREC or JSON), or folders of `evaluate -o`. Raises NotFound, InvalidRequest."""
+    runs = {}
+    for path in paths:
+        file = next((place for name in ("run.json", "run.trec") if (place := path / name).is_file()), path)
+        if path.is_dir() and file == path:
+            raise NotFound(f"there is no run in {path}; name a file, or a folder of `evaluate -o` for a benchmark of one task")
+        name = path.name if path.is_dir() else path.parent.name if path.stem == "run" else path.stem
+        while name in runs:
+            name += "'"
+        runs[name] = read_scores(file)
+    return runs
+
+
+def ranked(scores: Mapping[str, float]) -> list[str]:
+    """A query's papers in trec_eval's order: by falling score, as float32, and equal ones by falling id."""
+    return sorted(scores, key=lambda id: (float(np.float32(scores[id])), id.encode("utf-8", "surrogatepass")), reverse=True)
+
+
+def _blind(query: str, id: str) -> str:
+    """Where a paper stands among those of its query: anywhere, and always the same."""
+    return hashlib.sha256(f"{query}\0{id}".encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,138 @@
+"""What evaluations that differ in settings alone have in common: the benchmark as read, the open index, and what its halves propose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ..choices import Filter, Mode
+from ..matching.search import Candidates, Probe, Searcher
+from ..once import once
+from ..options import OF_WORDS, RM3, SearchOptions
+from ..query.index import Index
+from ..types import Query, Vectors
+from .benchmark_reading import read
+from .benchmark_specs import Benchmark
+from .evaluation_options import Request
+from .material import Material
+
+ROWS = 5_000_000
+"""Candidates that are remembered, 24 bytes each: those of some 2,500 queries at the usual depth. What comes after them is searched anew."""
+
+Value = TypeVar("Value")
+
+
+class SharedWork:
+    """What several requests of one benchmark share, whose systems may have different indexes; to be closed."""
+
+    def __init__(self) -> None:
+        self._materials: list[Material] | None = None
+        self._indexes: dict[Path, RememberingIndex] = {}
+
+    def materials(self, request: Request, spec: Benchmark) -> list[Material]:
+        """The benchmark's files as read, once. Raises as `read`."""
+        if self._materials is None:
+            self._materials = read(spec, request.data, request.split or spec.splits[0], request.task)
+        return self._materials
+
+    def index(self, index: Index) -> Index:
+        """The index that remembers in place of this one, which is closed. It answers the same."""
+        known = self._indexes.get(index.path)
+        if known is None:
+            known = self._indexes[index.path] = RememberingIndex(index)
+        if index is not known:
+            index.close()
+        return known
+
+    def known_index(self, folder: Path) -> Index | None:
+        """The index in a folder, if one of the requests has had it."""
+        return self._indexes.get(folder)
+
+    def close(self) -> None:
+        """Let go of the indexes."""
+        for index in self._indexes.values():
+            index.close()
+
+
+@dataclass(slots=True)
+class _Memory:
+    """What was computed, by what it depends on. Objects are told apart by their places in memory, so they are kept."""
+
+    values: dict[Hashable, tuple[Any, Any]] = field(default_factory=dict)
+    rows: int = 0
+    is_full: bool = False
+
+    def get(self, kept: Any, key: Hashable, compute: Callable[[], Value]) -> Value:
+        """The value under a key, in which the objects `kept` stand by their places; computed if it is not here."""
+        if key in self.values:
+            value: Value = self.values[key][1]
+            return value
+        value = compute()
+        self.put(kept, key, value)
+        return value
+
+    def put(self, kept: Any, key: Hashable, value: Any, rows: int = 0) -> None:
+        """Remember a value of so many candidates, as long as there is room."""
+        self.is_full = self.is_full or self.rows + rows > ROWS
+        if not self.is_full:
+            self.rows += rows
+            self.values[key] = kept, value
+
+
+class RememberingIndex(Index):
+    """An index that reads each query once, and asks its halves once for what they propose, however these are joined."""
+
+    def __init__(self, index: Index) -> None:
+        super().__init__(index.path, generation=index.manifest.generation, query_encoder=index.query_encoder)
+        self._memory = _Memory()
+
+    def probes(
+        self,
+        queries: Sequence[str | Query],
+        mode: Mode,
+        filter: Filter,
+        vectors: Vectors | None = None,
+        late: bool | None = None,
+        *,
+        like: str | Sequence[str] = (),
+        unlike: str | Sequence[str] = (),
+    ) -> list[Probe]:
+        """See `Index.probes`; vectors that are given are always the same ones for the same queries."""
+        if filter or like or unlike or any(isinstance(query, str) for query in queries):
+            return super().probes(queries, mode, filter, vectors, late, like=like, unlike=unlike)
+        key = "probes", mode, late, tuple(map(id, queries))
+        return self._memory.get(queries, key, lambda: Index.probes(self, queries, mode, filter, vectors, late))
+
+    def expanded(self, probes: Sequence[Probe], options: SearchOptions) -> Sequence[Probe]:
+        """See `Index.expanded`."""
+        settings = tuple(getattr(options, name) for name in (*OF_WORDS, *RM3))
+        return self._memory.get(probes, ("expanded", settings, tuple(map(id, probes))), lambda: Index.expanded(self, probes, options))
+
+    @once
+    def searcher(self) -> Searcher:
+        """What the three ways to search work on."""
+        plain = super().searcher
+        return _RememberingSearcher(**{field.name: getattr(plain, field.name) for field in fields(Searcher)}, memory=self._memory)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _RememberingSearcher(Searcher):
+    """A `Searcher` that remembers candidates."""
+
+    memory: _Memory = field(compare=False)
+
+    def candidates(self, probes: Sequence[Probe], depth: int) -> Iterator[Candidates]:
+        """See `Searcher.candidates`."""
+        assert self.bm25 is not None
+        keys = [("candidates", self.bm25.parameters, self.effort, depth, id(probe)) for probe in probes]
+        known: Mapping[Hashable, tuple[Any, Any]] = self.memory.values
+        found = super().candidates([probe for probe, key in zip(probes, keys, strict=True) if key not in known], depth)
+        for probe, key in zip(probes, keys, strict=True):
+            if key in known:
+                yield known[key][1]
+                continue
+            candidates = next(found)
+            self.memory.put(probe, key, candidates, len(candidates.rows))
+            yield candidates

@@ -1,0 +1,143 @@
+"""Sweeps: one system of a matrix with several values of a setting, or of several, and what each of them gives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidRequest
+from ..metrics.significance import FEWEST_TO_CHOOSE, held_out
+from ..wording import counted
+from .reports import Column, aligned
+from .standings import LEVEL, Cell, Marks, marks, shares
+
+WARNING = (
+    "the best was chosen on the queries that it is measured on, so its figure is too good; see “Choices that carry over” in "
+    "docs/evaluation.md"
+)
+
+
+def combinations(table: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """A row of a matrix, some of whose values may be lists, as each combination of their values.
+
+    Returns:
+        The whole row, and the settings of it that were lists; a row without lists is one, with none.
+
+    Raises:
+        InvalidRequest: an empty list, or lists in a system that is run in all modes.
+    """
+    lists = {name: list(dict.fromkeys(value)) for name, value in table.items() if isinstance(value, list)}
+    if empty := next((name for name, values in lists.items() if not values), None):
+        raise InvalidRequest(f"`{empty}` has no values; write at least one, or leave it out")
+    if lists and table.get("mode") == "all":
+        raise InvalidRequest(f"`{next(iter(lists))}` has several values, and so has `mode='all'`; name one mode, or a list of them")
+    settings = [dict(zip(lists, values, strict=True)) for values in product(*lists.values())]
+    return [({**table, **one}, one) for one in settings]
+
+
+def name_of(system: str, settings: Mapping[str, Any]) -> str:
+    """What a combination is called, which is its folder's name too: `hybrid-alpha=0.4-k1=0.9`."""
+    texts = {name: re.sub(r"[^\w.+-]+", "-", str(value)) for name, value in settings.items()}
+    return "-".join([system, *(f"{name}={text}" for name, text in texts.items())])
+
+
+@dataclass(frozen=True)
+class Point:
+    """One combination: the settings that vary, and what it gave."""
+
+    settings: Mapping[str, Any]
+    cell: Cell
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A system with several values of its settings on one benchmark.
+
+    Attributes:
+        benchmark, system: their names in the plan.
+        points: the combinations that could be run, in the plan's order; at least one.
+    """
+
+    benchmark: str
+    system: str
+    points: Sequence[Point]
+
+    @property
+    def name(self) -> str:
+        """For titles."""
+        return f"{self.system} on {self.benchmark}"
+
+    @property
+    def settings(self) -> list[str]:
+        """What varies."""
+        return list(self.points[0].settings)
+
+    @property
+    def columns(self) -> list[Column]:
+        """The figures that are shown."""
+        return list(dict.fromkeys(column for point in self.points for column in point.cell.main_columns()))
+
+    def values(self, setting: str) -> list[Any]:
+        """The values of a setting, in the plan's order."""
+        return list(dict.fromkeys(point.settings[setting] for point in self.points))
+
+    def chosen_elsewhere(self, column: Column) -> float | None:
+        """What a choice by four fifths of the queries gives on the last fifth, in per cent, over all fifths; None if that cannot be told:
+        a figure that is no mean over queries, too few of them, or combinations that do not answer the same ones."""
+        of_points = [shares(point.cell, column) for point in self.points]
+        known = [one for one in of_points if one is not None]
+        if len(known) < len(of_points) or any(one.keys() != known[0].keys() for one in known) or column[1].startswith("hole"):
+            return None
+        values = np.array([[one[query] for query in known[0]] for one in known])
+        return 100 * float(held_out(values).sum()) if len(known[0]) >= FEWEST_TO_CHOOSE else None
+
+    def lines(self) -> list[str]:
+        """For people: a line for each combination, the best of each figure marked, and what such a choice is worth."""
+        said: dict[Column, Marks] = {column: marks([point.cell for point in self.points], column) for column in self.columns}
+        table = [[*self.settings, *(" ".join(filter(None, column)) for column in self.columns), ""]]
+        for point in self.points:
+            figures = [self._figure(point.cell, column, said[column]) for column in self.columns]
+            table.append([*map(str, point.settings.values()), *figures, ""])
+        out = [f"{self.name}: {counted(len(self.points), 'combination')}", "", *aligned(table), ""]
+        if len(self.points) < 2:
+            return out[:-1]
+        untested = dict.fromkeys(reason for one in said.values() for reason in one.untested.values())
+        out.append(f"* is the best, † significantly below it: p < {LEVEL:g} in a paired randomisation test, corrected by Holm's method")
+        out += [f"not tested: {reason}" for reason in untested]
+        return [*out, *(self._worth(column) for column in self.columns[:1]), WARNING]
+
+    def _figure(self, cell: Cell, column: Column, said: Marks) -> str:
+        value = cell.value(column)
+        sign = "*" if cell.system in said.best else "†" if cell.system in said.below else " "
+        return "" if value is None else f"{value:.2f}{sign}"
+
+    def _worth(self, column: Column) -> str:
+        value, name = self.chosen_elsewhere(column), " ".join(filter(None, column))
+        if value is None:
+            return f"what the choice by {name} is worth on other queries cannot be told from these"
+        return f"chosen by four fifths of the queries, the setting gives {name} {value:.2f} on the last fifth, over all fifths"
+
+    def as_json(self) -> dict[str, Any]:
+        """The sweep as plain values; figures from 0 to 1."""
+        worth = {" ".join(filter(None, column)): self.chosen_elsewhere(column) for column in self.columns}
+        return {
+            "benchmark": self.benchmark,
+            "system": self.system,
+            "points": [
+                {
+                    "settings": dict(point.settings),
+                    "measures": {
+                        " ".join(filter(None, column)): value / 100
+                        for column in self.columns
+                        if (value := point.cell.value(column)) is not None
+                    },
+                }
+                for point in self.points
+            ],
+            "chosen_on_other_queries": {name: None if value is None else value / 100 for name, value in worth.items()},
+        }

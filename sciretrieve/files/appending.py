@@ -1,0 +1,129 @@
+"""A file to which lines are only added, each a JSON object that is on disk before its writer goes on; one process at a time has it open."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from ..errors import IndexBusy, InvalidRequest
+from .writing import make_folder, sync_file
+
+
+class AppendedFile:
+    """Such a file, open for this process.
+
+    A line that a crash, or a full disk, cut short was never acknowledged: it is dropped, and the next one takes its place.
+
+    Attributes:
+        path: where it is.
+        rows: the objects of its lines, in order; empty for a file that is not there yet, which appears with its first line.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open the file, or a new one.
+
+        Raises:
+            InvalidRequest: a line is no JSON object; or the file is there, and empty.
+            IndexBusy: another process has it open.
+        """
+        self.path = path
+        self.rows: list[Mapping[str, Any]] = []
+        self._length = 0
+        self._missing = b""  # the end of the last line
+        self._handle: int | None = None
+        with suppress(FileNotFoundError):
+            self._handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        if self._handle is not None:
+            try:
+                self._lock()
+                self._read()
+            except BaseException:
+                self.close()
+                raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let another process have the file. Closing twice does nothing."""
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+    def append(self, rows: Iterable[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+        """Append objects, each with the time, all by one write; they are on disk when this returns. Returns them.
+
+        Raises InvalidRequest if another process has just made the file.
+        """
+        time = datetime.now(UTC).isoformat(timespec="seconds")
+        timed = [{"time": time, **row} for row in rows]
+        if not timed:
+            return timed
+        if self._handle is None:
+            self._make()
+        handle = self._handle
+        assert handle is not None
+        data = self._missing + b"".join(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n" for row in timed)
+        os.ftruncate(handle, self._length)
+        written = 0
+        while written < len(data):
+            written += os.pwrite(handle, data[written:], self._length + written)
+        os.fsync(handle)
+        if not self._length:
+            sync_file(self.path.parent)
+        self._length += len(data)
+        self._missing = b""
+        self.rows += timed
+        return timed
+
+    def _make(self) -> None:
+        make_folder(self.path.parent)
+        try:
+            self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        except FileExistsError as error:
+            raise InvalidRequest(f"{self.path} has just been made by another process; run the command again to continue it") from error
+        self._lock()
+
+    def _lock(self) -> None:
+        assert self._handle is not None
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise IndexBusy(str(self.path), "") from error
+        except OSError:  # a file system without locks
+            return
+
+    def _read(self) -> None:
+        assert self._handle is not None
+        data = b""
+        while block := os.pread(self._handle, 1 << 20, len(data)):
+            data += block
+        *lines, last = data.split(b"\n")
+        if _object(last) is not None:  # somebody's editor left out the last line's end
+            lines.append(last)
+            self._missing, last = b"\n", b""
+        self._length = len(data) - len(last)
+        for number, line in enumerate(lines, start=1):
+            row = _object(line)
+            if row is None and line.strip():
+                raise InvalidRequest(f"{self.path}, line {number}: not a JSON object; correct the line, or name another file")
+            self.rows += [] if row is None else [row]
+        if not self.rows and self._length:
+            raise InvalidRequest(f"{self.path} is empty; remove it, or name another file")
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) else None
