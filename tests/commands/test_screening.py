@@ -34,7 +34,7 @@ def test_a_script_screens_with_json_lines(index: sr.Index) -> None:
     row, status = json.loads(lines.splitlines()[0]), json.loads(lines.splitlines()[-1])["status"]
     assert row["relevant"] is None
     assert "score" not in row
-    assert (status["papers"], status["read"], status["recall"], status["stop"]) == (300, 0, None, False)
+    assert (status["papers"], status["read"], status["recall"], status["stop"]) == (299, 0, None, False)
     lines = answer(
         "screen", "-d", "review.jsonl", "-i", index.path, "--include", first, "--exclude", second, "--include", third, "-f", "jsonl"
     )
@@ -43,7 +43,7 @@ def test_a_script_screens_with_json_lines(index: sr.Index) -> None:
     assert json.loads(lines.splitlines()[-1])["status"]["relevant"] == 2
     # decided the other way, from stdin; and nothing else is printed
     lines = answer("screen", "-d", "review.jsonl", "-i", index.path, "--exclude", "-", "--next", "0", stdin=f"{first}\n\n{third}\n")
-    assert lines.startswith("3 of 300 read, 0 relevant; go on")
+    assert lines.startswith("3 of 299 read, 0 relevant; go on")
     assert len(lines.splitlines()) == 1
 
 
@@ -127,7 +127,7 @@ def test_on_a_terminal_it_asks(index: sr.Index) -> None:
         os.close(theirs)
         shown = b""
         for key in (b"y", b"n", b"?", b"s", b"u", b"y", b"\x03"):
-            while not shown.endswith(b"relevant? y n s u q\r\n"):
+            while not shown.endswith(b"relevant? y n m w s u q\r\n"):
                 assert select.select([ours], [], [], 60)[0], shown
                 shown += os.read(ours, 4096)
             while termios.tcgetattr(ours)[3] & termios.ICANON:  # keys that are pressed before it listens are thrown away
@@ -144,7 +144,7 @@ def test_on_a_terminal_it_asks(index: sr.Index) -> None:
     text = shown.decode()
     assert process.returncode == 0, text
     assert "kept in review.jsonl" in text
-    assert text.rstrip().splitlines()[-1].startswith("2 of 300 read, 2 relevant")
+    assert text.rstrip().splitlines()[-1].startswith("2 of 299 read, 2 relevant")
     rows = [json.loads(line) for line in Path("review.jsonl").read_text().splitlines()[1:]]
     assert [row["relevant"] for row in rows] == [True, False, True]
     assert rows[1]["id"] == rows[2]["id"]

@@ -13,7 +13,7 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.errors import IndexBusy, InvalidRequest
-from sciretrieve.screening.session import DRY
+from sciretrieve.screening.rules import DRY
 
 QUERY = "vaccine trial"
 
@@ -125,7 +125,7 @@ def test_the_sample_is_random(index: sr.Index, file: Path) -> None:
     with sr.Screening(index, file, QUERY) as session:
         session.decide(irrelevant=[paper.id for paper in session.next(DRY)])
         drawn = [paper.id for paper in session.next(len(session))]
-        assert sorted(drawn) == sorted(id for id in index.live_ids() if id not in session.decisions)
+        assert sorted(drawn) == sorted(id for id in session.units.ids if id not in session.decisions)
     places = np.argsort(np.argsort(drawn))
     assert abs(places[:60].mean() / len(drawn) - 0.5) < 0.12
     assert abs(np.corrcoef(places[:-1], places[1:])[0, 1]) < 0.2
@@ -183,7 +183,8 @@ def test_a_last_line_without_its_end_counts(index: sr.Index, file: Path) -> None
         assert dict(session.decisions) == decisions
         assert file.read_bytes() == unended
         session.decide(session.next(1)[0].id)
-    assert [json.loads(line)["relevant"] for line in file.read_text().splitlines()[1:]] == [*decisions.values(), True]
+    verdicts = [decision.verdict == "include" for decision in decisions.values()]
+    assert [json.loads(line)["relevant"] for line in file.read_text().splitlines()[1:]] == [*verdicts, True]
 
 
 DECIDING = """
@@ -237,7 +238,7 @@ def test_other_files_and_other_papers_are_refused(index: sr.Index, built: Any, f
     with pytest.raises(InvalidRequest, match="other papers, in generation 1"):
         sr.Screening(smaller, file)
     strange = json.loads(file.read_text().splitlines()[0])
-    changes = ({"recall": "much"}, {"filter": [1]}, {"query": 7}, {"first": "ten"}, {"rule": None}, {"screening": 2})
+    changes = ({"recall": "much"}, {"filter": [1]}, {"query": 7}, {"first": "ten"}, {"rule": None}, {"screening": 3})
     texts = [json.dumps(strange | change) + "\n" for change in changes]
     for text in (*texts, "", "[1, 2]\n", '{"id": "p0001", "relevant": true}\n'):
         file.write_text(text)
@@ -275,16 +276,16 @@ def test_one_process_at_a_time(index: sr.Index, file: Path) -> None:
 def test_decisions_are_taken_over(index: sr.Index, file: Path, tmp_path: Path) -> None:
     with sr.Screening(index, tmp_path / "old.jsonl", QUERY) as old:
         read(old, 6)
-        expected = dict(old.decisions)
+        expected = {id: decision.verdict for id, decision in old.decisions.items()}
     tables = [tmp_path / "sheet.csv", tmp_path / "sheet of a German Excel.csv"]
     for table, between in zip(tables, ",;", strict=True):
-        decided = [between.join((id, '"a, title; another"', "yes" if relevant else "0")) for id, relevant in expected.items()]
+        decided = [between.join((id, '"a, title; another"', "yes" if verdict == "include" else "0")) for id, verdict in expected.items()]
         others = [between.join(row) for row in (("p0299", "open", ""), ("elsewhere", "", "1"))]
         table.write_text("\n".join([between.join(("ID", "Title", "Included")), *decided, *others]))
     for source in (tmp_path / "old.jsonl", *tables):
         with sr.Screening(index, tmp_path / f"{source.name}.new.jsonl", QUERY) as session:
-            assert session.take_over(source) == 6
-            assert dict(session.decisions) == expected
+            taken = session.take_over(source)
+            assert (taken.decisions, {id: decision.verdict for id, decision in session.decisions.items()}) == (6, expected)
     with sr.Screening(index, file, QUERY) as session:
         for text in ("id,relevant\np0001,perhaps\n", "paper,relevant\np0001,1\n", "id,relevant\np0001,1,1\n", ""):
             tables[0].write_text(text)

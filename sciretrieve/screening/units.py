@@ -1,0 +1,82 @@
+"""What is decided on: papers, of which near-identical ones are one.
+
+The counts, the random sample and all that is said of the recall are of these units. One that a decision is made on is decided wholly, so
+that the statistics need no word on groups: there are N units, of which K are relevant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..papers.duplicates import same_works
+from ..query.index import Index
+from ..types import Paper, Rows
+
+NAMING = ("id", "title", "authors", "year", "doi", "pmid")
+"""Columns that say which work a paper is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """The units of a session, in the order of the index.
+
+    Attributes:
+        ids: of each, the paper that is shown.
+        rows: its row, (n,).
+        place_of: the id of any of its papers -> where the unit stands.
+        also: the id of the shown paper -> those of its near-identical ones, if it has any.
+    """
+
+    ids: Sequence[str]
+    rows: Rows
+    place_of: Mapping[str, int]
+    also: Mapping[str, Sequence[str]]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @classmethod
+    def of(cls, ids: Sequence[str], rows: Rows, groups: Sequence[Sequence[str]]) -> Units:
+        """The units of some papers.
+
+        Args:
+            ids: the papers.
+            rows: their rows, (n,), rising.
+            groups: ids of near-identical ones; the first of each is shown.
+        """
+        also = {group[0]: group[1:] for group in groups}
+        hidden = {id for others in also.values() for id in others}
+        places = [place for place, id in enumerate(ids) if id not in hidden]
+        shown = [ids[place] for place in places]
+        place_of = {id: place for place, id in enumerate(shown)}
+        place_of |= {id: place_of[first] for first, others in also.items() for id in others}
+        return cls(shown, rows[places], place_of, also)
+
+
+def naming(index: Index, ids: Iterable[str]) -> list[Paper]:
+    """Papers of an index with no more than what says which work they are."""
+    wanted = set(ids)
+    papers = []
+    for table in index.tables(NAMING):
+        columns: dict[str, list[Any]] = {name: table[name].to_pylist() for name in NAMING if name in table.column_names}
+        nothing = [None] * len(table)
+        for id, title, authors, year, doi, pmid in zip(*(columns.get(name, nothing) for name in NAMING), strict=True):
+            if id in wanted:
+                papers.append(
+                    Paper(id, title or "", year=year, authors=tuple(authors or ()), doi=doi, extra={"pmid": pmid} if pmid else {})
+                )
+    return papers
+
+
+def near_identical(index: Index, ids: Sequence[str]) -> list[list[str]]:
+    """The groups of papers that are one work, see `papers.duplicates.same_works`; of each the first is the one to be shown: it has an
+    abstract, if any has."""
+    papers = naming(index, ids)
+    groups = []
+    for work in same_works(papers):
+        members = [papers[place].id for place in work.places]
+        shown = next((paper.id for paper in index.papers_at(index.rows(members)) if paper.abstract.strip()), members[0])
+        groups.append([shown, *(id for id in members if id != shown)])
+    return groups
