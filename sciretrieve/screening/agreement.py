@@ -21,6 +21,8 @@ from .decisions import Verdict
 
 CATEGORIES: tuple[Verdict, ...] = get_args(Verdict)
 LEVEL = 0.95
+SMALLEST = 1e-12
+"""A variance below which it is 0 but for rounding: all agree, or one of two says the same of all, and the formula says nothing."""
 
 Counts = npt.NDArray[np.float64]
 
@@ -36,7 +38,8 @@ class Agreement:
         alone: how many papers one of them alone decided on; they are not counted above.
         measure: which kappa it is, by the number of reviewers.
         kappa: 1 for full agreement, 0 for what chance gives; None where all decisions are the same one, for which it is not defined.
-        low, high: its interval of 95 %; None likewise, or with one paper alone.
+        low, high: its interval of 95 %; None likewise, with one paper alone, and where the formula gives a variance of 0, as for full
+            agreement.
     """
 
     reviewers: tuple[str, ...]
@@ -73,8 +76,8 @@ def agreement_of(votes: Sequence[Mapping[str, Verdict]]) -> Agreement | None:
         counts = np.array([[list(one.values()).count(category) for category in CATEGORIES] for one in shared], np.float64)
         measure, (kappa, variance) = "Fleiss's kappa", fleiss_kappa(counts)
     low = high = None
-    if kappa is not None and variance is not None:
-        half = NormalDist().inv_cdf(0.5 + LEVEL / 2) * max(variance, 0.0) ** 0.5
+    if kappa is not None and variance is not None and variance > SMALLEST:
+        half = NormalDist().inv_cdf(0.5 + LEVEL / 2) * variance**0.5
         low, high = max(kappa - half, -1.0), min(kappa + half, 1.0)
     same = sum(len(set(one.values())) == 1 for one in shared)
     return Agreement(reviewers, len(shared), same, len(votes) - len(shared), measure, kappa, low, high)

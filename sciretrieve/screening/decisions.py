@@ -49,7 +49,6 @@ class Decision:
         reason: why the paper is excluded; empty if nothing was said.
         by: who decided; empty if nobody was named.
         time: when, in ISO 8601.
-        number: the file's line that says so.
     """
 
     id: str
@@ -57,7 +56,6 @@ class Decision:
     reason: str = ""
     by: tuple[str, ...] = ()
     time: str = ""
-    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +75,7 @@ class _Said:
     sample: Sample | None = None
     votes: dict[str, Mapping[str, Verdict]] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
+    named: dict[str, int] = field(default_factory=dict)
     reasons: list[str] = field(default_factory=list)
     criteria: str = ""
     reviewer: str = ""
@@ -132,6 +131,11 @@ class DecisionFile:
     def notes(self) -> Mapping[str, str]:
         """By paper, the last note on it."""
         return self._said.notes
+
+    @property
+    def named(self) -> Mapping[str, int]:
+        """All papers of which a line says something, and the number of the first that does."""
+        return self._said.named
 
     @property
     def reasons(self) -> Sequence[str]:
@@ -227,13 +231,13 @@ class DecisionFile:
         reason, note, by = row.get("reason", ""), row.get("note", ""), row.get("by", said.reviewer)
         match row:
             case {"id": str(id), "relevant": bool() | "maybe" as relevant} if all(isinstance(text, str) for text in (reason, note, by)):
-                said.decisions.append(Decision(id, _verdict(relevant), reason, (by,) if by else (), time, number))
+                said.decisions.append(Decision(id, _verdict(relevant), reason, (by,) if by else (), time))
             case {"id": str(id), "votes": dict(votes)} if votes and all(_is_vote(vote) for vote in votes.values()):
                 given = {name: _verdict(vote) for name, vote in votes.items()}
                 verdicts = set(given.values())
                 verdict = verdicts.pop() if len(verdicts) == 1 else None
                 said.votes[id] = given
-                said.decisions.append(Decision(id, verdict, str(reason), tuple(filter(None, given)), time, number))
+                said.decisions.append(Decision(id, verdict, str(reason), tuple(filter(None, given)), time))
             case {"id": str(id), "note": str()}:
                 pass
             case {"seed": int(seed)} if said.sample is None:
@@ -247,8 +251,9 @@ class DecisionFile:
             case _:
                 example = '{"id": "…", "relevant": true}'
                 raise InvalidRequest(f"{self.path}, line {number}: not a decision such as {example}; correct the line, or remove it")
-        if "id" in row and "note" in row:
-            said.notes[row["id"]] = str(note)
+        if "id" in row:
+            said.named.setdefault(row["id"], number)
+            said.notes |= {row["id"]: str(note)} if "note" in row else {}
 
     def _not_first(self) -> InvalidRequest:
         return InvalidRequest(f"{self.path}, line 1: not the first line of a screening session; name another file")

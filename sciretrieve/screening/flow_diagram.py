@@ -18,7 +18,11 @@ LEFT, RIGHT = (64, 300), (424, 324)
 """Where the two columns begin, and how wide they are."""
 LINE, PADDING, LETTER = 17, 11, 6.9
 """A line's height, what is around a text, and how wide a letter is at most on average."""
+PHASE_LETTER = 8.3
+"""How wide a bold letter is, at most on average."""
 NOT_XML = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]")
+BLANKS = re.compile(r"[^\S\xa0]+")
+"""All but those that must not be broken at."""
 STYLE = (
     "text{font:13px Helvetica,Arial,'Liberation Sans',sans-serif;fill:#111}.phase{font-weight:bold;fill:#fff}"
     ".box{fill:#fff;stroke:#333}.bar{fill:#3b5b7a}.arrow{stroke:#333;fill:none;marker-end:url(#head)}"
@@ -48,6 +52,8 @@ def flow_diagram(numbers: Prisma, claim: str = "") -> str:
     for row in rows:
         boxes = [(LEFT, _wrapped(row.main, LEFT[1])), *((RIGHT, _wrapped(lines, RIGHT[1])) for lines in row.beside)]
         heights = [len(lines) * LINE + 2 * PADDING for _, lines in boxes]
+        if sum(other.phase == row.phase for other in rows) == 1:  # the phase's name needs its place
+            heights[0] = max(heights[0], len(row.phase) * PHASE_LETTER + PADDING)
         row_height = max(heights[0], sum(heights[1:]) + PADDING * (len(heights) - 2))
         middle = top + heights[0] / 2
         parts += _box(LEFT, top, heights[0], boxes[0][1])
@@ -121,18 +127,18 @@ def _rows(numbers: Prisma) -> list[_Row]:
 
 
 def _count(name: str, count: int) -> str:
-    return f"{name} (n = {count:,})"
+    return f"{name} (n\xa0=\xa0{count:,})"
 
 
 def _wrapped(lines: Sequence[str], width: float) -> list[str]:
-    """Lines that fit into a box; what a line begins with in blanks, its parts begin with, too."""
+    """Lines that fit into a box; if a line begins with blanks, its parts do, too."""
     most = int((width - 2 * PADDING) / LETTER)
     wrapped: list[str] = []
     for line in lines:
-        text = NOT_XML.sub("\ufffd", without_controls(line))
-        indent = " " * (len(text) - len(text.lstrip()))
+        text = BLANKS.sub(" ", NOT_XML.sub("\ufffd", without_controls(line)))
+        indent = "  " * line.startswith("  ")
         now = ""
-        for word in text.split():
+        for word in text.strip().split(" "):
             for piece in _pieces(word, most - len(indent)):
                 if now and _columns(f"{indent}{now} {piece}") > most:
                     wrapped.append(indent + now)
@@ -180,7 +186,10 @@ def _bar(name: str, top: float, end: float) -> Iterator[str]:
 
 
 def _arrow(start: tuple[float, float], end: tuple[float, float]) -> str:
-    return f'<path class="arrow" d="M{_number(start[0])},{_number(start[1])} L{_number(end[0])},{_number(end[1])}"/>'
+    """An arrow down, or to the right, where it turns halfway."""
+    (left, top), (right, bottom) = start, end
+    line = f"V{_number(bottom)}" if left == right else f"H{_number((left + right) / 2)} V{_number(bottom)} H{_number(right)}"
+    return f'<path class="arrow" d="M{_number(left)},{_number(top)} {line}"/>'
 
 
 def _number(value: float) -> str:

@@ -290,24 +290,21 @@ class Session:
         if not are_groups(groups, set(ids)):
             raise InvalidRequest(f"{self.path}, line 1: not the first line of a screening session; name another file")
         self.units = Units.of(ids, scope.places, groups)
-        for decision in self._file.decisions:
-            self._check_line(decision.id, decision.number)
+        for id, number in self._file.named.items():
+            if id not in self.units.place_of:
+                raise InvalidRequest(
+                    f"{self.path}, line {number}: there is no paper {id!r} among those to screen; correct the line, or remove it"
+                )
         self._decisions: dict[str, Decision] = {}
         self._take_in(0)
         self._sample = self._drawn()
         return groups
 
-    def _check_line(self, id: str, number: int) -> None:
-        if id not in self.units.place_of:
-            raise InvalidRequest(
-                f"{self.path}, line {number}: there is no paper {id!r} among those to screen; correct the line, or remove it"
-            )
-
     def _take_in(self, first: int) -> None:
         """Take in the file's decisions from the one with that number on, and its notes and votes."""
         for decision in self._file.decisions[first:]:
             self._decisions[self._unit(decision.id)] = decision
-        self._notes = {self._unit(id): note for id, note in self._file.notes.items() if id in self.units.place_of and note}
+        self._notes = {self._unit(id): note for id, note in self._file.notes.items() if note}
         self._votes = {self._unit(id): votes for id, votes in self._file.votes.items()}
 
     def _unit(self, id: str) -> str:
