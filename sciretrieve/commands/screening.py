@@ -176,7 +176,8 @@ def screen(
         session.decide(given_ids(include), given_ids(exclude), given_ids(maybe), reason=reason, note=note)
         is_list = any((include, exclude, maybe, take_over, merge, included, report)) or next is not None or format != "table"
         if report is not None:
-            say(_numbers(session.report(report, log=log, sources=sources)))
+            numbers = session.report(report, log=log, sources=sources)
+            say(_numbers(numbers) if format == "table" else ())
             console.note(f"written to {report}: prisma.json, prisma.svg, decisions.csv")
         elif not is_list and sys.stdin.isatty() and sys.stdout.isatty():
             ask(session, console, unresolved=unresolved)

@@ -70,7 +70,7 @@ class Status:
     @property
     def claim(self) -> str:
         """What may be said of the recall now, and on what assumption, as a sentence."""
-        open_ones = f"; {_unresolved(self)} count as not found, so decide them" if self.unresolved else ""
+        open_ones = f"; {_unresolved(self)}" if self.unresolved else ""
         if not self.unread:
             return f"all papers are read{open_ones}"
         return stopping_rule(self.rule).claim(self) + open_ones
@@ -182,5 +182,7 @@ def _verb(status: Status) -> str:
 
 
 def _unresolved(status: Status) -> str:
+    """What the papers that are neither relevant nor irrelevant do to a claim."""
     parts = [counted(status.maybe, "maybe")] * bool(status.maybe) + [counted(status.conflicts, "conflict")] * bool(status.conflicts)
-    return " and ".join(parts)
+    does, them = ("counts", "it") if status.unresolved == 1 else ("count", "them")
+    return f"{' and '.join(parts)} {does} as not found, so decide {them}"
