@@ -15,7 +15,7 @@ import pyarrow as pa
 from .errors import InvalidRequest, MissingExtra, SciretrieveError
 from .papers.bibliographies.addresses import address_of
 from .protocols import PaperSource
-from .types import Hit, Query, Rows, Scores
+from .types import Hit, Query, Rows, Scores, TotalIs
 from .wording import CONTROLS, as_json, counted
 
 NOTEBOOK_QUERIES, NOTEBOOK_HITS = 5, 10
@@ -46,6 +46,12 @@ class Ranking:
     answers only demands on columns, which all its papers meet: their scores are 1. `known` has the ids of the papers that the query
     names, also of those beyond the ranking's end, and by what: "DOI", "title" and so on, see `types.Match`. `undecided` has the rows of
     the papers that were left out because a value of theirs does not compare with what a filter asks: "n/a" with a number.
+
+    `total` is how many papers of the index meet what is demanded, whatever k is, those of `like` and `unlike` among them; `total_is`
+    says what that is, each also with the filters: a paper "has all words" of the query, meets its demands, too, and may have any form of
+    a word; or "meets demands", where no words are free of operators; or "is named" by the query; or just "passes filters", where nothing
+    else is demanded, or the words cannot be counted, without BM25. `ranked` is how many papers the search would rank with a k without
+    end; None where these are only papers with a word of the query.
     """
 
     query: Query
@@ -59,6 +65,9 @@ class Ranking:
     listing: bool = False
     known: Mapping[str, str] = field(default_factory=dict)
     undecided: Rows = field(default_factory=lambda: np.empty(0, np.int64))
+    total: int = 0
+    total_is: TotalIs = "passes filters"
+    ranked: int | None = None
 
     @property
     def weak(self) -> bool:
@@ -167,13 +176,17 @@ class Run(Sequence[Ranking]):
         return hits
 
     def facts_of(self, ranking: Ranking) -> dict[str, Any]:
-        """What JSON says of a ranking besides its hits: corrections, named papers, strength, and papers that could not be compared."""
+        """What JSON says of a ranking besides its hits: corrections, named papers, strength, how many papers
+        meet the demands, and papers that could not be compared."""
         undecided = self.source.papers_at(ranking.undecided[:NAMED])
         return {
             "corrections": [{"word": word, "meant": meant} for word, meant in ranking.corrections.items()],
             "known": [{"id": id, "by": by} for id, by in ranking.known.items()],
             "strength": ranking.strength,
             "weak": ranking.weak,
+            "total": ranking.total,
+            "total_is": ranking.total_is,
+            "ranked": ranking.ranked,
             "undecided": {"papers": len(ranking.undecided), "ids": [paper.id for paper in undecided]},
         }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from textwrap import shorten
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,9 @@ Scores: TypeAlias = npt.NDArray[np.float64]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 """One truth value per paper, by row: whether it passes a filter."""
+
+TotalIs: TypeAlias = Literal["has all words", "meets demands", "is named", "passes filters"]
+"""What each of the papers is that a search's total counts, see `runs.Ranking`."""
 
 
 @dataclass(frozen=True, slots=True)

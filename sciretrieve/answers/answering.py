@@ -15,7 +15,7 @@ from ..errors import InvalidRequest
 from ..options import SearchOptions
 from ..query.index import Index
 from ..runs import SCHEMA, WEAK_NOTE, Ranking, Run, as_pandas
-from ..types import Hit
+from ..types import Hit, TotalIs
 from ..wording import as_json, counted
 from . import overview
 from .explaining import Explanation, explain, unmet
@@ -107,6 +107,16 @@ class Answer:
     def ranking(self) -> Ranking:
         """The papers in the search's order, with how strong the answer is, and the words that were corrected."""
         return self.run.rankings[0]
+
+    @property
+    def total(self) -> int:
+        """How many papers of the index meet what is demanded, whatever k is; `total_is` says what that is."""
+        return self.ranking.total
+
+    @property
+    def total_is(self) -> TotalIs:
+        """What each of the `total` papers is, see `Ranking`."""
+        return self.ranking.total_is
 
     @property
     def query(self) -> str:

@@ -75,7 +75,7 @@ LINES = {
     "matching": 4700,
     "metrics": 600,
     "papers": 5200,
-    "query": 4650,
+    "query": 4850,
     "screening": 900,
     "storage": 2600,
     "studies": 1900,

@@ -37,8 +37,9 @@ def likeness(
         vector = rocchio(positives, reader.stored_vectors(negative_rows))
     groups = (*snapshot.papers_at(positive_rows), *outside), snapshot.papers_at(negative_rows)
     terms = rocchio_terms(*([_terms(reader, paper, mode) for paper in group] for group in groups))
-    scope = snapshot.narrower.passing(filter).without(np.concatenate([positive_rows, negative_rows]))
-    return Probe(Query(" ".join(snapshot.ids(positive_rows)) or "text"), scope, vector, terms, terms)
+    passing = snapshot.narrower.passing(filter)
+    scope = passing.without(np.concatenate([positive_rows, negative_rows]))
+    return Probe(Query(" ".join(snapshot.ids(positive_rows)) or "text"), scope, vector, terms, terms, total=len(passing))
 
 
 def fed_back(reader: Reader, probe: Probe, like: str | Sequence[str], unlike: str | Sequence[str], mode: Mode) -> Probe:

@@ -19,10 +19,10 @@ from ...matching.lexical.spelling import Correction, Speller
 from ...matching.scope import Scope
 from ...matching.search import Probe
 from ...once import once
-from ...types import NO_MATCH, Match, Paper, Query, Rows, Vectors
+from ...types import NO_MATCH, Match, Paper, Query, Rows, TotalIs, Vectors
 from ..lookup import NAMES
 from ..narrowing import operators
-from ..narrowing.demands import Demand, leaves, wanted
+from ..narrowing.demands import Demand, Words, leaves, wanted
 from ..narrowing.operators import TypedQuery
 from ..snapshot import Snapshot
 
@@ -57,10 +57,30 @@ class Reader:
         if not all(query.words.strip() for query, *_ in typed):
             raise InvalidRequest("the query is empty, or only leaves papers out; give some words, a sentence or a title")
         read_vectors, tokens = self._vectors([query for query, *_ in typed], mode, vectors, late)
-        return [
-            replace(self._probe(query, demands, vector, scope, mode), tokens=states, named=match)
-            for (query, demands, match, scope), vector, states in zip(typed, read_vectors, tokens, strict=True)
-        ]
+        probes = []
+        for (query, demands, match, scope), vector, states in zip(typed, read_vectors, tokens, strict=True):
+            counted, is_what = self._counted(demands, match, scope)
+            probe = self._probe(query, demands, vector, scope, mode)
+            probes.append(replace(probe, tokens=states, named=match, total=len(counted), total_is=is_what))
+        return probes
+
+    def matching(self, text: str, filter: Filter) -> Scope:
+        """The papers that meet all that a typed text, which may be empty, and a filter demand, as a search's total counts them; where
+        it cannot tell by terms alone whether papers have its words, the papers are read. Raises InvalidRequest as `Index.search`."""
+        _, typed, match, scope = self._typed("", text, self.snapshot.narrower.passing(filter))
+        counted, is_what = self._counted(typed, match, scope)
+        if typed is None or not typed.free or is_what == "has all words":
+            return counted
+        return self.snapshot.narrower.meeting([Words(typed.free)], scope)
+
+    def _counted(self, typed: TypedQuery | None, match: Match, scope: Scope) -> tuple[Scope, TotalIs]:
+        """The papers that a search's total counts, and what each of them is; see `runs.Ranking`."""
+        if typed is None:
+            return (scope.among(match.rows), "is named") if len(match) else (scope, "passes filters")
+        with_words = self.snapshot.narrower.with_terms(typed.free, scope) if typed.free else None
+        if with_words is not None:
+            return with_words, "has all words"
+        return scope, "meets demands" if typed.demands else "passes filters"
 
     def probe(self, query: Query, mode: Mode, vector: Vectors | None, scope: Scope) -> Probe:
         """One query, taken as it is, for which the papers of a scope may answer; its vector, (dim,), is encoded unless it is given."""
