@@ -13,6 +13,7 @@ import difflib
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeAlias
 
 from ..errors import InvalidRequest
@@ -153,7 +154,7 @@ class _Reading:
         """The parts that an operator joins, of tokens of which the outermost stand at a depth; None if it joins none. NOT between two is
         AND NOT."""
         starts, ends = [tokens[0].start], []
-        for before, token in zip(tokens, tokens[1:], strict=False):
+        for before, token in pairwise(tokens):
             if token.depth != depth:
                 continue
             if token.text == operator:
@@ -192,7 +193,9 @@ class _Reading:
             lacks_left = before is None or before.text in (*OPERATORS, "(")
             lacks_right = after is None or after.text in ("AND", "OR", ")")
             if token.text in OPERATORS and (lacks_right or (lacks_left and token.text != "NOT")):
-                raise self._refused(f"{token.text} has nothing beside it", "write a query or a line's name there, or quote it if it is a word")
+                raise self._refused(
+                    f"{token.text} has nothing beside it", "write a query or a line's name there, or quote it if it is a word"
+                )
             if token.text == "(" and after is not None and after.text == ")":
                 raise self._refused("there is nothing in ()", "write a query or a line's name there")
             words = words + 1 if token.is_word else 0
@@ -204,6 +207,8 @@ class _Reading:
         """Raise InvalidRequest where a word seems to mean a line."""
         stems = {found["stem"] for name in self._names if (found := NUMBERED.fullmatch(name))}
         refers = any(token.is_apart for token in self._tokens)
+        if own := next((token for token in self._tokens if token.reference == self._name), None):
+            raise self._refused("it refers to itself", f"put {own.text} in quotes if it is a word there, or rename the line")
         for token in self._tokens:
             if not token.is_word:
                 continue

@@ -7,11 +7,26 @@ order, adj alone is next to each other in order.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Collection
 
 from ..errors import InvalidRequest
-from .terms import TEXT, Gone, Joined, Notes, Reference, Term, Text, Years, has_open_texts, in_columns, join, mapped, near, plain, spelled, ways_of
+from .terms import (
+    TEXT,
+    Joined,
+    Notes,
+    Reference,
+    Term,
+    Text,
+    Years,
+    has_open_texts,
+    in_columns,
+    join,
+    mapped,
+    near,
+    plain,
+    spelled,
+    ways_of,
+)
 
 FIELDS = {
     "ti": ("title",),
@@ -29,7 +44,10 @@ SUFFIX = re.compile(
     r"\s*\.\s*\(?(?P<fields>[a-z_]{2,8}(?:\s*,\s*[a-z_]{2,8})*)\)?\s*\.(?P<freq>\s*/\s*freq\s*=\s*\d+)?(?=[\s)]|$)", re.IGNORECASE
 )
 OPERATOR = re.compile(r"(?P<name>and|or|not|adj(?P<distance>\d{0,2}))(?=[\s(\"]|$)", re.IGNORECASE)
-PIECE = re.compile(rf'"(?P<quoted>[^"]*)"|(?P<word>[^\s()"]+?)(?={SUFFIX.pattern.replace("(?P<fields>", "(?:").replace("(?P<freq>", "(?:")}|[\s()"]|$)', re.IGNORECASE)
+PIECE = re.compile(
+    rf'"(?P<quoted>[^"]*)"|(?P<word>[^\s()"]+?)(?={SUFFIX.pattern.replace("(?P<fields>", "(?:").replace("(?P<freq>", "(?:")}|[\s()"]|$)',
+    re.IGNORECASE,
+)
 _NO_OPERATOR = r'(?:(?!\s(?:or|and|not|adj\d*)\s)[^/()"])+'
 HEADING = re.compile(
     rf'(?:exp\s+)?\*?(?:"[^"]+"|{_NO_OPERATOR})/(?:\s*[a-z]{{2}}(?:\s*,\s*[a-z]{{2}})*(?:\s*\[[^\]]*\])?)?'
@@ -64,7 +82,7 @@ def read(text: str, line: str, lines: Collection[str], notes: Notes) -> Term:
     term = reading.whole()
     if has_open_texts(term):
         notes.add("text without a field is looked for in title and abstract, and not in headings and keywords, as in .mp.")
-    return in_columns(term, TEXT)
+    return in_columns(term, TEXT, notes)
 
 
 def _limit(limit: str, notes: Notes) -> Term:
@@ -150,7 +168,8 @@ class _Reading:
 
     def _term(self) -> Term:
         """Words up to an operator, a parenthesis or a field."""
-        start, words, is_quoted = self._place, [], False
+        start, is_quoted = self._place, False
+        words: list[str] = []
         while not OPERATOR.match(self._text, self._place) and (piece := PIECE.match(self._text, self._place)):
             is_quoted = is_quoted or piece["quoted"] is not None
             words += piece["quoted"].split() if piece["quoted"] is not None else [piece["word"]]
@@ -184,25 +203,22 @@ class _Reading:
         if not columns:
             return self._notes.gone(written, f"there is no column for .{','.join(codes)}.")
         if lacking := [code for code in codes if code not in FIELDS]:
-            self._notes.add(f"not available: the field{'s' * (len(lacking) > 1)} {', '.join(lacking)} of {_short(written)}; the others are searched")
+            self._notes.add(
+                f"not available: the field{'s' * (len(lacking) > 1)} {', '.join(lacking)} of {_short(written)}; the others are searched"
+            )
         for code in codes:
             if code in WIDER:
                 self._notes.add(f".{code}. is title and abstract here, without {WIDER[code]}")
-        return in_columns(mapped(term, lambda text: self._in_names(text, columns)), columns)
-
-    def _in_names(self, text: Term, columns: Sequence[str]) -> Term:
-        """A text in columns of names, in which no beginning of a word is looked for: of an author, initials are beginnings in any case."""
-        if set(columns) <= set(TEXT) or not isinstance(text, Text) or text.columns is not None:
-            return text
-        ways = tuple(re.sub(r"(?<=\s[^\W_])\*|(?<=\s)\*", "", way) for way in text.ways)
-        if any("*" in way for way in ways):
-            return self._notes.gone(text.ways[0], "the beginning of a name or of a journal; write the whole")
-        return replace(text, ways=ways)
+        return in_columns(term, columns, self._notes)
 
     def _year(self, text: Term) -> Term:
         ways = text.ways if isinstance(text, Text) else ()
         years = [Years(way.replace(":", "-")) for way in ways if re.fullmatch(r"\d{4}([:-]\d{4})?", way)]
-        return join("OR", years) if years and len(years) == len(ways) else self._notes.gone(" or ".join(ways), "no year, and no range of years")
+        return (
+            join("OR", years)
+            if years and len(years) == len(ways)
+            else self._notes.gone(" or ".join(ways), "no year, and no range of years")
+        )
 
     def _skip(self) -> None:
         while self._place < len(self._text) and self._text[self._place].isspace():

@@ -46,7 +46,7 @@ def read(text: str, line: str, lines: Collection[str], notes: Notes) -> Term:
     Raises InvalidRequest: its parentheses, quotation marks or operators do not fit, or it refers to no line.
     """
     reading = _Reading(plain(text), line, lines, notes)
-    return in_columns(reading.whole(), TEXT)
+    return in_columns(reading.whole(), TEXT, notes)
 
 
 class _Reading:
@@ -73,7 +73,7 @@ class _Reading:
             term = Joined("NOT", (term,))
         signs = set()
         while self._place < len(self._tokens) and self._tokens[self._place]["sign"] != ")":
-            operator: OperatorName = next((name for name in ("AND", "OR", "NOT") if self._takes(name)), "AND")  # type: ignore[arg-type, misc]
+            operator: OperatorName = next((name for name in ("AND", "OR", "NOT") if self._takes(name)), "AND")
             if operator == "AND" and self._takes("NOT"):
                 operator = "NOT"
             operand = self._operand()
@@ -157,13 +157,9 @@ class _Reading:
             self._notes.add(f"[{tag}] is title and abstract here, {WIDER[name]}")
         if name in ANY_AUTHOR:
             self._notes.add(f"{written} is any author here, which finds more")
-        if columns not in (("authors",), ("venue",), ("doi",)):
-            return in_columns(self._text_of(words, is_phrase, proximity, written), columns)
-        name_words = [word for word in words if word != "*"]
-        name_words[-1:] = [word[:-1] if word.endswith("*") and len(word) == 2 else word for word in name_words[-1:]]
-        if any("*" in word for word in name_words):
-            return self._notes.gone(written, "the beginning of a name or of a journal; write the whole")
-        return Text((" ".join(name_words),), columns)
+        is_name = not set(columns) <= set(TEXT)
+        term = spelled(words, written, self._notes) if is_name else self._text_of(words, is_phrase, proximity, written)
+        return in_columns(term, columns, self._notes)
 
     def _text_of(self, words: Sequence[str], is_phrase: bool, proximity: re.Match[str] | None, written: str) -> Term:
         """Words of title and abstract: a phrase, all of the words, or words near each other."""

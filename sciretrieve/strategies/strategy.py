@@ -1,12 +1,12 @@
 """A search strategy: named lines, the indexes that they are run over, and limits; read from a TOML file.
 
-    indexes = ["mine", "lab"]
-    since = 2010
+indexes = ["mine", "lab"]
+since = 2010
 
-    [lines]
-    s1 = 'title:(tumour OR neoplasm*)'
-    s2 = 'mouse OR rat'
-    s3 = 's1 AND s2'
+[lines]
+s1 = 'title:(tumour OR neoplasm*)'
+s2 = 'mouse OR rat'
+s3 = 's1 AND s2'
 """
 
 from __future__ import annotations
@@ -90,7 +90,8 @@ def parse(text: str) -> Strategy:
     try:
         order = tuple(TopologicalSorter({name: set(references(line.expression)) for name, line in lines.items()}).static_order())
     except CycleError as error:
-        raise InvalidRequest(_circle(error.args[1])) from error
+        names = " → ".join(reversed(error.args[1]))
+        raise InvalidRequest(f"lines refer to each other in a circle: {names}; name another line in one of them") from error
     result = values.get("result", list(lines)[-1])
     if result not in lines:
         raise UnknownName("line that is the `result`", str(result), lines)
@@ -100,7 +101,7 @@ def parse(text: str) -> Strategy:
         voids[name], lacking = _lacking(lines[name], lines[name].expression, voids, without)
         without[name] = tuple(dict.fromkeys(lacking))
     if voids[result]:
-        raise InvalidRequest(f'line {result} is the result, and has nothing but what is not available here: {_named(without[result])}')
+        raise InvalidRequest(f"line {result} is the result, and has nothing but what is not available here: {_named(without[result])}")
     indexes = values.get("indexes", [])
     indexes = [indexes] if isinstance(indexes, str) else indexes
     if not _is_texts(indexes):
@@ -114,18 +115,14 @@ def _lines(table: Any) -> dict[str, Line]:
     taken: dict[str, str] = {}
     for name, query in table.items():
         if not NAME.fullmatch(name) or name.upper() in OPERATORS:
-            raise InvalidRequest(f"{name!r} cannot be a line's name: one begins with a letter, has letters, digits, - and _, and is no operator")
+            raise InvalidRequest(
+                f"{name!r} cannot be a line's name: one begins with a letter, has letters, digits, - and _, and is no operator"
+            )
         if (other := taken.setdefault(name.casefold(), name)) != name:
             raise InvalidRequest(f"the names {other} and {name} differ in their case alone; rename one")
         if not isinstance(query, str) or not query.strip():
             raise InvalidRequest(f"line {name} has no query; write it in quotes, as in {name} = 'title:cancer'")
     return {name: read_line(name, query, table) for name, query in table.items()}
-
-
-def _circle(names: list[str]) -> str:
-    if len(names) == 2:
-        return f"line {names[0]} refers to itself; if {names[0]} is a word there, put it in quotes"
-    return f"lines refer to each other in a circle: {' → '.join(reversed(names))}"
 
 
 def _limits(values: Mapping[str, Any]) -> tuple[str, ...]:

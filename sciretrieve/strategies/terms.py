@@ -15,7 +15,9 @@ TEXT = ("title", "abstract")
 MOST_WAYS = 60
 """Ways to spell a text that are written out; of two letters that may be any there are more."""
 PLAIN_BEGINNING = re.compile(r"[^\W_]+(?:-[^\W_]+)*\*")
-BARE = re.compile(r"[^\W_]{2}\*")
+BARE = re.compile(r"[^\W_]{2}\*(?=\s|$)")
+INITIAL = re.compile(r"(?<=\s)([^\W_]?)\*(?=\s|$)")
+"""An initial with a star, or a star alone, after a name."""
 QUOTES = str.maketrans("“”„‘’‚", "\"\"\"'''")
 SLASH = re.compile(r"(?<=\w)/(?=\w)")
 
@@ -83,7 +85,7 @@ class Notes:
 
     def gone(self, text: str, why: str) -> Gone:
         """An operand that has no counterpart, and a note that says why."""
-        text = " ".join(text.replace('"', "'").split())
+        text = " ".join(text.replace('"', "").split())
         self.add(f"not available: {text} ({why})")
         return Gone(text)
 
@@ -103,9 +105,23 @@ def mapped(term: Term, change: Callable[[Text | Nearby], Term]) -> Term:
     return change(term) if isinstance(term, Text | Nearby) else term
 
 
-def in_columns(term: Term, columns: tuple[str, ...]) -> Term:
-    """A term whose texts that have no columns yet have these."""
-    return mapped(term, lambda text: replace(text, columns=columns) if text.columns is None else text)
+def in_columns(term: Term, columns: tuple[str, ...], notes: Notes) -> Term:
+    """A term whose texts that have no columns yet have these. In columns of names no beginning of a word is looked for; of an author's
+    initials, it is in any case."""
+
+    def within(text: Text | Nearby) -> Term:
+        if text.columns is not None or isinstance(text, Nearby):
+            return text if text.columns is not None else replace(text, columns=columns)
+        ways = text.ways
+        if not set(columns) <= set(TEXT):
+            ways = tuple(INITIAL.sub(r"\1", way) for way in ways)
+            if any("*" in way for way in ways):
+                return notes.gone(text.ways[0], "the beginning of a name or of a journal; write the whole")
+        if any("*" in BARE.sub("", way) for way in ways):
+            return notes.gone(text.ways[0], "a star needs two letters before it")
+        return Text(ways, columns)
+
+    return mapped(term, within)
 
 
 def has_open_texts(term: Term) -> bool:
@@ -150,12 +166,11 @@ def spelled(words: Sequence[str], written: str, notes: Notes) -> Text | Gone:
         if limit:
             notes.add(f"{word} is read as {stem}*, without a limit to the letters that follow, which finds more")
         letters = [[char] if char not in "#?" else [*([""] if char == "?" else []), *ascii_lowercase] for char in stem]
-        if len(letters) > 200 or _count(letters) > MOST_WAYS:
+        if _count(letters) > MOST_WAYS:
             return notes.gone(written, "several letters that may be any; write the words that it stands for")
-        spellings = ["".join(way) + star for way in product(*letters)]
-        if star and not all(BARE.search(spelling) for spelling in spellings):
-            return notes.gone(written, "a star needs two letters before it")
-        ways.append(spellings)
+        if _count(letters) > 1:
+            notes.add(f"{word} is written out, with each letter from a to z")
+        ways.append(["".join(way) + star for way in product(*letters)])
     if _count(ways) > MOST_WAYS:
         return notes.gone(written, "several letters that may be any; write the words that it stands for")
     texts = tuple(" ".join(way) for way in product(*ways))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from ..choices import check_choice
 from ..errors import InvalidRequest
+from ..wording import without_controls
 from . import ovid, pubmed
 from .terms import Notes, as_query, plain
 
@@ -27,10 +27,14 @@ class Translation:
     """A strategy that was translated.
 
     Attributes:
+        syntax: whose lines they were.
+        original: as they were written.
         text: the strategy as a TOML file, with the lines as they were written, and the notes, as comments.
         notes: what is not available, and what is read otherwise than where it was written for; each begins with its line.
     """
 
+    syntax: Syntax
+    original: str
     text: str
     notes: tuple[str, ...]
 
@@ -41,7 +45,7 @@ def translate(text: str, syntax: Syntax) -> Translation:
     Raises InvalidRequest: it is empty, or a line cannot be read; the message names the line.
     """
     check_choice("syntax", syntax, get_args(Syntax))
-    searches = numbered(text)
+    searches = numbered(without_controls(text))
     if not searches:
         raise InvalidRequest(f"there is nothing in it; {TITLES[syntax]}'s lines are searches such as {EXAMPLES[syntax]}")
     numbers = [number for number, _ in searches]
@@ -52,7 +56,7 @@ def translate(text: str, syntax: Syntax) -> Translation:
         query = as_query(READERS[syntax](search, number, numbers, notes))
         lines += ["", f"# {number}. {plain(search)}", *(f"# {note}" for note in notes.texts), f"s{number} = {_quoted(query)}"]
         said += [f"line s{number}: {note}" for note in notes.texts]
-    return Translation("\n".join(lines) + "\n", tuple(said))
+    return Translation(syntax, text, "\n".join(lines) + "\n", tuple(said))
 
 
 EXAMPLES: dict[Syntax, str] = {"pubmed": '"heart attack"[tiab]', "ovid": "(heart adj3 attack*).ti,ab."}
@@ -72,7 +76,8 @@ def numbered(text: str) -> list[tuple[str, str]]:
     for line in lines:
         match = NUMBERED.fullmatch(line)
         is_next = match is not None and (
-            not searches or (int(match["number"]) > int(searches[-1][0]) if _is_marked(first) else int(match["number"]) == int(searches[-1][0]) + 1)
+            not searches
+            or (int(match["number"]) > int(searches[-1][0]) if _is_marked(first) else int(match["number"]) == int(searches[-1][0]) + 1)
         )
         if match and is_next and _is_marked(match) == _is_marked(first):
             searches.append((str(int(match["number"])), _search(match["search"])))
@@ -95,5 +100,7 @@ def _quoted(query: str) -> str:
     """A query as a string of TOML."""
     if "'" not in query:
         return f"'{query}'"
+    if "'''" not in f"{query}'":
+        return f"'''{query}'''"
     escaped = query.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
