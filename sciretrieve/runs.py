@@ -52,6 +52,9 @@ class Ranking:
     a word; or "meets demands", where no words are free of operators; or "is named" by the query; or just "passes filters", where nothing
     else is demanded, or the words cannot be counted, without BM25. `ranked` is how many papers the search would rank with a k without
     end; None where these are only papers with a word of the query.
+
+    Where several indexes were searched, `indexes` has the names of those that the papers stand in, aligned with `ids`, and `also_in` those
+    of `also`.
     """
 
     query: Query
@@ -68,6 +71,8 @@ class Ranking:
     total: int = 0
     total_is: TotalIs = "passes filters"
     ranked: int | None = None
+    indexes: Sequence[str] = ()
+    also_in: Sequence[Sequence[str]] = ()
 
     @property
     def weak(self) -> bool:
@@ -92,6 +97,8 @@ class Ranking:
             rows=self.rows[places],
             parts={name: values[places] for name, values in self.parts.items()},
             also=[self.also[place] for place in places] if self.also else (),
+            indexes=[self.indexes[place] for place in places] if self.indexes else (),
+            also_in=[self.also_in[place] for place in places] if self.also_in else (),
         )
 
 
@@ -132,7 +139,7 @@ class Run(Sequence[Ranking]):
         """The first few hits of a ranking, a line each; their ids alone where their papers cannot be read any more."""
         excerpt = ranking.take(range(min(len(ranking), SHOWN_HITS)))
         try:
-            names = [f"{hit.paper.headline()} · {hit.id}" for hit in self.hits_of(excerpt)]
+            names = [f"{hit.paper.headline()} · {hit.name}" for hit in self.hits_of(excerpt)]
         except (SciretrieveError, OSError, ValueError):  # a repr raises nothing
             names = list(excerpt.ids)
         lines = [f"{rank:>3}  {score:.3f}  {name}" for rank, (score, name) in enumerate(zip(excerpt.scores, names, strict=True), start=1)]
@@ -146,7 +153,7 @@ class Run(Sequence[Ranking]):
             for hit in self.hits_of(ranking.take(range(min(len(ranking), NOTEBOOK_HITS)))):
                 title, address = escape(hit.paper.title or hit.paper.headline()), address_of(hit.paper)
                 linked = f'<a href="{escape(address)}" target="_blank" rel="noopener">{title}</a>' if address else title
-                cells = str(hit.rank), f"{hit.score:.3f}", str(hit.paper.year or ""), linked, escape(hit.id)
+                cells = str(hit.rank), f"{hit.score:.3f}", str(hit.paper.year or ""), linked, escape(hit.name)
                 lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
             head = "<tr><th></th><th>score</th><th>year</th><th>title</th><th>id</th></tr>"
             further = f"<p>… {len(ranking) - NOTEBOOK_HITS:,} more</p>" * (len(ranking) > NOTEBOOK_HITS)
@@ -171,8 +178,9 @@ class Run(Sequence[Ranking]):
         for rank, paper in enumerate(self.source.papers_at(ranking.rows), start=1):
             names = dict.fromkeys(("dense", "bm25", *ranking.parts))
             scores = {name: _number(ranking.parts[name][rank - 1]) if name in ranking.parts else None for name in names}
-            also = tuple(ranking.also[rank - 1]) if ranking.also else ()
-            hits.append(Hit(rank, float(ranking.scores[rank - 1]), paper, scores, also))
+            also, also_in = (tuple(others[rank - 1]) if others else () for others in (ranking.also, ranking.also_in))
+            index = ranking.indexes[rank - 1] if ranking.indexes else None
+            hits.append(Hit(rank, float(ranking.scores[rank - 1]), paper, scores, also, index, also_in))
         return hits
 
     def facts_of(self, ranking: Ranking) -> dict[str, Any]:
@@ -204,7 +212,8 @@ class Run(Sequence[Ranking]):
         return as_json(self.to_dict(), indent=2)
 
     def to_arrow(self, *, titles: bool = True) -> pa.Table:
-        """All rankings as one table: query_id, rank, paper_id, score, dense and bm25 if those ran, title and year.
+        """All rankings as one table: query_id, rank, paper_id, score, dense and bm25 if those ran, index where several
+        were searched, title and year.
 
         `titles=False` leaves out title and year, which are slow to read for a long run.
         """
@@ -218,6 +227,8 @@ class Run(Sequence[Ranking]):
         for name in self.rankings[0].parts if self.rankings else ():
             parts = np.concatenate([ranking.parts[name] for ranking in self.rankings])
             columns[name] = pa.array(parts, mask=np.isnan(parts))
+        if any(ranking.indexes for ranking in self):
+            columns["index"] = pa.array([name for ranking in self.rankings for name in ranking.indexes], pa.string())
         if titles:
             papers = self.source.papers_at(np.concatenate([np.empty(0, np.int64), *(ranking.rows for ranking in self)]))
             columns["title"] = pa.array([paper.title for paper in papers], pa.string())

@@ -35,14 +35,17 @@ from .parameters import (
     FormatOption,
     Generation,
     IndexPath,
+    IndexPaths,
     Like,
     QueryEncoder,
     Quiet,
     Save,
     Sort,
     Unlike,
+    check_one_index,
     chosen_workers,
     open_index,
+    open_indexes,
     opened_reranker,
 )
 from .signatures import Without, takes_options
@@ -64,7 +67,7 @@ def search(
             help='Words, a question, a title; "a phrase", -word, title:word, AND, OR, NOT narrow it; - reads it from stdin.',
         ),
     ] = None,
-    index: IndexPath = None,
+    index: IndexPaths = None,
     encoder: QueryEncoder = None,
     generation: Generation = None,
     k: Count = 10,
@@ -110,8 +113,7 @@ def search(
         given = {"a query": query, "--encoder": encoder, "--generation": generation, "--rerank": rerank, "--like": like}
         given |= {"--unlike": unlike, "--facets": facets, "--cluster": cluster, "--explain": explain, "--sort": sort, "--fields": fields}
         check_alone(options, given | {"--append": append, "--save": save, "--distributed": distributed, "--address": address})
-        indexes = [] if index is None else [index]
-        run_asked(strategy, replay, from_, indexes, output, overwrite, format, console)
+        run_asked(strategy, replay, from_, index or [], output, overwrite, format, console)
         return
     check_absent({"--from": from_, "--output": output, "--overwrite": overwrite})
     if not query:
@@ -119,8 +121,9 @@ def search(
     text = sys.stdin.read().strip() if query == ["-"] else " ".join(query)
     start = time.perf_counter()
     _check_views(format, explain, facets, cluster, sort, fields)
+    check_one_index(index, {"--distributed": distributed, "--save": save, "-f trec": "trec" if format == "trec" else None})
     with chosen_workers(distributed, address) as workers:
-        opened_index = open_index(index, encoder, generation, workers)
+        opened_index = open_indexes(index, encoder, generation, workers)
         names = _fields(fields, opened_index)
         options = _reranked(options, rerank)
         request = Request(
@@ -149,7 +152,7 @@ def similar(
             metavar="ID", help="Ids of papers to be similar to; - reads them from stdin, one per line.", autocompletion=completing.ids
         ),
     ] = None,
-    index: IndexPath = None,
+    index: IndexPaths = None,
     encoder: QueryEncoder = None,
     generation: Generation = None,
     negatives: Annotated[
@@ -187,7 +190,8 @@ def similar(
     positives = given_ids(ids)
     start = time.perf_counter()
     _check_views(format, explain, facets, cluster, sort, fields)
-    opened_index = open_index(index, encoder, generation)
+    check_one_index(index, {"--save": save, "-f trec": "trec" if format == "trec" else None})
+    opened_index = open_indexes(index, encoder, generation)
     names = _fields(fields, opened_index)
     request = Request(
         like=positives,
@@ -288,11 +292,12 @@ def _names(columns: list[str] | None) -> list[str]:
 
 def _fields(fields: list[str] | None, index: Index) -> list[str]:
     """What is printed of each hit. Raises UnknownName for what neither a hit nor the index has."""
-    from ..answers.outputs import HIT_FIELDS
+    from ..answers.outputs import HIT_FIELDS, INDEX_FIELDS
 
     names = _names(fields)
+    own = [*HIT_FIELDS, *INDEX_FIELDS] if len(index.names) > 1 else HIT_FIELDS
     for name in names:
-        check_choice("field", name, [*HIT_FIELDS, *(column for column in index.columns.names if column not in HIT_FIELDS)])
+        check_choice("field", name, [*own, *(column for column in index.columns.names if column not in own)])
     return names
 
 
@@ -326,7 +331,7 @@ def _print(index: Index, answer: Answer, format: Format, fields: Sequence[str], 
     elif format == "json":
         say([outputs.answer(answer, fields)])
     elif format == "html":
-        say(outputs.page(answer, index.path.name, date.today().isoformat()))
+        say(outputs.page(answer, " + ".join(index.names), date.today().isoformat()))
     elif format in outputs.TABULAR:
         say(outputs.TABULAR[format](answer.hits, fields))
     elif format != "table":

@@ -60,7 +60,7 @@ def run_asked(
     strategy: Path | None,
     replay: Path | None,
     syntax: Literal["pubmed", "ovid"] | None,
-    indexes: Sequence[Path],
+    indexes: Sequence[str],
     output: Path | None,
     overwrite: bool,
     format: Format,
@@ -84,7 +84,7 @@ def run_asked(
 def run_strategy(
     file: Path,
     syntax: Literal["pubmed", "ovid"] | None,
-    indexes: Sequence[Path],
+    indexes: Sequence[str],
     output: Path | None,
     overwrite: bool,
     format: Format,
@@ -100,7 +100,7 @@ def run_strategy(
         return
     strategy = strategies.read(file) if translation is None else _parsed(file, translation)
     if output is not None:
-        check_folder(output)
+        check_folder(output, strategy, overwrite=overwrite)
     with interruptible(console):
         result = strategies.run(strategy, indexes, translation=translation, progress=console)
     _print(result.log, format)
@@ -109,7 +109,7 @@ def run_strategy(
         console.note(f"log.json, papers.csv, papers.ris and duplicates.csv: {output}")
 
 
-def run_replay(log: Path, indexes: Sequence[Path], format: Format, console: Console) -> None:
+def run_replay(log: Path, indexes: Sequence[str], format: Format, console: Console) -> None:
     """Run a log again, and print its counts. The exit code is 1 where they differ."""
     from .. import strategies
 

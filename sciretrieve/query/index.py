@@ -17,7 +17,6 @@ from ..encoders.remembered import RememberingEncoder
 from ..errors import InvalidRequest
 from ..matching.dense import full_corpus
 from ..matching.dense.exact import RowScores
-from ..matching.dense.vectors import vectors_at
 from ..matching.effort import EXACT, Effort, knob
 from ..matching.fusion import Fusion
 from ..matching.late import QueryTokens, match
@@ -273,7 +272,7 @@ class Index(Snapshot):
                 break
             depth *= 2
         if options.diversify:
-            run = replace(run, rankings=tuple(diverse(ranking, vectors_at(self.vectors, ranking.rows), k) for ranking in run))
+            run = replace(run, rankings=tuple(diverse(ranking, self.vectors_at(ranking.rows), k) for ranking in run))
         return run
 
     def leading(self, ranking: Ranking, probe: Probe, k: int) -> Ranking:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from ..papers.bibliographies.author_names import all_authors
 from ..wording import guarded
 from .logs import read_log
 from .running import Result
+from .strategy import Strategy
 
 LOG = "log.json"
 PAPERS = ("id", "index", "title", "authors", "year", "venue", "doi", "abstract", "lines")
@@ -31,11 +32,8 @@ def write(result: Result, folder: str | Path, *, overwrite: bool = False) -> lis
     counts.
     """
     folder = Path(folder)
-    check_folder(folder)
-    log = folder / LOG
-    translated = result.log["translated"]
-    if log.exists() and not overwrite and not _is_same(log, result.log):
-        raise InvalidRequest(f"{folder} has the log of another run; choose another folder, or replace it with `overwrite`")
+    log, translated = folder / LOG, result.log["translated"]
+    _check(folder, {key: result.log[key] for key in SAME}, overwrite=overwrite)
     make_folder(folder)
     remove(log)
     papers = (
@@ -62,18 +60,23 @@ def write(result: Result, folder: str | Path, *, overwrite: bool = False) -> lis
     return [log, *(folder / name for name in ("papers.csv", "papers.ris", "duplicates.csv"))]
 
 
-def check_folder(folder: Path) -> None:
-    """Raise InvalidRequest for a folder that cannot be made, before anything is searched for it."""
+def check_folder(folder: Path, strategy: Strategy, *, overwrite: bool) -> None:
+    """Raise InvalidRequest for a folder that a strategy's lists cannot be written to, before anything is searched for."""
+    _check(folder, {"strategy": strategy.text}, overwrite=overwrite)
+
+
+def _check(folder: Path, facts: Mapping[str, Any], *, overwrite: bool) -> None:
+    """Raise InvalidRequest if there is a file in place of the folder, or a log in it of which these facts are not true."""
     if folder.exists() and not folder.is_dir():
         raise InvalidRequest(f"{folder} is a file; name a folder for the log and the lists")
-
-
-def _is_same(path: Path, log: Any) -> bool:
+    if not (folder / LOG).exists() or overwrite:
+        return
     try:
-        before = read_log(path)
+        log = read_log(folder / LOG)
     except SciretrieveError:
-        return False
-    return all(before[key] == log[key] for key in SAME)
+        log = {}
+    if any(log.get(key) != fact for key, fact in facts.items()):
+        raise InvalidRequest(f"{folder} has the log of another run; choose another folder, or replace it with `overwrite`")
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:

@@ -22,10 +22,10 @@ NARROWEST = 20
 
 @dataclass(frozen=True, slots=True)
 class RunOf:
-    """What was found in one index: its name, how it was given, its generation and papers, and the papers of each line."""
+    """What was found in one index: its name and path, its generation and papers, and the papers of each line."""
 
     name: str
-    given: str
+    path: str
     generation: int
     papers: int
     counts: Mapping[str, int]
@@ -58,7 +58,7 @@ def log_of(strategy: Strategy, runs: Sequence[RunOf], counts: Counts, translated
         "strategy": strategy.text,
         "translated": None if translated is None else dict(translated),
         "limits": list(strategy.filters),
-        "indexes": [{"name": run.name, "path": run.given, "generation": run.generation, "papers": run.papers} for run in runs],
+        "indexes": [{"name": run.name, "path": run.path, "generation": run.generation, "papers": run.papers} for run in runs],
         "lines": lines,
         "result": {
             "line": strategy.result,

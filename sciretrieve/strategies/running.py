@@ -17,7 +17,7 @@ from ..papers import identifiers
 from ..papers.duplicates import By, same_works
 from ..protocols import Progress
 from ..query.index import Index
-from ..storage.finding import chosen
+from ..storage.finding import chosen, several
 from ..types import Paper, Rows
 from .lines import OPERATORS, Expression, Reference, Unavailable, Words, references
 from .logs import Counts, RunOf, log_of
@@ -100,14 +100,15 @@ def run(
 
     Args:
         strategy: as `read` or `parse` gives it.
-        indexes: names or folders; by default those that the strategy names, else the index that is taken where none is named.
+        indexes: names or folders, or "*" for all; by default those that the strategy names, else the one that is taken where none is
+            named.
         generations: which generation of each index; by default the current ones.
         translation: the one that made the strategy, for the log.
         progress: is told of the lines.
 
     Raises:
         NotFound: an index, or its generation, is not there.
-        InvalidRequest: an index is named twice; or a line cannot be read as a query over an index, of which the message says the line.
+        InvalidRequest: a line cannot be read as a query over an index; the message says which line.
     """
     runs: list[RunOf] = []
     records: list[_Record] = []
@@ -115,27 +116,23 @@ def run(
         named = list(_opened(indexes or strategy.indexes, generations, opened))
         if progress:
             progress.start(len(named) * len(strategy.lines), unit="lines")
-        for name, given, index in named:
+        for name, index in named:
             rows = dict(_rows_of_lines(strategy, name, index, progress))
             counts = {line: len(rows[line]) for line in strategy.lines}
-            runs.append(RunOf(name, given, index.manifest.generation, len(index), counts))
+            runs.append(RunOf(name, str(index.path), index.manifest.generation, len(index), counts))
             records += _records(strategy, name, index, rows)
     papers, duplicates = _distinct(records, list(strategy.lines))
     translated = None if translation is None else asdict(translation)
     return Result(log_of(strategy, runs, Counts(len(papers), len(duplicates)), translated), tuple(papers), tuple(duplicates))
 
 
-def _opened(indexes: Sequence[str | Path], generations: Sequence[int], opened: ExitStack) -> Iterator[tuple[str, str, Index]]:
-    """The indexes, each with a name of its own, and as it was given."""
-    given: list[str | None] = [str(index) for index in indexes] or [None]
-    paths = [chosen(name).path for name in given]
-    resolved = [path.resolve() for path in paths]
-    names = [path.name for path in resolved]
-    for place, (path, text) in enumerate(zip(paths, given, strict=True)):
-        if resolved[place] in resolved[:place]:
-            raise InvalidRequest(f"the index {text} is named twice; leave out one of them")
+def _opened(indexes: Sequence[str | Path], generations: Sequence[int], opened: ExitStack) -> Iterator[tuple[str, Index]]:
+    """The indexes, each once, with a name of its own: that of its folder, or the path where several have one name."""
+    paths = several([str(index) for index in indexes]) if indexes else [chosen().path]
+    names = [path.resolve().name for path in paths]
+    for place, (path, name) in enumerate(zip(paths, names, strict=True)):
         index = opened.enter_context(Index(path, generation=generations[place] if generations else None))
-        yield names[place] if names.count(names[place]) == 1 else str(path), str(path) if text is None else text, index
+        yield name if names.count(name) == 1 else str(path), index
 
 
 def _rows_of_lines(strategy: Strategy, name: str, index: Index, progress: Progress | None) -> Iterator[tuple[str, Rows]]:

@@ -105,14 +105,14 @@ class Reader:
 
     def stored_vectors(self, rows: Rows) -> Vectors:
         """Vectors, as queries, of papers of the index: the stored ones where the encoder makes no difference, (n, dim)."""
-        if not self.snapshot.query_encoder.encoder.symmetric:
+        if not self.snapshot.query_encoder.symmetric:
             return self.paper_vectors(self.snapshot.papers_at(rows))
         return vectors_at(self.snapshot.vectors, rows)
 
     def paper_vectors(self, papers: Sequence[Paper]) -> Vectors:
         """Vectors of papers in place of queries, shape (n, dim)."""
         if not papers and self.snapshot.vectors:  # without opening the encoder, whose dimension this is
-            return np.empty((0, self.snapshot.vectors[0].dim), np.float32)
+            return np.empty((0, self.snapshot.dim), np.float32)
         return self.snapshot.query_encoder.encode([Query(paper.id, paper=paper) for paper in papers])
 
     def _typed(self, id: str, query: str | Query, allowed: Scope) -> tuple[Query, TypedQuery | None, Match, Scope]:
@@ -172,7 +172,7 @@ class Reader:
 
     def _checked_vectors(self, vectors: Vectors, queries: int) -> Vectors:
         """Vectors that were given for so many queries. Raises InvalidRequest for those of another shape."""
-        if np.shape(vectors) != (expected := (queries, self.snapshot.vectors[0].dim)):
+        if np.shape(vectors) != (expected := (queries, self.snapshot.dim)):
             raise InvalidRequest(f"vectors of queries have the shape {expected}, (queries, dimension), not {np.shape(vectors)}")
         checked = np.asarray(vectors, np.float32)
         if len(wrong := np.flatnonzero(~measurable(checked))):
