@@ -13,12 +13,11 @@ import difflib
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TypeAlias
 
 from ..errors import InvalidRequest
 from ..query.narrowing.demands import OperatorName
-from ..query.narrowing.operators import LONGEST_SIDE
+from ..query.narrowing.operators import DEEPEST, LONGEST_SIDE
 from ..wording import listed
 
 TOKEN = re.compile(r'unavailable:"(?P<unavailable>[^"]*)"|[^\s()"]*"[^"]*"(?:~\d+)?|(?P<sign>[()])|(?P<word>[^\s()"]+)|"')
@@ -32,6 +31,8 @@ NEAR_NAME = 0.8
 """How alike to a line's name, by difflib's ratio, a word beside references must be to be a slip of it."""
 SHORTEST_SLIP = 4
 """Letters of such a word."""
+MOST_COMPARED = 200
+"""Words of a line that are looked at for slips."""
 LISTED = 8
 """Names that an error lists."""
 OPERATORS = ("AND", "OR", "NOT")
@@ -84,7 +85,7 @@ def read_line(name: str, query: str, names: Collection[str]) -> Line:
 
     Raises InvalidRequest: it refers to no line, or cannot be read; the message names the line.
     """
-    return Line(name, query, _Reading(name, query, names).expression(0, len(query)))
+    return Line(name, query, _Reading(name, query, names).whole())
 
 
 def references(expression: Expression) -> Iterator[str]:
@@ -119,7 +120,7 @@ class _Token:
 
 
 class _Reading:
-    """A line as tokens, and the expressions between any two of its places."""
+    """A line as tokens."""
 
     def __init__(self, name: str, query: str, names: Collection[str]) -> None:
         self._name, self._query = name, query
@@ -129,43 +130,43 @@ class _Reading:
         self._check_operators()
         self._check_names()
 
-    def expression(self, start: int, end: int) -> Expression:
-        """What stands between two places, which lie between tokens."""
-        tokens = [token for token in self._tokens if start <= token.start and token.end <= end]
+    def whole(self) -> Expression:
+        """What the line says."""
+        return self._expression(self._tokens)
+
+    def _expression(self, tokens: Sequence[_Token]) -> Expression:
+        """What tokens that follow each other say."""
+        first, last = tokens[0], tokens[-1]
         if not any(token.is_apart for token in tokens):
-            return Words(" ".join(self._query[tokens[0].start : tokens[-1].end].split()))
+            return Words(" ".join(self._query[first.start : last.end].split()))
         depth = min(token.depth for token in tokens)
         for operator in PRECEDENCE:
-            if (parts := self._split(tokens, depth, operator)) is not None:
-                return Combined(operator, tuple(parts))
-        first, last = tokens[0], tokens[-1]
+            if len(parts := self._split(tokens, depth, operator)) > 1:
+                return Combined(operator, tuple(map(self._expression, parts)))
         if first.text == "NOT" and first.depth == depth:
-            return Combined("NOT", (self.expression(first.end, last.end),))
+            return Combined("NOT", (self._expression(tokens[1:]),))
         if len(tokens) == 1:
             return Reference(first.reference) if first.reference is not None else Unavailable(first.unavailable or "")
         if first.text == "(" and last.text == ")" and all(token.depth > depth for token in tokens[1:-1]):
-            return self.expression(first.end, last.start)
+            return self._expression(tokens[1:-1])
         apart = next(token for token in tokens if token.is_apart)
         what = f"{' '.join(self._query[first.start : last.end].split())} joins {apart.text} with words without AND, OR or NOT"
         advice = f"write one between them, or put {apart.text} in quotes if it is a word" if apart.reference else "write one between them"
         raise self._refused(what, advice)
 
-    def _split(self, tokens: Sequence[_Token], depth: int, operator: OperatorName) -> list[Expression] | None:
-        """The parts that an operator joins, of tokens of which the outermost stand at a depth; None if it joins none. NOT between two is
-        AND NOT."""
-        starts, ends = [tokens[0].start], []
-        for before, token in pairwise(tokens):
+    def _split(self, tokens: Sequence[_Token], depth: int, operator: OperatorName) -> list[Sequence[_Token]]:
+        """The parts that an operator joins, of tokens of which the outermost stand at a depth. NOT between two is AND NOT."""
+        parts, start = [], 0
+        for place, token in enumerate(tokens):
             if token.depth != depth:
                 continue
             if token.text == operator:
-                ends.append(token.start)
-                starts.append(token.end)
-            elif operator == "AND" and token.text == "NOT" and before.text not in ("AND", "NOT"):
-                ends.append(token.start)
-                starts.append(token.start)
-        if not ends:
-            return None
-        return [self.expression(start, end) for start, end in zip(starts, [*ends, tokens[-1].end], strict=True)]
+                parts.append(tokens[start:place])
+                start = place + 1
+            elif operator == "AND" and token.text == "NOT" and place and tokens[place - 1].text != "AND":
+                parts.append(tokens[start:place])
+                start = place
+        return [*parts, tokens[start:]]
 
     def _scanned(self) -> Iterator[_Token]:
         depth = 0
@@ -181,6 +182,8 @@ class _Reading:
         depth = 0
         for token in self._tokens:
             depth += (token.text == "(") - (token.text == ")")
+            if depth > DEEPEST:
+                raise self._refused(f"it nests parentheses more than {DEEPEST} levels deep", "write parts of it as lines of their own")
             if token.text == '"' or depth < 0:
                 raise self._refused(f"the {token.text} at character {token.start + 1} has no other", "add it, or leave it out")
         if depth:
@@ -191,7 +194,7 @@ class _Reading:
         words = most = 0
         for before, token, after in zip([None, *self._tokens], self._tokens, [*self._tokens[1:], None], strict=False):
             lacks_left = before is None or before.text in (*OPERATORS, "(")
-            lacks_right = after is None or after.text in ("AND", "OR", ")")
+            lacks_right = after is None or after.text in ("AND", "OR", ")", "NOT" if token.text == "NOT" else "")
             if token.text in OPERATORS and (lacks_right or (lacks_left and token.text != "NOT")):
                 raise self._refused(
                     f"{token.text} has nothing beside it", "write a query or a line's name there, or quote it if it is a word"
@@ -206,7 +209,7 @@ class _Reading:
     def _check_names(self) -> None:
         """Raise InvalidRequest where a word seems to mean a line."""
         stems = {found["stem"] for name in self._names if (found := NUMBERED.fullmatch(name))}
-        refers = any(token.is_apart for token in self._tokens)
+        refers = len(self._tokens) <= MOST_COMPARED and any(token.is_apart for token in self._tokens)
         if own := next((token for token in self._tokens if token.reference == self._name), None):
             raise self._refused("it refers to itself", f"put {own.text} in quotes if it is a word there, or rename the line")
         for token in self._tokens:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection
 
 from ..errors import InvalidRequest
+from ..query.narrowing.operators import DEEPEST
 from .terms import (
     TEXT,
     Joined,
@@ -98,7 +99,7 @@ class _Reading:
 
     def __init__(self, text: str, line: str, lines: Collection[str], notes: Notes) -> None:
         self._text, self._line, self._lines, self._notes = text, line, lines, notes
-        self._place = 0
+        self._place = self._depth = 0
 
     def whole(self) -> Term:
         term = self._expression()
@@ -120,6 +121,9 @@ class _Reading:
 
     def _expression(self) -> Term:
         """What stands side by side up to a closing parenthesis or the end."""
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise self._refused(f"parentheses more than {DEEPEST} levels deep")
         start = self._place
         groups: list[list[Term]] = [[self._operand()]]
         signs: list[str] = []
@@ -138,6 +142,7 @@ class _Reading:
                 before.append(Joined("NOT", (operand,)) if name == "not" else operand)
         if "or" in signs and set(signs) != {"or"}:
             self._notes.add("AND and NOT are read before OR; add parentheses if it is meant otherwise")
+        self._depth -= 1
         return join("OR", [join("AND", group) for group in groups])
 
     def _operator(self) -> re.Match[str] | None:

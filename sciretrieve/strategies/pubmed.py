@@ -12,6 +12,7 @@ from itertools import combinations
 
 from ..errors import InvalidRequest
 from ..query.narrowing.demands import OperatorName
+from ..query.narrowing.operators import DEEPEST
 from .terms import TEXT, Gone, Joined, Nearby, Notes, Reference, Term, Text, Years, in_columns, join, plain, spelled
 
 FIELDS = {
@@ -36,6 +37,7 @@ TOKEN = re.compile(r'"(?P<quoted>[^"]*)"|\[(?P<tag>[^\]]*)\]|(?P<sign>[()])|#(?P
 PROXIMITY = re.compile(r"(?P<tag>.*?):~(?P<distance>\d{1,3})")
 DATE = re.compile(r"(?P<year>\d{4})(?P<day>/\d{1,2}(?:/\d{1,2})?)?")
 FIRST_DAYS, LAST_DAYS = ("", "/01", "/1", "/01/01", "/1/1"), ("", "/12", "/12/31")
+OPERATORS = ("AND", "OR", "NOT")
 END = "3000"
 """The year that PubMed writes for "until now"."""
 
@@ -55,7 +57,7 @@ class _Reading:
     def __init__(self, text: str, line: str, lines: Collection[str], notes: Notes) -> None:
         self._text, self._line, self._lines, self._notes = text, line, lines, notes
         self._tokens = list(TOKEN.finditer(text))
-        self._place = 0
+        self._place = self._depth = 0
 
     def whole(self) -> Term:
         if stray := next((token for token in self._tokens if token["stray"]), None):
@@ -67,21 +69,30 @@ class _Reading:
 
     def _expression(self) -> Term:
         """What stands up to a closing parenthesis or the end: each operator joins all before it with what follows."""
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise self._refused(f"parentheses more than {DEEPEST} levels deep")
         negates = self._takes("NOT")
-        term = self._operand()
-        if negates:
-            term = Joined("NOT", (term,))
-        signs = set()
+        first = self._operand()
+        parts: list[Term] = [Joined("NOT", (first,)) if negates else first]
+        joining: OperatorName = "AND"
+        signs, turns = set(), 0
         while self._place < len(self._tokens) and self._tokens[self._place]["sign"] != ")":
-            operator: OperatorName = next((name for name in ("AND", "OR", "NOT") if self._takes(name)), "AND")
-            if operator == "AND" and self._takes("NOT"):
-                operator = "NOT"
+            operator: OperatorName = "OR" if self._takes("OR") else "AND"
+            if operator == "AND":
+                self._takes("AND")
+            negates = self._takes("NOT")
             operand = self._operand()
-            signs.add(operator)
-            term = join("AND", [term, Joined("NOT", (operand,))]) if operator == "NOT" else join(operator, [term, operand])
+            signs.add("NOT" if negates else operator)
+            if operator != joining:
+                parts, joining, turns = [join(joining, parts)], operator, turns + 1
+                if turns > DEEPEST:
+                    raise self._refused(f"more than {DEEPEST} turns from AND to OR and back, without parentheses")
+            parts.append(Joined("NOT", (operand,)) if negates else operand)
         if "OR" in signs and len(signs) > 1:
             self._notes.add("AND, OR and NOT are read from left to right, as PubMed does")
-        return term
+        self._depth -= 1
+        return join(joining, parts)
 
     def _takes(self, word: str) -> bool:
         takes = self._place < len(self._tokens) and self._tokens[self._place]["word"] == word
@@ -90,7 +101,7 @@ class _Reading:
 
     def _operand(self) -> Term:
         token = self._tokens[self._place] if self._place < len(self._tokens) else None
-        if token is None or token["sign"] == ")" or token["tag"] is not None or token["word"] in ("AND", "OR", "NOT"):
+        if token is None or token["sign"] == ")" or token["tag"] is not None or token["word"] in OPERATORS:
             raise self._refused("an operator, a tag or a parenthesis with nothing beside it")
         if token["sign"] == "(":
             self._place += 1
@@ -126,11 +137,9 @@ class _Reading:
             self._place += 1
             return token["quoted"].split(), True
         words: list[str] = []
-        for token in self._tokens[self._place :]:
-            if token["word"] is None or token["word"] in ("AND", "OR", "NOT"):
-                break
-            words.append(token["word"])
-        self._place += len(words)
+        while self._place < len(self._tokens) and (word := self._tokens[self._place]["word"]) not in (None, *OPERATORS):
+            words.append(word)
+            self._place += 1
         if not words:
             raise self._refused("a range of dates that does not end")
         return words, len(words) == 1 or any("*" in word for word in words)

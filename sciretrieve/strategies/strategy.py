@@ -24,7 +24,7 @@ from ..options import SearchOptions
 from .lines import NAME, OPERATORS, Combined, Expression, Line, Reference, Unavailable, read_line, references
 
 KEYS = ("indexes", "filter", "since", "until", "result", "lines")
-LARGEST = 10_000_000
+LARGEST = 1_000_000
 """Bytes of a file that may be a strategy."""
 
 
