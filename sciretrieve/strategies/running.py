@@ -194,7 +194,7 @@ def _with_words(strategy: Strategy) -> set[str]:
             continue
         seen.add(line)
         for part in _wanted(strategy.lines[line].expression):
-            if isinstance(part, Words):
+            if isinstance(part, Words) and not part.query.startswith("NOT "):
                 found.add(line)
             waiting += references(part)
     return found

@@ -110,16 +110,22 @@ def in_columns(term: Term, columns: tuple[str, ...], notes: Notes) -> Term:
     initials, it is in any case."""
 
     def within(text: Text | Nearby) -> Term:
-        if text.columns is not None or isinstance(text, Nearby):
-            return text if text.columns is not None else replace(text, columns=columns)
+        if text.columns is not None:
+            return text
+        is_name = not set(columns) <= set(TEXT)
+        if isinstance(text, Nearby):
+            written = as_query(text)
+            if is_name:
+                return notes.gone(written, "near is for words of title and abstract")
+            return replace(text, columns=columns)
         ways = text.ways
-        if not set(columns) <= set(TEXT):
+        if is_name:
             ways = tuple(INITIAL.sub(r"\1", way) for way in ways)
             if any("*" in way for way in ways):
                 return notes.gone(text.ways[0], "the beginning of a name or of a journal; write the whole")
         if any("*" in BARE.sub("", way) for way in ways):
             return notes.gone(text.ways[0], "a star needs two letters before it")
-        return Text(ways, columns)
+        return Text(ways if is_name else tuple(SLASH.sub(" ", way) for way in ways), columns)
 
     return mapped(term, within)
 
@@ -181,8 +187,8 @@ def spelled(words: Sequence[str], written: str, notes: Notes) -> Text | Gone:
 
 def _without_star(word: str) -> tuple[str, str, str]:
     """A word without its truncation, a star where there is one, and the most letters that it stands for, as written."""
-    match = re.fullmatch(r"(?P<stem>.+?)[*$:](?P<limit>\d*)", word)
-    return (match["stem"], "*", match["limit"]) if match else (word, "", "")
+    match = re.fullmatch(r"(?P<stem>.+?)(?:[*$](?P<limit>\d*)|:)", word)
+    return (match["stem"], "*", match["limit"] or "") if match else (word, "", "")
 
 
 def _count(choices: Sequence[Sequence[str]]) -> int:
@@ -242,5 +248,4 @@ def _any(ways: Sequence[str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    text = SLASH.sub(" ", text)
     return text if PLAIN_BEGINNING.fullmatch(text) else f'"{text}"'

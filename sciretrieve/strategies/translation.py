@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
@@ -16,9 +17,12 @@ Syntax: TypeAlias = Literal["pubmed", "ovid"]
 
 TITLES: dict[Syntax, str] = {"pubmed": "PubMed", "ovid": "Ovid"}
 READERS = {"pubmed": pubmed.read, "ovid": ovid.read}
-NUMBERED = re.compile(r"#?(?P<number>\d{1,4})(?P<mark>[.):]\s*|\t\s*|\s+)(?P<search>\S.*)")
+NUMBERED = re.compile(r"#?(?P<number>\d{1,4})(?P<mark>[.):]?\s+)(?P<search>\S.*)")
+NUMBER_ALONE = re.compile(r"#?\d{1,4}[.):]")
 COUNT = re.compile(r"(?:\t|\s{2,})\d[\d,]*$|\s\(\d[\d,]*\)$")
 """How many papers a line found where it was copied from."""
+ENDS_WITH_OPERATOR = re.compile(r"(?:^|[\s)\"])(?:and|or|not|adj\d*)$", re.IGNORECASE)
+BEGINS_WITH_OPERATOR = re.compile(r"(?:(?:and|or|not|adj\d*)(?=[\s(\"]|$)(?!\s*/)|\))", re.IGNORECASE)
 SEARCH = re.compile(r"search:\s*", re.IGNORECASE)
 
 
@@ -65,26 +69,29 @@ EXAMPLES: dict[Syntax, str] = {"pubmed": '"heart attack"[tiab]', "ovid": "(heart
 def numbered(text: str) -> list[tuple[str, str]]:
     """The searches of a strategy with their numbers, which begin lines, or are counted where the first line has none.
 
-    A line without a number, or whose number does not follow, goes on with the search above it. Counts of papers at the end of lines are
-    left out. Raises InvalidRequest for a line that has a number alone.
+    A line without a number goes on with the search above it; where no line has one, so does a line within parentheses or beside an
+    operator. Counts of papers at the end of lines are left out.
+
+    Raises InvalidRequest: numbers do not rise, or a line has a number alone.
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     first = NUMBERED.fullmatch(lines[0]) if lines else None
     if first is None or (not _is_marked(first) and first["number"] != "1"):
-        return [(str(number), _search(line)) for number, line in enumerate(lines, 1)]
-    searches: list[tuple[str, str]] = []
+        return [(str(number), " ".join(parts)) for number, parts in enumerate(_wholes(lines), 1)]
+    numbers: list[int] = []
+    searches: list[list[str]] = []
     for line in lines:
         match = NUMBERED.fullmatch(line)
-        is_next = match is not None and (
-            not searches
-            or (int(match["number"]) > int(searches[-1][0]) if _is_marked(first) else int(match["number"]) == int(searches[-1][0]) + 1)
-        )
-        if match and is_next and _is_marked(match) == _is_marked(first):
-            searches.append((str(int(match["number"])), _search(match["search"])))
+        if NUMBER_ALONE.fullmatch(line):
+            raise InvalidRequest(f"line {line} has a number, and no search after it")
+        if match and _is_marked(match) and _is_marked(first) and numbers and int(match["number"]) <= numbers[-1]:
+            raise InvalidRequest(f"line {match['number']} stands after line {numbers[-1]}; number lines so that they rise, each once")
+        if match and _is_marked(match) == _is_marked(first) and (_is_marked(first) or int(match["number"]) == len(numbers) + 1):
+            numbers.append(int(match["number"]))
+            searches.append([_search(match["search"])])
         else:
-            number, before = searches[-1]
-            searches[-1] = (number, f"{before} {_search(line)}")
-    return searches
+            searches[-1].append(_search(line))
+    return [(str(number), " ".join(parts)) for number, parts in zip(numbers, searches, strict=True)]
 
 
 def _is_marked(match: re.Match[str]) -> bool:
@@ -92,8 +99,27 @@ def _is_marked(match: re.Match[str]) -> bool:
     return bool(match["mark"].strip()) or match[0].startswith("#")
 
 
+def _wholes(lines: Sequence[str]) -> list[list[str]]:
+    """Lines without numbers as searches, each of one line or of several: within parentheses, or where an operator ends or begins a line."""
+    wholes: list[list[str]] = []
+    depth = 0
+    for line in lines:
+        goes_on = depth > 0 or (wholes and ENDS_WITH_OPERATOR.search(wholes[-1][-1])) or BEGINS_WITH_OPERATOR.match(line)
+        if wholes and goes_on:
+            wholes[-1].append(_search(line))
+        else:
+            wholes.append([_search(line)])
+            depth = 0
+        depth += line.count("(") - line.count(")")
+    return wholes
+
+
 def _search(line: str) -> str:
-    return SEARCH.sub("", COUNT.sub("", line), count=1) if SEARCH.match(line) else COUNT.sub("", line)
+    """What a line searches for, without the count of papers after it and "Search:" before it."""
+    match = COUNT.search(line)
+    if match and not ENDS_WITH_OPERATOR.search(line[: match.start()]):
+        line = line[: match.start()]
+    return SEARCH.sub("", line, count=1) if SEARCH.match(line) else line
 
 
 def _quoted(query: str) -> str:
