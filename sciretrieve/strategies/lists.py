@@ -67,8 +67,9 @@ def check_folder(folder: Path, strategy: Strategy, *, overwrite: bool) -> None:
 
 def _check(folder: Path, facts: Mapping[str, Any], *, overwrite: bool) -> None:
     """Raise InvalidRequest if there is a file in place of the folder, or a log in it of which these facts are not true."""
-    if folder.exists() and not folder.is_dir():
-        raise InvalidRequest(f"{folder} is a file; name a folder for the log and the lists")
+    nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not nearest.is_dir():
+        raise InvalidRequest(f"{nearest} is a file; name a folder for the log and the lists")
     if not (folder / LOG).exists() or overwrite:
         return
     try:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from ..errors import CorruptData, InvalidRequest, NotFound
+from ..storage.manifest import library_versions
 from ..wording import counted
 from .strategy import Strategy
 
@@ -54,7 +54,7 @@ def log_of(strategy: Strategy, runs: Sequence[RunOf], counts: Counts, translated
     return {
         "schema": SCHEMA,
         "date": datetime.now().astimezone().isoformat(timespec="seconds"),
-        "version": _version(),
+        "version": library_versions(()).get("sciretrieve"),
         "strategy": strategy.text,
         "translated": None if translated is None else dict(translated),
         "limits": list(strategy.filters),
@@ -97,18 +97,24 @@ def _is_log(log: Mapping[str, Any]) -> bool:
         has_indexes = bool(names) and all(
             type(index["path"]) is str and type(index["generation"]) is int and type(index["papers"]) is int for index in log["indexes"]
         )
-        has_counts = all(type(line["name"]) is str and set(line["counts"]) == set(names) for line in log["lines"])
+        has_counts = all(
+            type(line["name"]) is str and set(line["counts"]) == set(names) and _are_counts(line["counts"].values())
+            for line in log["lines"]
+        )
         result = log["result"]
         return (
             has_indexes
             and has_counts
             and type(log["strategy"]) is str
             and type(log["date"]) is str
-            and type(result["papers"]) is int
-            and type(result["duplicates"]) is int
+            and _are_counts((result["papers"], result["duplicates"]))
         )
     except (KeyError, TypeError):
         return False
+
+
+def _are_counts(values: Iterable[Any]) -> bool:
+    return all(type(value) is int for value in values)
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
@@ -158,10 +164,3 @@ def as_table(log: Mapping[str, Any], width: int) -> list[str]:
 def _cut(query: str, width: int) -> str:
     query = " ".join(query.split())
     return query if len(query) <= width else f"{query[: width - 1]}…"
-
-
-def _version() -> str:
-    try:
-        return version("sciretrieve")
-    except PackageNotFoundError:
-        return "unknown"

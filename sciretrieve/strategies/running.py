@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ..choices import Filter
 from ..errors import InvalidRequest
 from ..papers import identifiers
 from ..papers.duplicates import By, same_works
@@ -137,15 +136,14 @@ def _opened(indexes: Sequence[str | Path], generations: Sequence[int], opened: E
 
 def _rows_of_lines(strategy: Strategy, name: str, index: Index, progress: Progress | None) -> Iterator[tuple[str, Rows]]:
     """The rows of the papers of each line, ascending, in the order in which lines need each other."""
-    filters: Filter = strategy.filters or None
     try:
-        everything = index.matching("", filters)
+        everything = index.matching("", strategy.filters)
     except InvalidRequest as error:
         raise InvalidRequest(f"the limits, in {name}: {error}") from error
     rows: dict[str, Rows] = {}
     for line in strategy.order:
         try:
-            rows[line] = _rows(strategy.lines[line].expression, index, filters, everything, rows)
+            rows[line] = _rows(strategy.lines[line].expression, index, strategy.filters, everything, rows)
         except InvalidRequest as error:
             raise InvalidRequest(f"line {line}, in {name}: {error}") from error
         yield line, rows[line]
@@ -153,7 +151,7 @@ def _rows_of_lines(strategy: Strategy, name: str, index: Index, progress: Progre
             progress.advance(1)
 
 
-def _rows(expression: Expression, index: Index, filters: Filter, everything: Rows, rows: Mapping[str, Rows]) -> Rows:
+def _rows(expression: Expression, index: Index, filters: tuple[str, ...], everything: Rows, rows: Mapping[str, Rows]) -> Rows:
     if isinstance(expression, Words):
         return index.matching(_grouped(expression.query), filters)
     if isinstance(expression, Reference):

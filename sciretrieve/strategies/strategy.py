@@ -18,7 +18,6 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
-from ..choices import Filter
 from ..errors import InvalidRequest, NotFound, UnknownName
 from ..options import SearchOptions
 from .lines import NAME, OPERATORS, Combined, Expression, Line, Reference, Unavailable, read_line, references
@@ -126,7 +125,7 @@ def _lines(table: Any) -> dict[str, Line]:
 
 
 def _limits(values: Mapping[str, Any]) -> tuple[str, ...]:
-    filter: Filter = values.get("filter")
+    filter = values.get("filter")
     if not (filter is None or isinstance(filter, str) or _is_texts(filter)):
         raise InvalidRequest("`filter` is a text such as 'year >= 2018', or a list of them")
     for key in ("since", "until"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import product
 from string import ascii_lowercase
 from typing import TypeAlias
@@ -117,7 +117,7 @@ def in_columns(term: Term, columns: tuple[str, ...], notes: Notes) -> Term:
             written = as_query(text)
             if is_name:
                 return notes.gone(written, "near is for words of title and abstract")
-            return replace(text, columns=columns)
+            return Nearby(_without_slashes(text.left), _without_slashes(text.right), text.distance, columns)
         ways = text.ways
         if is_name:
             ways = tuple(INITIAL.sub(r"\1", way) for way in ways)
@@ -125,9 +125,14 @@ def in_columns(term: Term, columns: tuple[str, ...], notes: Notes) -> Term:
                 return notes.gone(text.ways[0], "the beginning of a name or of a journal; write the whole")
         if any("*" in BARE.sub("", way) for way in ways):
             return notes.gone(text.ways[0], "a star needs two letters before it")
-        return Text(ways if is_name else tuple(SLASH.sub(" ", way) for way in ways), columns)
+        return Text(ways if is_name else _without_slashes(ways), columns)
 
     return mapped(term, within)
+
+
+def _without_slashes(ways: Sequence[str]) -> tuple[str, ...]:
+    """Texts with a blank in place of a slash between words, which finds both."""
+    return tuple(SLASH.sub(" ", way) for way in ways)
 
 
 def has_open_texts(term: Term) -> bool:
@@ -199,7 +204,7 @@ def _count(choices: Sequence[Sequence[str]]) -> int:
 
 
 def plain(text: str) -> str:
-    """A line as it is read: straight quotation marks, and a blank in place of a slash between words."""
+    """A line as it is read: with straight quotation marks, and one blank at a time."""
     return " ".join(text.translate(QUOTES).split())
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
-from ..choices import check_choice
-from ..errors import InvalidRequest
+from ..errors import InvalidRequest, UnknownName
 from ..wording import without_controls
 from . import ovid, pubmed
 from .terms import Notes, as_query, plain
@@ -48,7 +47,8 @@ def translate(text: str, syntax: Syntax) -> Translation:
 
     Raises InvalidRequest: it is empty, or a line cannot be read; the message names the line.
     """
-    check_choice("syntax", syntax, get_args(Syntax))
+    if syntax not in READERS:
+        raise UnknownName("syntax", syntax, READERS)
     searches = numbered(without_controls(text))
     if not searches:
         raise InvalidRequest(f"there is nothing in it; {TITLES[syntax]}'s lines are searches such as {EXAMPLES[syntax]}")

@@ -131,12 +131,12 @@ def test_the_lines_that_brought_a_paper(folder: Path) -> None:
     assert {one.lines for one in result.papers} == {("s1", "s2")} | {("s2",)}
 
 
-COPIES = [
+COPIES: list[dict[str, Any]] = [
     {"id": "1", "title": "Heart failure in the mouse: a study of rats", "authors": ["Ada Lovelace"], "year": 2010},
     {"id": "2", "title": "Tumours of the lung", "authors": ["Bob Bee"], "doi": "10.1000/ABC", "abstract": "mouse"},
     {"id": "3", "title": "Of mouse and men", "authors": ["Cy Cee"]},
 ]
-MORE = [
+MORE: list[dict[str, Any]] = [
     {"id": "1", "title": "Rats and a mouse", "authors": ["Dee Dee"]},
     {"id": "x", "title": "HEART FAILURE IN THE MOUSE - A STUDY OF RATS", "authors": ["Lovelace, A."], "year": 2011, "abstract": "rat"},
     {"id": "y", "title": "Lung tumours", "doi": "https://doi.org/10.1000/abc", "abstract": "rat and mouse"},

@@ -38,6 +38,7 @@ def lines_of(text: str, syntax: Syntax) -> dict[str, str]:
         ("heart attack*.tw.", '"heart attack*"'),
         ("t-cell*.tw.", "t-cell*"),
         ("HIV/AIDS.tw.", '"HIV AIDS"'),
+        ("(HIV/AIDS adj2 drug).tw.", '"HIV AIDS" NEAR/1 "drug"'),
         ("C18:1.tw.", '"C18:1"'),
         ("crohn's disease.ti.", 'title:"crohn\'s disease"'),
         # adj with a number is within n - 1 words in any order, without one it is next to each other in order
@@ -370,7 +371,7 @@ def as_pubmed(tree: Tree, is_right: bool = False) -> str:
 
 
 @given(st.lists(tree, min_size=6, max_size=6))
-@settings(max_examples=12)
+@settings(max_examples=20)
 @pytest.mark.usefixtures("place")
 def test_what_is_translated_finds_what_was_meant(trees: list[Tree]) -> None:
     for syntax, write in (("ovid", as_ovid), ("pubmed", as_pubmed)):
