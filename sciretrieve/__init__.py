@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from .papers.corpora import ColumnMap, Corpus, open_corpus
     from .query.index import Index
     from .query.index import Index as open  # noqa: A004, N813
+    from .query.indexes import Indexes
+    from .query.indexes import Indexes as open_many  # noqa: N813
     from .query.narrowing.fields import field
     from .query.ranking.reranking import open_reranker
     from .runs import Ranking, Run
@@ -58,6 +60,7 @@ __all__ = [
     "Fusion",
     "Hit",
     "Index",
+    "Indexes",
     "News",
     "Paper",
     "Query",
@@ -89,6 +92,7 @@ __all__ = [
     "news",
     "open",
     "open_corpus",
+    "open_many",
     "open_reranker",
     "profile",
     "reindex",
@@ -116,6 +120,7 @@ _HOMES = {
     "Fusion": "matching.fusion",
     "Hit": "types",
     "Index": "query.index",
+    "Indexes": "query.indexes",
     "News": "answers.saved",
     "Paper": "types",
     "Query": "types",
@@ -146,6 +151,7 @@ _HOMES = {
     "news": "answers.saved",
     "open": "query.index",
     "open_corpus": "papers.corpora",
+    "open_many": "query.indexes",
     "open_reranker": "query.ranking.reranking",
     "profile": "answers.profiles",
     "reindex": "lifecycle",
@@ -161,6 +167,8 @@ _HOMES = {
     "verify": "storage.verifying",
     "why_not": "answers.explaining",
 }
+_CALLED = {"open": "Index", "open_many": "Indexes"}
+"""What stands there under another name."""
 
 
 def __getattr__(name: str) -> Any:
@@ -168,7 +176,7 @@ def __getattr__(name: str) -> Any:
         return _version()
     if name not in _HOMES:
         raise AttributeError(f"module 'sciretrieve' has no attribute {name!r}")
-    return getattr(import_module(f".{_HOMES[name]}", __name__), "Index" if name == "open" else name)
+    return getattr(import_module(f".{_HOMES[name]}", __name__), _CALLED.get(name, name))
 
 
 def _version() -> str:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from .errors import InvalidRequest, MissingExtra, SciretrieveError
 from .papers.bibliographies.addresses import address_of
 from .protocols import PaperSource
-from .types import Hit, Query, Rows, Scores
+from .types import Hit, Query, Rows, Scores, TotalIs
 from .wording import CONTROLS, as_json, counted
 
 NOTEBOOK_QUERIES, NOTEBOOK_HITS = 5, 10
@@ -46,6 +46,15 @@ class Ranking:
     answers only demands on columns, which all its papers meet: their scores are 1. `known` has the ids of the papers that the query
     names, also of those beyond the ranking's end, and by what: "DOI", "title" and so on, see `types.Match`. `undecided` has the rows of
     the papers that were left out because a value of theirs does not compare with what a filter asks: "n/a" with a number.
+
+    `total` is how many papers of the index meet what is demanded, whatever k is, those of `like` and `unlike` among them; `total_is`
+    says what that is, each also with the filters: a paper "has all words" of the query, meets its demands, too, and may have any form of
+    a word; or "meets demands", where no words are free of operators; or "is named" by the query; or just "passes filters", where nothing
+    else is demanded, or the words cannot be counted, without BM25. `ranked` is how many papers the search would rank with a k without
+    end; None where these are only papers with a word of the query.
+
+    Where several indexes were searched, `indexes` has the names of those that the papers stand in, aligned with `ids`, and `also_in` those
+    of `also`.
     """
 
     query: Query
@@ -59,6 +68,11 @@ class Ranking:
     listing: bool = False
     known: Mapping[str, str] = field(default_factory=dict)
     undecided: Rows = field(default_factory=lambda: np.empty(0, np.int64))
+    total: int = 0
+    total_is: TotalIs = "passes filters"
+    ranked: int | None = None
+    indexes: Sequence[str] = ()
+    also_in: Sequence[Sequence[str]] = ()
 
     @property
     def weak(self) -> bool:
@@ -83,6 +97,8 @@ class Ranking:
             rows=self.rows[places],
             parts={name: values[places] for name, values in self.parts.items()},
             also=[self.also[place] for place in places] if self.also else (),
+            indexes=[self.indexes[place] for place in places] if self.indexes else (),
+            also_in=[self.also_in[place] for place in places] if self.also_in else (),
         )
 
 
@@ -123,7 +139,7 @@ class Run(Sequence[Ranking]):
         """The first few hits of a ranking, a line each; their ids alone where their papers cannot be read any more."""
         excerpt = ranking.take(range(min(len(ranking), SHOWN_HITS)))
         try:
-            names = [f"{hit.paper.headline()} · {hit.id}" for hit in self.hits_of(excerpt)]
+            names = [f"{hit.paper.headline()} · {hit.name}" for hit in self.hits_of(excerpt)]
         except (SciretrieveError, OSError, ValueError):  # a repr raises nothing
             names = list(excerpt.ids)
         lines = [f"{rank:>3}  {score:.3f}  {name}" for rank, (score, name) in enumerate(zip(excerpt.scores, names, strict=True), start=1)]
@@ -137,7 +153,7 @@ class Run(Sequence[Ranking]):
             for hit in self.hits_of(ranking.take(range(min(len(ranking), NOTEBOOK_HITS)))):
                 title, address = escape(hit.paper.title or hit.paper.headline()), address_of(hit.paper)
                 linked = f'<a href="{escape(address)}" target="_blank" rel="noopener">{title}</a>' if address else title
-                cells = str(hit.rank), f"{hit.score:.3f}", str(hit.paper.year or ""), linked, escape(hit.id)
+                cells = str(hit.rank), f"{hit.score:.3f}", str(hit.paper.year or ""), linked, escape(hit.name)
                 lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
             head = "<tr><th></th><th>score</th><th>year</th><th>title</th><th>id</th></tr>"
             further = f"<p>… {len(ranking) - NOTEBOOK_HITS:,} more</p>" * (len(ranking) > NOTEBOOK_HITS)
@@ -162,18 +178,23 @@ class Run(Sequence[Ranking]):
         for rank, paper in enumerate(self.source.papers_at(ranking.rows), start=1):
             names = dict.fromkeys(("dense", "bm25", *ranking.parts))
             scores = {name: _number(ranking.parts[name][rank - 1]) if name in ranking.parts else None for name in names}
-            also = tuple(ranking.also[rank - 1]) if ranking.also else ()
-            hits.append(Hit(rank, float(ranking.scores[rank - 1]), paper, scores, also))
+            also, also_in = (tuple(others[rank - 1]) if others else () for others in (ranking.also, ranking.also_in))
+            index = ranking.indexes[rank - 1] if ranking.indexes else None
+            hits.append(Hit(rank, float(ranking.scores[rank - 1]), paper, scores, also, index, also_in))
         return hits
 
     def facts_of(self, ranking: Ranking) -> dict[str, Any]:
-        """What JSON says of a ranking besides its hits: corrections, named papers, strength, and papers that could not be compared."""
+        """What JSON says of a ranking besides its hits: corrections, named papers, strength, how many papers
+        meet the demands, and papers that could not be compared."""
         undecided = self.source.papers_at(ranking.undecided[:NAMED])
         return {
             "corrections": [{"word": word, "meant": meant} for word, meant in ranking.corrections.items()],
             "known": [{"id": id, "by": by} for id, by in ranking.known.items()],
             "strength": ranking.strength,
             "weak": ranking.weak,
+            "total": ranking.total,
+            "total_is": ranking.total_is,
+            "ranked": ranking.ranked,
             "undecided": {"papers": len(ranking.undecided), "ids": [paper.id for paper in undecided]},
         }
 
@@ -191,7 +212,8 @@ class Run(Sequence[Ranking]):
         return as_json(self.to_dict(), indent=2)
 
     def to_arrow(self, *, titles: bool = True) -> pa.Table:
-        """All rankings as one table: query_id, rank, paper_id, score, dense and bm25 if those ran, title and year.
+        """All rankings as one table: query_id, rank, paper_id, score, dense and bm25 if those ran, index where several
+        were searched, title and year.
 
         `titles=False` leaves out title and year, which are slow to read for a long run.
         """
@@ -205,6 +227,8 @@ class Run(Sequence[Ranking]):
         for name in self.rankings[0].parts if self.rankings else ():
             parts = np.concatenate([ranking.parts[name] for ranking in self.rankings])
             columns[name] = pa.array(parts, mask=np.isnan(parts))
+        if any(ranking.indexes for ranking in self):
+            columns["index"] = pa.array([name for ranking in self.rankings for name in ranking.indexes], pa.string())
         if titles:
             papers = self.source.papers_at(np.concatenate([np.empty(0, np.int64), *(ranking.rows for ranking in self)]))
             columns["title"] = pa.array([paper.title for paper in papers], pa.string())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from textwrap import shorten
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,9 @@ Scores: TypeAlias = npt.NDArray[np.float64]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 """One truth value per paper, by row: whether it passes a filter."""
+
+TotalIs: TypeAlias = Literal["has all words", "meets demands", "is named", "passes filters"]
+"""What each of the papers is that a search's total counts, see `runs.Ranking`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,31 +92,51 @@ class Query:
 @dataclass(frozen=True, slots=True)
 class Hit:
     """One paper of an answer. `scores` has the paper's score in each part of the search that scored it, `also` the ids
-    of its near-duplicates, if they are grouped."""
+    of its near-duplicates, if they are grouped. Where several indexes were searched, `index` is the name of the one that the paper stands
+    in, and `also_in` has those of `also`."""
 
     rank: int
     score: float
     paper: Paper
     scores: Mapping[str, float | None]
     also: tuple[str, ...] = ()
+    index: str | None = None
+    also_in: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<Hit {self.rank}, {self.score:.3f}: {self.paper.headline()} · {self.id}>"
+        return f"<Hit {self.rank}, {self.score:.3f}: {self.paper.headline()} · {self.name}>"
 
     @property
     def id(self) -> str:
         """The paper's id."""
         return self.paper.id
 
+    @property
+    def name(self) -> str:
+        """What names the paper where it was searched for: its id, or INDEX:ID where that was in several indexes."""
+        return name_in(self.index, self.id)
+
+    @property
+    def also_names(self) -> list[str]:
+        """What names its near-duplicates, likewise."""
+        return [name_in(*pair) for pair in zip(self.also_in or [None] * len(self.also), self.also, strict=True)]
+
     def to_dict(self) -> dict[str, Any]:
         """The hit as JSON has it, a line of `--format jsonl`, see `sciretrieve.schema("hit")`."""
         paper = self.paper.to_dict()
         extra = paper.pop("extra")
-        return {"rank": self.rank, "score": self.score, **paper, "scores": dict(self.scores), "also": list(self.also), "extra": extra}
+        where = {} if self.index is None else {"index": self.index, "also_in": list(self.also_in)}
+        scores, also = dict(self.scores), list(self.also)
+        return {"rank": self.rank, "score": self.score, **paper, **where, "scores": scores, "also": also, "extra": extra}
 
     def to_json(self) -> str:
         """`to_dict` as JSON on one line."""
         return as_json(self.to_dict())
+
+
+def name_in(index: str | None, id: str) -> str:
+    """What names a paper among those of several indexes: INDEX:ID; without an index its id."""
+    return id if index is None else f"{index}:{id}"
 
 
 @dataclass(frozen=True, eq=False)

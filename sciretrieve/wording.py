@@ -25,6 +25,11 @@ def listed(names: Sequence[str], count: int) -> str:
     return ", ".join(names) + (", …" if count > len(names) else "")
 
 
+def enumerated(names: Sequence[str]) -> str:
+    """Names in a sentence: a; a and b; a, b and c."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
 def in_words(seconds: float) -> str:
     """A duration for people: 0.4 s, 12 s, 3 min 20 s, 2 h 5 min."""
     if seconds < 10:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -14,11 +15,13 @@ from ..choices import Order, SimilarBy, check_types
 from ..errors import InvalidRequest
 from ..options import SearchOptions
 from ..query.index import Index
+from ..query.narrowing import filters, operators
+from ..query.narrowing.demands import Demand, leaves
 from ..runs import SCHEMA, WEAK_NOTE, Ranking, Run, as_pandas
-from ..types import Hit
+from ..types import Hit, TotalIs
 from ..wording import as_json, counted
 from . import overview
-from .explaining import Explanation, explain, unmet
+from .explaining import Explanation, explain_rows, unmet
 from .faceting import Facet
 from .overview import Group
 
@@ -77,6 +80,7 @@ class Answer:
         groups: groups of the first 200 papers that match, if these were asked for.
         unmet: what the query demands and no paper of the index has, where there is no hit.
         seconds: how long the search took, without its views.
+        remarks: what a person should know of how several indexes were searched, a sentence each.
         lacks_meaning: whether words alone answered, where the index has vectors, since nothing here encodes a query as they were.
     """
 
@@ -89,6 +93,7 @@ class Answer:
     unmet: Sequence[str] = ()
     seconds: float = field(default=0.0, compare=False)
     lacks_meaning: bool = False
+    remarks: Sequence[str] = ()
 
     def __repr__(self) -> str:
         weak = f" ({WEAK_NOTE})" * self.ranking.weak
@@ -107,6 +112,16 @@ class Answer:
     def ranking(self) -> Ranking:
         """The papers in the search's order, with how strong the answer is, and the words that were corrected."""
         return self.run.rankings[0]
+
+    @property
+    def total(self) -> int:
+        """How many papers of the index meet what is demanded, whatever k is; `total_is` says what that is."""
+        return self.ranking.total
+
+    @property
+    def total_is(self) -> TotalIs:
+        """What each of the `total` papers is, see `Ranking`."""
+        return self.ranking.total_is
 
     @property
     def query(self) -> str:
@@ -162,7 +177,18 @@ def answer(index: Index, request: Request) -> Answer:
         places = sorted(range(len(hits)), key=lambda place: -(hits[place].paper.year or -math.inf))
         hits, explanations = [hits[place] for place in places], [explanations[place] for place in places] if explanations else ()
     lacks_meaning = request.query is not None and request.options.mode != "bm25" and run.mode == "bm25" and "hybrid" in index.modes
-    return Answer(request, run, hits, explanations, facets, groups, failed, seconds, lacks_meaning)
+    remarks = index.remarks(_columns(index, request))
+    return Answer(request, run, hits, explanations, facets, groups, failed, seconds, lacks_meaning, remarks)
+
+
+def _columns(index: Index, request: Request) -> list[str]:
+    """The columns that a request asks for in filters, in its query and in facets."""
+    names = [name for condition in request.options.filters for name in sorted(filters.parse(condition).columns())]
+    if request.query is not None and ":" in request.query:
+        with suppress(InvalidRequest):  # what was pasted may have anything in it
+            demands = operators.parse(request.query, index.columns.names).demands
+            names += [leaf.column for demand in demands for leaf in leaves(demand) if isinstance(leaf, Demand) and leaf.column is not None]
+    return [*names, *request.facets]
 
 
 def plainly(options: SearchOptions) -> SearchOptions:
@@ -181,11 +207,11 @@ def _explanations(index: Index, request: Request, ranking: Ranking) -> list[Expl
     options = request.options
     if request.query is None:
         likeness = index.likeness(request.like, text=request.text, negatives=request.unlike, mode=options.mode, filter=options.filters)
-        explanations = explain(index, likeness, ranking.ids)
+        explanations = explain_rows(index, likeness, ranking.rows)
         if "citations" not in ranking.parts:
             return explanations
         given = index.named_rows(request.like).tolist()
         return [replace(why, link=index.citations.link(given, row)) for why, row in zip(explanations, ranking.rows.tolist(), strict=True)]
     # with all that the index has, whatever the mode, so that both halves can be told of
     probes = index.probes([request.query], index.modes[0], options.filters, late=options.late, like=request.like, unlike=request.unlike)
-    return explain(index, probes[0], ranking.ids)
+    return explain_rows(index, probes[0], ranking.rows)

@@ -89,7 +89,7 @@ def explain(index: Index, query: str | Query | Probe, ids: Sequence[str], *, fil
         InvalidRequest: as `Index.search`.
     """
     probe = query if isinstance(query, Probe) else index.probes([query], index.modes[0], filter)[0]
-    return _explanations(index, probe, index.rows(ids))
+    return explain_rows(index, probe, index.rows(ids))
 
 
 def why_not(
@@ -112,7 +112,7 @@ def why_not(
     failures, others = _failures(index, query, row, filter)
     # a paper that may not answer is ranked as if it might, since that is one of the remedies
     open_probe = replace(probe, scope=others) if failures else probe
-    explanation = _explanations(index, open_probe, np.array([row]))[0]
+    explanation = explain_rows(index, open_probe, np.array([row]))[0]
     ranks = {name: _rank(index, open_probe, row, name, fusion) for name in index.modes}
     return Absence(explanation, ranks, tuple(failures), tuple(_remedies(index, open_probe, row, k, chosen_mode, ranks, failures, fusion)))
 
@@ -130,7 +130,8 @@ def _words_of(demand: Expression) -> Sequence[Expression]:
     return [Words(word) for word in demand.text.split()] if isinstance(demand, Words) else [demand]
 
 
-def _explanations(index: Index, probe: Probe, rows: Rows, sentence: bool = True) -> list[Explanation]:
+def explain_rows(index: Index, probe: Probe, rows: Rows, sentence: bool = True) -> list[Explanation]:
+    """`explain` for the papers at some rows, with or without their sentences."""
     papers = index.papers_at(rows)
     dense_places: list[Place | None] = [None] * len(papers)
     if probe.vector is not None:
@@ -278,7 +279,7 @@ def _rank(index: Index, probe: Probe, row: int, mode: Mode, fusion: FusionMethod
         (candidates,) = index.searcher.candidates([probe], settings.depth)
         rows = index.searcher.fused(candidates, len(candidates.rows), settings).rows
     else:
-        place = getattr(_explanations(index, probe, np.array([row]), sentence=False)[0], mode)
+        place = getattr(explain_rows(index, probe, np.array([row]), sentence=False)[0], mode)
         if place is None:
             return None
         k = place.rank

@@ -37,6 +37,8 @@ TABLE_FIELDS = ("rank", "score", "id", "title", "year", "venue", "authors", "abs
 """The columns of CSV and TSV, where none are asked for."""
 HIT_FIELDS = (*TABLE_FIELDS, "tokens", "rerank", "scores", "also", "extra")
 """What a hit has besides the columns of its corpus."""
+INDEX_FIELDS = ("index", "also", "also_in")
+"""What it also has where several indexes were searched, in CSV and TSV."""
 WHICH: Mapping[str, str] = {
     "beginning of a title": "whose title begins so",
     "misspelt title": "whose title is nearly this",
@@ -62,10 +64,10 @@ def table(hits: Sequence[Hit], width: int) -> Lines:
         yield lead + first
         for line in further_lines:
             yield indent + "  " + line
-        details = " · ".join(part for part in (byline(paper), paper.venue or "", paper.id) if part)
-        yield indent + "  " + _cut(details, width - 20, whole=len(paper.id))
+        details = " · ".join(part for part in (byline(paper), paper.venue or "", hit.name) if part)
+        yield indent + "  " + _cut(details, width - 20, whole=len(hit.name))
         if hit.also:
-            yield indent + "  also: " + ", ".join(hit.also)
+            yield indent + "  also: " + ", ".join(hit.also_names)
 
 
 def explanation(hit: Hit, why: Explanation, width: int) -> Lines:
@@ -156,6 +158,7 @@ def notes(answer: Answer) -> Lines:
     if answer.ranking.weak:
         yield f"{WEAK_NOTE}: the best of them are far from the query and have few of its words"
     yield from undecided(answer.run)
+    yield from answer.remarks
     if answer.unmet:
         yield f"the query demands what no paper of the index has: {', '.join(answer.unmet)}"
     if not answer.hits and answer.run.mode == "citations":
@@ -215,9 +218,10 @@ def jsonl(hits: Sequence[Hit], fields: Sequence[str] = ()) -> Lines:
 
 def csv_lines(hits: Sequence[Hit], fields: Sequence[str] = ()) -> Lines:
     """Comma-separated, with a header; lists joined by "; ". The given fields, or the usual ones."""
-    yield csv_row(fields or TABLE_FIELDS)
+    fields = fields or _usual_fields(hits)
+    yield csv_row(fields)
     for hit in hits:
-        yield csv_row(_cells(hit, fields or TABLE_FIELDS))
+        yield csv_row(_cells(hit, fields))
 
 
 def csv_row(values: Sequence[Any]) -> str:
@@ -227,9 +231,15 @@ def csv_row(values: Sequence[Any]) -> str:
 
 def tsv_lines(hits: Sequence[Hit], fields: Sequence[str] = ()) -> Lines:
     """The same with tabs: a line is a paper, since tabs and line breaks within a value become blanks."""
-    yield _row(fields or TABLE_FIELDS, "\t")
+    fields = fields or _usual_fields(hits)
+    yield _row(fields, "\t")
     for hit in hits:
-        yield _row([_line(cell) for cell in _cells(hit, fields or TABLE_FIELDS)], "\t")
+        yield _row([_line(cell) for cell in _cells(hit, fields)], "\t")
+
+
+def _usual_fields(hits: Sequence[Hit]) -> Sequence[str]:
+    """The columns where none are asked for; of several indexes with the index of each hit, and where else it stands."""
+    return [*TABLE_FIELDS, *INDEX_FIELDS] if any(hit.index is not None for hit in hits) else TABLE_FIELDS
 
 
 def aligned(hits: Sequence[Hit], fields: Sequence[str]) -> Lines:

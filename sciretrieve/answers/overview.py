@@ -10,7 +10,6 @@ import numpy as np
 
 from ..errors import InvalidRequest, UnknownName
 from ..files.schema import concat, integers
-from ..matching.dense.vectors import vectors_at
 from ..matching.lexical import Analyzer
 from ..matching.lexical.name_terms import field_terms
 from ..matching.lexical.written import commonest_forms
@@ -112,7 +111,7 @@ def clusters_of(index: Index, run: Run) -> list[Group]:
         for term in forms
         if term not in query_terms and not any(char.isdigit() for char in term) and len(term) > 2
     }
-    parts = clusters(vectors_at(index.vectors, rows), terms, word_of_term)
+    parts = clusters(index.vectors_at(rows), terms, word_of_term)
     return [_group(index.analyzer, part.label, [papers[place] for place in part.members]) for part in parts]
 
 

@@ -3,7 +3,10 @@ cite it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from ..papers.duplicates import groups
 from ..query.index import Index
@@ -23,7 +26,7 @@ class Profile:
 
     Attributes:
         paper: the paper, with all columns of its corpus.
-        also: the ids of its near-duplicates, such as a preprint's journal version.
+        also: the ids of its near-duplicates, such as a preprint's journal version; where several indexes are searched as INDEX:ID.
         similar: the papers nearest to it, near-duplicates as one, as `Index.similar` finds them.
         citations: what it cites, and what cites it; None where no column has references, or where the index has more papers than
             `Index.similar` looks for citations in.
@@ -37,12 +40,21 @@ class Profile:
 
 def profile(index: Index, name: str) -> Profile:
     """The profile of the paper that a text names, as `Index.papers` finds it. Raises as `Index.papers` and `Index.similar`."""
-    (paper,) = index.papers(name)
-    hits = index.similar(paper.id, NEIGHBOURS + DUPLICATES, group=False).hits
+    row = int(index.named_rows(name)[0])
+    (paper,) = index.papers_at(np.array([row]))
+    whole_name = index.name_of(row)
+    hits = index.similar(whole_name, NEIGHBOURS + DUPLICATES, group=False).hits
     own, *works = groups([paper, *(hit.paper for hit in hits)])
     similar = [
-        replace(hits[first - 1], rank=rank, also=tuple(hits[other - 1].id for other in others))
+        replace(hits[first - 1], rank=rank, also=tuple(hits[other - 1].id for other in others), also_in=_indexes(hits, others))
         for rank, (first, *others) in enumerate(works[:NEIGHBOURS], start=1)
     ]
-    citations = citations_of(index, paper.id) if index.has_references and len(index) <= GRAPHED else None
-    return Profile(paper, tuple(hits[place - 1].id for place in own[1:]), tuple(similar), citations)
+    citations = citations_of(index, whole_name) if index.has_references and len(index) <= GRAPHED else None
+    copies = index.with_copies(np.array([row]))
+    also = [hits[place - 1].name for place in own[1:]] + [index.name_of(copy) for copy in copies.tolist() if copy != row]
+    return Profile(paper, tuple(also), tuple(similar), citations)
+
+
+def _indexes(hits: Sequence[Hit], places: Sequence[int]) -> tuple[str, ...]:
+    """The indexes of the hits at these places, counted from 1; none where only one is searched."""
+    return tuple(name for place in places if (name := hits[place - 1].index) is not None)

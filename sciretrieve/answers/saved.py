@@ -101,9 +101,11 @@ def save_search(index: Index, request: Request, name: str, *, reranker: str | No
     """Save a request to an index under a name; what it answers now is not new later.
 
     Raises:
-        InvalidRequest: the name cannot be a file's, or is that of another search.
+        InvalidRequest: the name cannot be a file's, or is that of another search; or several indexes are searched.
         as `Index.search` and `Index.similar`.
     """
+    if len(index.names) > 1:
+        raise InvalidRequest("a saved search is one of one index; save it for each of them")
     kept = replace(request, facets=(), cluster=False, explain=False, options=replace(request.options, reranker=None))
     search = SavedSearch(name, index.path.resolve(), kept, reranker, encoder, (), "")
     _before(search)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..wording import counted
 from .console import Console, given_ids, say
-from .parameters import Append, Debug, Generation, IndexPath, PaperIds, Quiet, open_index
+from .parameters import Append, Debug, Generation, IndexPaths, PaperIds, Quiet, open_indexes
 
 if TYPE_CHECKING:
     from ..answers.citing import Citations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def cite(
     ids: PaperIds,
-    index: IndexPath = None,
+    index: IndexPaths = None,
     append: Append = None,
     generation: Generation = None,
     quiet: Quiet = False,
@@ -28,7 +28,7 @@ def cite(
     They go between the braces of LaTeX's \cite{…}. With --append, the papers are also added to a bibliography, unless it has them, and
     the keys are those that they have there.
     """
-    papers = open_index(index, None, generation).papers(given_ids(ids))
+    papers = open_indexes(index, None, generation).papers(given_ids(ids))
     say([",".join(cited(papers, append, Console(quiet)).keys)])
 
 

@@ -83,13 +83,14 @@ def columns(ctx: typer.Context, incomplete: str) -> Iterable[str]:
 
 
 def _shards(ctx: typer.Context) -> Iterator[tuple[Path, ShardFacts]]:
-    """The folders of the index's shards, with their facts."""
-    from ..storage.finding import chosen
+    """The folders of the shards of the index, or of several, with their facts."""
+    from ..storage.finding import chosen, several
     from ..storage.manifest import SHARDS, read_manifest
 
-    path = chosen(ctx.params.get("index")).path
-    for shard in read_manifest(path).shards:
-        yield path / SHARDS / shard.name, shard
+    named = ctx.params.get("index")
+    for path in several(named) if named and not isinstance(named, str | Path) else [chosen(named or None).path]:
+        for shard in read_manifest(path).shards:
+            yield path / SHARDS / shard.name, shard
 
 
 @_completer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
@@ -60,6 +60,17 @@ IndexPath: TypeAlias = Annotated[
         "-i",
         metavar="NAME",
         help="The index, its folder or its name; default: $SCIRETRIEVE_INDEX, else the one built last in ./indexes, else above.",
+        autocompletion=completing.indexes,
+    ),
+]
+IndexPaths: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--index",
+        "-i",
+        metavar="NAME",
+        help="The index, its folder or its name; default: $SCIRETRIEVE_INDEX, else the one built last in ./indexes, else above. "
+        "Given several times, or as '*' for all that have names here, these are searched as one.",
         autocompletion=completing.indexes,
     ),
 ]
@@ -156,6 +167,31 @@ def open_index(path: Path | None, encoder: str | None, generation: int | None = 
     from ..query.index import Index
 
     return Index(index_path, encoder=encoder, generation=generation)
+
+
+def open_indexes(
+    named: Sequence[str] | None, encoder: str | None, generation: int | None = None, workers: RayWorkers | None = None
+) -> Index:
+    """Open the named index as `open_index` does, or several as one. Raises InvalidRequest for a generation of several."""
+    check_one_index(named, {"--generation": generation})
+    if not named:
+        return open_index(None, encoder, generation, workers)
+    from ..storage.finding import several
+
+    paths = several(named)
+    if len(paths) == 1:
+        return open_index(paths[0], encoder, generation, workers)
+    from ..query.indexes import Indexes
+
+    return Indexes(paths, encoder=encoder)
+
+
+def check_one_index(named: Sequence[str] | None, options: Mapping[str, object]) -> None:
+    """Refuse options that are of one index, if they are given, where several are named."""
+    if named is not None and (len(named) > 1 or "*" in named):
+        for option, value in options.items():
+            if value is not None:
+                raise InvalidRequest(f"{option} is for one index; leave it out, or name one index with -i")
 
 
 def opened_reranker(name: str | None) -> Reranker | None:

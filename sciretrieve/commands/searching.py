@@ -35,17 +35,21 @@ from .parameters import (
     FormatOption,
     Generation,
     IndexPath,
+    IndexPaths,
     Like,
     QueryEncoder,
     Quiet,
     Save,
     Sort,
     Unlike,
+    check_one_index,
     chosen_workers,
     open_index,
+    open_indexes,
     opened_reranker,
 )
 from .signatures import Without, takes_options
+from .strategies import From, Output, Overwrite, Replay, StrategyFile, check_absent, check_alone, run_asked
 
 if TYPE_CHECKING:
     from ..answers.answering import Answer, Request
@@ -57,13 +61,13 @@ CHUNK = 256
 @takes_options
 def search(
     query: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="QUERY",
             help='Words, a question, a title; "a phrase", -word, title:word, AND, OR, NOT narrow it; - reads it from stdin.',
         ),
-    ],
-    index: IndexPath = None,
+    ] = None,
+    index: IndexPaths = None,
     encoder: QueryEncoder = None,
     generation: Generation = None,
     k: Count = 10,
@@ -79,6 +83,11 @@ def search(
     format: FormatOption = "table",
     append: Append = None,
     save: Save = None,
+    strategy: StrategyFile = None,
+    from_: From = None,
+    output: Output = None,
+    overwrite: Overwrite = False,
+    replay: Replay = None,
     distributed: Distributed = None,
     address: Address = None,
     quiet: Quiet = False,
@@ -93,15 +102,28 @@ def search(
 
     In a second search, --like and --unlike name papers of the first answer that are what you look for, or are not: the query is moved
     towards the former and away from the latter, and both are left out.
+
+    With --strategy, the named lines of a file are run over one index or several: each line's count is printed, and -o DIR gets a dated
+    log, which --replay runs again, and the papers, each once.
     """
     from ..answers.answering import Request, answer
 
+    console = Console(quiet)
+    if strategy is not None or replay is not None:
+        given = {"a query": query, "--encoder": encoder, "--generation": generation, "--rerank": rerank, "--like": like}
+        given |= {"--unlike": unlike, "--facets": facets, "--cluster": cluster, "--explain": explain, "--sort": sort, "--fields": fields}
+        check_alone(options, given | {"--append": append, "--save": save, "--distributed": distributed, "--address": address})
+        run_asked(strategy, replay, from_, index or [], output, overwrite, format, console)
+        return
+    check_absent({"--from": from_, "--output": output, "--overwrite": overwrite})
+    if not query:
+        raise InvalidRequest("there is no query; give some words, a sentence or a title, or a file with --strategy")
     text = sys.stdin.read().strip() if query == ["-"] else " ".join(query)
     start = time.perf_counter()
-    console = Console(quiet)
     _check_views(format, explain, facets, cluster, sort, fields)
+    check_one_index(index, {"--distributed": distributed, "--save": save, "-f trec": "trec" if format == "trec" else None})
     with chosen_workers(distributed, address) as workers:
-        opened_index = open_index(index, encoder, generation, workers)
+        opened_index = open_indexes(index, encoder, generation, workers)
         names = _fields(fields, opened_index)
         options = _reranked(options, rerank)
         request = Request(
@@ -130,7 +152,7 @@ def similar(
             metavar="ID", help="Ids of papers to be similar to; - reads them from stdin, one per line.", autocompletion=completing.ids
         ),
     ] = None,
-    index: IndexPath = None,
+    index: IndexPaths = None,
     encoder: QueryEncoder = None,
     generation: Generation = None,
     negatives: Annotated[
@@ -168,7 +190,8 @@ def similar(
     positives = given_ids(ids)
     start = time.perf_counter()
     _check_views(format, explain, facets, cluster, sort, fields)
-    opened_index = open_index(index, encoder, generation)
+    check_one_index(index, {"--save": save, "-f trec": "trec" if format == "trec" else None})
+    opened_index = open_indexes(index, encoder, generation)
     names = _fields(fields, opened_index)
     request = Request(
         like=positives,
@@ -269,11 +292,12 @@ def _names(columns: list[str] | None) -> list[str]:
 
 def _fields(fields: list[str] | None, index: Index) -> list[str]:
     """What is printed of each hit. Raises UnknownName for what neither a hit nor the index has."""
-    from ..answers.outputs import HIT_FIELDS
+    from ..answers.outputs import HIT_FIELDS, INDEX_FIELDS
 
     names = _names(fields)
+    own = [*HIT_FIELDS, *INDEX_FIELDS] if len(index.names) > 1 else HIT_FIELDS
     for name in names:
-        check_choice("field", name, [*HIT_FIELDS, *(column for column in index.columns.names if column not in HIT_FIELDS)])
+        check_choice("field", name, [*own, *(column for column in index.columns.names if column not in own)])
     return names
 
 
@@ -307,7 +331,7 @@ def _print(index: Index, answer: Answer, format: Format, fields: Sequence[str], 
     elif format == "json":
         say([outputs.answer(answer, fields)])
     elif format == "html":
-        say(outputs.page(answer, index.path.name, date.today().isoformat()))
+        say(outputs.page(answer, " + ".join(index.names), date.today().isoformat()))
     elif format in outputs.TABULAR:
         say(outputs.TABULAR[format](answer.hits, fields))
     elif format != "table":

@@ -10,7 +10,7 @@ import typer
 from ..errors import InvalidRequest, NotFound
 from ..wording import as_json
 from .console import Console, given_ids, say
-from .parameters import Debug, Generation, IndexPath, PaperIds, PlainFormatOption, QueryEncoder, Quiet, open_index
+from .parameters import Debug, Generation, IndexPaths, PaperIds, PlainFormatOption, QueryEncoder, Quiet, open_indexes
 
 if TYPE_CHECKING:
     from ..types import Paper
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def show(
     ids: PaperIds,
-    index: IndexPath = None,
+    index: IndexPaths = None,
     encoder: QueryEncoder = None,
     generation: Generation = None,
     in_browser: Annotated[bool, typer.Option("--open", help="Open the papers in the browser; without one, print their addresses.")] = False,
@@ -35,7 +35,7 @@ def show(
     """
     from ..answers.profiles import profile
 
-    opened_index = open_index(index, encoder, generation)
+    opened_index = open_indexes(index, encoder, generation)
     names = _names(ids)
     if in_browser or addresses:
         _visit(opened_index.papers(names), in_browser, Console(quiet))
@@ -55,14 +55,14 @@ def show(
 
 def open_in_browser(
     ids: PaperIds,
-    index: IndexPath = None,
+    index: IndexPaths = None,
     generation: Generation = None,
     only_print: Annotated[bool, typer.Option("--print", help="Print the addresses, and open nothing.")] = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Open papers in the browser: `show --open`."""
-    _visit(open_index(index, None, generation).papers(_names(ids)), not only_print, Console(quiet))
+    _visit(open_indexes(index, None, generation).papers(_names(ids)), not only_print, Console(quiet))
 
 
 def _visit(papers: Sequence[Paper], in_browser: bool, console: Console) -> None:

@@ -186,7 +186,7 @@ def _lead(hit: Hit, width: int) -> tuple[str, int]:
 
 def _hit(console: Console, hit: Hit, words: QueryWords | None, room: int) -> list[Text]:
     lines = [*_wrapped(console, _title(hit.paper, words), room), *_details(console, hit, room)]
-    return lines + (_wrapped(console, Text(_plain(f"also: {', '.join(hit.also)}"), ASIDE), room) if hit.also else [])
+    return lines + (_wrapped(console, Text(_plain(f"also: {', '.join(hit.also_names)}"), ASIDE), room) if hit.also else [])
 
 
 def _title(paper: Paper, words: QueryWords | None) -> Text:
@@ -198,7 +198,7 @@ def _title(paper: Paper, words: QueryWords | None) -> Text:
 
 def _details(console: Console, hit: Hit, room: int) -> list[Text]:
     paper = hit.paper
-    shown_byline, id = _plain(byline(paper)), _plain(paper.id)
+    shown_byline, id = _plain(byline(paper)), _plain(hit.name)
     known = [shown_byline] if shown_byline else []
     if console.width < NARROW:
         known = [f"{hit.score:.3f}", *([str(paper.year)] if paper.year else []), *known]

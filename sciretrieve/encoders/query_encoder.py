@@ -7,6 +7,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+import numpy as np
+
 from ..choices import SideName
 from ..errors import EncoderMismatch, InvalidRequest
 from ..once import once
@@ -41,6 +43,11 @@ class QueryEncoder:
     def fits(self, built: Mapping[str, Any] | None) -> bool:
         """Whether it encodes the queries of another generation, of which the manifest says this, as well."""
         return _deciding(built) == _deciding(self._built)
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether a paper of the index and the same paper as a query have one vector. Raises as `encoder`."""
+        return self.encoder.symmetric
 
     @property
     def reads_texts(self) -> bool:
@@ -110,6 +117,30 @@ class QueryEncoder:
             for side in sides - self._checked_sides:
                 check_golden(self._golden, self.encoder, side)
                 self._checked_sides.add(side)
+
+
+class JoinedQueryEncoder(QueryEncoder):
+    """Encodes the queries of several indexes with different encoders: a vector has those by all of them, one after the other."""
+
+    symmetric = False
+
+    def __init__(self, path: Path, parts: Sequence[QueryEncoder]) -> None:
+        super().__init__(path, None, None, None)
+        self._parts = tuple(parts)
+
+    @property
+    def reads_texts(self) -> bool:
+        """Whether all of them can encode a text."""
+        return all(part.reads_texts for part in self._parts)
+
+    @once
+    def encoder(self) -> Encoder:
+        """There is no one encoder: raises InvalidRequest."""
+        raise InvalidRequest(f"{self._path} have different encoders, and this needs one; search them one by one")
+
+    def encode(self, queries: Sequence[Query], *, remember: bool = False) -> Vectors:
+        """Vectors of queries, shape (n, the sum of the dimensions)."""
+        return np.concatenate([part.encode(queries, remember=remember) for part in self._parts], axis=1)
 
 
 def _deciding(built: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..choices import Mode
 from ..runs import WEAK, Ranking
-from ..types import NO_MATCH, Match, Query, Rows, Scores, Vectors
+from ..types import NO_MATCH, Match, Query, Rows, Scores, TotalIs, Vectors
 from . import topk
 from .dense import VectorShard
 from .dense import vectors as dense
@@ -54,6 +54,7 @@ class Probe:
         named: the papers that the query names, which come first.
         fields: for each term that may be a name, the words in fields that it stands for, see `matching.lexical.name_terms`.
         without_terms: whether papers without any of its terms may answer, since its demands have no terms (C++, child*).
+        total, total_is: how many papers meet what it demands, see `runs.Ranking`.
     """
 
     query: Query
@@ -67,6 +68,8 @@ class Probe:
     named: Match = NO_MATCH
     fields: FieldTerms = field(default_factory=dict)
     without_terms: bool = False
+    total: int = 0
+    total_is: TotalIs = "passes filters"
 
     @property
     def all_terms(self) -> Mapping[str, float]:

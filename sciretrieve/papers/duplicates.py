@@ -1,8 +1,8 @@
 """Papers that are one work, such as a preprint and its journal version, or one record from two databases.
 
-Two questions are answered. `groups` says which papers of one answer show the same work, by title and first author alone. `same_works` says
-which records of a collection are of one paper, for those who take duplicates out and must lose nothing: a DOI decides, and years and
-DOIs may contradict a title.
+Two questions are answered. `works` says which papers of one answer show the same work, by DOI, or by title and first author alone, see
+`groups`. `same_works` says which records of a collection are of one paper, for those who take duplicates out and must lose nothing: a
+DOI decides, and years and DOIs may contradict a title.
 """
 
 from __future__ import annotations
@@ -83,6 +83,19 @@ def groups(papers: Sequence[Paper]) -> list[list[int]]:
     return sorted([*members.values(), *singles], key=lambda group: group[0])
 
 
+def works(papers: Sequence[Paper]) -> list[list[int]]:
+    """Positions of papers that an answer shows as one: those that `groups` puts together, and those with one DOI. Every position once,
+    in order of their first member."""
+    joined, first_with = _Works(len(papers)), dict[str, int]()
+    for group in groups(papers):
+        for place in group[1:]:
+            joined.join(group[0], place)
+    for place, doi in enumerate(_dois(papers)):
+        if doi is not None:
+            joined.join(first_with.setdefault(doi, place), place)
+    return joined.groups()
+
+
 def same_works(papers: Sequence[Paper]) -> list[SameWork]:
     """The works of which there are two records or more, in order of their first record.
 
@@ -90,7 +103,7 @@ def same_works(papers: Sequence[Paper]) -> list[SameWork]:
     `YEARS_APART`; a year that is not known contradicts none. Where the title is short (`DISTINCTIVE_LENGTH`), as that of an editorial,
     different DOIs contradict it. Which records are one work does not depend on their order.
     """
-    dois = [identifiers.doi(paper.doi) if paper.doi else None for paper in papers]
+    dois = _dois(papers)
     works = _Works(len(papers))
     first_with: dict[str, int] = {}
     for place, doi in enumerate(dois):
@@ -107,6 +120,10 @@ def same_works(papers: Sequence[Paper]) -> list[SameWork]:
             has_one_doi = dois[places[0]] is not None and len({dois[place] for place in places}) == 1
             found.append(SameWork(tuple(places), "DOI" if has_one_doi else "title and author"))
     return found
+
+
+def _dois(papers: Sequence[Paper]) -> list[str | None]:
+    return [identifiers.doi(paper.doi) if paper.doi else None for paper in papers]
 
 
 class _Works:

@@ -17,7 +17,6 @@ from ..encoders.remembered import RememberingEncoder
 from ..errors import InvalidRequest
 from ..matching.dense import full_corpus
 from ..matching.dense.exact import RowScores
-from ..matching.dense.vectors import vectors_at
 from ..matching.effort import EXACT, Effort, knob
 from ..matching.fusion import Fusion
 from ..matching.late import QueryTokens, match
@@ -170,10 +169,27 @@ class Index(Snapshot):
             raise InvalidRequest("`mode`, `fusion` and `alpha` say how texts are compared; leave them out with `by='citations'`")
         linked = linked_papers(self, ids, negatives, text, by, chosen.filters)
         if linked is not None and linked.alone:
-            probe = Probe(Query(" ".join(self.ids(self.named_rows(ids)))), self.narrower.passing(chosen.filters))
+            passing = self.narrower.passing(chosen.filters)
+            probe = Probe(Query(" ".join(self.ids(self.named_rows(ids)))), passing, total=len(passing))
         else:
             probe = self.likeness(ids, text=text, negatives=negatives, mode=mode, filter=chosen.filters)
         return self._answered([probe], k, mode, fusion, chosen, linked)
+
+    def matching(self, query: str = "", filter: Filter = None) -> Rows:
+        """The rows of the papers that meet all that a typed query and a filter demand, ascending. Nothing is encoded.
+
+        Words without operators must all be in a paper, in title or abstract, in any form; stop words, and single characters beside other
+        words, are not asked for. An empty query demands nothing, an identifier is that of its paper. `papers_at` has the papers,
+        and `ids` their ids.
+
+        Raises:
+            UnknownName, InvalidRequest: a query or a filter that cannot be read.
+        """
+        return self.reader.matching(query, filter).places
+
+    def count(self, query: str = "", filter: Filter = None) -> int:
+        """How many papers meet all that a typed query and a filter demand, see `matching`. Raises as it does."""
+        return len(self.reader.matching(query, filter))
 
     def likeness(
         self,
@@ -256,12 +272,13 @@ class Index(Snapshot):
                 break
             depth *= 2
         if options.diversify:
-            run = replace(run, rankings=tuple(diverse(ranking, vectors_at(self.vectors, ranking.rows), k) for ranking in run))
+            run = replace(run, rankings=tuple(diverse(ranking, self.vectors_at(ranking.rows), k) for ranking in run))
         return run
 
     def leading(self, ranking: Ranking, probe: Probe, k: int) -> Ranking:
         """The first k papers of a probe's ranking in which the papers that the query names, if they may answer, are put first."""
-        ranking = replace(ranking, undecided=probe.scope.undecided)
+        ranked = len(probe.scope) if "dense" in ranking.parts else None
+        ranking = replace(ranking, undecided=probe.scope.undecided, total=probe.total, total_is=probe.total_is, ranked=ranked)
         rows = probe.named.rows[probe.scope.has(probe.named.rows)]
         return led(ranking, Match(probe.named.by, rows), self.ids(rows), k) if len(rows) else ranking
 

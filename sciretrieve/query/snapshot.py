@@ -22,10 +22,12 @@ from ..files.verified import Verified
 from ..files.writing import hold, read_array
 from ..matching.dense import VectorShard
 from ..matching.dense.scale import Scale, scale
+from ..matching.dense.vectors import vectors_at
 from ..matching.effort import USUAL
 from ..matching.late import Packing, QueryTokens, TokenShard, matches, read_packing
 from ..matching.lexical import Analyzer, Bm25, LexicalShard, Statistics
 from ..matching.lexical.bm25 import RememberedWeights
+from ..matching.lexical.corpus_statistics import Frequencies
 from ..matching.scope import Scope
 from ..matching.search import Searcher
 from ..matching.sharding import by_shard
@@ -100,6 +102,19 @@ class Snapshot:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.path} of {counted(len(self), 'paper')}>"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What it is called: its folder's name. Several indexes that are searched as one have a name each."""
+        return (self.path.resolve().name,)
+
+    def name_of(self, row: int) -> str:
+        """What names the paper at a row: its id, or INDEX:ID where several indexes are searched."""
+        return self.ids(np.array([row], np.int64))[0]
+
+    def remarks(self, columns: Iterable[str]) -> list[str]:  # noqa: ARG002
+        """What a person should know of a search that asks for these columns; nothing of one index."""
+        return []
 
     @property
     def modes(self) -> tuple[Mode, ...]:
@@ -192,6 +207,10 @@ class Snapshot:
             ids[positions] = shard.ids_at(shard_rows)
         return list(ids)
 
+    def with_copies(self, rows: Rows) -> Rows:
+        """The papers at the given rows with those that are the same works in other indexes, where several are searched."""
+        return rows
+
     @once
     def vectors(self) -> list[VectorShard]:
         """The shards' vectors; empty where the index has none."""
@@ -201,8 +220,17 @@ class Snapshot:
         """The vectors of some of the shards; empty where the index has none."""
         if self.manifest.encoder is None or self.manifest.metric is None:
             return []
-        dim, metric = int(self.manifest.encoder["dim"]), self.manifest.metric
-        return [shard.vectors(dim, metric) for shard in shards]
+        return [shard.vectors(self.dim, self.manifest.metric) for shard in shards]
+
+    @property
+    def dim(self) -> int:
+        """The dimension of queries' vectors. Only for an index with vectors."""
+        assert self.manifest.encoder is not None
+        return int(self.manifest.encoder["dim"])
+
+    def vectors_at(self, rows: Rows) -> Vectors:
+        """The vectors of the papers at the given rows, (n, dim), to compare them with each other. Only for an index with vectors."""
+        return vectors_at(self.vectors, rows)
 
     def live_vectors(self, shards: Iterable[VectorShard]) -> list[Vectors]:
         """The vectors of the papers that are not deleted, (n, dim) for each of the shards."""
@@ -221,17 +249,23 @@ class Snapshot:
         if facts is None or parameters is None:
             return None
         statistics, remembered = Statistics(**facts["statistics"]), RememberedWeights()
-        lexical_shards = []
-        for shard in shards:
-            name = f"{shard.facts.name}.npy"
-            path = self._verified.check(f"{facts['folder']}/{name}", facts["files"][name])
-            frequencies = read_array(path)
-            if frequencies.dtype != np.int32 or frequencies.shape != (len(shard.postings.terms),):
-                raise CorruptData(f"{path} does not fit its shard; try `sciretrieve verify --repair`")
-            lexical_shards.append(
-                LexicalShard(shard.postings, frequencies, shard.scope, shard.first, statistics, parameters, remembered, shard.fields)
+        lexical_shards = [
+            LexicalShard(
+                shard.postings, self.frequencies(shard), shard.scope, shard.first, statistics, parameters, remembered, shard.fields
             )
+            for shard in shards
+        ]
         return Bm25(lexical_shards, statistics, parameters)
+
+    def frequencies(self, shard: Shard) -> Frequencies:
+        """How many papers of the corpus have each term of a shard, (terms,). Only for an index with BM25."""
+        facts, name = self.manifest.lexical, f"{shard.facts.name}.npy"
+        assert facts is not None
+        path = self._verified.check(f"{facts['folder']}/{name}", facts["files"][name])
+        frequencies = read_array(path)
+        if frequencies.dtype != np.int32 or frequencies.shape != (len(shard.postings.terms),):
+            raise CorruptData(f"{path} does not fit its shard; try `sciretrieve verify --repair`")
+        return np.asarray(frequencies)
 
     @once
     def analyzer(self) -> Analyzer:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
@@ -24,6 +24,8 @@ ROOT = 0
 """The user id of root, who may change everything in any case."""
 FOLDER = "indexes"
 """The folder that indexes are built in, and looked for in, here and above."""
+EVERY = "*"
+"""What stands for all indexes that have names here."""
 LISTED = 12
 """Names that an error lists."""
 
@@ -84,6 +86,22 @@ def chosen(named: str | Path | None = None) -> Chosen:
     raise NotFound(
         f"there is no index in ./{FOLDER}, or in that of a folder above; build one with `sciretrieve index CORPUS`, or name one with -i"
     )
+
+
+def several(named: Sequence[str]) -> list[Path]:
+    """The indexes that are meant by folders and names, each once, in their order; by "*" all finished ones that `found` finds.
+
+    Raises as `chosen`.
+    """
+    paths: dict[Path, Path] = {}
+    for name in named:
+        if name == EVERY and not (ready := [path for path in found() if _age(path) is not None]):
+            ready = [chosen().path]  # which says why there is none
+        elif name != EVERY:
+            ready = [chosen(name).path]
+        for path in ready:
+            paths.setdefault(path.resolve(), path)
+    return list(paths.values())
 
 
 def found() -> list[Path]:

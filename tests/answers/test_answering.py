@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 import sciretrieve as sr
 from sciretrieve.answers.overview import CLUSTER_DEPTH, FACET_DEPTH, clusters_of, facets_of
 from sciretrieve.errors import InvalidRequest, NotFound, UnknownName
+from sciretrieve.matching.lexical import Analyzer
 
 
 def test_an_answer_to_words_is_the_search_and_its_views(index: sr.Index) -> None:
@@ -58,3 +60,27 @@ def test_what_cannot_be_answered_is_refused(index: sr.Index) -> None:
         sr.answer(index, sr.Request(like=["nobody"]))
     with pytest.raises(UnknownName, match="facets"):
         sr.answer(index, sr.Request("graph", facets=["nothing"]))
+
+
+def test_an_answer_knows_how_many_papers_meet_its_demands(index: sr.Index, papers: list[dict[str, Any]]) -> None:
+    """Whatever is asked for besides: a k, a mode, papers that are liked, which are left out of the hits alone."""
+    texts = {paper["id"]: set(Analyzer().terms(f"{paper['title']} {paper['abstract']}")) for paper in papers}
+    recent = {paper["id"] for paper in papers if (paper["year"] or 0) >= 2010}
+    both = {id for id in recent if {"graph", "network"} <= texts[id]}
+    one = {id for id in recent if texts[id] & {"graph", "star"}}
+    liked = sorted(both)[:2]
+    for mode in index.modes:
+        options = sr.SearchOptions(mode=mode, since=2010)
+        for request, total, is_what in (
+            (sr.Request("graphs network", k=2, options=options), len(both), "has all words"),
+            (sr.Request("graphs network", options=options, like=liked, unlike=sorted(recent)[-1:]), len(both), "has all words"),
+            (sr.Request("graph OR star", options=options), len(one), "meets demands"),
+            (sr.Request(like=liked, options=options), len(recent), "passes filters"),
+            (sr.Request("p0007"), 1, "is named"),
+        ):
+            answer = sr.answer(index, request)
+            assert (answer.total, answer.total_is) == (total, is_what)
+            assert (answer.to_dict()["total"], answer.to_dict()["total_is"]) == (total, is_what)
+    assert index.count("graphs network", "year >= 2010") == len(both)
+    assert index.count(filter="year >= 2010") == len(recent)
+    assert index.count() == len(index.matching()) == len(papers)

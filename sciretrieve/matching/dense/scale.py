@@ -13,7 +13,9 @@ import numpy as np
 
 from ...choices import Metric
 from ...types import Rows, Scores, Vectors
+from ..effort import USUAL, Effort
 from ..scope import Scope
+from .exact import RowScores
 from .vectors import VectorShard, vectors_at
 
 SAMPLE_SIZE, FEWEST = 512, 64
@@ -38,7 +40,33 @@ class Scale:
 
     def strength(self, scores: Scores) -> Scores:
         """How much scores mean, (n,), from 0 (no more than chance) to 1 (as near as neighbours)."""
-        return np.clip((scores - self.chance) / (self.near - self.chance), 0.0, 1.0)
+        return np.clip(self.scaled(scores), 0.0, 1.0)
+
+    def scaled(self, scores: Scores) -> Scores:
+        """Scores on this scale, (n,): 0 is chance, 1 as near as neighbours; these compare with those of other encoders."""
+        return (scores - self.chance) / (self.near - self.chance)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScaledShard(VectorShard):
+    """A shard whose scores are on its collection's scale, for queries that several encoders read: their vectors stand one after the other.
+
+    Attributes:
+        start: where the vector by this shard's encoder begins in that of a query.
+        scale: of the collection.
+    """
+
+    start: int
+    scale: Scale
+
+    def score(self, query: Vectors, rows: Rows | slice) -> Scores:
+        """See `VectorShard.score`; the query has the vectors of all encoders."""
+        return self.scale.scaled(super().score(query[self.start : self.start + self.dim], rows))
+
+    def search(self, query_vectors: Vectors, k: int, scope: Scope, effort: Effort = USUAL) -> list[RowScores]:
+        """See `VectorShard.search`; the queries have the vectors of all encoders."""
+        answers = super().search(np.ascontiguousarray(query_vectors[:, self.start : self.start + self.dim]), k, scope, effort)
+        return [(rows, self.scale.scaled(scores)) for rows, scores in answers]
 
 
 def scale(shards: Sequence[VectorShard], golden: Vectors | None, scope: Scope) -> Scale | None:

@@ -66,6 +66,10 @@ class VectorShard:
         """The FAISS index, or None if the shard is searched exactly."""
         return None if self.ann_path is None else Ann(self.ann_path, self.papers, self.dim)
 
+    def score(self, query: Vectors, rows: Rows | slice) -> Scores:
+        """Exact scores of some of its rows for a query, (dim,)."""
+        return exact.score(query, self.vectors[rows], self.metric)
+
     def search(self, query_vectors: Vectors, k: int, scope: Scope, effort: Effort = USUAL) -> list[RowScores]:
         """At least min(k, papers in the scope) rows for each query, counted within the shard, with exact scores."""
         if not len(scope):
@@ -193,7 +197,7 @@ def ranks(shards: Sequence[VectorShard], query: Vectors, scores: Scores, scope: 
     for shard in shards:
         for start in range(0, shard.papers, exact.BLOCK_ROWS):
             stop = min(start + exact.BLOCK_ROWS, shard.papers)
-            block_scores = exact.score(query, shard.vectors[start:stop], shard.metric)
+            block_scores = shard.score(query, slice(start, stop))
             block_scores = block_scores[scope.part(shard.first + start, stop - start).flags]
             higher_counts += len(block_scores) - np.searchsorted(np.sort(block_scores), scores, side="right")
     ranks: list[int] = (higher_counts + 1).tolist()
@@ -204,5 +208,5 @@ def score_rows(shards: Sequence[VectorShard], query: Vectors, rows: Rows) -> Sco
     """Exact scores of the given rows (counted over all shards) for one query."""
     scores = np.empty(len(rows))
     for shard, positions, shard_rows in by_shard(rows, shards):
-        scores[positions] = exact.score(query, shard.vectors[shard_rows], shard.metric)
+        scores[positions] = shard.score(query, shard_rows)
     return scores

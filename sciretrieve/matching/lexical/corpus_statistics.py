@@ -69,3 +69,20 @@ def frequencies(shards: Sequence[tuple[Postings, Rows | None]]) -> list[Frequenc
             part[span] = sums[start : start + span.stop - span.start]
             start += span.stop - span.start
     return totals
+
+
+def summed(indexes: Sequence[Sequence[tuple[pa.StringArray, Frequencies]]]) -> list[list[Frequencies]]:
+    """For the shards of several indexes, each with its terms, and with how many papers of its own index have each, (terms,): how many
+    papers of all indexes have each."""
+    shards = [part for parts in indexes for part in parts]
+    numbers = pa.concat_arrays([terms for terms, _ in shards]).dictionary_encode().indices.to_numpy() if shards else np.empty(0, np.int32)
+    total = np.zeros(int(numbers.max(initial=-1)) + 1, np.int64)
+    ends = np.cumsum([len(terms) for terms, _ in shards]).tolist()
+    spans = iter([numbers[end - len(terms) : end] for end, (terms, _) in zip(ends, shards, strict=True)])
+    numbered = [[(next(spans), counts) for _, counts in parts] for parts in indexes]
+    for parts in numbered:
+        of_index = np.zeros(len(total), np.int64)
+        for places, counts in parts:
+            of_index[places] = counts  # the same in all of its shards that have the term
+        total += of_index
+    return [[total[places].astype(np.int32) for places, _ in parts] for parts in numbered]

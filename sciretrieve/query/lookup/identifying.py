@@ -53,12 +53,12 @@ def with_ids_like(shards: Sequence[Shard], text: str, count: int) -> Rows:
     """Papers whose ids have a text in them, or else are it with slips, or else begin as it does, ignoring case; the first `count`."""
     if not LEAST_ALIKE <= len(text) <= LONGEST:
         return np.empty(0, np.int64)
-    rows = _rows(shards, [pc.match_substring(shard.ids, text, ignore_case=True) for shard in shards])
+    rows = rows_flagged(shards, [pc.match_substring(shard.ids, text, ignore_case=True) for shard in shards])
     if not len(rows):
         rows = _with_slips(shards, text)
     if not len(rows):
         start = text[: max(LEAST_ALIKE, len(text) * 3 // 4)]
-        rows = _rows(shards, [pc.starts_with(shard.ids, start, ignore_case=True) for shard in shards])
+        rows = rows_flagged(shards, [pc.starts_with(shard.ids, start, ignore_case=True) for shard in shards])
     return rows[:count]
 
 
@@ -104,7 +104,7 @@ def _named(shards: Sequence[Shard], text: str) -> Iterator[tuple[str, Rows]]:
     key = (cited[1] or cited[2]) if cited else text
     if is_short and (cited or KEY.fullmatch(key)):
         yield "citation key", _together([_with_id(shards, key), *(_with_key(shard, key) for shard in shards)])
-        yield "citation key", _rows(shards, [pc.equal(pc.utf8_lower(shard.ids), as_text(key.lower())) for shard in shards])
+        yield "citation key", rows_flagged(shards, [pc.equal(pc.utf8_lower(shard.ids), as_text(key.lower())) for shard in shards])
 
 
 def _with_id(shards: Sequence[Shard], id: str) -> Rows:
@@ -119,7 +119,7 @@ def _with_values(shards: Sequence[Shard], column: str, values: Sequence[str]) ->
     for shard in having:
         texts = shard.columns([column])[column]
         flags.append(reduce(pc.or_, (pc.equal(texts, as_text(value)) for value in values)))
-    return _rows(having, flags)
+    return rows_flagged(having, flags)
 
 
 def _with_key(shard: Shard, key: str) -> Rows:
@@ -132,10 +132,10 @@ def _with_key(shard: Shard, key: str) -> Rows:
         elif field.type == pa.string() and name in NOTE_COLUMNS:
             line = rf"(?im)^\s*citation key:\s*{re.escape(key)}\s*$"
             flags.append(pc.match_substring_regex(shard.columns([field.name])[field.name], line))
-    return _together([_rows([shard], [flag]) for flag in flags])
+    return _together([rows_flagged([shard], [flag]) for flag in flags])
 
 
-def _rows(shards: Sequence[Shard], flags: Sequence[pa.BooleanArray | pa.ChunkedArray]) -> Rows:
+def rows_flagged(shards: Sequence[Shard], flags: Sequence[pa.BooleanArray | pa.ChunkedArray]) -> Rows:
     """The rows of those of some shards' papers that are flagged and not deleted, over all shards."""
     parts = [np.empty(0, np.int64)]
     for shard, flag in zip(shards, flags, strict=True):

@@ -46,6 +46,12 @@ class Narrower:
             among = among if met is None else met
         return among
 
+    def with_terms(self, text: str, among: Scope) -> Scope | None:
+        """The papers of a scope that have all those words of a text that the index has as terms; None without BM25, and for a text that
+        has none: stop words, single characters. No paper is read."""
+        words = self.index.analyzer.spellings(text) if self.index.bm25 is not None else ()
+        return self._with_spellings(words, among) if words else None
+
     def _meeting(self, demand: Expression, among: Scope) -> Scope | None:
         """The papers of a scope that meet a demand; None for one of stop words alone, which are not indexed, so that nothing can be
         demanded of them."""
@@ -176,10 +182,20 @@ class Narrower:
         words, others = self.index.analyzer.spellings(text), self._without_terms(text)
         if not words and not others:
             return None
-        for ways in words:
-            among = self._with_any_way(ways, among)
+        among = self._with_spellings(words, among)
         for word in others:
             among = self._with_sought(word, TEXT_COLUMNS, among)
+        return among
+
+    def _with_spellings(self, words: Sequence[Sequence[set[str]]], among: Scope) -> Scope:
+        """Which papers of a scope have each of some words in one of the ways to spell it. Words with a single way are looked up together,
+        the rarest first."""
+        certain = set().union(*(ways[0] for ways in words if len(ways) == 1))
+        if certain:
+            among = self._with_any_way([certain], among)
+        for ways in words:
+            if len(ways) > 1:
+                among = self._with_any_way(ways, among)
         return among
 
     def _without_terms(self, text: str) -> list[Sought]:

@@ -66,11 +66,13 @@ DOI_ADDRESS = re.compile(r"^(?:https?://)?(?:dx\.)?doi\.org/", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class TypedQuery:
-    """A typed query: the words to search for, and its demands. A `listing` has demands but no words of its own."""
+    """A typed query: the words to search for, and its demands. A `listing` has demands but no words of its own. The `free` words are those
+    that nothing demands, which a paper may lack and be ranked."""
 
     words: str
     demands: tuple[Expression, ...]
     listing: bool = False
+    free: str = field(default="", compare=False)
 
 
 def parse(text: str, columns: Collection[str]) -> TypedQuery:
@@ -101,7 +103,7 @@ def parse(text: str, columns: Collection[str]) -> TypedQuery:
     query_words = reading.words
     if not query_words:
         return TypedQuery(STAR.sub("", " ".join(leaf.text for demand in demands for leaf in wanted(demand))), demands, bool(demands))
-    return TypedQuery(query_words, demands)
+    return TypedQuery(query_words, demands, free=" ".join(reading.free))
 
 
 def _is_title_in_capitals(text: str) -> bool:
@@ -144,6 +146,8 @@ class _Reading:
         self.is_prose = False
         """Whether so many words follow each other that AND, OR and NOT beside them are words, too."""
         self._words_in_a_row = 0
+        self.free: list[str] = []
+        """The words that nothing demands."""
         self.demands = tuple(self._all_demanded(self._read()))
         """What the text demands, as parts that must all hold."""
         self.words = self._searched()
@@ -363,6 +367,8 @@ class _Reading:
             elif required:
                 self._check_length(word, start)
                 words.append(word)
+            else:
+                self.free.append(word)
             if unwanted or BEGINNING.match(word):
                 self._changes.append((start, end, ""))
         if words:

@@ -97,7 +97,7 @@ def linked_papers(
         for row in rows.tolist():
             related, closeness = snapshot.citations.related(row)
             scores[related] += weight / len(rows) * closeness
-    scope = snapshot.narrower.passing(filter).without(np.concatenate([positive_rows, negative_rows]))
+    scope = snapshot.narrower.passing(filter).without(snapshot.with_copies(np.concatenate([positive_rows, negative_rows])))
     rows = np.flatnonzero((scores > 0) & scope.flags)
     alone = by == "citations"
     return LinkedPapers(rows, scores[rows], snapshot.ids, alone) if alone or len(rows) else None

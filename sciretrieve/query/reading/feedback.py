@@ -37,8 +37,9 @@ def likeness(
         vector = rocchio(positives, reader.stored_vectors(negative_rows))
     groups = (*snapshot.papers_at(positive_rows), *outside), snapshot.papers_at(negative_rows)
     terms = rocchio_terms(*([_terms(reader, paper, mode) for paper in group] for group in groups))
-    scope = snapshot.narrower.passing(filter).without(np.concatenate([positive_rows, negative_rows]))
-    return Probe(Query(" ".join(snapshot.ids(positive_rows)) or "text"), scope, vector, terms, terms)
+    passing = snapshot.narrower.passing(filter)
+    scope = passing.without(snapshot.with_copies(np.concatenate([positive_rows, negative_rows])))
+    return Probe(Query(" ".join(snapshot.ids(positive_rows)) or "text"), scope, vector, terms, terms, total=len(passing))
 
 
 def fed_back(reader: Reader, probe: Probe, like: str | Sequence[str], unlike: str | Sequence[str], mode: Mode) -> Probe:
@@ -58,7 +59,8 @@ def fed_back(reader: Reader, probe: Probe, like: str | Sequence[str], unlike: st
     if snapshot.bm25 is not None and mode != "dense":
         liked_terms, disliked_terms = ([_terms(reader, paper, mode) for paper in snapshot.papers_at(rows)] for rows in (liked, disliked))
         terms = moved_terms(terms, liked_terms, disliked_terms, snapshot.bm25.rarity)
-    return replace(probe, vector=vector, terms=terms, scope=probe.scope.without(np.concatenate([liked, disliked])), listing=False)
+    scope = probe.scope.without(snapshot.with_copies(np.concatenate([liked, disliked])))
+    return replace(probe, vector=vector, terms=terms, scope=scope, listing=False)
 
 
 def _terms(reader: Reader, paper: Paper, mode: Mode) -> dict[str, float]:

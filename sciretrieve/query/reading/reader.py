@@ -19,10 +19,10 @@ from ...matching.lexical.spelling import Correction, Speller
 from ...matching.scope import Scope
 from ...matching.search import Probe
 from ...once import once
-from ...types import NO_MATCH, Match, Paper, Query, Rows, Vectors
+from ...types import NO_MATCH, Match, Paper, Query, Rows, TotalIs, Vectors
 from ..lookup import NAMES
 from ..narrowing import operators
-from ..narrowing.demands import Demand, leaves, wanted
+from ..narrowing.demands import Demand, Words, leaves, wanted
 from ..narrowing.operators import TypedQuery
 from ..snapshot import Snapshot
 
@@ -57,10 +57,30 @@ class Reader:
         if not all(query.words.strip() for query, *_ in typed):
             raise InvalidRequest("the query is empty, or only leaves papers out; give some words, a sentence or a title")
         read_vectors, tokens = self._vectors([query for query, *_ in typed], mode, vectors, late)
-        return [
-            replace(self._probe(query, demands, vector, scope, mode), tokens=states, named=match)
-            for (query, demands, match, scope), vector, states in zip(typed, read_vectors, tokens, strict=True)
-        ]
+        probes = []
+        for (query, demands, match, scope), vector, states in zip(typed, read_vectors, tokens, strict=True):
+            counted, is_what = self._counted(demands, match, scope)
+            probe = self._probe(query, demands, vector, scope, mode)
+            probes.append(replace(probe, tokens=states, named=match, total=len(counted), total_is=is_what))
+        return probes
+
+    def matching(self, text: str, filter: Filter) -> Scope:
+        """The papers that meet all that a typed text, which may be empty, and a filter demand, as a search's total counts them; where
+        it cannot tell by terms alone whether papers have its words, the papers are read. Raises InvalidRequest as `Index.search`."""
+        _, typed, match, scope = self._typed("", text, self.snapshot.narrower.passing(filter))
+        counted, is_what = self._counted(typed, match, scope)
+        if typed is None or not typed.free or is_what == "has all words":
+            return counted
+        return self.snapshot.narrower.meeting([Words(typed.free)], scope)
+
+    def _counted(self, typed: TypedQuery | None, match: Match, scope: Scope) -> tuple[Scope, TotalIs]:
+        """The papers that a search's total counts, and what each of them is; see `runs.Ranking`."""
+        if typed is None:
+            return (scope.among(match.rows), "is named") if len(match) else (scope, "passes filters")
+        with_words = self.snapshot.narrower.with_terms(typed.free, scope) if typed.free else None
+        if with_words is not None:
+            return with_words, "has all words"
+        return scope, "meets demands" if typed.demands else "passes filters"
 
     def probe(self, query: Query, mode: Mode, vector: Vectors | None, scope: Scope) -> Probe:
         """One query, taken as it is, for which the papers of a scope may answer; its vector, (dim,), is encoded unless it is given."""
@@ -85,14 +105,14 @@ class Reader:
 
     def stored_vectors(self, rows: Rows) -> Vectors:
         """Vectors, as queries, of papers of the index: the stored ones where the encoder makes no difference, (n, dim)."""
-        if not self.snapshot.query_encoder.encoder.symmetric:
+        if not self.snapshot.query_encoder.symmetric:
             return self.paper_vectors(self.snapshot.papers_at(rows))
         return vectors_at(self.snapshot.vectors, rows)
 
     def paper_vectors(self, papers: Sequence[Paper]) -> Vectors:
         """Vectors of papers in place of queries, shape (n, dim)."""
         if not papers and self.snapshot.vectors:  # without opening the encoder, whose dimension this is
-            return np.empty((0, self.snapshot.vectors[0].dim), np.float32)
+            return np.empty((0, self.snapshot.dim), np.float32)
         return self.snapshot.query_encoder.encode([Query(paper.id, paper=paper) for paper in papers])
 
     def _typed(self, id: str, query: str | Query, allowed: Scope) -> tuple[Query, TypedQuery | None, Match, Scope]:
@@ -152,7 +172,7 @@ class Reader:
 
     def _checked_vectors(self, vectors: Vectors, queries: int) -> Vectors:
         """Vectors that were given for so many queries. Raises InvalidRequest for those of another shape."""
-        if np.shape(vectors) != (expected := (queries, self.snapshot.vectors[0].dim)):
+        if np.shape(vectors) != (expected := (queries, self.snapshot.dim)):
             raise InvalidRequest(f"vectors of queries have the shape {expected}, (queries, dimension), not {np.shape(vectors)}")
         checked = np.asarray(vectors, np.float32)
         if len(wrong := np.flatnonzero(~measurable(checked))):

@@ -297,6 +297,29 @@ def test_the_cases_have_papers_that_meet_them_and_others_that_do_not() -> None:
     assert sum(count == len(PAPERS) for count in counts.values()) == sum(case.tests == () for case in CASES)
 
 
+@pytest.mark.parametrize("filter", FILTERS)
+@pytest.mark.parametrize("mode", MODES)
+def test_how_many_papers_meet_them_is_known(made: dict[str, sr.Index], mode: Mode, filter: str | None) -> None:
+    """Words that stand free of operators must all be there; without BM25 a search leaves them out of its total, which `count` does not."""
+    index, wrong = made[mode], {}
+    run = index.search([case.typed for case in CASES], 3, mode=mode, filter=filter)
+    for case, ranking in zip(CASES, run, strict=True):
+        typed = operators.parse(case.typed, [*PAPERS[0], "celsius", "extra:column"])
+        words = [word for word in typed.free.split() if terms(word)]
+        passing = [paper for paper in PAPERS if case.passes(paper) and FILTERS[filter](paper)]
+        expected = [paper["id"] for paper in passing if having(*words)(paper)]
+        has_words = bool(words) and mode != "dense"
+        total = (
+            len(expected if has_words else passing),
+            "has all words" if has_words else "meets demands" if typed.demands else "passes filters",
+        )
+        found = index.ids(index.matching(case.typed, filter)), index.count(case.typed, filter), (ranking.total, ranking.total_is)
+        if found != (expected, len(expected), total):
+            wrong[case.typed] = found, expected, total
+        assert ranking.ranked == (None if mode == "bm25" else len(passing))
+    assert wrong == {}
+
+
 def test_demands_change_no_score(made: dict[str, sr.Index]) -> None:
     changed = {}
     for case in CASES:

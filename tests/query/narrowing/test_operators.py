@@ -406,3 +406,24 @@ def test_a_million_characters_with_operators_are_read_or_refused_in_one_go(text:
     with pytest.raises(InvalidRequest) as caught:
         parse(text, ("title",))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "free"),
+    [
+        ("graph neural networks", "graph neural networks"),
+        ('"graph neural" networks -survey author:kipf', "networks"),
+        ("(a OR b) c d", "c d"),
+        ("x (a OR b) (c d) y", "x c d y"),
+        ("a AND b", ""),
+        ("a b NOT c", ""),
+        ("x -(a OR -b)", "x"),
+        ("x child* y", "x y"),
+        ("x a NEAR/3 b y", "x y"),
+        ("title:(a b) c", "c"),
+        ("(S)-ibuprofen OR", "(S)-ibuprofen OR"),
+        ("", ""),
+    ],
+)
+def test_words_are_free_that_nothing_demands(text: str, free: str) -> None:
+    assert parse(text, COLUMNS).free == free

@@ -1,0 +1,344 @@
+"""Several indexes searched as one: an index whose shards are those of all, so that there is one ranking, by scores of one kind.
+
+Nothing is merged afterwards. BM25 counts papers and terms over all indexes, and meaning is compared as in one index, or, where encoders
+differ, on the scale of each. So a paper has the score that it has in an index that was built of all the papers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+
+from ..choices import MODES, Mode
+from ..encoders.query_encoder import JoinedQueryEncoder, QueryEncoder
+from ..errors import Ambiguous, InvalidRequest
+from ..files.streams import checked_text
+from ..matching.dense import VectorShard
+from ..matching.dense.scale import Scale, ScaledShard, scale
+from ..matching.effort import Effort
+from ..matching.fusion import Fusion
+from ..matching.late import Packing, TokenShard
+from ..matching.lexical.corpus_statistics import Frequencies, summed
+from ..matching.search import Probe, Searcher
+from ..once import once
+from ..options import SearchOptions
+from ..papers.duplicates import works
+from ..protocols import Encoder
+from ..runs import Ranking, Run
+from ..storage.shards import Shard
+from ..types import Rows, Vectors, name_in
+from ..wording import enumerated
+from .index import Index
+from .joint import hardest, joined, lacking
+from .lookup.copies import possible_copies
+from .ranking.linking import LinkedPapers
+from .snapshot import LISTED, as_ids
+
+
+class Indexes(Index):
+    """Snapshots of several indexes, which are searched as one.
+
+    Attributes:
+        members: the indexes, in the order given; they are this object's own, and closed with it.
+        path: all names in one, for messages; it is no folder.
+        lacking: what keeps all of them from being searched in every way, a sentence each.
+    """
+
+    def __init__(self, indexes: Sequence[str | Path | Index], *, encoder: Encoder | str | None = None) -> None:
+        """Open several indexes.
+
+        Args:
+            indexes: their directories, or indexes that are open: these are opened again at their generation, with the same encoder, so that
+                each may be closed without the other.
+            encoder: an encoder of queries, or its name, for all of those that are given by their directory, see `Index`.
+
+        Raises:
+            NotFound, CorruptData, UnknownName: as `Index`, of any of them.
+            InvalidRequest: there are none, one is given twice, a cluster searches one, or they cannot be searched together: they count
+                words in different ways, or one has only vectors and another only BM25.
+        """
+        if isinstance(indexes, str | Path | Index) or not (listed := list(indexes)):
+            raise InvalidRequest("`open_many` takes several indexes: a list of their folders")
+        with ExitStack() as opening:
+            self.members = tuple(opening.enter_context(_opened(index, encoder)) for index in listed)
+            self._names = _names([member.path for member in self.members])
+            self.path, self._given = Path(" + ".join(self._names)), None
+            self._starts = np.cumsum([0, *(sum(shard.papers for shard in member.shards) for member in self.members)])
+            self.shards = [
+                Shard(member._verified, shard.facts, shard.first + start)
+                for member, start in zip(self.members, self._starts.tolist(), strict=False)
+                for shard in member.shards
+            ]
+            manifests = {name: member.manifest for name, member in zip(self._names, self.members, strict=True)}
+            self.lacking: tuple[str, ...] = tuple(lacking(manifests))
+            self._spaces, self._scales = _spaces(self.members), list[Scale]()
+            if len(self._spaces) > 1:
+                self._set_scales()
+            self.manifest = joined(manifests, [space[0].manifest for space in self._spaces])
+            opening.pop_all()
+
+    def _set_scales(self) -> None:
+        """Find the scales of different encoders; without one of them vectors are not searched."""
+        for members in self._spaces:
+            rows = np.concatenate([np.arange(*self._span(member)) for member in members])
+            found = scale(self._plain_vectors(members), members[0].golden, self.scope.among(rows))
+            if found is None:
+                names = [name for name, member in zip(self._names, self.members, strict=True) if member in members]
+                self.lacking = (
+                    *self.lacking,
+                    f"what the scores of {enumerated(names)} mean cannot be told, and others have another encoder, so all of the indexes "
+                    "are searched by words alone",
+                )
+                self._spaces, self._scales = [], []
+                return
+            self._scales.append(found)
+
+    def close(self) -> None:
+        """Let go of all of them; see `Index.close`."""
+        for member in self.members:
+            member.close()
+
+    def refreshed(self) -> Indexes:
+        """The indexes as they are now: this object if nothing was committed to any of them since, else another; see `Index.refreshed`."""
+        current = [member.refreshed() for member in self.members]
+        if all(now is then for now, then in zip(current, self.members, strict=True)):
+            return self
+        try:
+            return Indexes(current)
+        finally:
+            for now, then in zip(current, self.members, strict=True):
+                if now is not then:
+                    now.close()
+
+    def __contains__(self, id: object) -> bool:
+        """Whether a paper of any of them has this id, or stands under it as INDEX:ID."""
+        return isinstance(id, str) and bool(self._rows_with(checked_text(id, "id")))
+
+    def find(self, ids: Sequence[str]) -> dict[str, int]:
+        """The rows of those of the given ids, or of INDEX:ID, that mean one paper; an id that different papers have in different indexes
+        means none."""
+        rows_of = {id: self._rows_with(id) for id in ids}
+        return {id: rows[0] for id, rows in rows_of.items() if rows and self._is_one_work(rows)}
+
+    def rows(self, ids: str | Sequence[str]) -> Rows:
+        """See `Index.rows`. Raises Ambiguous, too, for an id that different papers have in different indexes."""
+        for id in as_ids(ids):
+            self._check_means_one(id, "id", self._rows_with(checked_text(id, "id")))
+        return super().rows(ids)
+
+    def _named_row(self, text: str) -> int:
+        match = self.lookup.named(text)
+        if not len(match):
+            return super()._named_row(text)
+        self._check_means_one(text, match.by, match.rows.tolist())
+        return int(match.rows[0])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What they are called: their folders' names, or their paths where two folders have one name."""
+        return self._names
+
+    def name_of(self, row: int) -> str:
+        """See `Snapshot.name_of`."""
+        return name_in(self.names_at(np.array([row], np.int64))[0], super().name_of(row))
+
+    def remarks(self, columns: Iterable[str]) -> list[str]:
+        """What keeps all of them from being searched in every way, and which lack some of the columns, a sentence each."""
+        remarks = list(self.lacking)
+        for column in dict.fromkeys(columns):
+            without = [name for name, member in zip(self._names, self.members, strict=True) if column not in member.columns.names]
+            if without and column in self.columns.names:
+                have = "has" if len(without) == 1 else "have"
+                remarks.append(f"{enumerated(without)} {have} no column {column}: to a filter, all of these papers are without a value")
+        return remarks
+
+    def _checked(self, k: int, mode: Mode | None) -> Mode:
+        if self.lacking and mode in MODES and mode not in self.modes:
+            raise InvalidRequest(f"{self.lacking[0]}; leave out `mode={mode!r}`")
+        return super()._checked(k, mode)
+
+    def _rows_with(self, id: str) -> list[int]:
+        """The rows with an id in the indexes, in their order; else of the paper INDEX:ID."""
+        rows = [self._starts[place] + row for place, member in enumerate(self.members) for row in member.find([id]).values()]
+        if not rows:
+            rows = [
+                self._starts[place] + row
+                for place, name in enumerate(self._names)
+                if id.startswith(name_in(name, ""))
+                for row in self.members[place].find([id.removeprefix(name_in(name, ""))]).values()
+            ]
+        return list(map(int, rows))
+
+    def _is_one_work(self, rows: Sequence[int]) -> bool:
+        return len(rows) == 1 or len(works(self.papers_at(np.array(rows, np.int64)))) == 1
+
+    def _check_means_one(self, text: str, by: str, rows: Sequence[int]) -> None:
+        """Raise Ambiguous where a text names several works."""
+        if len(rows) > 1 and not self._is_one_work(rows):
+            first = np.array(rows[:LISTED], np.int64)
+            names = zip(self.names_at(first), self.papers_at(first), strict=True)
+            raise Ambiguous(text, by, len(rows), [(name_in(name, paper.id), paper.title, paper.year) for name, paper in names])
+
+    def _span(self, member: Index) -> tuple[int, int]:
+        """The first row of an index, and the one after its last."""
+        place = self.members.index(member)
+        return int(self._starts[place]), int(self._starts[place + 1])
+
+    def _member_at(self, row: int) -> Index:
+        return self.members[int(np.searchsorted(self._starts, row, side="right")) - 1]
+
+    def names_at(self, rows: Rows) -> list[str]:
+        """The names of the indexes in which the papers at the given rows stand."""
+        return [self._names[place] for place in (np.searchsorted(self._starts, rows, side="right") - 1).tolist()]
+
+    def copies(self, rows: Rows) -> list[Rows]:
+        """Of the papers at the given rows, each in all indexes: the rows of the others that are the same work, by DOI or by title and first
+        author."""
+        papers = self.papers_at(rows)
+        possible = np.setdiff1d(possible_copies(self.shards, self.analyzer, self.bm25, papers), rows)
+        all_rows = np.concatenate([rows, possible])
+        work_of = {place: work for work in works([*papers, *self.papers_at(possible)]) for place in work}
+        return [np.sort(all_rows[[other for other in work_of[place] if all_rows[other] != row]]) for place, row in enumerate(rows.tolist())]
+
+    def with_copies(self, rows: Rows) -> Rows:
+        """See `Snapshot.with_copies`: where papers stand, in all of the indexes."""
+        return np.unique(np.concatenate([rows, *self.copies(rows)]))
+
+    def leading(self, ranking: Ranking, probe: Probe, k: int) -> Ranking:
+        """See `Index.leading`; the ranking says in which index each paper stands."""
+        led = super().leading(ranking, probe, k)
+        return replace(led, indexes=self.names_at(led.rows))
+
+    def _answered(
+        self, probes: Sequence[Probe], k: int, mode: Mode, fusion: Fusion, options: SearchOptions, linked: LinkedPapers | None = None
+    ) -> Run:
+        run = super()._answered(probes, k, mode, fusion, options, linked)
+        return replace(run, rankings=tuple(map(self._with_where_else, run))) if options.group else run
+
+    def _with_where_else(self, ranking: Ranking) -> Ranking:
+        """A ranking in which each paper has all the others that are the same work, those that the search did not come to among them."""
+        also: list[list[str]] = []
+        also_in: list[list[str]] = []
+        for place, others in enumerate(self.copies(ranking.rows)):
+            found = zip(ranking.also_in[place], ranking.also[place], strict=True)
+            pairs = dict.fromkeys([*found, *zip(self.names_at(others), self.ids(others), strict=True)])
+            also_in.append([name for name, _ in pairs])
+            also.append([id for _, id in pairs])
+        return replace(ranking, also=also, also_in=also_in)
+
+    def effort(self, options: SearchOptions) -> Effort:
+        """See `Index.effort`: as hard as the index that needs the most."""
+        if options.recall is None and options.ef is None and options.nprobe is None:
+            return self.searcher.effort
+        return hardest([member.effort(options) for member in self.members])
+
+    @once
+    def searcher(self) -> Searcher:
+        """What the three ways to search work on."""
+        return replace(super().searcher, effort=hardest([member.searcher.effort for member in self.members if member.vectors]))
+
+    @once
+    def _frequencies(self) -> Mapping[int, Frequencies]:
+        """For each shard, by its first row, how many papers of all indexes have each of its terms."""
+        parts = [[(shard.postings.terms, member.frequencies(shard)) for shard in member.shards] for member in self.members]
+        counts = [part for parts in summed(parts) for part in parts]
+        return {shard.first: part for shard, part in zip(self.shards, counts, strict=True)}
+
+    def frequencies(self, shard: Shard) -> Frequencies:
+        """How many papers of all indexes have each term of a shard, (terms,)."""
+        return self._frequencies[shard.first]
+
+    @once
+    def golden(self) -> Vectors | None:
+        """The encoder's vectors for a probe, see `Snapshot.golden`; None with different encoders."""
+        return self._spaces[0][0].golden if len(self._spaces) == 1 else None
+
+    @once
+    def vectors(self) -> list[VectorShard]:
+        """The shards' vectors; with different encoders each shard scores on its encoder's scale."""
+        if len(self._spaces) <= 1:
+            return self.vectors_of(self.shards)
+        scales = self._scales
+        starts = np.cumsum([0, *(space[0].dim for space in self._spaces)]).tolist()
+        found: list[VectorShard] = []
+        for number, members in enumerate(self._spaces):
+            for shard in self._plain_vectors(members):
+                facts = {field.name: getattr(shard, field.name) for field in fields(VectorShard)}
+                found.append(ScaledShard(**facts, start=starts[number], scale=scales[number]))
+        return sorted(found, key=lambda shard: shard.first)
+
+    def _plain_vectors(self, members: Sequence[Index]) -> list[VectorShard]:
+        """The vectors of some of the indexes, their rows counted over all."""
+        metric = members[0].manifest.metric
+        assert metric is not None
+        return [shard.vectors(members[0].dim, metric) for shard in self.shards if self._member_at(shard.first) in members]
+
+    def vectors_at(self, rows: Rows) -> Vectors:
+        """See `Snapshot.vectors_at`. Raises InvalidRequest where vectors are by different encoders."""
+        if len(self._spaces) > 1:
+            raise InvalidRequest(
+                f"the vectors of {self.path} are by different encoders and do not say which papers are alike; search them one by one"
+            )
+        return super().vectors_at(rows)
+
+    @once
+    def scale(self) -> Scale | None:
+        """What dense scores mean in all of them together, see `Snapshot.scale`."""
+        if len(self._spaces) <= 1:
+            return super().scale
+        return Scale(0.0, 1.0, np.concatenate([scale.rows for scale in self._scales]))
+
+    @once
+    def packing(self) -> Packing | None:
+        """How token vectors of the first index are packed; None where any lacks them."""
+        return None if self.manifest.late is None else self.members[0].packing
+
+    def tokens_of(self, shards: Iterable[Shard]) -> list[TokenShard]:
+        """See `Snapshot.tokens_of`; each index has packed them in its own way."""
+        if self.packing is None:
+            return []
+        packed = [(shard, self._member_at(shard.first).packing) for shard in shards]
+        return [shard.tokens(packing) for shard, packing in packed if packing is not None]
+
+    @once
+    def query_encoder(self) -> QueryEncoder:
+        """What encodes queries."""
+        encoders = [space[0].query_encoder for space in self._spaces]
+        return encoders[0] if len(encoders) == 1 else JoinedQueryEncoder(self.path, encoders)
+
+
+def _opened(index: str | Path | Index, encoder: Encoder | str | None) -> Index:
+    if not isinstance(index, Index):
+        return Index(index, encoder=encoder)
+    if type(index) is not Index:
+        raise InvalidRequest(f"{index.path} cannot be one of several indexes: they are opened here, each by itself; give its folder")
+    return Index(index.path, encoder=index._given, generation=index.manifest.generation, query_encoder=index.query_encoder)
+
+
+def _names(paths: Sequence[Path]) -> tuple[str, ...]:
+    """What to call indexes. Raises InvalidRequest where one is there twice."""
+    resolved = [path.resolve() for path in paths]
+    for number, path in enumerate(resolved):
+        if path in resolved[:number]:
+            raise InvalidRequest(f"the index {paths[number]} is given twice; leave out one of them")
+    names = [path.name for path in resolved]
+    return tuple(name if names.count(name) == 1 else str(path) for name, path in zip(names, paths, strict=True))
+
+
+def _spaces(members: Sequence[Index]) -> list[list[Index]]:
+    """The indexes in groups of one encoder and one metric, whose scores can be compared; none where any has no vectors."""
+    if any(member.manifest.encoder is None for member in members):
+        return []
+    spaces: list[list[Index]] = []
+    for member in members:
+        for space in spaces:
+            if space[0].query_encoder.fits(member.manifest.encoder) and space[0].manifest.metric == member.manifest.metric:
+                space.append(member)
+                break
+        else:
+            spaces.append([member])
+    return spaces
