@@ -67,7 +67,7 @@ ROOT_NAMES = 28
 ARROWS = 189
 LINES = {
     "answers": 2000,
-    "commands": 4900,
+    "commands": 5140,
     "encoders": 5700,
     "evaluation": 8900,
     "files": 1300,
@@ -76,7 +76,7 @@ LINES = {
     "metrics": 600,
     "papers": 5225,
     "query": 5400,
-    "screening": 900,
+    "screening": 2400,
     "storage": 2600,
     "strategies": 1900,
     "studies": 1900,
