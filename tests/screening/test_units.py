@@ -17,15 +17,16 @@ COPIES = 3
 
 @pytest.fixture(scope="module")
 def doubled(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
-    """Eighty works, the first twenty of which are there three times: as a preprint without an abstract, under another case, and by DOI."""
+    """Eighty works, the first twenty of which are there three times: as a preprint without an abstract, in capitals, and without the
+    subtitle and the author, by DOI. All others have one DOI, as chapters of a book have in some databases."""
     rows: list[dict[str, Any]] = []
     for work in range(80):
-        title = f"A long and distinctive title of the work with the number {work}"
-        row = {"title": title, "abstract": f"vaccine dose {work}", "authors": [f"Ada Author{work}"], "year": 2010, "doi": f"10.1000/{work}"}
+        title, doi = f"Work {work} and its long and distinctive title: what it is about", f"10.1000/{work if work < 20 else 'book'}"
+        row = {"title": title, "abstract": f"vaccine dose {work}", "authors": [f"Ada Author{work}"], "year": 2010, "doi": doi}
         rows.append({"id": f"w{work}", **row})
         if work < 20:
             rows.insert(0, {"id": f"pre{work}", **row, "abstract": "", "doi": None, "year": 2009, "title": title.upper()})
-            rows.append({"id": f"db{work}", **row, "title": "Something else", "doi": f"https://doi.org/10.1000/{work}"})
+            rows.append({"id": f"db{work}", **row, "title": title.split(":")[0], "authors": [], "doi": f"https://doi.org/{doi}"})
     return sr.build(rows, tmp_path_factory.mktemp("doubled") / "index", encoder=None, shard_size=50)
 
 
