@@ -58,7 +58,7 @@ def screened(index: sr.Index, topic: Topic, rule: str, batch: int, enough: int) 
             step = batch if rule == "sample" or status.relevant < enough else max(batch, status.read // 50)
             papers = [paper.id for paper in session.next(step)]
             session.decide([id for id in papers if id in topic.relevant], [id for id in papers if id not in topic.relevant])
-        ranks = [rank for rank, relevant in enumerate(session.decisions.values(), start=1) if relevant]
+        ranks = [rank for rank, decision in enumerate(session.decisions.values(), start=1) if decision.verdict == "include"]
         return ranks, {target: stops.get(target, session.status) for target in TARGETS}
 
 

@@ -101,8 +101,12 @@ def _show(session: Screening, paper: Paper) -> None:
 
     width = min(shutil.get_terminal_size((80, 24)).columns, 100)
     texts = [paper.abstract] if paper.title and paper.abstract.strip() else []
-    texts += [f"decided: {votes_in_words(votes)}" for votes in [session.votes.get(paper.id)] if votes]
-    texts += [f"note: {note}" for note in [session.notes.get(paper.id)] if note]
+    note = session.notes.get(paper.id)
+    if votes := session.votes.get(paper.id):
+        texts.append(f"decided: {votes_in_words(votes)}")
+    elif decision := session.decisions.get(paper.id):
+        texts.append(f"decided: {decision.verdict}{f', {decision.reason}' * bool(decision.reason)}")
+    texts += [f"note: {note}"] if note else []
     texts += [f"criteria: {session.criteria}"] if session.criteria else []
     say(["", *shown(session, paper, width), *(line for text in texts for line in ("", *_wrapped(text, width)))])
 

@@ -51,7 +51,7 @@ def flow_diagram(numbers: Prisma, claim: str = "") -> str:
     top, before = float(MARGIN), 0.0
     for row in rows:
         boxes = [(LEFT, _wrapped(row.main, LEFT[1])), *((RIGHT, _wrapped(lines, RIGHT[1])) for lines in row.beside)]
-        heights = [len(lines) * LINE + 2 * PADDING for _, lines in boxes]
+        heights = [float(len(lines) * LINE + 2 * PADDING) for _, lines in boxes]
         if sum(other.phase == row.phase for other in rows) == 1:  # the phase's name needs its place
             heights[0] = max(heights[0], len(row.phase) * PHASE_LETTER + PADDING)
         row_height = max(heights[0], sum(heights[1:]) + PADDING * (len(heights) - 2))

@@ -273,6 +273,7 @@ def test_keys_decide(index: sr.Index, monkeypatch: pytest.MonkeyPatch, capsys: p
         (maybe,) = session.unresolved
         shown = pressed("m", unresolved=True)
         assert maybe in shown
+        assert "decided: maybe" in shown
         assert session.unresolved == [maybe]  # it was shown once, and stays
         pressed("n?1", unresolved=True)
         assert (session.decisions[maybe].verdict, session.decisions[maybe].reason) == ("exclude", "no dose")

@@ -68,15 +68,16 @@ def fill_in(path: Path, reviewer: str) -> None:
         table.writerows(rows)
 
 
-def read_on(path: str, reviewer: str) -> None:
-    """A reviewer decides until the session says that it is enough."""
-    with sr.Screening(sr.open("indexes/review"), path) as session:
-        while not session.status.stop and session.status.unread:
-            for paper in session.next(25):
-                text = f"{paper.title} {paper.abstract}".lower()
-                label, reason = verdict(text, len(text), reviewer)
-                kind = {"1": "relevant", "0": "irrelevant", "maybe": "maybe"}[label]
-                session.decide(**{kind: paper.id}, reason=reason)
+def read_on() -> None:
+    """Each reviewer decides until the session says that it is enough."""
+    for reviewer in ("Ada", "Ben"):
+        with sr.Screening(sr.open("indexes/review"), f"{reviewer.lower()}.jsonl") as session:
+            while not session.status.stop and session.status.unread:
+                for paper in session.next(45):
+                    text = f"{paper.title} {paper.abstract}".lower()
+                    label, reason = verdict(text, len(text), reviewer)
+                    kind = {"1": "relevant", "0": "irrelevant", "maybe": "maybe"}[label]
+                    session.decide(**{kind: paper.id}, reason=reason)
 
 
 def test_from_two_exports_to_the_numbers(abstracts: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,9 +91,7 @@ def test_from_two_exports_to_the_numbers(abstracts: list[dict[str, Any]], tmp_pa
     before: dict[str, Callable[[], Any]] = {
         "sciretrieve screen -d ben.jsonl": lambda: shutil.copy("ada.jsonl", "ben.jsonl"),
         "sciretrieve screen -d ada.jsonl -i indexes/review --import": lambda: fill_in(Path("ada.csv"), "Ada"),
-        "sciretrieve screen -d both.jsonl -i indexes/review --merge": lambda: [
-            read_on(f"{name.lower()}.jsonl", name) for name in ("Ada", "Ben")
-        ],
+        "sciretrieve screen -d both.jsonl -i indexes/review --merge": read_on,
         "sciretrieve screen -d both.jsonl -i indexes/review --import": lambda: fill_in(Path("conflicts.csv"), "both"),
     }
     walk_through("systematic-review.md", before)

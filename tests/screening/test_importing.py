@@ -29,7 +29,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> sr.Index:
     return sr.build(PAPERS, tmp_path_factory.mktemp("library") / "index", encoder=None)
 
 
-def taken(library: sr.Index, file: Path) -> tuple[dict[str, str | None], sr.Screening, tuple[str, ...]]:
+def taken(library: sr.Index, file: Path) -> tuple[Mapping[str, str | None], sr.Screening, tuple[str, ...]]:
     """What is decided by a file, the session, and the records without a paper."""
     session = sr.Screening(library, file.with_suffix(".session.jsonl"), "vaccines")
     with session:
@@ -71,7 +71,7 @@ def test_asreviews_tables(library: sr.Index, tmp_path: Path, name: str) -> None:
     if name.endswith("xlsx"):
         book, rows = Workbook(), asreview()
         assert book.active is not None
-        for row in (rows[0].keys(), *(row.values() for row in rows)):
+        for row in (list(rows[0]), *(list(row.values()) for row in rows)):
             book.active.append([float(value) if value in ("0", "1") else value for value in row])
         book.save(file)
     else:
