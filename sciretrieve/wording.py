@@ -71,6 +71,13 @@ def as_json(value: Any, indent: int | None = None) -> str:
     return CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False, indent=indent))
 
 
+def cell(value: Any) -> Any:
+    """A plain value as one of a table: texts of a list with semicolons between, other lists and objects as JSON."""
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return "; ".join(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+
+
 def guarded(text: str) -> str:
     """A text as a cell of a table that spreadsheets open: an apostrophe is before what they would take for a formula. Numbers stay.
 

@@ -22,7 +22,7 @@ from ..types import Hit, TotalIs
 from ..wording import as_json, counted
 from . import overview
 from .explaining import Explanation, explain_rows, unmet
-from .faceting import Facet
+from .faceting import FACET_DEPTH, Facet
 from .overview import Group
 
 
@@ -37,7 +37,7 @@ class Request:
         text: title and abstract of one more paper to be like, which need not be in the index; only without a query.
         k: how many papers are wanted.
         options: how to search.
-        facets: columns whose values are counted among the first papers.
+        facets: columns whose values are counted, each with how many values are kept, if these are not 10: "year:50".
         cluster: whether the first papers are put into groups.
         explain: whether each hit's place is explained.
         sort: "year" has the papers that the search chose newest first, and those without a year last; None leaves them in its order.
@@ -76,7 +76,8 @@ class Answer:
         run: the search's run of one query: its mode, and the ranking with what is known of it as a whole.
         hits: the papers of the ranking, in its order unless the request sorts them; their ranks are the ranking's.
         explanations: of each hit why it has its place, if that was asked for.
-        facets: counts of values of each column that was asked for, among the first 1,000 papers that match.
+        facets: counts of values of each column that was asked for, among all papers that `total` counts; for a query that demands nothing
+            of papers, or words that none has all of, among those of the first 1,000 that match.
         groups: groups of the first 200 papers that match, if these were asked for.
         unmet: what the query demands and no paper of the index has, where there is no hit.
         seconds: how long the search took, without its views.
@@ -169,8 +170,8 @@ def answer(index: Index, request: Request) -> Answer:
     explanations: Sequence[Explanation] = ()
     if request.explain:
         explanations = _explanations(index, request, run.rankings[0])
-    plain = plainly(request.options)  # counts and groups cover more papers than the hits
-    facets = overview.facets_of(index, searched(index, request, overview.FACET_DEPTH, plain), request.facets) if request.facets else ()
+    plain = plainly(request.options)  # groups cover more papers than the hits
+    facets = _facets(index, request, run.rankings[0]) if request.facets else ()
     groups = overview.clusters_of(index, searched(index, request, overview.CLUSTER_DEPTH, plain)) if request.cluster else ()
     failed = unmet(index, request.query) if request.query is not None and not hits else ()
     if request.sort is not None:
@@ -189,6 +190,15 @@ def _columns(index: Index, request: Request) -> list[str]:
             demands = operators.parse(request.query, index.columns.names).demands
             names += [leaf.column for demand in demands for leaf in leaves(demand) if isinstance(leaf, Demand) and leaf.column is not None]
     return [*names, *request.facets]
+
+
+def _facets(index: Index, request: Request, ranking: Ranking) -> list[Facet]:
+    """Counts over all papers that the answer's total counts; where these are all that may answer, or no paper has all of the words, over
+    those of the first papers that match."""
+    if request.query is not None and ranking.total and ranking.total_is in ("has all words", "meets demands"):
+        rows = index.matching(request.query, request.options.filters)
+        return [replace(facet, papers_are=ranking.total_is) for facet in overview.facets_at(index, rows, request.facets)]
+    return overview.facets_of(index, searched(index, request, FACET_DEPTH, plainly(request.options)), request.facets)
 
 
 def plainly(options: SearchOptions) -> SearchOptions:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -11,15 +12,27 @@ import pyarrow.compute as pc
 
 from ..errors import InvalidRequest, UnknownName
 from ..files.schema import integers
-from ..types import Rows
+from ..types import Rows, TotalIs
+
+FACET_DEPTH = 1000
+"""How many of the first papers facets look at where a ranking says which match."""
+USUAL = 10
+"""Values that a facet shows where nothing else is asked for."""
+DIGITS = 9
+"""Digits of a number of values that are read: more than there are papers."""
+IN_ORDER = "year"
+"""The column whose values are shown in their own order."""
+
+PapersAre: TypeAlias = TotalIs | Literal["match"]
 
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """The commonest values of a column, each with its number of papers.
+    """The commonest values of a column, each with its number of papers; years in their order.
 
     `others` is the number of further distinct values, `missing` the number of papers without any value, `papers` the
-    number of papers counted.
+    number of papers counted, and `papers_are` what they are: all that an answer's total counts, as its `total_is` says, or those of the
+    first papers of a ranking that "match".
     """
 
     column: str
@@ -27,22 +40,33 @@ class Facet:
     others: int
     missing: int
     papers: int
+    papers_are: PapersAre = "match"
 
 
-def facets(papers: pa.Table, names: Sequence[str], most: int = 10) -> list[Facet]:
-    """Count the values of the columns `names` of a table of papers, and keep up to `most` of each column.
+def facets(papers: pa.Table, names: Sequence[str], most: int = USUAL) -> list[Facet]:
+    """Count the values of columns of a table of papers, and keep up to `most` of each column; a name such as "year:50" says how many.
 
-    The greatest count comes first; of equal counts the lesser number, or the alphabetically first text. Each value in a
-    list counts once per paper. Null, NaN and a list without other values are missing. Dates, times and decimals
-    count as their text.
+    The greatest count comes first; of equal counts the lesser number, or the alphabetically first text. Of years the commonest are kept,
+    too, and are shown in their order. Each value in a list counts once per paper. Null, NaN and a list without other values are missing.
+    Dates, times and decimals count as their text.
 
     Raises UnknownName for a column that the table lacks, and InvalidRequest for one whose values cannot be counted: structs,
-    maps, binary data, durations, lists of lists.
+    maps, binary data, durations, lists of lists; or for no values of one.
     """
-    for name in names:
-        if name not in papers.column_names:
-            raise UnknownName("column in `facets`", name, papers.column_names)
-    return [_facet(name, papers[name], most) for name in names]
+    asked = [counted_column(name, papers.column_names, most) for name in names]
+    return [_facet(column, papers[column], count) for column, count in asked]
+
+
+def counted_column(name: str, columns: Collection[str], most: int = USUAL) -> tuple[str, int]:
+    """The column of which `name` asks for values, as in year or year:50, and how many are kept. Raises as `facets`."""
+    column, colon, count = name.rpartition(":")
+    if name in columns or not colon or not count.isdecimal():
+        column, kept = name, most
+    elif not (kept := int(count[:DIGITS])):
+        raise InvalidRequest(f"a facet shows one value or more, so {name!r} shows none; write {column}:{USUAL}")
+    if column not in columns:
+        raise UnknownName("column in `facets`", column, columns)
+    return column, kept
 
 
 def _facet(name: str, column: pa.ChunkedArray, most: int) -> Facet:
@@ -69,6 +93,8 @@ def _facet(name: str, column: pa.ChunkedArray, most: int) -> Facet:
     # it is unstable for equal rows only, and no value occurs twice
     commonest_counts = counts.take(pc.select_k_unstable(counts, k=most, sort_keys=[("papers", "descending"), ("value", "ascending")]))
     commonest = tuple(zip(commonest_counts["value"].to_pylist(), commonest_counts["papers"].to_pylist(), strict=True))
+    if name == IN_ORDER:
+        commonest = tuple(sorted(commonest))
     return Facet(name, commonest, len(counts) - len(commonest_counts), len(column) - papers_with_value, len(column))
 
 

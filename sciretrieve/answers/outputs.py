@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,12 +18,13 @@ from ..papers.bibliographies.author_names import byline
 from ..papers.bibliographies.bibtex_entries import entries
 from ..papers.bibliographies.reference_lists import markdown, webpage
 from ..papers.bibliographies.ris_records import records
-from ..runs import NAMED, WEAK_NOTE, Run, trec_id
-from ..types import Hit, Paper, Rows
-from ..wording import as_json, counted, guarded
+from ..runs import NAMED, SCHEMA, WEAK_NOTE, Run, trec_id
+from ..types import Hit, Paper, Rows, TotalIs
+from ..wording import as_json, cell, counted, guarded
 
 if TYPE_CHECKING:
     from ..query.citations import Link, Reference
+    from ..query.reading.counting import CountLine
     from .answering import Answer
     from .explaining import Explanation
     from .faceting import Facet
@@ -46,6 +47,13 @@ WHICH: Mapping[str, str] = {
     "names": "by authors of this name",
 }
 """Which papers a query names, by what it is of them, where "with this DOI" would not do."""
+TOTALS: Mapping[TotalIs, tuple[str, str]] = {
+    "has all words": ("has all of these words", "have all of these words"),
+    "meets demands": ("meets the demands", "meet the demands"),
+    "is named": ("is named by the query", "are named by the query"),
+    "passes filters": ("passes the filter", "pass the filter"),
+}
+"""What a total counts, of one paper and of several."""
 NEAR_WORD = 0.5
 """The cosine from which on a word of a paper is shown as an answer to one of the query; those of unrelated words are 0.3 to 0.4."""
 SHOWN = 3
@@ -188,8 +196,15 @@ def _ids(run: Run, rows: Rows) -> list[str]:
 
 def facet_lines(facets: Sequence[Facet]) -> Lines:
     """Counts of values, one block per column."""
+    from .faceting import FACET_DEPTH
+
     for facet in facets:
-        yield f"{facet.column}, papers counted {facet.papers:,}:"
+        is_one = facet.papers == 1
+        if facet.papers_are == "match":
+            which = f"{'matches' if is_one else 'match'}, among the first {FACET_DEPTH:,}"
+        else:
+            which = TOTALS[facet.papers_are][not is_one]
+        yield f"{facet.column}, of {counted(facet.papers, 'paper')} that {which}:"
         width = max((len(f"{count:,}") for _, count in facet.values), default=1)
         yield from (f"  {count:>{width},}  {value}" for value, count in facet.values)
         other_counts = [
@@ -198,6 +213,20 @@ def facet_lines(facets: Sequence[Facet]) -> Lines:
         ]
         if any(other_counts):
             yield "  " + ", ".join(filter(None, other_counts))
+
+
+def count_table(lines: Sequence[CountLine]) -> Lines:
+    """Each line of a counted query: its number, its papers, and what it counts."""
+    number_width = len(f"#{len(lines)}")
+    width = max(len(f"{line.papers:,}") for line in lines)
+    for line in lines:
+        yield f"{f'#{line.number}':<{number_width}}  {line.papers:>{width},}  {_line(line.text)}"
+
+
+def count_json(query: str, filters: Sequence[str], lines: Sequence[CountLine]) -> str:
+    """A counted query as one JSON object, see `sciretrieve.schema("count")`."""
+    rows = [asdict(line) for line in lines]
+    return as_json({"schema": SCHEMA, "query": query, "filters": list(filters), "total": lines[-1].papers, "lines": rows}, indent=2)
 
 
 def cluster_lines(clusters: Sequence[Group], width: int) -> Lines:
@@ -259,13 +288,6 @@ def _chosen(hit: Hit, fields: Sequence[str]) -> dict[str, Any]:
 
 def _cells(hit: Hit, fields: Sequence[str]) -> list[Any]:
     return [cell(value) for value in _chosen(hit, fields).values()]
-
-
-def cell(value: Any) -> Any:
-    """A plain value as one of a table: texts of a list with semicolons between, other lists and objects as JSON."""
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return "; ".join(value)
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
 
 
 def _line(value: Any) -> str:

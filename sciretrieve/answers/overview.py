@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InvalidRequest, UnknownName
+from ..errors import InvalidRequest
 from ..files.schema import concat, integers
 from ..matching.lexical import Analyzer
 from ..matching.lexical.name_terms import field_terms
@@ -19,10 +19,8 @@ from ..runs import WEAK, Ranking, Run
 from ..types import Mask, Paper, Rows
 from .clustering import clusters
 from .explaining import typed_words
-from .faceting import Facet, facets
+from .faceting import Facet, counted_column, facets
 
-FACET_DEPTH = 1000
-"""How many of the first papers facets count."""
 CLUSTER_DEPTH = 200
 """How many of the first papers are grouped."""
 
@@ -76,12 +74,14 @@ def _by_citations(ranking: Ranking) -> Iterator[Mask]:
 
 def facets_of(index: Index, run: Run, columns: Sequence[str]) -> list[Facet]:
     """Counts of values among the first query's answers that match it. Raises UnknownName, InvalidRequest."""
-    for name in columns:
-        if name not in index.columns.names:
-            raise UnknownName("column in `facets`", name, index.columns.names)
-    rows = matching(index, run)
+    return facets_at(index, matching(index, run), columns)
+
+
+def facets_at(index: Index, rows: Rows, columns: Sequence[str]) -> list[Facet]:
+    """Counts of values among the papers at some rows, see `faceting.facets`. Raises as it does."""
+    names = [counted_column(name, index.columns.names)[0] for name in columns]
     tables = []
-    column_names = list(dict.fromkeys(["id", *columns]))  # a table without columns would lose its number of rows
+    column_names = list(dict.fromkeys(["id", *names]))  # a table without columns would lose its number of rows
     for shard, _, shard_rows in by_shard(rows, index.shards):
         tables.append(shard.columns(column_names).take(integers(shard_rows)))
     return facets(concat(tables), columns) if tables else facets(index.columns.empty_table(), columns)

@@ -42,7 +42,7 @@ def profile(index: Index, name: str) -> Profile:
     """The profile of the paper that a text names, as `Index.papers` finds it. Raises as `Index.papers` and `Index.similar`."""
     row = int(index.named_rows(name)[0])
     (paper,) = index.papers_at(np.array([row]))
-    whole_name = index.name_of(row)
+    whole_name = index.whole_names(np.array([row]))[0]
     hits = index.similar(whole_name, NEIGHBOURS + DUPLICATES, group=False).hits
     own, *works = groups([paper, *(hit.paper for hit in hits)])
     similar = [
@@ -50,8 +50,8 @@ def profile(index: Index, name: str) -> Profile:
         for rank, (first, *others) in enumerate(works[:NEIGHBOURS], start=1)
     ]
     citations = citations_of(index, whole_name) if index.has_references and len(index) <= GRAPHED else None
-    copies = index.with_copies(np.array([row]))
-    also = [hits[place - 1].name for place in own[1:]] + [index.name_of(copy) for copy in copies.tolist() if copy != row]
+    copies = np.setdiff1d(index.with_copies(np.array([row])), [row])
+    also = [*(hits[place - 1].name for place in own[1:]), *index.whole_names(copies)]
     return Profile(paper, tuple(also), tuple(similar), citations)
 
 

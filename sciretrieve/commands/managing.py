@@ -11,8 +11,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..wording import counted, in_bytes
+from . import completing
 from .console import Console, interruptible, say
-from .parameters import Debug, Generation, IndexPath, PlainFormatOption, Quiet, SameEncoder, chosen_index, given_encoder, index_to_change
+from .parameters import (
+    Debug,
+    Generation,
+    IndexPath,
+    IndexPaths,
+    PlainFormatOption,
+    Quiet,
+    SameEncoder,
+    chosen_index,
+    given_encoder,
+    index_to_change,
+    open_indexes,
+)
 
 if TYPE_CHECKING:
     from ..storage.manifest import Manifest, Record
@@ -185,10 +198,25 @@ def export(
             "--output",
             "-o",
             metavar="FILE",
-            help="A .parquet file (papers and vectors), a .bib, .ris or CSL .json file (papers), or a .npy or .faiss file (vectors).",
+            help="A .parquet file (papers and vectors), a .csv, .bib, .ris or CSL .json file (papers), or a .npy or .faiss file (vectors).",
         ),
     ],
-    index: IndexPath = None,
+    index: IndexPaths = None,
+    query: Annotated[
+        str,
+        typer.Option(
+            "--query", metavar="QUERY", help="Only papers that meet it, as `search --count` counts them: all of its words, operators."
+        ),
+    ] = "",
+    filter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--filter",
+            metavar="EXPR",
+            help="Only papers that pass, e.g. 'year >= 2018'; if repeated, all must hold.",
+            autocompletion=completing.columns,
+        ),
+    ] = None,
     dense: Annotated[
         str, typer.Option("--dense", metavar="TYPE", help="The FAISS index of a .faiss file: flat, hnsw, ivf, rabitq or a factory string.")
     ] = "flat",
@@ -198,12 +226,13 @@ def export(
 ) -> None:
     """Write papers and vectors to a file.
 
-    A Parquet file has both; a bibliography has the papers, those read from one of its format as they were. A .npy file has the
-    vectors, and a .faiss file is an index of them for FAISS. The ids are then in a text file beside it: FAISS's number n is line n + 1.
+    All papers, or those that meet a query and pass a filter; of several indexes each paper once. A Parquet file has papers and vectors; a
+    .csv file has the columns of the papers; a bibliography has the papers, those read from one of its format as they were. A .npy file has
+    the vectors, and a .faiss file is an index of them for FAISS. The ids are then in a text file beside it: FAISS's number n is line n + 1.
     """
     from ..lifecycle.exporting import export as write
-    from ..query.index import Index
 
-    opened_index = Index(chosen_index(index), generation=generation)
-    for path in write(opened_index, output, dense):
-        Console(quiet).note(f"{counted(len(opened_index), 'paper')}: {path} ({in_bytes(path.stat().st_size)})")
+    opened_index = open_indexes(index, None, generation)
+    rows = opened_index.distinct(opened_index.matching(query, filter))
+    for path in write(opened_index, output, dense, rows):
+        Console(quiet).note(f"{counted(len(rows), 'paper')}: {path} ({in_bytes(path.stat().st_size)})")

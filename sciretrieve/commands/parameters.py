@@ -101,6 +101,9 @@ Unlike: TypeAlias = Annotated[
         autocompletion=completing.ids,
     ),
 ]
+CountOnly: TypeAlias = Annotated[
+    bool, typer.Option("--count", help="Print how many papers meet each part of the query, and all of it, in place of hits.")
+]
 Explain: TypeAlias = Annotated[
     bool, typer.Option("--explain", help="Show each hit's rank in each half, the words it shares, and its nearest sentence.")
 ]
@@ -111,7 +114,10 @@ Memory: TypeAlias = Annotated[
 Facets: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--facets", metavar="COLUMNS", help="Count values among the first 1,000 papers, e.g. year,venue.", autocompletion=completing.columns
+        "--facets",
+        metavar="COLUMNS",
+        help="Count values among the papers that match, e.g. venue,year:50: how many values to show; default: 10.",
+        autocompletion=completing.columns,
     ),
 ]
 ClusterOption: TypeAlias = Annotated[

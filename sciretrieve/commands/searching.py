@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -27,6 +27,7 @@ from .parameters import (
     Append,
     ClusterOption,
     Count,
+    CountOnly,
     Debug,
     Distributed,
     Explain,
@@ -80,6 +81,7 @@ def search(
     explain: Explain = False,
     sort: Sort = None,
     fields: Fields = None,
+    count: CountOnly = False,
     format: FormatOption = "table",
     append: Append = None,
     save: Save = None,
@@ -112,7 +114,9 @@ def search(
     if strategy is not None or replay is not None:
         given = {"a query": query, "--encoder": encoder, "--generation": generation, "--rerank": rerank, "--like": like}
         given |= {"--unlike": unlike, "--facets": facets, "--cluster": cluster, "--explain": explain, "--sort": sort, "--fields": fields}
-        check_alone(options, given | {"--append": append, "--save": save, "--distributed": distributed, "--address": address})
+        check_alone(
+            options, given | {"--count": count, "--append": append, "--save": save, "--distributed": distributed, "--address": address}
+        )
         run_asked(strategy, replay, from_, index or [], output, overwrite, format, console)
         return
     check_absent({"--from": from_, "--output": output, "--overwrite": overwrite})
@@ -122,8 +126,14 @@ def search(
     start = time.perf_counter()
     _check_views(format, explain, facets, cluster, sort, fields)
     check_one_index(index, {"--distributed": distributed, "--save": save, "-f trec": "trec" if format == "trec" else None})
+    if count:
+        others = {"--like": like, "--unlike": unlike, "--facets": facets, "--cluster": cluster, "--explain": explain, "--sort": sort}
+        _check_count(format, others | {"--fields": fields, "--append": append, "--save": save, "--rerank": rerank})
     with chosen_workers(distributed, address) as workers:
         opened_index = open_indexes(index, encoder, generation, workers)
+        if count:
+            _print_count(opened_index, text, options.filters, format)
+            return
         names = _fields(fields, opened_index)
         options = _reranked(options, rerank)
         request = Request(
@@ -314,6 +324,24 @@ def _check_views(
         raise InvalidRequest("--explain is not shown in a table of --fields; leave out one of them, or add --format json")
     if sort and format == "trec":
         raise InvalidRequest("a TREC run is in the order of its scores; leave out --sort")
+
+
+def _check_count(format: Format, others: Mapping[str, object]) -> None:
+    """Refuse what is of hits where there are none."""
+    if format not in ("table", "json"):
+        raise InvalidRequest(f"--count is shown with --format table or json, not {format}")
+    if name := next((name for name, is_requested in others.items() if is_requested), None):
+        raise InvalidRequest(f"--count prints how many papers there are, and no hits; leave out {name}")
+
+
+def _print_count(index: Index, query: str, filters: Sequence[str], format: Format) -> None:
+    from ..answers import outputs
+
+    lines = index.count_lines(query, filters)
+    if format == "json":
+        say([outputs.count_json(query, filters, lines)])
+    else:
+        say(map(printable, outputs.count_table(lines)))
 
 
 def _append(answer: Answer, append: Path | None, console: Console) -> None:

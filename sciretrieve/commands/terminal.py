@@ -16,14 +16,14 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from ..answers.outputs import cell, reasons
+from ..answers.outputs import TOTALS, reasons
 from ..files.schema import letters
 from ..papers.bibliographies.addresses import address_of, addresses_of
 from ..papers.bibliographies.author_names import byline, in_order
 from ..papers.bibliographies.bibtex_entries import ENTRY, PARENTS
 from ..query.citations import REFERENCES
 from ..types import Paper
-from ..wording import counted, in_words, plain
+from ..wording import cell, counted, in_words, plain
 from .console import printable
 
 if TYPE_CHECKING:
@@ -106,9 +106,21 @@ def portrait(profile: Profile) -> Iterator[str]:
 
 
 def footer(answer: Answer, index: Index) -> Iterator[str]:
-    """Which index has answered, how, and in what time."""
-    parts = [printable(str(index.path)), counted(len(index), "paper"), answer.run.mode, in_words(answer.seconds)]
-    yield from _rendered(_console(), [Text(SEPARATOR.join(parts), ASIDE)])
+    """Which index has answered, how, and in what time; and how many papers meet what is demanded."""
+    console = _console()
+    parts = [printable(str(index.path)), counted(len(index), "paper"), answer.run.mode, in_words(answer.seconds), *_total(answer)]
+    yield from _rendered(console, _wrapped(console, Text(SEPARATOR.join(parts), ASIDE), console.width))
+
+
+def _total(answer: Answer) -> Iterator[str]:
+    """How many papers meet what is demanded, and how many are ranked, where these are more."""
+    ranking = answer.ranking
+    if answer.total_is == "passes filters" and not answer.request.options.filters:
+        return
+    one, several = TOTALS[answer.total_is]
+    text = f"{counted(answer.total, 'paper')} {one if answer.total == 1 else several}"
+    is_more = ranking.ranked is not None and ranking.ranked > answer.total
+    yield f"{text}; {ranking.ranked:,} are ranked" if is_more else text
 
 
 def short_venue(venue: str, width: int) -> str:

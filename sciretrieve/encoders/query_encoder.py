@@ -136,7 +136,7 @@ class JoinedQueryEncoder(QueryEncoder):
     @once
     def encoder(self) -> Encoder:
         """There is no one encoder: raises InvalidRequest."""
-        raise InvalidRequest(f"{self._path} have different encoders, and this needs one; search them one by one")
+        raise InvalidRequest(f"{self._path} have different encoders, and this needs one; take one index at a time")
 
     def encode(self, queries: Sequence[Query], *, remember: bool = False) -> Vectors:
         """Vectors of queries, shape (n, the sum of the dimensions)."""

@@ -276,6 +276,11 @@ def letters(name: str) -> str:
 
 def text(value: str) -> pa.StringScalar:
     """A text as an Arrow scalar to compare with; without `pa.scalar`, as in `booleans`."""
-    data = value.encode()
-    buffers = [None, pa.py_buffer(np.array([0, len(data)], np.int32)), pa.py_buffer(data)]
-    return pa.Array.from_buffers(pa.string(), 1, buffers)[0]
+    return texts([value])[0]
+
+
+def texts(values: Sequence[str]) -> pa.StringArray:
+    """Texts as an Arrow array; without `pa.array`, as in `booleans`."""
+    data = [value.encode() for value in values]
+    ends = np.cumsum([0, *map(len, data)], dtype=np.int32)
+    return pa.Array.from_buffers(pa.string(), len(data), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(data))])

@@ -1,98 +1,149 @@
-"""Exporting papers and vectors from an index: Parquet with both, a bibliography, a .npy file with the vectors, or a FAISS index of them."""
+"""Exporting papers and vectors from an index, all or some: Parquet with both, CSV, a bibliography, a .npy file with the vectors, or a
+FAISS index of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import InvalidRequest
-from ..files.schema import booleans, conform, papers_of
+from ..files.schema import conform
 from ..files.writing import replaced, write_lines, write_vectors, write_whole
 from ..matching.dense import build_ann, factory_string
 from ..matching.dense.ann import check_factory
-from ..matching.dense.vectors import Gathered
+from ..matching.dense.vectors import Gathered, vectors_at
+from ..matching.scope import Scope
+from ..matching.sharding import by_shard
 from ..papers.bibliographies import bibtex_entries, csl_items, ris_records
 from ..query.index import Index
-from ..types import Paper
-from ..wording import without_controls
+from ..types import Paper, Rows
+from ..wording import cell, guarded, plain, without_controls
 
 BLOCK = 65_536
-SUFFIXES = (".parquet", ".npy", ".faiss")
+SUFFIXES = (".parquet", ".csv", ".npy", ".faiss")
 BIBLIOGRAPHIES: Mapping[str, Callable[[Sequence[Paper]], str]] = {
     ".bib": bibtex_entries.text,
     ".ris": ris_records.text,
     ".json": csl_items.text,
 }
 """The text of a bibliography, by suffix."""
+ORIGINALS = {bibtex_entries.ENTRY, bibtex_entries.PARENTS, ris_records.RECORD, csl_items.ITEM}
+"""Columns with papers' original records, which say again in another form what their other columns say."""
 
 
-def export(index: Index, target: Path, dense: str = "flat") -> list[Path]:
+def export(index: Index, target: Path, dense: str = "flat", rows: Rows | None = None) -> list[Path]:
     """Write an index's contents to `target` and return the files written.
 
+    The papers are all that are not deleted, or those at `rows`, as `Index.matching` gives them; always in the index's order. Of several
+    indexes, tables have the column `index`, and lists of ids have INDEX:ID.
+
     `.parquet`: all columns of the papers, and their vectors as `vector` (a fixed-size list of float32) if there are
-    any. `.bib`, `.ris` and `.json` (CSL-JSON): all papers as a bibliography, those read from one of that format unchanged.
+    any. `.csv`: all columns but original records, in UTF-8, lists with semicolons between; no cell is a formula to spreadsheets.
+    `.bib`, `.ris` and `.json` (CSL-JSON): papers as a bibliography, those read from one of that format unchanged.
     `.npy`: the vectors, shape (papers, dim) float32, and beside them a `.ids.txt` with the ids in the same order.
     `.faiss`: one FAISS index of all vectors, of the type `dense` ("flat", "hnsw", "ivf", "rabitq" or a factory string), and the ids as with
     `.npy`: FAISS's number n is line n + 1. For the metric `cosine` its vectors have length 1, as queries must. It is made in memory.
 
     Raises:
-        InvalidRequest: another suffix, a directory that does not exist, vectors that the index does not have, too few of them for
-            such a FAISS index, or a `dense` for another suffix.
+        InvalidRequest: another suffix, a directory that does not exist, vectors that the index does not have, or that are by several
+            encoders, too few of them for such a FAISS index, or a `dense` for another suffix.
     """
     if not target.parent.is_dir():
         raise InvalidRequest(f"there is no directory {target.parent} to write {target.name} to")
     if target.suffix not in (*SUFFIXES, *BIBLIOGRAPHIES):
         raise InvalidRequest(
-            f"cannot export to {target.name}: name a .parquet file (papers and vectors), a .bib, .ris or .json file (a bibliography), "
-            "or a .npy or .faiss file (vectors)"
+            f"cannot export to {target.name}: name a .parquet file (papers and vectors), a .csv file (papers), a .bib, .ris or .json file "
+            "(a bibliography), or a .npy or .faiss file (vectors)"
         )
     if dense != "flat" and target.suffix != ".faiss":
         raise InvalidRequest(f"`dense={dense!r}` is for FAISS; name a .faiss file instead of {target.name}")
+    if target.suffix in (".parquet", ".npy", ".faiss"):
+        index.check_comparable()
+    scope = index.scope if rows is None else index.scope.among(rows)
     if target.suffix == ".parquet":
-        return [_parquet(index, target)]
+        return [_parquet(index, scope, target)]
+    if target.suffix == ".csv":
+        return [_csv(index, scope, target)]
     if target.suffix in BIBLIOGRAPHIES:
-        papers = [paper for table in index.tables(index.columns.names) for paper in papers_of(table)]
+        papers = index.papers_at(scope.places)
         write_whole(target, without_controls(BIBLIOGRAPHIES[target.suffix](papers)).encode())
         return [target]
     if not index.vectors:
         raise InvalidRequest(f"{index.path} has no vectors to export; export to .parquet")
     if target.suffix == ".npy":
         blocks = (
-            shard.vectors[first : first + BLOCK][index.scope.part(shard.first, shard.papers).flags[first : first + BLOCK]]
+            shard.vectors[first : first + BLOCK][scope.part(shard.first, shard.papers).flags[first : first + BLOCK]]
             for shard in index.vectors
             for first in range(0, shard.papers, BLOCK)
         )
-        write_vectors(target, blocks, (len(index), index.vectors[0].dim))
+        write_vectors(target, blocks, (len(scope), index.vectors[0].dim))
     else:
-        _faiss(index, target, dense)
-    return [target, write_lines(target.with_suffix(".ids.txt"), index.live_ids())]
+        _faiss(index, scope, target, dense)
+    return [target, write_lines(target.with_suffix(".ids.txt"), index.whole_names(scope.places))]
 
 
-def _faiss(index: Index, target: Path, dense: str) -> None:
+def _faiss(index: Index, scope: Scope, target: Path, dense: str) -> None:
     metric = index.manifest.metric
     assert metric is not None
-    factory = "Flat" if dense == "flat" else factory_string(dense, len(index))
+    factory = "Flat" if dense == "flat" else factory_string(dense, len(scope))
     check_factory(factory, index.vectors[0].dim, metric)
-    if not build_ann(target, Gathered(index.vectors, index.scope.places), factory, metric):
-        raise InvalidRequest(f"{len(index):,} papers are too few to train a FAISS index of the type {factory}; use `dense='flat'` or hnsw")
+    if not build_ann(target, Gathered(index.vectors, scope.places), factory, metric):
+        raise InvalidRequest(f"{len(scope):,} papers are too few to train a FAISS index of the type {factory}; use `dense='flat'` or hnsw")
 
 
-def _parquet(index: Index, target: Path) -> Path:
-    schema = index.columns
+def _tables(index: Index, scope: Scope) -> Iterator[tuple[Rows, pa.Table]]:
+    """The papers of a scope, a few thousand at a time, with all columns of the index: their rows, and the table."""
+    schema = _schema(index)
+    for shard, _, shard_rows in by_shard(scope.places, index.shards):
+        for rows, table in shard.read_at(shard_rows):
+            whole = conform(table, index.columns)
+            if schema is not index.columns:
+                whole = whole.add_column(1, schema.field("index"), pa.array(index.names_at(rows + shard.first), pa.string()))
+            yield rows + shard.first, whole
+
+
+def _schema(index: Index) -> pa.Schema:
+    """The columns of tables; of several indexes with that of each paper, unless a corpus has a column of this name."""
+    if len(index.names) == 1 or "index" in index.columns.names:
+        return index.columns
+    return index.columns.insert(1, pa.field("index", pa.string()))
+
+
+def _csv(index: Index, scope: Scope, target: Path) -> Path:
+    names = [name for name in _schema(index).names if name not in ORIGINALS]
+    with replaced(target) as file:
+        file.write(_csv_lines([names]))
+        for _, table in _tables(index, scope):
+            file.write(_csv_lines([[_cell(value) for value in row.values()] for row in table.select(names).to_pylist()]))
+    return target
+
+
+def _csv_lines(rows: Sequence[Sequence[Any]]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\r\n").writerows(rows)
+    return text.getvalue().encode()
+
+
+def _cell(value: Any) -> Any:
+    shown = cell(plain(value))
+    return guarded(without_controls(shown)) if isinstance(shown, str) else shown
+
+
+def _parquet(index: Index, scope: Scope, target: Path) -> Path:
+    schema = _schema(index)
     if index.vectors:
         schema = schema.append(pa.field("vector", pa.list_(pa.float32(), index.vectors[0].dim)))
     with replaced(target) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
-        for number, shard in enumerate(index.shards):
-            for first, table in shard.tables():
-                live = shard.scope.part(first, len(table)).flags
-                out = conform(table.filter(booleans(live)), index.columns)
-                if index.vectors:
-                    vectors = index.vectors[number].vectors[first : first + len(table)][live]
-                    out = out.append_column(
-                        schema.field("vector"), pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
-                    )
-                writer.write_table(out)
+        for rows, table in _tables(index, scope):
+            if index.vectors:
+                vectors = vectors_at(index.vectors, rows)
+                column = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
+                table = table.append_column(schema.field("vector"), column)
+            writer.write_table(table)
     return target

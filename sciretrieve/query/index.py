@@ -32,6 +32,7 @@ from .ranking.grouping import grouped
 from .ranking.leading import led
 from .ranking.linking import DEPTH, LinkedPapers, linked_papers
 from .ranking.reranking import reranked
+from .reading.counting import CountLine, count_lines
 from .reading.feedback import fed_back, likeness
 from .reading.reader import Reader
 from .snapshot import Snapshot
@@ -185,11 +186,19 @@ class Index(Snapshot):
         Raises:
             UnknownName, InvalidRequest: a query or a filter that cannot be read.
         """
-        return self.reader.matching(query, filter).places
+        return self.reader.matching(query, filter)[1].places
 
     def count(self, query: str = "", filter: Filter = None) -> int:
         """How many papers meet all that a typed query and a filter demand, see `matching`. Raises as it does."""
-        return len(self.reader.matching(query, filter))
+        return len(self.reader.matching(query, filter)[1])
+
+    def count_lines(self, query: str, filter: Filter = None) -> list[CountLine]:
+        """How many papers meet each operand of a typed query, what each operator joins, each filter, and the whole, which is the last line.
+
+        A line counts the papers of the whole index, whatever the other lines demand; the last counts what `count` does. Words side by side
+        are one operand. Raises as `matching`, and InvalidRequest where there is neither a query nor a filter.
+        """
+        return count_lines(self.reader, query, filter)
 
     def likeness(
         self,

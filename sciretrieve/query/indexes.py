@@ -6,7 +6,7 @@ differ, on the scale of each. So a paper has the score that it has in an index t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import fields, replace
 from pathlib import Path
@@ -16,6 +16,7 @@ import numpy as np
 from ..choices import MODES, Mode
 from ..encoders.query_encoder import JoinedQueryEncoder, QueryEncoder
 from ..errors import Ambiguous, InvalidRequest
+from ..files.schema import papers_of
 from ..files.streams import checked_text
 from ..matching.dense import VectorShard
 from ..matching.dense.scale import Scale, ScaledShard, scale
@@ -24,13 +25,14 @@ from ..matching.fusion import Fusion
 from ..matching.late import Packing, TokenShard
 from ..matching.lexical.corpus_statistics import Frequencies, summed
 from ..matching.search import Probe, Searcher
+from ..matching.sharding import by_shard
 from ..once import once
 from ..options import SearchOptions
-from ..papers.duplicates import works
+from ..papers.duplicates import same_works, works
 from ..protocols import Encoder
 from ..runs import Ranking, Run
 from ..storage.shards import Shard
-from ..types import Rows, Vectors, name_in
+from ..types import Paper, Rows, Vectors, name_in
 from ..wording import enumerated
 from .index import Index
 from .joint import hardest, joined, lacking
@@ -142,9 +144,9 @@ class Indexes(Index):
         """What they are called: their folders' names, or their paths where two folders have one name."""
         return self._names
 
-    def name_of(self, row: int) -> str:
-        """See `Snapshot.name_of`."""
-        return name_in(self.names_at(np.array([row], np.int64))[0], super().name_of(row))
+    def whole_names(self, rows: Rows) -> list[str]:
+        """See `Snapshot.whole_names`."""
+        return list(map(name_in, self.names_at(rows), self.ids(rows)))
 
     def remarks(self, columns: Iterable[str]) -> list[str]:
         """What keeps all of them from being searched in every way, and which lack some of the columns, a sentence each."""
@@ -192,7 +194,7 @@ class Indexes(Index):
         return self.members[int(np.searchsorted(self._starts, row, side="right")) - 1]
 
     def names_at(self, rows: Rows) -> list[str]:
-        """The names of the indexes in which the papers at the given rows stand."""
+        """See `Snapshot.names_at`."""
         return [self._names[place] for place in (np.searchsorted(self._starts, rows, side="right") - 1).tolist()]
 
     def copies(self, rows: Rows) -> list[Rows]:
@@ -208,6 +210,19 @@ class Indexes(Index):
         """See `Snapshot.with_copies`: where papers stand, in all of the indexes."""
         return np.unique(np.concatenate([rows, *self.copies(rows)]))
 
+    def distinct(self, rows: Rows) -> Rows:
+        """Those of the papers at the given rows, ascending, that are left if each work is taken once: of its records, as `same_works` finds
+        them, the one that says the most."""
+        names = ("id", "title", "authors", "year", "doi")
+        read = (table for shard, _, shard_rows in by_shard(rows, self.shards) for _, table in shard.read_at(shard_rows, names))
+        known = [paper for table in read for paper in papers_of(table)]
+        dropped: list[int] = []
+        for work in same_works(known):
+            places = np.array(work.places)
+            fullest = max(range(len(places)), key=_fullness(self.papers_at(rows[places])))
+            dropped += np.delete(places, fullest).tolist()
+        return np.delete(rows, dropped)
+
     def leading(self, ranking: Ranking, probe: Probe, k: int) -> Ranking:
         """See `Index.leading`; the ranking says in which index each paper stands."""
         led = super().leading(ranking, probe, k)
@@ -217,18 +232,24 @@ class Indexes(Index):
         self, probes: Sequence[Probe], k: int, mode: Mode, fusion: Fusion, options: SearchOptions, linked: LinkedPapers | None = None
     ) -> Run:
         run = super()._answered(probes, k, mode, fusion, options, linked)
-        return replace(run, rankings=tuple(map(self._with_where_else, run))) if options.group else run
+        if not options.group:
+            return run
+        return replace(run, rankings=tuple(self._at_its_fullest(*each) for each in zip(run, probes, strict=True)))
 
-    def _with_where_else(self, ranking: Ranking) -> Ranking:
-        """A ranking in which each paper has all the others that are the same work, those that the search did not come to among them."""
-        also: list[list[str]] = []
-        also_in: list[list[str]] = []
+    def _at_its_fullest(self, ranking: Ranking, probe: Probe) -> Ranking:
+        """A ranking in which each paper stands for all of its copies, those that the search did not come to among them: in its place is
+        shown the copy that says the most, of those that may answer, with the scores of the one that was found."""
+        rows, also, also_in = ranking.rows.copy(), list[list[str]](), list[list[str]]()
         for place, others in enumerate(self.copies(ranking.rows)):
-            found = zip(ranking.also_in[place], ranking.also[place], strict=True)
+            found = [(ranking.indexes[place], ranking.ids[place]), *zip(ranking.also_in[place], ranking.also[place], strict=True)]
+            copies = np.concatenate([rows[place : place + 1], others[probe.scope.has(others)]])
+            if len(copies) > 1:
+                rows[place] = copies[max(range(len(copies)), key=_fullness(self.papers_at(copies)))]
+            shown = self.names_at(rows[place : place + 1])[0], self.ids(rows[place : place + 1])[0]
             pairs = dict.fromkeys([*found, *zip(self.names_at(others), self.ids(others), strict=True)])
-            also_in.append([name for name, _ in pairs])
-            also.append([id for _, id in pairs])
-        return replace(ranking, also=also, also_in=also_in)
+            also_in.append([name for name, id in pairs if (name, id) != shown])
+            also.append([id for name, id in pairs if (name, id) != shown])
+        return replace(ranking, ids=self.ids(rows), rows=rows, indexes=self.names_at(rows), also=also, also_in=also_in)
 
     def effort(self, options: SearchOptions) -> Effort:
         """See `Index.effort`: as hard as the index that needs the most."""
@@ -277,12 +298,14 @@ class Indexes(Index):
         assert metric is not None
         return [shard.vectors(members[0].dim, metric) for shard in self.shards if self._member_at(shard.first) in members]
 
-    def vectors_at(self, rows: Rows) -> Vectors:
-        """See `Snapshot.vectors_at`. Raises InvalidRequest where vectors are by different encoders."""
+    def check_comparable(self) -> None:
+        """See `Snapshot.check_comparable`."""
         if len(self._spaces) > 1:
-            raise InvalidRequest(
-                f"the vectors of {self.path} are by different encoders and do not say which papers are alike; search them one by one"
-            )
+            raise InvalidRequest(f"the vectors of {self.path} are by different encoders and cannot be compared; take one index at a time")
+
+    def vectors_at(self, rows: Rows) -> Vectors:
+        """See `Snapshot.vectors_at`. Raises as `check_comparable`."""
+        self.check_comparable()
         return super().vectors_at(rows)
 
     @once
@@ -327,6 +350,17 @@ def _names(paths: Sequence[Path]) -> tuple[str, ...]:
             raise InvalidRequest(f"the index {paths[number]} is given twice; leave out one of them")
     names = [path.name for path in resolved]
     return tuple(name if names.count(name) == 1 else str(path) for name, path in zip(names, paths, strict=True))
+
+
+def _fullness(papers: Sequence[Paper]) -> Callable[[int], tuple[bool, int, int]]:
+    """Gives how much the paper at a place says, to compare: with an abstract more than without, then by how many fields it has; of equals
+    the first says the most."""
+
+    def fullness(place: int) -> tuple[bool, int, int]:
+        *fields, extra = papers[place].to_dict().values()
+        return bool(papers[place].abstract), sum(map(bool, [*fields, *extra.values()])), -place
+
+    return fullness
 
 
 def _spaces(members: Sequence[Index]) -> list[list[Index]]:

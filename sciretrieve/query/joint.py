@@ -27,7 +27,7 @@ def lacking(manifests: Mapping[str, Manifest]) -> Iterator[str]:
     if without["vectors"] and without["BM25"]:
         raise InvalidRequest(
             f"{without['vectors'][0]} has no vectors, and {without['BM25'][0]} no BM25, so there is no way to search both; "
-            "search them one by one"
+            "take one index at a time"
         )
     for what, way in (("vectors", "words"), ("BM25", "meaning")):
         if 0 < len(without[what]) < len(manifests):

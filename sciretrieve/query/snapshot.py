@@ -108,9 +108,13 @@ class Snapshot:
         """What it is called: its folder's name. Several indexes that are searched as one have a name each."""
         return (self.path.resolve().name,)
 
-    def name_of(self, row: int) -> str:
-        """What names the paper at a row: its id, or INDEX:ID where several indexes are searched."""
-        return self.ids(np.array([row], np.int64))[0]
+    def names_at(self, rows: Rows) -> list[str]:
+        """The names of the indexes in which the papers at the given rows stand."""
+        return [self.names[0]] * len(rows)
+
+    def whole_names(self, rows: Rows) -> list[str]:
+        """What names the papers at the given rows: their ids, or INDEX:ID where several indexes are searched."""
+        return self.ids(rows)
 
     def remarks(self, columns: Iterable[str]) -> list[str]:  # noqa: ARG002
         """What a person should know of a search that asks for these columns; nothing of one index."""
@@ -211,6 +215,10 @@ class Snapshot:
         """The papers at the given rows with those that are the same works in other indexes, where several are searched."""
         return rows
 
+    def distinct(self, rows: Rows) -> Rows:
+        """Those of the papers at the given rows that are left if each work is taken once, where several indexes are searched."""
+        return rows
+
     @once
     def vectors(self) -> list[VectorShard]:
         """The shards' vectors; empty where the index has none."""
@@ -227,6 +235,9 @@ class Snapshot:
         """The dimension of queries' vectors. Only for an index with vectors."""
         assert self.manifest.encoder is not None
         return int(self.manifest.encoder["dim"])
+
+    def check_comparable(self) -> None:
+        """Raise InvalidRequest where vectors are by several encoders, so that they cannot be compared with each other."""
 
     def vectors_at(self, rows: Rows) -> Vectors:
         """The vectors of the papers at the given rows, (n, dim), to compare them with each other. Only for an index with vectors."""

@@ -89,13 +89,13 @@ def chosen(named: str | Path | None = None) -> Chosen:
 
 
 def several(named: Sequence[str]) -> list[Path]:
-    """The indexes that are meant by folders and names, each once, in their order; by "*" all finished ones that `found` finds.
+    """The indexes that are meant by folders and names, each once, in their order; by "*" all that `found` finds, but for unfinished ones.
 
     Raises as `chosen`.
     """
     paths: dict[Path, Path] = {}
     for name in named:
-        if name == EVERY and not (ready := [path for path in found() if _age(path) is not None]):
+        if name == EVERY and not (ready := [path for path in found() if listing(path).state != "unfinished"]):
             ready = [chosen().path]  # which says why there is none
         elif name != EVERY:
             ready = [chosen(name).path]

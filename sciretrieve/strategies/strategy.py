@@ -81,7 +81,9 @@ def parse(text: str) -> Strategy:
     try:
         values = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidRequest(f"this is no TOML: {error}; a line is written as s1 = 'title:cancer', below [lines]") from error
+        raise InvalidRequest(
+            f"this is no TOML: {error}; write s1 = 'title:cancer' below [lines], or translate what PubMed or Ovid have"
+        ) from error
     for key in values:
         if key not in KEYS:
             raise UnknownName("key of a strategy", key, KEYS)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import sciretrieve as sr
-from sciretrieve.answers.overview import CLUSTER_DEPTH, FACET_DEPTH, clusters_of, facets_of
+from sciretrieve.answers.faceting import FACET_DEPTH
+from sciretrieve.answers.overview import CLUSTER_DEPTH, clusters_of, facets_at, facets_of
 from sciretrieve.errors import InvalidRequest, NotFound, UnknownName
 from sciretrieve.matching.lexical import Analyzer
 
@@ -20,7 +23,11 @@ def test_an_answer_to_words_is_the_search_and_its_views(index: sr.Index) -> None
     assert [hit.id for hit in answer.hits] == run.rankings[0].ids
     assert answer.query == "graph networks"
     plain = replace(options, group=False, diversify=False)
-    assert answer.facets == facets_of(index, index.search("graph networks", FACET_DEPTH, plain), ["topic", "year"])
+    counted = facets_at(index, index.matching("graph networks", "impact > 1"), ["topic", "year"])
+    assert answer.facets == [replace(facet, papers_are="has all words") for facet in counted]
+    assert sr.answer(index, sr.Request("graph star", options=options, facets=["year"])).facets == facets_of(
+        index, index.search("graph star", FACET_DEPTH, plain), ["year"]
+    )
     assert answer.groups == clusters_of(index, index.search("graph networks", CLUSTER_DEPTH, plain))
     assert answer.explanations == sr.explain(index, "graph networks", run.rankings[0].ids, filter="impact > 1")
 
@@ -84,3 +91,19 @@ def test_an_answer_knows_how_many_papers_meet_its_demands(index: sr.Index, paper
     assert index.count("graphs network", "year >= 2010") == len(both)
     assert index.count(filter="year >= 2010") == len(recent)
     assert index.count() == len(index.matching()) == len(papers)
+
+
+def test_facets_are_over_all_papers_that_meet_the_demands(tmp_path: Path) -> None:
+    rows = [
+        {"id": str(number), "title": "graph" + " nets" * (number % 2), "year": 1900 + number % 40} for number in range(FACET_DEPTH + 200)
+    ]
+    index = sr.build(rows, tmp_path / "index", encoder=None, progress=False)
+    for query, papers_are, chosen in (
+        ("graph nets", "has all words", [row for row in rows if "nets" in str(row["title"])]),
+        ("graph", "has all words", rows),
+        ("graph NOT nets", "meets demands", [row for row in rows if "nets" not in str(row["title"])]),
+        ("year:1900-1919", "meets demands", [row for row in rows if int(row["year"]) < 1920]),
+    ):
+        (years,) = sr.answer(index, sr.Request(query, k=1, facets=["year:40"])).facets
+        assert years.values == tuple(sorted(Counter(row["year"] for row in chosen).items()))
+        assert (years.papers, years.papers_are, years.others) == (len(chosen), papers_are, 0)

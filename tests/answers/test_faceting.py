@@ -47,6 +47,22 @@ def test_times_in_a_zone_that_arrow_does_not_know_count_in_utc() -> None:
     assert facets(table, ["x"])[0].values == (("1970-01-01 00:00:00Z", 2), ("1970-01-01 01:00:00Z", 1))
 
 
+def test_years_are_in_their_order_and_a_name_says_how_many_values() -> None:
+    years = [2003, 1999, 2003, 2001, None, 1999, 2003, 1980]
+    table = pa.table({"year": years, "year:2": years})
+    assert facets(table, ["year:2", "year:3", "year"]) == [
+        Facet("year:2", ((2003, 3), (1999, 2), (1980, 1), (2001, 1)), 0, 1, 8),
+        Facet("year", ((1980, 1), (1999, 2), (2003, 3)), 1, 1, 8),
+        Facet("year", ((1980, 1), (1999, 2), (2001, 1), (2003, 3)), 0, 1, 8),
+    ]
+    assert facets(table, [f"year:{10**30}"])[0].others == 0
+    with pytest.raises(InvalidRequest, match="'year:0' shows none; write year:10"):
+        facets(table, ["year:0"])
+    for name in ("yaer:3", "year:", "year:x", ":3"):
+        with pytest.raises(UnknownName):
+            facets(table, [name])
+
+
 @pytest.mark.parametrize("sort", SCALARS)
 @settings(deadline=None)
 @given(data=st.data(), most=st.integers(0, 5))

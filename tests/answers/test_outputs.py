@@ -20,6 +20,7 @@ from sciretrieve.answers.answering import Answer, Request
 from sciretrieve.answers.explaining import Explanation, Place
 from sciretrieve.answers.faceting import Facet
 from sciretrieve.answers.overview import Group
+from sciretrieve.query.reading.counting import CountLine
 from sciretrieve.runs import Ranking, Run
 from sciretrieve.types import Hit, Paper, Query, Rows
 from sciretrieve.wording import guarded, unguarded
@@ -282,7 +283,9 @@ def test_views_in_json() -> None:
             "link": None,
         }
     ]
-    assert value["facets"] == [{"column": "year", "values": [[1905, 2], [2019, 1]], "others": 0, "missing": 1, "papers": 4}]
+    assert value["facets"] == [
+        {"column": "year", "values": [[1905, 2], [2019, 1]], "others": 0, "missing": 1, "papers": 4, "papers_are": "match"}
+    ]
     assert value["clusters"] == [
         {"label": ["heat", "flow"], "papers": [{"id": "p 2", "title": "Heat"}, {"id": "p3", "title": ""}]},
         {"label": [], "papers": [{"id": "p4", "title": "Flow"}]},
@@ -304,20 +307,32 @@ def test_an_empty_answer_names_what_was_demanded() -> None:
 
 def test_facets_are_printed_as_counts() -> None:
     facets = [
-        Facet("year", ((2019, 1200), (1905, 7)), 0, 0, 1207),
-        Facet("venue", (), 0, 3, 3),
+        Facet("year", ((1905, 7), (2019, 1200)), 0, 0, 1207, "has all words"),
+        Facet("venue", (), 0, 3, 3, "meets demands"),
+        Facet("field", (), 0, 1, 1, "has all words"),
         Facet("topic", (("a b", 2),), 1000, 4, 1007),
+        Facet("tags", (), 0, 1, 1),
     ]
     assert list(outputs.facet_lines(facets)) == [
-        "year, papers counted 1,207:",
-        "  1,200  2019",
+        "year, of 1,207 papers that have all of these words:",
         "      7  1905",
-        "venue, papers counted 3:",
+        "  1,200  2019",
+        "venue, of 3 papers that meet the demands:",
         "  3 papers without",
-        "topic, papers counted 1,007:",
+        "field, of 1 paper that has all of these words:",
+        "  1 paper without",
+        "topic, of 1,007 papers that match, among the first 1,000:",
         "  2  a b",
         "  1,000 other values, 4 papers without",
+        "tags, of 1 paper that matches, among the first 1,000:",
+        "  1 paper without",
     ]
+
+
+def test_a_counted_query_is_a_line_for_each_part() -> None:
+    lines = [CountLine(1, "graph\tnets", "graph nets", 12), *(CountLine(n, f"#{n - 1} OR x", "…", 10**n) for n in range(2, 11))]
+    assert list(outputs.count_table(lines))[:2] == ["#1               12  graph nets", "#2              100  #1 OR x"]
+    assert list(outputs.count_table(lines))[-1] == "#10  10,000,000,000  #9 OR x"
 
 
 def test_clusters_are_printed_with_the_titles_of_their_best_papers() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any
 
 import jsonschema
@@ -21,7 +21,7 @@ def check(value: Any, name: str) -> None:
     jsonschema.validate(value, sr.schema(name), cls=jsonschema.Draft202012Validator)
 
 
-@pytest.mark.parametrize("name", ["paper", "hit", "run", "answer"])
+@pytest.mark.parametrize("name", ["paper", "hit", "run", "answer", "count"])
 def test_schemas_are_schemas(name: str) -> None:
     jsonschema.Draft202012Validator.check_schema(sr.schema(name))
 
@@ -70,6 +70,21 @@ def test_what_commands_print_is_of_the_schema(odd: sr.Index, request_words: tupl
             check(json.loads(line), "hit")
 
 
+def test_a_counted_query_is_of_the_schema(odd: sr.Index) -> None:
+    printed = json.loads(
+        printed_by("search", "--count", "heat NOT pumps", "-i", odd.path, "--filter", "n > 5", "--until", "2001", "-f", "json")
+    )
+    check(printed, "count")
+    lines = odd.count_lines("heat NOT pumps", ["n > 5", "year <= 2001"])
+    assert printed == {
+        "schema": 1,
+        "query": "heat NOT pumps",
+        "filters": ["n > 5", "year <= 2001"],
+        "total": odd.count("heat NOT pumps", ["n > 5", "year <= 2001"]),
+        "lines": [asdict(line) for line in lines],
+    }
+
+
 def test_the_command_prints_what_python_gives(index: sr.Index) -> None:
     options = sr.SearchOptions(mode="hybrid", filter="year >= 2005")
     request = sr.Request("graph networks", k=3, options=options, facets=["year"], cluster=True, explain=True)
@@ -99,7 +114,7 @@ def test_runs_hits_and_papers(index: sr.Index, odd: sr.Index) -> None:
 
 def test_no_field_of_a_paper_is_left_out() -> None:
     assert set(Paper("a").to_dict()) == {field.name for field in fields(Paper)}
-    assert {field.name for field in fields(sr.Hit)} - {"paper"} <= set(sr.Hit(1, 1.0, Paper("a"), {}).to_dict())
+    assert {field.name for field in fields(sr.Hit)} - {"paper"} <= set(sr.Hit(1, 1.0, Paper("a"), {}, index="i").to_dict())
 
 
 def test_a_field_that_is_missing_or_new_is_a_fault(odd: sr.Index) -> None:

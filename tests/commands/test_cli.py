@@ -188,6 +188,30 @@ def test_export(index: sr.Index, tmp_path: Path) -> None:
     result = sciretrieve("export", "-i", index.path, "-o", tmp_path / "out.parquet")
     assert result.returncode == 0, result.stderr
     assert pq.read_metadata(tmp_path / "out.parquet").num_rows == 300
+    words = ("--query", "star NOT dust", "--filter", "year >= 2010", "--filter", "year < 2020")
+    result = sciretrieve("export", "-i", index.path, "-o", tmp_path / "out.csv", *words)
+    count = index.count("star NOT dust", ["year >= 2010", "year < 2020"])
+    assert (result.returncode, result.stdout) == (0, "")
+    assert result.stderr.startswith(f"{count} papers: {tmp_path / 'out.csv'}")
+    assert len((tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()) == 1 + count
+
+
+def test_counting_prints_a_line_for_each_part(index: sr.Index) -> None:
+    lines = answer("search", "--count", "star AND (dust OR orbit)", "-i", index.path, "--since", "2010").splitlines()
+    texts = ["star", "dust", "orbit", "#2 OR #3", "#1 AND #4", "year >= 2010", "#5 AND #6"]
+    assert [line.split(maxsplit=2) for line in lines] == [
+        [f"#{line.number}", str(line.papers), text]
+        for text, line in zip(texts, index.count_lines("star AND (dust OR orbit)", "year >= 2010"), strict=True)
+    ]
+    for others, words in (
+        (["--explain"], "--count prints how many papers there are, and no hits; leave out --explain"),
+        (["--facets", "year"], "leave out --facets"),
+        (["--like", "p0001"], "leave out --like"),
+        (["--format", "csv"], "--count is shown with --format table or json, not csv"),
+    ):
+        result = sciretrieve("search", "--count", "star", "-i", index.path, *others)
+        assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+        assert words in result.stderr
 
 
 def test_index_search_and_the_default_index(corpus: Path, tmp_path: Path) -> None:

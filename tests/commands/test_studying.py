@@ -109,7 +109,7 @@ def test_views_beside_the_hits(index: sr.Index, papers: list[dict[str, Any]]) ->
         assert set(why["words"]) <= {"graph", "star"}
         assert why["sentence"] == hit["abstract"]
     table = answer(*query, "--facets", "topic", "--cluster")
-    assert re.search(r"^topic, papers counted \d+:\n +\d+  \w+$", table, re.MULTILINE)
+    assert re.search(r"^topic, of \d+ papers that match, among the first 1,000:\n +\d+  \w+$", table, re.MULTILINE)
     for group in value["clusters"]:
         assert f"{len(group['papers']):>4}  {', '.join(group['label'])}\n" in table
 

@@ -141,12 +141,29 @@ def test_venues_are_shortened_by_words(venue: str, width: int, expected: str) ->
 
 def test_a_search_at_a_terminal_says_which_index_answered(index: sr.Index) -> None:
     out = answer("search", "graph networks", "-i", index.path, "-k", "2", **TERMINAL)
-    *hits, last = bare(out).splitlines()
-    assert re.fullmatch(rf"{re.escape(str(index.path))} · 300 papers · hybrid · \d+\.\d s", last)
+    *hits, footer, last = bare(out).splitlines()
+    assert re.fullmatch(rf"{re.escape(str(index.path))} · 300 papers · hybrid · \d+\.\d s ·", footer)
+    assert last == f"{index.count('graph networks')} papers have all of these words; 300 are ranked"
     titles = [" ".join(hit.paper.title.split()) for hit in index.search("graph networks", 2).hits]
     assert all(title in "\n".join(hits) for title in titles)
     assert bare(answer("search", "graph", "-i", index.path, "--filter", "year > 3000", **TERMINAL)).startswith(str(index.path))
     assert "300 papers" not in answer("search", "graph", "-i", index.path, "-q", **TERMINAL)
+
+
+@pytest.mark.parametrize(
+    ("words", "last"),
+    [
+        (("search", "graph", "--mode", "bm25"), "{} papers have all of these words"),
+        (("search", "graph AND networks", "--mode", "bm25"), "{} papers meet the demands"),
+        (("search", "p0007"), "1 paper is named by the query; 300 are ranked"),
+        (("similar", "p0007", "--filter", "year >= 2010"), "{} papers pass the filter"),
+        (("similar", "p0007"), "s"),
+    ],
+)
+def test_the_last_line_says_how_many_papers_there_are(index: sr.Index, words: tuple[str, ...], last: str) -> None:
+    query, filter = (words[1] if words[0] == "search" else ""), ("year >= 2010" if "--filter" in words else None)
+    out = bare(answer(*words, "-i", index.path, "-k", "1", **TERMINAL))
+    assert " ".join(out.split()).endswith(f" {last.format(index.count(query, filter))}")
 
 
 def test_explanations_stand_for_the_sentence(index: sr.Index) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+import rispy
 
 import sciretrieve as sr
 from sciretrieve.choices import METRICS, Metric
@@ -90,3 +93,90 @@ def test_what_cannot_be_written_is_refused(index: sr.Index, tmp_path: Path, name
     with pytest.raises(InvalidRequest, match=words):
         export(index, tmp_path / name)
     assert not list(tmp_path.iterdir())
+
+
+def test_some_papers_are_exported_in_every_form(built: Callable[..., Any], papers: list[dict[str, Any]], tmp_path: Path) -> None:
+    """Those that meet a query and pass a filter, found here by plain Python; of an index some of whose papers are deleted."""
+    shutil.copytree(built(shard_size=128).path, tmp_path / "index")
+    deleted = {paper["id"] for paper in papers[:200:7]}
+    sr.delete(tmp_path / "index", sorted(deleted))
+    index = sr.open(tmp_path / "index")
+    expected = [
+        paper["id"]
+        for paper in papers
+        if paper["id"] not in deleted and "star" in f"{paper['title']} {paper['abstract']}".split() and (paper["year"] or 0) >= 2010
+    ]
+    rows = index.matching("star", "year >= 2010")
+    files = {
+        suffix: export(index, tmp_path / f"out.{suffix}", rows=rows)[-1] for suffix in ("parquet", "csv", "ris", "json", "npy", "faiss")
+    }
+    table = pq.read_table(files["parquet"])
+    assert table["id"].to_pylist() == expected
+    vectors = np.concatenate([shard.vectors for shard in index.vectors])[rows]
+    np.testing.assert_array_equal(np.stack(table["vector"].to_pylist()).astype(np.float32), vectors)
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), vectors)
+    assert files["npy"].read_text().splitlines() == expected
+    assert faiss.read_index(str(tmp_path / "out.faiss")).ntotal == len(expected)
+    with files["csv"].open(encoding="utf-8", newline="") as file:
+        assert [row["id"] for row in csv.DictReader(file)] == expected
+    titles = [paper["title"] for paper in papers if paper["id"] in expected]
+    assert [record["title"] for record in rispy.loads(files["ris"].read_text(encoding="utf-8"))] == titles
+    assert [item["title"] for item in json.loads(files["json"].read_text(encoding="utf-8"))] == titles
+
+
+def test_a_table_can_be_indexed_and_computes_nothing(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {
+            "id": "a",
+            "title": '=HYPERLINK("x")',
+            "authors": ["Ada Lovelace", "Alan Turing"],
+            "year": 1999,
+            "keywords": ["x", "y, z"],
+            "n": -1.5,
+        },
+        {
+            "id": "b",
+            "title": 'Say "no",\nthen, \u001b[31mgo',
+            "abstract": "ß",
+            "venue": "@ACL",
+            "nested": {"k": [1, None]},
+            "n": float("nan"),
+        },
+    ]
+    index = sr.build(rows, tmp_path / "index", encoder=None, progress=False)
+    (written,) = export(index, tmp_path / "out.csv")
+    with written.open(encoding="utf-8", newline="") as file:
+        first, second = csv.DictReader(file)
+    assert (first["title"], first["authors"], first["year"], first["keywords"], first["n"]) == (
+        '\'=HYPERLINK("x")',
+        "Ada Lovelace; Alan Turing",
+        "1999",
+        "x; y, z",
+        "-1.5",
+    )
+    assert (second["title"], second["venue"], second["year"], second["n"]) == ('Say "no",\nthen, \ufffd[31mgo', "'@ACL", "", "")
+    assert json.loads(second["nested"]) == {"k": [1, None]}
+    again = sr.build(written, tmp_path / "again", encoder=None, progress=False)
+    assert [(paper.id, paper.authors, paper.year) for paper in again] == [(paper.id, paper.authors, paper.year) for paper in index]
+
+
+def test_bibliographies_have_keywords_and_no_marks_of_ours(tmp_path: Path) -> None:
+    rows = [{"id": "a", "title": "Graphs", "keywords": ["graph theory", "trees"], "year": 2001}]
+    index = sr.build(rows, tmp_path / "index", encoder=None, progress=False)
+    texts = {suffix: export(index, tmp_path / f"out.{suffix}")[0].read_text(encoding="utf-8") for suffix in ("ris", "json", "bib")}
+    assert rispy.loads(texts["ris"])[0]["keywords"] == ["graph theory", "trees"]
+    assert json.loads(texts["json"])[0]["keyword"] == "graph theory, trees"
+    assert "keywords = {graph theory, trees}" in texts["bib"]
+    for text in texts.values():
+        assert "sciretrieve" not in text.lower()
+        assert "score" not in text
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "bib", "npy", "faiss"])
+def test_where_no_paper_meets_it_the_export_is_empty(index: sr.Index, tmp_path: Path, suffix: str) -> None:
+    written = export(index, tmp_path / f"out.{suffix}", rows=index.matching("graph", "year > 3000"))
+    assert all(path.exists() for path in written)
+    if suffix == "csv":
+        assert len(written[0].read_text().splitlines()) == 1
+    if suffix == "parquet":
+        assert pq.read_metadata(written[0]).num_rows == 0

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciretrieve.papers.duplicates import SameWork, groups, key, same_works
+from sciretrieve.papers.duplicates import SameWork, groups, key, same_works, works
 from sciretrieve.types import Paper
 
 LONG = "A long title that names one paper only"
@@ -259,3 +259,15 @@ def _agree(papers: list[Paper], dois: list[str | None], one: int, other: int) ->
     is_short = left.title == "Editorial"
     contradict = bool(left.year and right.year and abs(left.year - right.year) > 1) or bool(is_short and dois[one] and dois[other])
     return bool(left.title) and left.title.lower() == right.title.lower() and len(families) <= 1 and not contradict
+
+
+def test_an_answer_shows_as_one_what_has_one_title_and_author_or_one_doi() -> None:
+    papers = [
+        Paper("a", "A comet", year=1990, authors=("Ann Bee",), doi="10.1000/A"),
+        Paper("b", "Salt"),
+        Paper("c", "Un cometa", doi="https://doi.org/10.1000/a"),
+        Paper("d", "A Comet.", year=2020, authors=("Bee, A.",), doi="10.1000/d"),
+        Paper("e", "", doi=None),
+    ]
+    assert works(papers) == [[0, 2, 3], [1], [4]]
+    assert works([]) == []

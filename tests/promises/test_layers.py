@@ -66,7 +66,7 @@ OWNED = {
 ROOT_NAMES = 28
 ARROWS = 189
 LINES = {
-    "answers": 2000,
+    "answers": 2100,
     "commands": 5140,
     "encoders": 5700,
     "evaluation": 8900,

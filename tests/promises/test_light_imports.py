@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -44,6 +45,13 @@ def test_a_search_loads_only_what_it_needs(index: sr.Index, mode: str) -> None:
     loaded = loaded_by(command("search", "graph networks", "-i", str(index.path), "--mode", mode))
     assert not loaded & {*HEAVY, "faiss", "bm25s", "pybtex", "rispy", "tqdm", "lark", "rich"}
     assert ("openvino" in loaded) == (mode != "bm25")
+
+
+def test_a_search_of_several_indexes_loads_no_more(index: sr.Index, tmp_path: Path) -> None:
+    rows = [{"id": "1", "title": "Graph networks", "doi": "10.1000/a", "authors": ["A. Bee"]}]
+    sr.build(rows, tmp_path / "other", encoder=None, progress=False).close()
+    loaded = loaded_by(command("search", "graph networks", "-i", str(index.path), "-i", str(tmp_path / "other")))
+    assert (loaded & {*HEAVY, "faiss", "bm25s", "pybtex", "rispy", "tqdm", "lark", "rich", "openvino"}) == set()
 
 
 def test_help_loads_nothing_heavy() -> None:

@@ -12,7 +12,7 @@ import pytest
 import sciretrieve as sr
 from sciretrieve.errors import InvalidRequest, NotFound
 from sciretrieve.storage import finding
-from sciretrieve.storage.finding import chosen, found, listing
+from sciretrieve.storage.finding import chosen, found, listing, several
 
 
 @pytest.fixture(scope="session")
@@ -214,3 +214,21 @@ def test_a_folder_that_cannot_be_read_is_passed_over(put, deep, tmp_path) -> Non
     (tmp_path / "thesis" / "indexes").write_text("a file")
     far = put(tmp_path / "indexes" / "far")
     assert chosen().path == far
+
+
+def test_all_are_those_that_are_found_but_for_unfinished_ones(put, deep, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    far, near, other = put(tmp_path / "indexes" / "far"), put("indexes/near"), put("elsewhere")
+    Path("indexes/begun").mkdir()
+    Path("indexes/begun/pending.json").write_text("{}")
+    assert several(["*"]) == [Path("indexes/near"), far]
+    assert several([str(other), "far", "*", "near"]) == [other, far, Path("indexes/near")]
+    assert near == Path("indexes/near")
+    (near / "manifest.json").unlink()  # damaged, which whoever opens it is told
+    assert several(["*"]) == [near, far]
+    with pytest.raises(NotFound, match="none has that name"):
+        several(["near", "nowhere"])
+
+
+def test_all_of_none_says_why(deep) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(NotFound, match=r"there is no index in \./indexes"):
+        several(["*"])

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...errors import UnknownName
 
-NAMES = ("paper", "hit", "run", "answer")
+NAMES = ("paper", "hit", "run", "answer", "count")
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -16,7 +16,7 @@ def schema(name: str) -> dict[str, Any]:
 
     Args:
         name: "paper", "hit", "run" or "answer": what `to_dict` of these gives. "hit" is a line of `--format jsonl`, "answer" what
-            `--format json` prints, both without `--fields`.
+            `--format json` prints, both without `--fields`. Or "count": what `search --count --format json` prints.
 
     Raises UnknownName for another name.
     """

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ...types import Rows
+from .lists import numbers_of
 from .postings import Postings
 
 TERMS_AT_ONCE = 2_000_000
@@ -75,7 +76,9 @@ def summed(indexes: Sequence[Sequence[tuple[pa.StringArray, Frequencies]]]) -> l
     """For the shards of several indexes, each with its terms, and with how many papers of its own index have each, (terms,): how many
     papers of all indexes have each."""
     shards = [part for parts in indexes for part in parts]
-    numbers = pa.concat_arrays([terms for terms, _ in shards]).dictionary_encode().indices.to_numpy() if shards else np.empty(0, np.int32)
+    if not shards:
+        return [[] for _ in indexes]
+    numbers = numbers_of(pa.concat_arrays([terms for terms, _ in shards]).dictionary_encode().indices, np.int32)
     total = np.zeros(int(numbers.max(initial=-1)) + 1, np.int64)
     ends = np.cumsum([len(terms) for terms, _ in shards]).tolist()
     spans = iter([numbers[end - len(terms) : end] for end, (terms, _) in zip(ends, shards, strict=True)])

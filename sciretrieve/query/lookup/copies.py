@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
+from ...files.schema import texts
 from ...matching.lexical import Analyzer, Bm25
 from ...papers import identifiers
 from ...storage.shards import Shard
@@ -35,5 +35,5 @@ def possible_copies(shards: Sequence[Shard], analyzer: Analyzer, bm25: Bm25 | No
 
 def _with_values(shards: Sequence[Shard], column: str, values: Sequence[str]) -> Rows:
     having = [shard for shard in shards if values and column in shard.schema.names]
-    wanted = pa.array(values, pa.string())
+    wanted = texts(values)
     return rows_flagged(having, [pc.is_in(shard.columns([column])[column], value_set=wanted) for shard in having])

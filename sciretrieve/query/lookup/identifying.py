@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from ...files.schema import letters
 from ...files.schema import text as as_text
+from ...matching.lexical.lists import numbers_of
 from ...papers import identifiers
 from ...papers.bibliographies.keys import KEY_COLUMNS, NOTE_COLUMNS
 from ...storage.shards import Shard
@@ -139,7 +140,7 @@ def rows_flagged(shards: Sequence[Shard], flags: Sequence[pa.BooleanArray | pa.C
     """The rows of those of some shards' papers that are flagged and not deleted, over all shards."""
     parts = [np.empty(0, np.int64)]
     for shard, flag in zip(shards, flags, strict=True):
-        rows = pc.indices_nonzero(flag).to_numpy().astype(np.int64)
+        rows = numbers_of(pc.indices_nonzero(flag), np.uint64).astype(np.int64)
         parts.append(rows[shard.scope.has(rows)] + shard.first)
     return np.concatenate(parts)
 

@@ -64,14 +64,17 @@ class Reader:
             probes.append(replace(probe, tokens=states, named=match, total=len(counted), total_is=is_what))
         return probes
 
-    def matching(self, text: str, filter: Filter) -> Scope:
-        """The papers that meet all that a typed text, which may be empty, and a filter demand, as a search's total counts them; where
-        it cannot tell by terms alone whether papers have its words, the papers are read. Raises InvalidRequest as `Index.search`."""
+    def matching(self, text: str, filter: Filter) -> tuple[TypedQuery | None, Scope]:
+        """A typed text, which may be empty, taken apart, unless it names papers; and the papers that meet all that it and a filter demand,
+        as a search's total counts them. Papers are read where terms alone cannot tell whether they have its words.
+
+        Raises InvalidRequest as `Index.search`.
+        """
         _, typed, match, scope = self._typed("", text, self.snapshot.narrower.passing(filter))
         counted, is_what = self._counted(typed, match, scope)
-        if typed is None or not typed.free or is_what == "has all words":
-            return counted
-        return self.snapshot.narrower.meeting([Words(typed.free)], scope)
+        if typed is not None and typed.free and is_what != "has all words":
+            counted = self.snapshot.narrower.meeting([Words(typed.free)], scope)
+        return typed, counted
 
     def _counted(self, typed: TypedQuery | None, match: Match, scope: Scope) -> tuple[Scope, TotalIs]:
         """The papers that a search's total counts, and what each of them is; see `runs.Ranking`."""

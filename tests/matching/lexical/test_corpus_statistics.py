@@ -12,6 +12,7 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -19,7 +20,7 @@ from hypothesis import strategies as st
 from sciretrieve.choices import BM25_VARIANTS, Bm25Variant
 from sciretrieve.matching.lexical import Analyzer, Bm25Parameters, Postings
 from sciretrieve.matching.lexical import corpus_statistics as module
-from sciretrieve.matching.lexical.corpus_statistics import Statistics, frequencies, statistics
+from sciretrieve.matching.lexical.corpus_statistics import Statistics, frequencies, statistics, summed
 from sciretrieve.matching.scope import Scope
 from tests.bm25_indexes import TitleAndAbstract, joined, postings_of
 
@@ -139,3 +140,17 @@ def test_a_term_is_counted_in_one_range_wherever_the_ranges_end(tmp_path: Path, 
     assert len(totals) == 11
     for postings, counts in zip(shards, frequencies([(postings, None) for postings in shards]), strict=True):
         assert counts.tolist() == [2 * totals[term] for term in postings.terms.to_pylist()]
+
+
+@given(st.lists(st.lists(st.sets(st.sampled_from("abcdef")), max_size=3), min_size=1, max_size=3))
+def test_terms_are_counted_over_several_indexes(indexes: list[list[set[str]]]) -> None:
+    """Each index is a list of shards, and each shard here one paper with these terms."""
+    counts = [Counter(term for shard in shards for term in shard) for shards in indexes]
+    parts = [
+        [(pa.array(sorted(shard), pa.string()), np.array([count[term] for term in sorted(shard)], np.int32)) for shard in shards]
+        for shards, count in zip(indexes, counts, strict=True)
+    ]
+    total = sum(counts, Counter[str]())
+    for shards, found in zip(indexes, summed(parts), strict=True):
+        assert [part.tolist() for part in found] == [[total[term] for term in sorted(shard)] for shard in shards]
+        assert all(part.dtype == np.int32 for part in found)

@@ -1,0 +1,94 @@
+"""How many papers each part of a typed query matches, line by line: as the history of a search in PubMed has it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from ...choices import Filter
+from ...errors import InvalidRequest
+from ...matching.scope import Scope
+from ..narrowing.demands import Combination, Demand, Expression, Near, Words, combined
+from ..narrowing.masks import Narrower
+from .reader import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class CountLine:
+    """A part of a typed query, or a filter, and how many papers meet it by itself.
+
+    Attributes:
+        number: the line's, from 1; later lines refer to it as #1.
+        text: an operand, a filter, or what joins earlier lines, as in "#1 AND #4 NOT #5".
+        query: the same written out.
+        papers: how many papers of the index meet it.
+    """
+
+    number: int
+    text: str
+    query: str
+    papers: int
+
+
+def count_lines(reader: Reader, text: str, filter: Filter) -> list[CountLine]:
+    """See `Index.count_lines`."""
+    typed, met = reader.matching(text, None)
+    lines = _Lines(reader.snapshot.narrower, reader.snapshot.scope)
+    joined: list[int] = []
+    if typed is None:
+        joined.append(lines.add(text, text, met))
+    elif (whole := combined("AND", [*([Words(typed.free)] if typed.free else []), *typed.demands])) is not None:
+        joined.append(lines.joining(whole, met))
+    conditions = [filter] if isinstance(filter, str) else filter or ()
+    joined += [lines.add(condition, condition, lines.narrower.passing(condition)) for condition in conditions]
+    if not joined:
+        raise InvalidRequest("the query is empty, so there is nothing to count; give some words, operators or a filter")
+    if len(joined) > 1:
+        queries = [f"({lines.done[number - 1].query})" for number in joined]
+        lines.add(" AND ".join(f"#{number}" for number in joined), " AND ".join(queries), reader.matching(text, filter)[1])
+    return lines.done
+
+
+@dataclass
+class _Lines:
+    """The lines of a query as they come about; a part that occurs twice is one line."""
+
+    narrower: Narrower
+    papers: Scope
+    done: list[CountLine] = field(default_factory=list)
+    _numbers: dict[str, int] = field(default_factory=dict)
+
+    def add(self, text: str, query: str, met: Scope) -> int:
+        """One more line, for the papers that meet it; its number."""
+        self.done.append(CountLine(len(self.done) + 1, text, query, len(met)))
+        return len(self.done)
+
+    def joining(self, expression: Expression, met: Scope | None = None) -> int:
+        """The number of the line of a demand that leaves nothing out, behind the lines of its parts. `met` are the papers that meet it,
+        where that is known."""
+        query = str(expression)
+        if query not in self._numbers:
+            text = self._text(expression)
+            self._numbers[query] = self.add(text, query, self.narrower.meeting([expression], self.papers) if met is None else met)
+        return self._numbers[query]
+
+    def _text(self, expression: Expression) -> str:
+        """A demand with references to the lines of its parts, which are made first; an operand as it is."""
+        positive = _positive(expression)
+        if positive is not None:
+            return f"NOT #{self.joining(positive)}"
+        if not isinstance(expression, Combination):
+            return str(expression)
+        text = ""
+        for part in expression.parts:
+            positive = _positive(part)
+            sign = f"#{self.joining(part)}" if positive is None else f"NOT #{self.joining(positive)}"
+            is_and_not = positive is not None and expression.operator == "AND"
+            text += f" {sign}" if text and is_and_not else f" {expression.operator} {sign}" if text else sign
+        return text
+
+
+def _positive(expression: Expression) -> Expression | None:
+    """What a demand leaves out; None if it asks for something."""
+    if isinstance(expression, Combination):
+        return expression.parts[0] if expression.operator == "NOT" else None
+    return replace(expression, absent=False) if isinstance(expression, Demand | Near) and expression.absent else None
