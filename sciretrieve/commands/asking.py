@@ -116,8 +116,9 @@ def _reason(session: Screening, console: Console) -> str:
     if not session.reasons:
         return ""
     choices = dict(zip(CHOICES, session.reasons, strict=False))
-    console.note("why? " + " · ".join([*(f"{key} {reason}" for key, reason in choices.items()), "+ another", "Enter none"]))
+    question = "why? " + " · ".join([*(f"{key} {reason}" for key, reason in choices.items()), "+ another", "Enter none"])
     while True:
+        console.note(question)
         key = typer.getchar().lower()
         if key in choices:
             return choices[key]

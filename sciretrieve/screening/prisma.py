@@ -115,8 +115,8 @@ def identified_by_log(path: Path) -> Identified:
     except (ValueError, RecursionError):
         log = None
     match log:
-        case {"schema": 1, "result": {"identified": dict(sources), "duplicates": int(duplicates), "papers": int(papers)}} if all(
-            isinstance(count, int) for count in sources.values()
+        case {"schema": 1, "result": {"identified": dict(sources), "duplicates": int(duplicates), "papers": int(papers)}} if (
+            all(isinstance(count, int) for count in sources.values()) and sum(sources.values()) == duplicates + papers
         ):
             return Identified(sources, duplicates, papers)
         case {"schema": int(version)} if version > 1:

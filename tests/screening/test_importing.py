@@ -187,3 +187,12 @@ def test_what_is_no_list_of_decisions_is_one_line(library: sr.Index, tmp_path: P
         with pytest.raises(NotFound, match="no file"):
             session.take_over(tmp_path / "nowhere.ris")
         assert session.path.read_bytes() == before
+
+
+def test_a_pubmed_id_comes_before_a_title_and_a_record_of_two_papers_is_of_none(library: sr.Index, tmp_path: Path) -> None:
+    rows = [
+        {"pmid": "31452104", "doi": "", "title": PAPERS[2]["title"], "authors": "Hopper, Grace", "year": "2021", "relevant": "1"},
+        {"pmid": "", "doi": "10.1000/a", "title": PAPERS[2]["title"], "authors": "Hopper, Grace", "year": "2021", "relevant": "1"},
+    ]
+    verdicts, _, unmatched = taken(library, written(tmp_path / "table.csv", rows))
+    assert (verdicts, unmatched) == ({"b": "include"}, ("row 2",))

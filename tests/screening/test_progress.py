@@ -67,3 +67,20 @@ def test_the_promise_holds_in_nineteen_reviews_of_twenty_with_maybes() -> None:
                 is_wrong |= (known.low or 0) > found / len(relevant)
         wrong += is_wrong
     assert wrong <= 12  # one in ten is promised, and more than 12 of 60 would be a chance of one in a hundred
+
+
+def test_the_estimate_takes_the_samples_share_for_that_of_all_that_was_unread() -> None:
+    """Three relevant papers were found before the sample, and two of its first ten are: five of the eleven that are to be expected."""
+    ids = [f"p{place}" for place in range(50)]
+    verdicts: dict[str, Verdict | None] = {id: "include" if place in (0, 1, 2, 12, 15) else "exclude" for place, id in enumerate(ids[:20])}
+    known = recall_of(verdicts, ids[10:], ids[10:20], 50, 0.95, 0.95)
+    assert known.recall == pytest.approx(5 / 11)
+    assert (known.sampled, known.sampled_relevant) == (10, 2)
+
+
+def test_no_more_papers_are_missed_than_are_unread() -> None:
+    """Three of the sample were read, which says little; but 45 of 50 papers were, so that at most five relevant ones are missed."""
+    ids = [f"p{place}" for place in range(50)]
+    verdicts: dict[str, Verdict | None] = {id: "include" if place < 10 else "exclude" for place, id in enumerate([*ids[:13], *ids[18:]])}
+    known = recall_of(verdicts, ids[10:], ids[10:13], 50, 0.95, 0.95)
+    assert known.low == pytest.approx(10 / 15)

@@ -87,7 +87,8 @@ def test_records_are_identified_by_a_strategys_log(library: sr.Index, tmp_path: 
         assert account(numbers) == numbers.identified == 90
         before = (tmp_path / "report" / "prisma.json").read_bytes()
         changes: list[tuple[Any, str]] = [
-            (LOG | {"result": LOG["result"] | {"papers": 64}}, "has 65 papers, and the search strategy found 64"),
+            (LOG | {"result": LOG["result"] | {"duplicates": 26, "papers": 64}}, "has 65 papers, and the search strategy found 64"),
+            (LOG | {"result": LOG["result"] | {"papers": 66}}, "is no log"),
             (LOG | {"schema": 2}, "log of version 2"),
             (LOG | {"result": {"identified": {"pubmed": "many"}, "duplicates": 0, "papers": 70}}, "is no log"),
             ([1], "is no log"),

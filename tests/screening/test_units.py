@@ -91,3 +91,15 @@ def test_only_the_papers_that_pass_are_grouped(doubled: sr.Index, tmp_path: Path
         assert session.units.also["w3"] == ["db3"]
         with pytest.raises(InvalidRequest, match="no paper 'pre3'"):
             session.decide("pre3")
+
+
+def test_a_work_ranks_by_the_best_of_its_papers(doubled: sr.Index, tmp_path: Path) -> None:
+    query = "its long title about work 13"
+    with sr.Screening(doubled, tmp_path / "review.jsonl", query) as session:
+        run = doubled.search(query, 120, group=False)
+        best: dict[str, float] = {}
+        for id, score in zip(run[0].ids, run[0].scores.tolist(), strict=True):
+            shown = session.units.ids[session.units.place_of[id]]
+            best[shown] = max(best.get(shown, score), score)
+        expected = sorted(best, key=lambda id: (-best[id], id))
+        assert [paper.id for paper in session.next(len(expected))] == expected
