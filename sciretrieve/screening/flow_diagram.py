@@ -55,15 +55,15 @@ def flow_diagram(numbers: Prisma, claim: str = "") -> str:
         if sum(other.phase == row.phase for other in rows) == 1:  # the phase's name needs its place
             heights[0] = max(heights[0], len(row.phase) * PHASE_LETTER + PADDING)
         row_height = max(heights[0], sum(heights[1:]) + PADDING * (len(heights) - 2))
-        middle = top + heights[0] / 2
+        leaving = top + min(heights[:2]) / 2  # straight into the first box beside
         parts += _box(LEFT, top, heights[0], boxes[0][1])
         if before:
             parts.append(_arrow((LEFT[0] + LEFT[1] / 2, before), (LEFT[0] + LEFT[1] / 2, top)))
         beside_top = top
         for (column, lines), box_height in zip(boxes[1:], heights[1:], strict=True):
             parts += _box(column, beside_top, box_height, lines)
-            aim = min(max(middle, beside_top + PADDING), beside_top + box_height - PADDING)
-            parts.append(_arrow((LEFT[0] + LEFT[1], middle), (column[0], aim)))
+            aim = leaving if beside_top == top else beside_top + box_height / 2
+            parts.append(_arrow((LEFT[0] + LEFT[1], leaving), (column[0], aim)))
             beside_top += box_height + PADDING
         begun = phases.get(row.phase, (top, top))[0]
         phases[row.phase] = begun, top + row_height
