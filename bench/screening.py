@@ -28,7 +28,7 @@ from screening_topics import Pool, Topic, pools
 
 import sciretrieve as sr
 from sciretrieve.errors import IndexExists
-from sciretrieve.screening import Rule, Status
+from sciretrieve.screening import Status
 
 ASREVIEW = ("asreview==3.0.8",)
 TARGETS = (0.8, 0.9, 0.95)
@@ -43,7 +43,7 @@ def indexed(pool: Pool, place: Path) -> sr.Index:
         return sr.build(pool.papers, place, dense="flat", overwrite=True)
 
 
-def screened(index: sr.Index, topic: Topic, rule: Rule, batch: int, enough: int) -> tuple[list[int], dict[float, Status]]:
+def screened(index: sr.Index, topic: Topic, rule: str, batch: int, enough: int) -> tuple[list[int], dict[float, Status]]:
     """A session until its stopping rule is met and `enough` relevant papers are found: at which ranks the relevant ones were read, and
     the status when each recall of `TARGETS` was first claimed."""
     with tempfile.TemporaryDirectory() as folder, sr.Screening(index, Path(folder) / "review.jsonl", topic.query, rule=rule) as session:
@@ -58,7 +58,7 @@ def screened(index: sr.Index, topic: Topic, rule: Rule, batch: int, enough: int)
             step = batch if rule == "sample" or status.relevant < enough else max(batch, status.read // 50)
             papers = [paper.id for paper in session.next(step)]
             session.decide([id for id in papers if id in topic.relevant], [id for id in papers if id not in topic.relevant])
-        ranks = [rank for rank, relevant in enumerate(session.decisions.values(), start=1) if relevant]
+        ranks = [rank for rank, decision in enumerate(session.decisions.values(), start=1) if decision.verdict == "include"]
         return ranks, {target: stops.get(target, session.status) for target in TARGETS}
 
 

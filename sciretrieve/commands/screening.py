@@ -1,34 +1,39 @@
-"""`sciretrieve screen`: a systematic review's screening session, one paper at a time or in lists."""
+"""`sciretrieve screen`: a systematic review's screening session, one paper at a time or in lists, alone or with others."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ..errors import NotFound
+from ..errors import InvalidRequest, NotFound
 from ..options import Passing
 from ..wording import as_json, counted
 from . import completing
+from .asking import ask, counts_of, shown
 from .console import Console, given_ids, say
 from .parameters import Debug, Generation, IndexPath, QueryEncoder, Quiet, open_index
 from .signatures import takes_options
 
 if TYPE_CHECKING:
-    from ..screening import Screening, Status
+    from ..query.index import Index
+    from ..screening import Prisma, Screening
     from ..types import Paper
 
 NEXT = 10
 """Papers that are printed if nothing is said, and there is no terminal to ask at."""
-NO_HITS = ("score", "scores", "also")
+NO_HITS = ("score", "scores")
 """What papers have as hits alone."""
-KEYS = "y: relevant, n: not relevant, s: skip for now, u: decide on the paper before again, q: quit"
+CELLS = {"include": "1", "exclude": "0", "maybe": "maybe", None: ""}
+"""Decisions in tables."""
+NAMED = 3
+"""Records without a paper that are named."""
 
 
 @takes_options
@@ -48,19 +53,59 @@ def screen(
         list[str] | None,
         typer.Option("--exclude", metavar="ID", help="This paper is not relevant; - likewise.", autocompletion=completing.ids),
     ] = None,
+    maybe: Annotated[
+        list[str] | None,
+        typer.Option("--maybe", metavar="ID", help="This paper may be relevant; - likewise.", autocompletion=completing.ids),
+    ] = None,
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why those of --exclude are excluded.")] = "",
+    note: Annotated[str, typer.Option("--note", metavar="TEXT", help="A note on the papers that are decided on.")] = "",
     take_over: Annotated[
         Path | None,
         typer.Option(
-            "--import", metavar="FILE", help="Take over decisions: another session's .jsonl, or a .csv with id and relevant (1, 0)."
+            "--import",
+            metavar="FILE",
+            help="Take over decisions: another session's .jsonl; a table with id, doi or title, and relevant (1, 0, maybe); "
+            "an export of ASReview or Rayyan.",
+        ),
+    ] = None,
+    merge: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--merge", metavar="FILE", help="Make a new session of two or more of several people: --merge ada.jsonl --merge ben.jsonl."
         ),
     ] = None,
     next: Annotated[
         int | None, typer.Option("--next", metavar="N", min=0, help="Print the next N papers to read; default: ask for each on a terminal.")
     ] = None,
     included: Annotated[bool, typer.Option("--included", help="Print the papers found relevant, instead of the next ones.")] = False,
+    unresolved: Annotated[
+        bool, typer.Option("--unresolved", help="Maybes, and papers on which people disagree, instead of the next ones.")
+    ] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report", metavar="DIR", help="Write PRISMA's numbers, its flow diagram, and all decisions: prisma.json, .svg, decisions.csv."
+        ),
+    ] = None,
+    log: Annotated[
+        Path | None,
+        typer.Option("--log", metavar="FILE", help="With --report: the log.json of `search --strategy`, which says what was identified."),
+    ] = None,
+    sources: Annotated[
+        str | None,
+        typer.Option(
+            "--sources",
+            metavar="COLUMN",
+            help="With --report: the column that says where a paper is from, without a log.",
+            autocompletion=completing.columns,
+        ),
+    ] = None,
     filter: Passing = None,
     first: Annotated[
         int | None, typer.Option("--first", metavar="N", min=1, help="Screen only the first N papers of a search for the query.")
+    ] = None,
+    group: Annotated[
+        bool | None, typer.Option("--group/--no-group", help="Decide on near-identical papers as one, which is the default, or on each.")
     ] = None,
     recall: Annotated[
         float | None, typer.Option("--recall", metavar="SHARE", help="Of the relevant papers, what is to be read; default: 0.95.")
@@ -69,11 +114,22 @@ def screen(
         float | None, typer.Option("--confidence", metavar="P", help="How sure to be of that recall; default: 0.95.")
     ] = None,
     rule: Annotated[
-        Literal["sample", "ranking"] | None,
+        str | None,
         typer.Option(
-            "--rule", help="When to stop: by a random sample of the unread (guaranteed; default), or by the ranking (not guaranteed)."
+            "--rule",
+            metavar="RULE",
+            help="When to stop: sample, by a random sample of the unread (guaranteed; default); not guaranteed: ranking, budget:N papers, "
+            "consecutive:N irrelevant ones.",
         ),
     ] = None,
+    reasons: Annotated[
+        list[str] | None,
+        typer.Option("--reasons", metavar="TEXTS", help="Reasons for exclusion, with commas between; later ones add to them."),
+    ] = None,
+    criteria: Annotated[
+        Path | None, typer.Option("--criteria", metavar="FILE", help="A text that is shown with every paper: what is to be included.")
+    ] = None,
+    reviewer: Annotated[str | None, typer.Option("--reviewer", metavar="NAME", help="Who decides from here on.")] = None,
     encoder: QueryEncoder = None,
     generation: Generation = None,
     format: Annotated[
@@ -90,132 +146,170 @@ def screen(
     sure that is, and whether to stop.
     """
     from ..answers.outputs import left_out, words_alone
-    from ..screening import Screening
 
     console = Console(quiet)
-    if not decisions.exists() and query is None and not include and take_over is None:
+    if not decisions.exists() and query is None and not include and take_over is None and not merge:
         raise NotFound(f"there is no session {decisions} yet; begin one with --query, or with --include and the id of a relevant paper")
-    with Screening(
-        open_index(index, encoder, generation),
-        decisions,
-        query,
-        filter=filter,
-        first=first,
-        recall=recall,
-        confidence=confidence,
-        rule=rule,
-    ) as session:
+    if included and unresolved:
+        raise InvalidRequest("--included and --unresolved are different papers; ask for one of them")
+    if report is None and (log or sources):
+        raise InvalidRequest("--log and --sources say what a report counts; give --report, too")
+    settings: dict[str, Any] = {
+        "query": query,
+        "filter": filter,
+        "first": first,
+        "recall": recall,
+        "confidence": confidence,
+        "rule": rule,
+        "group": group,
+    }
+    said = {
+        "reasons": [part for text in reasons or () for part in text.split(",") if part.strip()],
+        "criteria": None if criteria is None else _text_of(criteria),
+        "reviewer": reviewer,
+    }
+    with _session(open_index(index, encoder, generation), decisions, merge, settings, said) as session:
         if session.query and session.index.vectors:
             for note in words_alone(session.index.query_encoder.lack("query")):
                 console.note(note)
         if session.undecided:
             console.note(left_out(session.undecided, len(session.undecided)))
         if take_over is not None:
-            console.note(f"{counted(session.take_over(take_over), 'decision')} taken over from {take_over}")
-        session.decide(given_ids(include), given_ids(exclude))
-        if included:
-            _print(session.index.papers(session.relevant), session.decisions, format)
-        elif next is None and format == "table" and not (include or exclude or take_over) and sys.stdin.isatty() and sys.stdout.isatty():
-            _ask(session, console)
+            _take_over(session, take_over, console)
+        session.decide(given_ids(include), given_ids(exclude), given_ids(maybe), reason=reason, note=note)
+        is_list = any((include, exclude, maybe, take_over, merge, included, report)) or next is not None or format != "table"
+        if report is not None:
+            numbers = session.report(report, log=log, sources=sources)
+            say(_numbers(numbers) if format == "table" else ())
+            console.note(f"written to {report}: prisma.json, prisma.svg, decisions.csv")
+        elif not is_list and sys.stdin.isatty() and sys.stdout.isatty():
+            ask(session, console, unresolved=unresolved)
+        elif included:
+            _print(session, session.relevant, format)
+        elif unresolved or merge:
+            _print(session, session.unresolved[:next], format)
         elif next != 0:
-            wanted = NEXT if next is None else next
-            papers = session.next(wanted) if session.status.unread else []
-            _print(papers, session.decisions, format)
-        _tell(session.status, format, console)
+            papers = session.next(NEXT if next is None else next) if session.status.unread else []
+            _print(session, [paper.id for paper in papers], format)
+        _tell(session, format, console, with_agreement=bool(unresolved or merge or report))
 
 
-def _print(papers: Sequence[Paper], labels: Mapping[str, bool], format: str) -> None:
+def _session(index: Index, path: Path, merge: Sequence[Path] | None, settings: dict[str, Any], said: dict[str, Any]) -> Screening:
+    """The session in a file, or the one that others become there. Raises InvalidRequest where these are to have settings of their own."""
+    from ..screening import Screening
+
+    if merge:
+        if given := [name for name, value in settings.items() if value is not None]:
+            raise InvalidRequest(f"a merged session is as those it is made of; leave out --{given[0]}")
+        Screening.merge(index, path, merge).close()
+    return Screening(index, path, **settings, **said)
+
+
+def _text_of(path: Path) -> str:
+    """A text file's text. Raises InvalidRequest where it is none."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InvalidRequest(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InvalidRequest(f"{path} is no text in UTF-8; save it as one") from error
+
+
+def _take_over(session: Screening, path: Path, console: Console) -> None:
+    """Take over decisions from a file, and say which of its records are of no paper."""
+    taken = session.take_over(path)
+    console.note(f"{counted(taken.decisions, 'decision')} taken over from {path}")
+    if taken.unmatched:
+        names = ", ".join(taken.unmatched[:NAMED]) + ", …" * (len(taken.unmatched) > NAMED)
+        console.note(f"{counted(len(taken.unmatched), 'record')} of no paper that is to be screened here, or of several: {names}")
+
+
+def _print(session: Screening, ids: Sequence[str], format: str) -> None:
     """Papers for people, for programs, or as a table to be filled in and taken over with --import."""
-    from ..answers.outputs import FORMATS, csv_row
-    from ..papers.bibliographies.author_names import all_authors
+    from ..answers.outputs import FORMATS
     from ..types import Hit
 
-    hits = [Hit(rank, 0.0, paper, {}) for rank, paper in enumerate(papers, start=1)]
+    papers = session.index.papers_at(session.index.rows(list(ids)))
+    hits = [Hit(rank, 0.0, paper, {}, tuple(session.units.also.get(paper.id, ()))) for rank, paper in enumerate(papers, start=1)]
     if format == "table":
         width = shutil.get_terminal_size((80, 24)).columns
         for paper in papers:
-            say(_shown(paper, width))
+            say([*shown(session, paper, width), *(f"    {line}" for line in _said_of(session, paper.id))])
     elif format == "jsonl":
         for hit in hits:
-            row = {"rank": hit.rank, "relevant": labels.get(hit.id)} | hit.to_dict()
+            decision = session.decisions.get(hit.id)
+            facts = {
+                "relevant": None if decision is None else {"include": True, "exclude": False}.get(str(decision.verdict)),
+                "decision": None if decision is None else decision.verdict or "conflict",
+                "reason": decision.reason if decision else "",
+                "note": session.notes.get(hit.id, ""),
+                "votes": dict(session.votes.get(hit.id, {})),
+            }
+            row = {"rank": hit.rank} | facts | hit.to_dict()
             say([as_json({name: value for name, value in row.items() if name not in NO_HITS})])
     elif format == "csv":
-        say([csv_row(("id", "relevant", "title", "year", "venue", "authors", "abstract", "doi", "url"))])
-        for paper in papers:
-            label = {True: "1", False: "0", None: ""}[labels.get(paper.id)]
-            about = (paper.title, paper.year, paper.venue, all_authors(paper), paper.abstract, paper.doi, paper.url)
-            say([csv_row((paper.id, label, *about))])
+        say(_table(session, papers))
     else:
         say(FORMATS[format](hits))
 
 
-def _shown(paper: Paper, width: int) -> list[str]:
-    """A paper's title, and below it who wrote it, and its id."""
+def _table(session: Screening, papers: Sequence[Paper]) -> Iterator[str]:
+    """A table to be filled in; a column has what each decided, where several did."""
+    from ..answers.outputs import csv_row
     from ..papers.bibliographies.author_names import all_authors
+    from ..screening import votes_in_words
 
-    title = " ".join((paper.title or paper.abstract).split()) or "(no title)"
-    about = " · ".join(part for part in (all_authors(paper), paper.venue or "", str(paper.year or ""), paper.id) if part)
-    return [*_wrapped(title, width), *(f"    {line}" for line in _wrapped(about, width - 4))]
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    """A text in lines that end between words; only a word that is longer than a line is broken."""
-    import textwrap
-
-    return textwrap.wrap(" ".join(text.split()), max(width, 10), break_on_hyphens=False)
-
-
-def _ask(session: Screening, console: Console) -> None:
-    """Show a paper, and wait for a key, until somebody quits or there is no paper left."""
-    skipped: list[str] = []
-    before: Paper | None = None
-    again: Paper | None = None
-    console.note(KEYS)
-    try:
-        while True:
-            papers = [again] if again is not None else session.next(len(skipped) + 1) if session.status.unread else []
-            paper = next((paper for paper in papers if paper.id not in skipped or paper is again), None)
-            if paper is None:
-                break
-            width = min(shutil.get_terminal_size((80, 24)).columns, 100)
-            abstract = _wrapped(paper.abstract, width) if paper.title else []
-            say(["", *_shown(paper, width), *([""] if abstract else []), *abstract])
-            console.note(f"[{_counts(session.status)}] relevant? y n s u q")
-            key = typer.getchar().lower()
-            again = None
-            if key in ("y", "n"):
-                session.decide([paper.id] if key == "y" else [], [paper.id] if key == "n" else [])
-                before = paper
-            elif key == "s":
-                skipped.append(paper.id)
-            elif key == "u":
-                again = before or paper
-            elif key in ("q", "\x03", "\x04"):
-                break
-            else:
-                again = paper
-                console.note(KEYS)
-    except (KeyboardInterrupt, EOFError):
-        pass
-    console.note(f"kept in {session.path}; the same command continues")
+    has_votes = any(paper.id in session.votes for paper in papers)
+    yield csv_row(
+        ("id", "relevant", "reason", "note", *["votes"] * has_votes, "title", "year", "venue", "authors", "abstract", "doi", "url")
+    )
+    for paper in papers:
+        decision = session.decisions.get(paper.id)
+        label, why = (CELLS[decision.verdict], decision.reason) if decision else ("", "")
+        votes = [votes_in_words(session.votes.get(paper.id, {}))] * has_votes
+        about = (paper.title, paper.year, paper.venue, all_authors(paper), paper.abstract, paper.doi, paper.url)
+        yield csv_row((paper.id, label, why, session.notes.get(paper.id, ""), *votes, *about))
 
 
-def _counts(status: Status) -> str:
-    return f"{status.read:,} of {status.papers:,} read, {status.relevant:,} relevant"
+def _said_of(session: Screening, id: str) -> Iterator[str]:
+    """What was said of a paper: the decisions of several people, the note."""
+    from ..screening import votes_in_words
+
+    if votes := session.votes.get(id):
+        yield votes_in_words(votes)
+    if note := session.notes.get(id):
+        yield f"note: {note}"
 
 
-def _tell(status: Status, format: str, console: Console) -> None:
-    """The status: a line for people, or a JSON object as the last line of JSON Lines."""
+def _numbers(numbers: Prisma) -> Iterator[str]:
+    """PRISMA's numbers, a line each."""
+    rows: list[tuple[str, int]] = [("identified", numbers.identified), *((f"  {name}", count) for name, count in numbers.sources.items())]
+    rows += [("duplicates removed", numbers.duplicates)]
+    rows += [(name, count) for name, count in (("not in the index", numbers.not_indexed), ("not eligible", numbers.not_eligible)) if count]
+    rows += [("to screen", numbers.to_screen), ("not read", numbers.not_read), ("screened", numbers.screened)]
+    rows += [("excluded", sum(numbers.excluded.values())), *((f"  {reason}", count) for reason, count in numbers.excluded.items())]
+    rows += [(name, count) for name, count in (("maybe", numbers.maybe), ("in conflict", numbers.conflicts)) if count]
+    rows += [("included", numbers.included)]
+    width = max(len(f"{count:,}") for _, count in rows)
+    yield from (f"{count:>{width},}  {name}" for name, count in rows)
+
+
+def _tell(session: Screening, format: str, console: Console, *, with_agreement: bool) -> None:
+    """The status: a line for people, or a JSON object as the last line of JSON Lines. And how far people agree, if that is asked for."""
+    status, agreement = session.status, session.agreement
     if format == "jsonl":
-        say([json.dumps({"schema": 1, "status": asdict(status) | {"claim": status.claim}})])
+        row: dict[str, Any] = {"schema": 1, "status": asdict(status) | {"claim": status.claim}}
+        say([json.dumps(row | {"agreement": None if agreement is None else asdict(agreement)})])
         return
     estimate = (
         ""
         if status.recall is None
         else f"; recall {100 * status.recall:.1f} % [{100 * (status.low or 0):.1f}, {100 * (status.high or 1):.1f}]"
     )
-    line = f"{_counts(status)}{estimate}; {status.claim}"
+    lines = [str(agreement)] if with_agreement and agreement is not None else []
+    lines.append(f"{counts_of(status)}{estimate}; {status.claim}")
     if format == "table":
-        say([line])
+        say(lines)
     else:
-        console.note(line)
+        for line in lines:
+            console.note(line)

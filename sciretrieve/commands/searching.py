@@ -50,6 +50,7 @@ from .parameters import (
     opened_reranker,
 )
 from .signatures import Without, takes_options
+from .strategies import From, Output, Overwrite, Replay, StrategyFile, check_absent, check_alone, run_asked
 
 if TYPE_CHECKING:
     from ..answers.answering import Answer, Request
@@ -61,12 +62,12 @@ CHUNK = 256
 @takes_options
 def search(
     query: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="QUERY",
             help='Words, a question, a title; "a phrase", -word, title:word, AND, OR, NOT narrow it; - reads it from stdin.',
         ),
-    ],
+    ] = None,
     index: IndexPaths = None,
     encoder: QueryEncoder = None,
     generation: Generation = None,
@@ -84,6 +85,11 @@ def search(
     format: FormatOption = "table",
     append: Append = None,
     save: Save = None,
+    strategy: StrategyFile = None,
+    from_: From = None,
+    output: Output = None,
+    overwrite: Overwrite = False,
+    replay: Replay = None,
     distributed: Distributed = None,
     address: Address = None,
     quiet: Quiet = False,
@@ -98,12 +104,26 @@ def search(
 
     In a second search, --like and --unlike name papers of the first answer that are what you look for, or are not: the query is moved
     towards the former and away from the latter, and both are left out.
+
+    With --strategy, the named lines of a file are run over one index or several: each line's count is printed, and -o DIR gets a dated
+    log, which --replay runs again, and the papers, each once.
     """
     from ..answers.answering import Request, answer
 
+    console = Console(quiet)
+    if strategy is not None or replay is not None:
+        given = {"a query": query, "--encoder": encoder, "--generation": generation, "--rerank": rerank, "--like": like}
+        given |= {"--unlike": unlike, "--facets": facets, "--cluster": cluster, "--explain": explain, "--sort": sort, "--fields": fields}
+        check_alone(
+            options, given | {"--count": count, "--append": append, "--save": save, "--distributed": distributed, "--address": address}
+        )
+        run_asked(strategy, replay, from_, index or [], output, overwrite, format, console)
+        return
+    check_absent({"--from": from_, "--output": output, "--overwrite": overwrite})
+    if not query:
+        raise InvalidRequest("there is no query; give some words, a sentence or a title, or a file with --strategy")
     text = sys.stdin.read().strip() if query == ["-"] else " ".join(query)
     start = time.perf_counter()
-    console = Console(quiet)
     _check_views(format, explain, facets, cluster, sort, fields)
     check_one_index(index, {"--distributed": distributed, "--save": save, "-f trec": "trec" if format == "trec" else None})
     if count:

@@ -1,6 +1,11 @@
-"""Screening: all papers on a topic are to be found, a person decides on each, and it must be known when enough is read."""
+"""Screening: all papers on a topic are to be found, people decide on each, and it must be known when enough is read."""
 
-from .decisions import DecisionFile, labels_of
-from .session import RULES, Rule, Screening, Status
+from .agreement import Agreement
+from .decisions import Decision, DecisionFile, Verdict
+from .importing import TakenOver
+from .prisma import Prisma
+from .report import votes_in_words
+from .rules import RULES, Status
+from .screening import Screening
 
-__all__ = ["RULES", "DecisionFile", "Rule", "Screening", "Status", "labels_of"]
+__all__ = ["RULES", "Agreement", "Decision", "DecisionFile", "Prisma", "Screening", "Status", "TakenOver", "Verdict", "votes_in_words"]

@@ -1,10 +1,17 @@
 """The file of a session: a JSON object a line, which are only ever appended, each on disk before the next paper is shown.
 
-    {"screening": 1, "time": "2026-11-22T09:00:00+00:00", "query": "graph networks", "papers": 5000, …}   how it began, first
-    {"time": "…", "id": "kipf2017semi", "relevant": true}                   a decision; the last one on a paper counts
-    {"time": "…", "seed": 1234567}                                         from here on, a random sample of what is unread is read
+    {"screening": 2, "time": "2026-11-22T09:00:00+00:00", "query": "graph networks", "papers": 5000, …}   how it began, first
+    {"time": "…", "reviewer": "Ada"}                           who decides from here on
+    {"time": "…", "reasons": ["no graphs", "a review"]}        more reasons for exclusion; they add up
+    {"time": "…", "criteria": "Include papers that …"}         what is shown while somebody reads; the last one counts
+    {"time": "…", "id": "kipf2017semi", "relevant": true}      a decision: true, false or "maybe"; the last one on a paper counts
+    {"time": "…", "id": "kipf2017semi", "note": "section 3"}   a note; the last one on a paper counts
+    {"time": "…", "seed": 1234567}                             from here on, a random sample of what is unread is read
+    {"time": "…", "id": "li2018", "votes": {"Ada": true, "Ben": false}}   what each of several people decided: a decision if all agree
 
-One process at a time has it open for writing. A line that a crash cut short was never acknowledged, and is dropped.
+A decision that excludes may have a `reason`, any a `note`, and `by` where somebody else decided. One process at a time has the file open
+for writing. A line that a crash cut short was never acknowledged, and is dropped. Files of format 1 have no groups of near-identical
+papers, and go on so.
 """
 
 from __future__ import annotations
@@ -12,28 +19,66 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
-from ..errors import IndexBusy, InvalidRequest, NotFound
+from ..errors import IndexBusy, InvalidRequest
+from ..files.streams import checked_text
 from ..files.writing import make_folder, sync_file
-from ..papers.corpora import delimited
-from ..wording import unguarded
 
-FORMAT = 1
+FORMAT = 2
+"""Of new files. Those of format 1 are read and continued."""
+
+Verdict: TypeAlias = Literal["include", "exclude", "maybe"]
+"""What is decided on a paper."""
+WRITTEN: Mapping[Verdict, bool | str] = {"include": True, "exclude": False, "maybe": "maybe"}
+"""Verdicts as a file has them, under "relevant"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A line that says of a paper whether it is relevant; `number` is the line's."""
+    """What is decided on a paper.
+
+    Attributes:
+        id: the paper's.
+        verdict: what it is; None where several people disagree.
+        reason: why the paper is excluded; empty if nothing was said.
+        by: who decided; empty if nobody was named.
+        time: when, in ISO 8601.
+    """
 
     id: str
-    relevant: bool
-    number: int
+    verdict: Verdict | None
+    reason: str = ""
+    by: tuple[str, ...] = ()
+    time: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A random sample of what was unread: its seed, after how many decisions it began, and when."""
+
+    seed: int
+    after: int
+    time: str
+
+
+@dataclass(slots=True)
+class _Said:
+    """What the lines say, beside how the session began."""
+
+    decisions: list[Decision] = field(default_factory=list)
+    sample: Sample | None = None
+    votes: dict[str, Mapping[str, Verdict]] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+    named: dict[str, int] = field(default_factory=dict)
+    reasons: list[str] = field(default_factory=list)
+    criteria: str = ""
+    reviewer: str = ""
 
 
 class DecisionFile:
@@ -42,8 +87,6 @@ class DecisionFile:
     Attributes:
         path: where it is.
         start: its first line, how the session began; empty for a new file.
-        decisions: all decisions, in their order, also those that were changed later.
-        sample: the seed of the random sample, and after how many decisions it began; None before that.
     """
 
     def __init__(self, path: Path) -> None:
@@ -55,8 +98,7 @@ class DecisionFile:
         """
         self.path = path
         self.start: Mapping[str, Any] = {}
-        self.decisions: list[Decision] = []
-        self.sample: tuple[int, int] | None = None
+        self._said = _Said()
         self._handle: int | None = None
         self._length = self._lines = 0
         self._missing = b""  # the end of the last line
@@ -69,6 +111,46 @@ class DecisionFile:
             except BaseException:
                 self.close()
                 raise
+
+    @property
+    def decisions(self) -> Sequence[Decision]:
+        """All decisions, in their order, also those that were changed later."""
+        return self._said.decisions
+
+    @property
+    def sample(self) -> Sample | None:
+        """The random sample; None before it begins."""
+        return self._said.sample
+
+    @property
+    def votes(self) -> Mapping[str, Mapping[str, Verdict]]:
+        """By paper, what each of several people decided."""
+        return self._said.votes
+
+    @property
+    def notes(self) -> Mapping[str, str]:
+        """By paper, the last note on it."""
+        return self._said.notes
+
+    @property
+    def named(self) -> Mapping[str, int]:
+        """All papers of which a line says something, and the number of the first that does."""
+        return self._said.named
+
+    @property
+    def reasons(self) -> Sequence[str]:
+        """The reasons for exclusion, in the order in which they came to be known."""
+        return self._said.reasons
+
+    @property
+    def criteria(self) -> str:
+        """What is shown while somebody reads; empty if nothing was said."""
+        return self._said.criteria
+
+    @property
+    def reviewer(self) -> str:
+        """Who decides; empty if nobody was named."""
+        return self._said.reviewer
 
     def close(self) -> None:
         """Let another process have the file. Closing twice does nothing."""
@@ -84,27 +166,16 @@ class DecisionFile:
         except FileExistsError as error:
             raise InvalidRequest(f"{self.path} has just been made by another process; run the command again to continue it") from error
         self._lock()
-        start = {"screening": FORMAT, "time": _now(), **facts}
-        self._append([start])
+        self.append([{"screening": FORMAT, **facts}])
         sync_file(self.path.parent)
-        self.start = start
 
-    def decide(self, decisions: Iterable[tuple[str, bool]]) -> None:
-        """Append decisions, all of them with one write; they are on disk when this returns."""
-        made, time = list(decisions), _now()
-        if made:
-            first = self._lines + 1
-            self._append([{"time": time, "id": id, "relevant": relevant} for id, relevant in made])
-            self.decisions += [Decision(id, relevant, first + place) for place, (id, relevant) in enumerate(made)]
-
-    def begin_sample(self, seed: int) -> None:
-        """Append that the random sample begins here."""
-        self._append([{"time": _now(), "seed": seed}])
-        self.sample = seed, len(self.decisions)
-
-    def _append(self, rows: Iterable[Mapping[str, Any]]) -> None:
+    def append(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Append lines, all of them with one write, each with the time; they are on disk when this returns."""
         assert self._handle is not None
-        lines = [json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows]
+        timed_rows = [{"time": now(), **row} for row in rows]
+        lines = [as_line(row) for row in timed_rows]
+        if not lines:
+            return
         data = self._missing + b"".join(lines)
         os.ftruncate(self._handle, self._length)  # away with what a crash, or a full disk, left of a line
         written = 0
@@ -113,7 +184,9 @@ class DecisionFile:
         os.fsync(self._handle)
         self._length += len(data)
         self._missing = b""
-        self._lines += len(lines)
+        for row in timed_rows:
+            self._lines += 1
+            self._take(self._lines, row)
 
     def _lock(self) -> None:
         assert self._handle is not None
@@ -135,72 +208,79 @@ class DecisionFile:
             self._missing, last = b"\n", b""
         self._length, self._lines = len(data) - len(last), len(lines)
         for number, line in enumerate(lines, start=1):
-            self._take(number, line)
+            if (row := _object(line)) is not None or line.strip():
+                self._take(number, row or {})
         if lines and not self.start:
-            raise InvalidRequest(f"{self.path}, line 1: not the first line of a screening session; name another file")
+            raise self._not_first()
         if not lines:
             raise InvalidRequest(f"{self.path} is empty; remove it, or name another file")
 
-    def _take(self, number: int, line: bytes) -> None:
-        """Read one line. Raises InvalidRequest."""
-        row = _object(line)
+    def _take(self, number: int, row: Mapping[str, Any]) -> None:
+        """Take in what one line says. Raises InvalidRequest."""
+        if number == 1 or not self.start:
+            match row:
+                case {"screening": int(version)} if number == 1:
+                    if not 1 <= version <= FORMAT:
+                        raise InvalidRequest(f"{self.path} has format {version}, and this version of sciretrieve reads 1 and {FORMAT}")
+                    self.start = row
+                case _:
+                    raise self._not_first()
+            return
+        said, time = self._said, row.get("time")
+        time = time if isinstance(time, str) else ""
+        reason, note, by = row.get("reason", ""), row.get("note", ""), row.get("by", said.reviewer)
         match row:
-            case {"screening": int(version)} if number == 1 and row is not None:
-                if version != FORMAT:
-                    raise InvalidRequest(f"{self.path} has format {version}, and this version of sciretrieve reads {FORMAT}")
-                self.start = row
-            case {"id": str(id), "relevant": bool(relevant)} if self.start:
-                self.decisions.append(Decision(id, relevant, number))
-            case {"seed": int(seed)} if self.start and self.sample is None:
-                self.sample = seed, len(self.decisions)
-            case None if not line.strip():
+            case {"id": str(id), "relevant": bool() | "maybe" as relevant} if all(isinstance(text, str) for text in (reason, note, by)):
+                said.decisions.append(Decision(id, _verdict(relevant), reason, (by,) if by else (), time))
+            case {"id": str(id), "votes": dict(votes)} if votes and all(_is_vote(vote) for vote in votes.values()):
+                given = {name: _verdict(vote) for name, vote in votes.items()}
+                verdicts = set(given.values())
+                verdict = verdicts.pop() if len(verdicts) == 1 else None
+                said.votes[id] = given
+                said.decisions.append(Decision(id, verdict, str(reason), tuple(filter(None, given)), time))
+            case {"id": str(id), "note": str()}:
                 pass
-            case _ if number == 1:
-                raise InvalidRequest(f"{self.path}, line 1: not the first line of a screening session; name another file")
+            case {"seed": int(seed)} if said.sample is None:
+                said.sample = Sample(seed, len(said.decisions), time)
+            case {"reasons": list(reasons)} if all(isinstance(one, str) for one in reasons):
+                said.reasons += [one for one in reasons if one not in said.reasons]
+            case {"criteria": str(criteria)}:
+                said.criteria = criteria
+            case {"reviewer": str(reviewer)}:
+                said.reviewer = reviewer
             case _:
                 example = '{"id": "…", "relevant": true}'
                 raise InvalidRequest(f"{self.path}, line {number}: not a decision such as {example}; correct the line, or remove it")
+        if "id" in row:
+            said.named.setdefault(row["id"], number)
+            said.notes |= {row["id"]: str(note)} if "note" in row else {}
+
+    def _not_first(self) -> InvalidRequest:
+        return InvalidRequest(f"{self.path}, line 1: not the first line of a screening session; name another file")
 
 
-def labels_of(path: Path) -> list[tuple[str, bool]]:
-    """Decisions made elsewhere: those of another session's file, or a table with a column of ids and one of 0 and 1, yes and no.
-
-    Raises:
-        NotFound: there is no such file.
-        InvalidRequest: it has no such columns, or another value in them; the line is named.
-    """
-    if not path.is_file():
-        raise NotFound(f"there is no file {path}")
-    if path.suffix.lower() == ".jsonl":
-        other = DecisionFile(path)
-        other.close()
-        return [(decision.id, decision.relevant) for decision in other.decisions]
-    labels: list[tuple[str, bool]] = []
-    batches = list(delimited.read(path))
-    for batch in batches:
-        if batch.rejected:
-            raise InvalidRequest(f"{path}, row {batch.rejected[0].row}: {batch.rejected[0].reason}; correct the row, or remove it")
-        columns = {name.strip().lower(): batch.table[name].to_pylist() for name in batch.table.column_names}
-        ids = next((columns[name] for name in ("id", "paper_id", "doi") if name in columns), None)
-        words = next((columns[name] for name in ("relevant", "included", "label", "decision") if name in columns), None)
-        if ids is None or words is None:
-            raise InvalidRequest(f"{path} needs a column id and a column relevant (or included, label, decision)")
-        for row, id, word in zip(batch.rows, ids, words, strict=True):
-            word = str(word or "").strip().lower()
-            if word and word not in WORDS:
-                raise InvalidRequest(f"{path}, row {row}: {word!r} is no decision; write 1 or 0, yes or no, or leave it empty")
-            if word:  # else it is not decided yet
-                labels.append((unguarded(str(id or "").strip()), WORDS[word]))
-    if not batches:
-        raise InvalidRequest(f"{path} has no rows; give a .csv or .tsv file with a header and decisions")
-    return labels
+def decided(verdict: Verdict, reason: str = "", note: str = "", by: str = "") -> dict[str, Any]:
+    """What a line says of a decision, beside the paper's id. Raises InvalidRequest for a text that is not Unicode."""
+    texts = {"reason": reason, "note": note.strip(), "by": by}
+    return {"relevant": WRITTEN[verdict]} | {name: checked_text(text, name) for name, text in texts.items() if text.strip()}
 
 
-WORDS = {
-    **dict.fromkeys(("1", "1.0", "yes", "y", "true", "include", "included", "relevant"), True),
-    **dict.fromkeys(("0", "0.0", "no", "n", "false", "exclude", "excluded", "irrelevant"), False),
-}
-"""What tables say for a decision."""
+def as_line(row: Mapping[str, Any]) -> bytes:
+    """A line of a session's file."""
+    return json.dumps(row, ensure_ascii=False).encode() + b"\n"
+
+
+def now() -> str:
+    """The time, to the second, as lines have it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _verdict(relevant: bool | str) -> Verdict:
+    return "maybe" if isinstance(relevant, str) else "include" if relevant else "exclude"
+
+
+def _is_vote(value: Any) -> bool:
+    return isinstance(value, bool) or value == "maybe"
 
 
 def _object(line: bytes) -> dict[str, Any] | None:
@@ -210,7 +290,3 @@ def _object(line: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return row if isinstance(row, dict) else None
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

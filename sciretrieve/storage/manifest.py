@@ -260,9 +260,8 @@ def _read(directory: Path, path: Path) -> Manifest:
 
 def _absence(directory: Path, generation: int | None) -> NotFound | CorruptData:
     """Why a manifest is not there."""
-    if generation is not None:
-        kept = ", ".join(map(str, generations(directory))) or "none"
-        return NotFound(f"{directory} has no generation {generation}; there are: {kept}")
+    if generation is not None and (kept := generations(directory)):
+        return NotFound(f"{directory} has no generation {generation}; there are: {', '.join(map(str, kept))}")
     if (directory / PENDING).is_file():
         return NotFound(f"the index {directory} is not finished; run the same `sciretrieve index` command again to resume it")
     if generations(directory):

@@ -17,6 +17,8 @@ from pathlib import Path
 import pytest
 
 import sciretrieve as sr
+from sciretrieve.commands import asking
+from sciretrieve.commands.console import Console
 from tests.command_line import answer, sciretrieve
 
 BEGUN = ("screen", "-d", "review.jsonl", "--query", "vaccine trial")
@@ -34,7 +36,7 @@ def test_a_script_screens_with_json_lines(index: sr.Index) -> None:
     row, status = json.loads(lines.splitlines()[0]), json.loads(lines.splitlines()[-1])["status"]
     assert row["relevant"] is None
     assert "score" not in row
-    assert (status["papers"], status["read"], status["recall"], status["stop"]) == (300, 0, None, False)
+    assert (status["papers"], status["read"], status["recall"], status["stop"]) == (299, 0, None, False)
     lines = answer(
         "screen", "-d", "review.jsonl", "-i", index.path, "--include", first, "--exclude", second, "--include", third, "-f", "jsonl"
     )
@@ -43,7 +45,7 @@ def test_a_script_screens_with_json_lines(index: sr.Index) -> None:
     assert json.loads(lines.splitlines()[-1])["status"]["relevant"] == 2
     # decided the other way, from stdin; and nothing else is printed
     lines = answer("screen", "-d", "review.jsonl", "-i", index.path, "--exclude", "-", "--next", "0", stdin=f"{first}\n\n{third}\n")
-    assert lines.startswith("3 of 300 read, 0 relevant; go on")
+    assert lines.startswith("3 of 299 read, 0 relevant; go on")
     assert len(lines.splitlines()) == 1
 
 
@@ -127,7 +129,7 @@ def test_on_a_terminal_it_asks(index: sr.Index) -> None:
         os.close(theirs)
         shown = b""
         for key in (b"y", b"n", b"?", b"s", b"u", b"y", b"\x03"):
-            while not shown.endswith(b"relevant? y n s u q\r\n"):
+            while not shown.endswith(b"relevant? y n m w s u q\r\n"):
                 assert select.select([ours], [], [], 60)[0], shown
                 shown += os.read(ours, 4096)
             while termios.tcgetattr(ours)[3] & termios.ICANON:  # keys that are pressed before it listens are thrown away
@@ -144,7 +146,138 @@ def test_on_a_terminal_it_asks(index: sr.Index) -> None:
     text = shown.decode()
     assert process.returncode == 0, text
     assert "kept in review.jsonl" in text
-    assert text.rstrip().splitlines()[-1].startswith("2 of 300 read, 2 relevant")
+    assert text.rstrip().splitlines()[-1].startswith("2 of 299 read, 2 relevant")
     rows = [json.loads(line) for line in Path("review.jsonl").read_text().splitlines()[1:]]
     assert [row["relevant"] for row in rows] == [True, False, True]
     assert rows[1]["id"] == rows[2]["id"]
+
+
+def test_reasons_notes_and_maybes_come_by_options(index: sr.Index) -> None:
+    Path("criteria.txt").write_text("Doses in people.\n")
+    first = answer(
+        *BEGUN,
+        "-i",
+        index.path,
+        "--reasons",
+        "no dose, a review",
+        "--criteria",
+        "criteria.txt",
+        "--reviewer",
+        "Ada",
+        "--next",
+        "3",
+        "-f",
+        "csv",
+    )
+    known, second, third = (row["id"] for row in csv.DictReader(io.StringIO(first)))
+    command = ("screen", "-d", "review.jsonl", "-i", index.path)
+    result = answer(
+        *command, "--include", known, "--exclude", second, "--maybe", third, "--reason", "A review", "--note", "hm", "--next", "0"
+    )
+    assert result.startswith("3 of 299 read, 1 relevant, 1 maybe; go on")
+    assert "1 maybe counts as not found, so decide it" in result
+    sheet = list(csv.DictReader(io.StringIO(answer(*command, "--unresolved", "-f", "csv"))))
+    assert [(row["id"], row["relevant"], row["note"]) for row in sheet] == [(third, "maybe", "hm")]
+    (row,) = (json.loads(line) for line in answer(*command, "--unresolved", "-f", "jsonl").splitlines()[:-1])
+    assert (row["decision"], row["relevant"], row["reason"], row["votes"]) == ("maybe", None, "", {})
+    with sr.Screening(index, "review.jsonl") as session:
+        assert session.decisions[second].reason == "a review"
+        assert (session.criteria, session.reviewer) == ("Doses in people.", "Ada")
+
+
+def test_two_people_screen_apart_and_together(index: sr.Index) -> None:
+    """One session is copied, both are screened, then merged; conflicts go out as a table and come back; and the report counts all."""
+    there = ("-i", index.path)
+    answer(*BEGUN, *there, "--reviewer", "Ada", "--next", "0")
+    Path("ben.jsonl").write_bytes(Path("review.jsonl").read_bytes())
+    answer("screen", "-d", "review.jsonl", *there, "--include", "p0001", "--include", "p0002", "--exclude", "p0003", "--next", "0")
+    answer(
+        "screen",
+        "-d",
+        "ben.jsonl",
+        *there,
+        "--reviewer",
+        "Ben",
+        "--include",
+        "p0001",
+        "--exclude",
+        "p0002",
+        "--maybe",
+        "p0003",
+        "--next",
+        "0",
+    )
+    merged = answer("screen", "-d", "both.jsonl", *there, "--merge", "review.jsonl", "--merge", "ben.jsonl")
+    assert "Ada: include; Ben: exclude" in merged
+    assert "Ada, Ben: 3 papers decided by two or more, 33.3 % the same, Cohen's kappa" in merged
+    assert "3 of 299 read, 1 relevant, 2 in conflict; go on" in merged
+    sheet = list(csv.DictReader(io.StringIO(answer("screen", "-d", "both.jsonl", *there, "--unresolved", "-f", "csv"))))
+    assert [(row["id"], row["votes"]) for row in sheet] == [("p0002", "Ada: include; Ben: exclude"), ("p0003", "Ada: exclude; Ben: maybe")]
+    Path("settled.csv").write_text("id,relevant,reason\np0002,1,\np0003,0,a review\nelsewhere,1,\n")
+    result = sciretrieve("screen", "-d", "both.jsonl", *there, "--import", "settled.csv", "--unresolved", "-f", "jsonl")
+    assert "2 decisions taken over" in result.stderr
+    assert "1 record of no paper that is to be screened here, or of several: row 3" in result.stderr
+    status = json.loads(result.stdout.splitlines()[-1])
+    assert (status["status"]["conflicts"], status["agreement"]["same"], len(result.stdout.splitlines())) == (0, 1, 1)
+    report = sciretrieve("screen", "-d", "both.jsonl", *there, "--report", "report")
+    lines = [line.strip() for line in report.stdout.splitlines()]
+    assert lines[:4] == ["300  identified", f"300    {index.path.name}", "1  duplicates removed", "299  to screen"]
+    assert "2  included" in lines
+    assert "1    a review" in lines
+    assert "written to report: prisma.json, prisma.svg, decisions.csv" in report.stderr
+    assert json.loads(Path("report/prisma.json").read_text())["included"] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--query", "stars", "--rule", "luck"), "there is no rule 'luck'"),
+        (("--query", "stars", "--criteria", "nowhere.txt"), "nowhere.txt cannot be read"),
+        (("--query", "stars", "--reason", "why"), "a reason is for papers that are excluded"),
+        (("--query", "stars", "--included", "--unresolved"), "ask for one of them"),
+        (("--query", "stars", "--log", "log.json"), "give --report, too"),
+        (("--query", "stars", "--report", "report", "--log", "log.json"), "no file log.json"),
+        (("--merge", "a.jsonl", "--merge", "b.jsonl"), "no session a.jsonl"),
+        (("--merge", "a.jsonl", "--merge", "b.jsonl", "--query", "stars"), "leave out --query"),
+    ],
+)
+def test_errors_of_reviews_are_one_line(index: sr.Index, arguments: tuple[str, ...], said: str) -> None:
+    result = sciretrieve("screen", "-d", "other.jsonl", "-i", index.path, *arguments)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert said in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_keys_decide(index: sr.Index, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A reason by its key, another that is typed, none; maybe; a note; and the maybes again. In this process: what a terminal is, the test
+    above knows."""
+
+    def pressed(keys: str, typed: str = "", *, unresolved: bool = False) -> str:
+        waiting = iter(keys)
+        monkeypatch.setattr("typer.getchar", lambda: next(waiting))
+        monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+        asking.ask(session, Console(False), unresolved=unresolved)
+        output = capsys.readouterr()
+        assert next(waiting, None) is None
+        return output.out + output.err
+
+    with sr.Screening(index, "review.jsonl", "vaccine trial", reasons=["no dose", "a review"], criteria="Doses in people.") as session:
+        ids = [paper.id for paper in session.next(6)]
+        shown = pressed("n2n+n\rmwyq", "not in English\nsee table 1\n")
+        assert "why? 1 no dose · 2 a review · + another · Enter none" in shown
+        assert "criteria: Doses in people." in shown
+        assert [decision.verdict for decision in session.decisions.values()] == ["exclude", "exclude", "exclude", "maybe", "include"]
+        assert [decision.reason for decision in session.decisions.values()] == ["a review", "not in English", "", "", ""]
+        assert list(session.notes.values()) == ["see table 1"]
+        assert next(iter(session.decisions)) == ids[0]
+        (maybe,) = session.unresolved
+        shown = pressed("m", unresolved=True)
+        assert maybe in shown
+        assert "decided: maybe" in shown
+        assert session.unresolved == [maybe]  # it was shown once, and stays
+        pressed("n?1", unresolved=True)
+        assert (session.decisions[maybe].verdict, session.decisions[maybe].reason) == ("exclude", "no dose")
+        assert ids[0] not in pressed("ssq")
+        before = dict(session.decisions)
+        pressed("n\x03")  # Ctrl-C where a reason is asked for decides nothing
+        assert dict(session.decisions) == before

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import sciretrieve as sr
 from tests.command_line import sciretrieve
 from tests.promises import libraries
 
@@ -77,6 +78,18 @@ def test_a_librarian_with_openalex(home: Path) -> None:
     works = libraries.papers("computer science", "medicine", "epidemiology", "biology")
     libraries.write_openalex(home / "works" / "updated_date=2026-11-01", works)
     walk_through("librarian.md")
+
+
+def test_a_search_strategy(home: Path) -> None:
+    """Over two libraries that have papers in common; the page's own files are run."""
+    for name, fields in (("mine", ("medicine", "epidemiology")), ("lab", ("biology", "medicine"))):
+        rows = [paper | {"id": f"{name}-{paper['id']}"} for paper in libraries.papers(*fields)]
+        sr.build(rows, home / "indexes" / name, encoder=None).close()
+    page = (DOCS / "strategies.md").read_text(encoding="utf-8")
+    for language, file in (("toml", "strategy.toml"), ("text", "ovid.txt")):
+        (block,) = re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL)
+        (home / file).write_text(block)
+    walk_through("strategies.md")
 
 
 def test_a_developer_with_python(home: Path) -> None:

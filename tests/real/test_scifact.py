@@ -12,6 +12,7 @@ import pytest
 import pytrec_eval
 
 import sciretrieve as sr
+from sciretrieve import strategies
 from sciretrieve.papers.corpora import read_queries
 from tests.made_up import shared
 
@@ -70,6 +71,32 @@ def test_each_part_of_a_query_counts_what_a_scan_finds(words: sr.Index, folder: 
     assert all(sets)
     answer = sr.answer(words, sr.Request(query, k=1, facets=["id:9999"]))
     assert (answer.total, {id for id, _ in answer.facets[0].values}) == (len(sets[-1]), sets[-1])
+
+
+def test_a_strategy_of_ovid_finds_what_a_scan_finds(words: sr.Index, folder: Path, tmp_path: Path) -> None:
+    """Abstracts are those of journals, with signs, hyphens and numbers; adj2 leaves room for one word."""
+    text = """1. (cancer* or tumo?r*).ti,ab.
+2. ((mouse or mice) adj2 model*).tw.
+3. randomi?ed.ab.
+4. 1 and 2
+5. (2 or 3) not 1"""
+    patterns = {
+        "s1": r"(?<![^\W_])(cancer|tumou?r)",
+        "s2": r"(?<![^\W_])((mouse|mice)[\W_]+([^\W_]+[\W_]+)?model|model[^\W_]*[\W_]+([^\W_]+[\W_]+)?(mouse|mice)(?![^\W_]))",
+        "s3": r"(?<![^\W_])randomi[a-z]?ed(?![^\W_])",
+    }
+    papers = pq.read_table(folder / "corpus.parquet", columns=["id", "title", "abstract"]).to_pylist()
+    having = {
+        line: {str(row["id"]) for row in papers if any(re.search(pattern, row[name].lower()) for name in columns)}
+        for (line, pattern), columns in zip(patterns.items(), (("title", "abstract"), ("title", "abstract"), ("abstract",)), strict=True)
+    }
+    having["s4"] = having["s1"] & having["s2"]
+    having["s5"] = (having["s2"] | having["s3"]) - having["s1"]
+    result = strategies.run(strategies.parse(strategies.translate(text, "ovid").text), [words.path])
+    assert {line["name"]: line["total"] for line in result.log["lines"]} == {line: len(ids) for line, ids in having.items()}
+    assert {one.id for one in result.papers} | {one.removed for one in result.duplicates} == having["s5"]
+    strategies.write(result, tmp_path)
+    assert strategies.replay(tmp_path / "log.json").differences == ()
 
 
 def ndcg(index: sr.Index, folder: Path, qrels: dict[str, dict[str, int]], **options: Any) -> float:

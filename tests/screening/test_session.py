@@ -13,7 +13,7 @@ import pytest
 
 import sciretrieve as sr
 from sciretrieve.errors import IndexBusy, InvalidRequest
-from sciretrieve.screening.session import DRY
+from sciretrieve.screening.rules import DRY
 
 QUERY = "vaccine trial"
 
@@ -125,7 +125,7 @@ def test_the_sample_is_random(index: sr.Index, file: Path) -> None:
     with sr.Screening(index, file, QUERY) as session:
         session.decide(irrelevant=[paper.id for paper in session.next(DRY)])
         drawn = [paper.id for paper in session.next(len(session))]
-        assert sorted(drawn) == sorted(id for id in index.live_ids() if id not in session.decisions)
+        assert sorted(drawn) == sorted(id for id in session.units.ids if id not in session.decisions)
     places = np.argsort(np.argsort(drawn))
     assert abs(places[:60].mean() / len(drawn) - 0.5) < 0.12
     assert abs(np.corrcoef(places[:-1], places[1:])[0, 1]) < 0.2
@@ -183,7 +183,8 @@ def test_a_last_line_without_its_end_counts(index: sr.Index, file: Path) -> None
         assert dict(session.decisions) == decisions
         assert file.read_bytes() == unended
         session.decide(session.next(1)[0].id)
-    assert [json.loads(line)["relevant"] for line in file.read_text().splitlines()[1:]] == [*decisions.values(), True]
+    verdicts = [decision.verdict == "include" for decision in decisions.values()]
+    assert [json.loads(line)["relevant"] for line in file.read_text().splitlines()[1:]] == [*verdicts, True]
 
 
 DECIDING = """
@@ -212,6 +213,12 @@ def test_what_was_acknowledged_survives_a_kill(index: sr.Index, file: Path) -> N
     [
         ('{"id": "p0001"}', "line 3: not a decision"),
         ("p0001,1", "line 3: not a decision"),
+        ('{"id": "p0001", "relevant": "perhaps"}', "line 3: not a decision"),
+        ('{"id": "p0001", "relevant": true, "reason": 7}', "line 3: not a decision"),
+        ('{"id": "p0001", "votes": {"Ada": "yes"}}', "line 3: not a decision"),
+        ('{"id": "p0001", "votes": {}}', "line 3: not a decision"),
+        ('{"reasons": "one"}', "line 3: not a decision"),
+        ('{"id": "nobody", "note": "one"}', "line 3: there is no paper 'nobody'"),
         ('{"id": "p0001", "relevant": 1}', "line 3: not a decision"),
         ('{"id": "nobody", "relevant": true}', "line 3: there is no paper 'nobody'"),
     ],
@@ -237,7 +244,7 @@ def test_other_files_and_other_papers_are_refused(index: sr.Index, built: Any, f
     with pytest.raises(InvalidRequest, match="other papers, in generation 1"):
         sr.Screening(smaller, file)
     strange = json.loads(file.read_text().splitlines()[0])
-    changes = ({"recall": "much"}, {"filter": [1]}, {"query": 7}, {"first": "ten"}, {"rule": None}, {"screening": 2})
+    changes = ({"recall": "much"}, {"filter": [1]}, {"query": 7}, {"first": "ten"}, {"rule": None}, {"screening": 3})
     texts = [json.dumps(strange | change) + "\n" for change in changes]
     for text in (*texts, "", "[1, 2]\n", '{"id": "p0001", "relevant": true}\n'):
         file.write_text(text)
@@ -275,16 +282,16 @@ def test_one_process_at_a_time(index: sr.Index, file: Path) -> None:
 def test_decisions_are_taken_over(index: sr.Index, file: Path, tmp_path: Path) -> None:
     with sr.Screening(index, tmp_path / "old.jsonl", QUERY) as old:
         read(old, 6)
-        expected = dict(old.decisions)
+        expected = {id: decision.verdict for id, decision in old.decisions.items()}
     tables = [tmp_path / "sheet.csv", tmp_path / "sheet of a German Excel.csv"]
     for table, between in zip(tables, ",;", strict=True):
-        decided = [between.join((id, '"a, title; another"', "yes" if relevant else "0")) for id, relevant in expected.items()]
+        decided = [between.join((id, '"a, title; another"', "yes" if verdict == "include" else "0")) for id, verdict in expected.items()]
         others = [between.join(row) for row in (("p0299", "open", ""), ("elsewhere", "", "1"))]
         table.write_text("\n".join([between.join(("ID", "Title", "Included")), *decided, *others]))
     for source in (tmp_path / "old.jsonl", *tables):
         with sr.Screening(index, tmp_path / f"{source.name}.new.jsonl", QUERY) as session:
-            assert session.take_over(source) == 6
-            assert dict(session.decisions) == expected
+            taken = session.take_over(source)
+            assert (taken.decisions, {id: decision.verdict for id, decision in session.decisions.items()}) == (6, expected)
     with sr.Screening(index, file, QUERY) as session:
         for text in ("id,relevant\np0001,perhaps\n", "paper,relevant\np0001,1\n", "id,relevant\np0001,1,1\n", ""):
             tables[0].write_text(text)
@@ -293,3 +300,73 @@ def test_decisions_are_taken_over(index: sr.Index, file: Path, tmp_path: Path) -
         with pytest.raises(sr.SciretrieveError, match="no file"):
             session.take_over(tmp_path / "nowhere.csv")
         assert not session.decisions
+
+
+def test_a_session_of_format_1_goes_on(index: sr.Index, file: Path) -> None:
+    """As it was written before there were maybes and groups: each paper is one, and the bounds are over all of them."""
+    with sr.Screening(index, file, QUERY, group=False) as session:
+        read(session, 3)
+        decisions = session.decisions
+    start, *lines = (json.loads(line) for line in file.read_text().splitlines())
+    old = {name: value for name, value in start.items() if name not in ("group", "groups")} | {"screening": 1}
+    rows = [{"time": line["time"], "id": line["id"], "relevant": line["relevant"]} for line in lines]
+    file.write_text("".join(json.dumps(row) + "\n" for row in [old, *rows]))
+    with sr.Screening(index, file, reviewer="Ada") as session:
+        assert dict(session.decisions) == decisions
+        assert len(session) == len(index)
+        session.decide(maybe=session.next(1)[0].id)
+        assert (session.status.read, session.status.maybe) == (4, 1)
+    with pytest.raises(InvalidRequest, match="begun with group False, not group True"):
+        sr.Screening(index, file, group=True)
+
+
+def test_maybes_reasons_notes_and_who_decides_are_kept(index: sr.Index, file: Path) -> None:
+    with sr.Screening(index, file, QUERY, reasons=["no dose", " a  review "], criteria="Doses in people.", reviewer="Ada") as session:
+        first, second, third, fourth = (paper.id for paper in session.next(4))
+        session.decide(first, second, third, reason="A Review")
+        session.decide(irrelevant=fourth, reason="not in English", note="Dutch")
+        session.note(third, "ask Ben")
+        assert session.reasons == ["no dose", "a review", "not in English"]
+        assert [paper.id for paper in session.next(3)] != [first, second, third]
+    with sr.Screening(index, file, reviewer="Ben", reasons=["NO DOSE", "retracted"], criteria="Doses in people.") as session:
+        assert session.reasons == ["no dose", "a review", "not in English", "retracted"]
+        assert {id: (decision.verdict, decision.reason, decision.by) for id, decision in session.decisions.items()} == {
+            first: ("include", "", ("Ada",)),
+            second: ("exclude", "a review", ("Ada",)),
+            third: ("maybe", "", ("Ada",)),
+            fourth: ("exclude", "not in English", ("Ada",)),
+        }
+        assert dict(session.notes) == {third: "ask Ben", fourth: "Dutch"}
+        assert (session.unresolved, session.status.maybe, session.criteria) == ([third], 1, "Doses in people.")
+        session.decide(third, note="Ben says yes")
+        assert session.decisions[third].by == ("Ben",)
+        assert (session.notes[third], session.unresolved) == ("Ben says yes", [])
+    assert sum('"criteria"' in line for line in file.read_text().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("decision", "said"),
+    [
+        ({"relevant": "p0001", "reason": "no dose"}, "a reason is for papers that are excluded"),
+        ({"note": "hm"}, "a note is for papers"),
+        ({"relevant": "p0001", "maybe": "p0001"}, "'p0001' is given two decisions, include and maybe"),
+        ({"irrelevant": "p0001", "reason": "bad \udc80 bytes"}, "not UTF-8"),
+        ({"irrelevant": "p0001", "note": "bad \udc80 bytes"}, "not UTF-8"),
+    ],
+    ids=["reason", "note", "two", "bytes in a reason", "bytes in a note"],
+)
+def test_decisions_that_mean_nothing_are_refused(index: sr.Index, file: Path, decision: dict[str, Any], said: str) -> None:
+    with sr.Screening(index, file, QUERY) as session:
+        before = file.read_bytes()
+        with pytest.raises(InvalidRequest, match=said):
+            session.decide(**decision)
+        assert file.read_bytes() == before
+
+
+def test_a_maybe_teaches_and_is_not_read_again(index: sr.Index, file: Path) -> None:
+    known = next(paper for paper in index.papers(index.live_ids()) if is_relevant(paper))
+    with sr.Screening(index, file) as session:
+        session.decide(maybe=known.id)
+        found = session.next(20)
+        assert known.id not in [paper.id for paper in found]
+        assert sum("vaccine" in f"{paper.title} {paper.abstract}" for paper in found) >= 15

@@ -24,8 +24,11 @@ from ..opened import Opened
 from . import filters
 from .demands import Combination, Demand, Expression, Leaf, Near, Words
 from .operators import TEXT_COLUMNS
-from .phrases import Sought, exactly, having, sought
+from .phrases import Either, Phrase, Sought, exactly, having, sought
 from .typed_names import NAMED, is_initial, named, typed_names
+
+READ_TOGETHER = 32
+"""Phrases that are looked for in one pass over the texts: the compiled form of all has to fit into Arrow's memory for it."""
 
 
 @dataclass(frozen=True)
@@ -70,10 +73,14 @@ class Narrower:
         return among.passing(*self.judge(filters.Combination("not", (wanted,)) if demand.absent else wanted))
 
     def _combined(self, combination: Combination, among: Scope) -> Scope | None:
-        """Each part is checked only for papers that it can still decide; parts that need texts come last."""
+        """Each part is checked only for papers that it can still decide; parts that need texts come last. Texts are read once for many
+        phrases of which one is enough."""
         parts = sorted(combination.parts, key=self._reads_texts)
         if combination.operator == "NOT":
             return _others(among, self._meeting(parts[0], among))
+        together: dict[tuple[str, ...], list[Phrase]] = {}
+        if combination.operator == "OR":
+            together, parts = self._read_together(parts)
         said = False
         remaining = among
         undecided = among.undecided
@@ -83,12 +90,30 @@ class Narrower:
                 said = True
                 undecided = np.union1d(undecided, met.undecided)
                 remaining = met if combination.operator == "AND" else remaining.passing(~met.flags)
+        for columns, phrases in together.items():
+            for first in range(0, len(phrases), READ_TOGETHER):
+                said = True
+                met = self._with_sought(Either(tuple(phrases[first : first + READ_TOGETHER])), columns, remaining)
+                remaining = remaining.passing(~met.flags)
         if not said:
             return None
         if combination.operator == "AND":
             return remaining
         passes = ~remaining.flags
         return among.passing(passes, undecided[~passes[undecided]])
+
+    def _read_together(self, parts: Sequence[Expression]) -> tuple[dict[tuple[str, ...], list[Phrase]], list[Expression]]:
+        """Phrases, by the columns that they are looked for in, for which all texts have to be read, as for child*; and the other parts."""
+        together: dict[tuple[str, ...], list[Phrase]] = {}
+        others: list[Expression] = []
+        for part in parts:
+            is_text = isinstance(part, Demand) and part.column in (None, *TEXT_COLUMNS) and not part.absent
+            looked_for = sought(part) if is_text and isinstance(part, Demand) else None
+            if isinstance(part, Demand) and isinstance(looked_for, Phrase) and (self.index.bm25 is None or not self._terms_of(looked_for)):
+                together.setdefault(TEXT_COLUMNS if part.column is None else (part.column,), []).append(looked_for)
+            else:
+                others.append(part)
+        return together, others
 
     def _reads_texts(self, demand: Expression) -> bool:
         """Whether papers' texts have to be read to see whether they meet a demand."""

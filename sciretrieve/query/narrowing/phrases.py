@@ -161,6 +161,29 @@ def phrase(text: str) -> Phrase:
 
 
 @dataclass(frozen=True)
+class Either:
+    """One of some phrases, of which no paper can be told by its terms."""
+
+    phrases: tuple[Phrase, ...]
+
+    words: Sequence[str] = ()
+
+    @once
+    def kernels(self) -> Sequence[str]:
+        """See `Sought`."""
+        return ["|".join(f"(?:{kernel})" for phrase in self.phrases for kernel in phrase.kernels)]
+
+    @property
+    def needs_look(self) -> bool:
+        """See `Sought`."""
+        return any(phrase.needs_look for phrase in self.phrases)
+
+    def is_in(self, text: str) -> bool:
+        """See `Sought`."""
+        return any(phrase.is_in(text) for phrase in self.phrases)
+
+
+@dataclass(frozen=True)
 class Loose:
     """A phrase whose words may stand apart and in another order: some occurrence of each, such that moving each to its place in the
     phrase takes no two of them further apart than `slop`, as in Lucene. One word between two is a slop of 1, two in turn of 2."""

@@ -459,6 +459,26 @@ def test_texts_are_read_only_for_phrases_and_only_where_they_matter(made: dict[s
     assert rows_read('"graph networks"') == graphs > 5
     assert rows_read('"graph networks" year:2005') < graphs / 2
     assert rows_read('"graph networks" OR graph') == 0
+    assert rows_read("gra* OR planet*") == rows_read("gra*") == len(PAPERS)
+    assert rows_read(" OR ".join(f"gra{letter}*" for letter in "bcdefghijklm")) == len(PAPERS)
+
+
+BEGINNINGS = ["gra*", "il-6 rec*", '"α-syn*"', "C++", '"N = 4"', "title:sta*", "abstract:ris*", '"type 2 diab*"', "zz*", '"neural net*"']
+
+
+@pytest.mark.parametrize("many", [2, 40])
+@pytest.mark.parametrize("name", ["hybrid", "dense", "one"])
+def test_many_beginnings_together_are_each_of_them(made: dict[str, sr.Index], name: str, many: int) -> None:
+    """Texts are read for many at once; in plain ASCII by one expression, the others one by one."""
+    index = made[name]
+    alone = {typed: set(index.matching(typed).tolist()) for typed in BEGINNINGS}
+    for first in range(len(BEGINNINGS)):
+        chosen = (BEGINNINGS[first:] + BEGINNINGS[:first])[:many]
+        absent = [f"zz{number}*" for number in range(many)]
+        expected = set().union(*(alone[typed] for typed in chosen))
+        assert set(index.matching(" OR ".join([*absent, *chosen])).tolist()) == expected
+        assert set(index.matching(f"NOT ({' OR '.join(chosen)})").tolist()) == set(index.scope.places.tolist()) - expected
+    assert all(alone[typed] for typed in BEGINNINGS if typed != "zz*")
 
 
 @pytest.mark.parametrize("typed", ["-survey", "NOT survey", "-(survey)", "-survey NOT (a OR b)", '-"graph networks"', "-year:2019", "  "])

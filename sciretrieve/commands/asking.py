@@ -1,0 +1,138 @@
+"""`sciretrieve screen` on a terminal: a paper is shown, and a key decides on it."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import typer
+
+from .console import Console, say
+
+if TYPE_CHECKING:
+    from ..screening import Screening, Status
+    from ..types import Paper
+
+KEYS = (
+    "y: relevant, n: not relevant, m: maybe, w: write a note, s: skip for now, u: decide on the paper before again, q: quit; "
+    "everything is on disk at once"
+)
+VERDICTS = {"y": "relevant", "n": "irrelevant", "m": "maybe"}
+CHOICES = "123456789abcdefghijklmnopqrstuvwxyz"
+"""Keys of the reasons for exclusion."""
+END = ("q", "\x03", "\x04")
+
+
+def ask(session: Screening, console: Console, *, unresolved: bool) -> None:
+    """Show a paper, and wait for a key, until somebody quits or there is no paper left.
+
+    Args:
+        unresolved: only papers that were read and are neither relevant nor irrelevant, instead of those to read next.
+    """
+    passed: list[str] = []
+    before: Paper | None = None
+    again: Paper | None = None
+    console.note(KEYS)
+    try:
+        while True:
+            paper = again or _next(session, passed, unresolved=unresolved)
+            if paper is None:
+                break
+            _show(session, paper)
+            console.note(f"[{counts_of(session.status)}] relevant? y n m w s u q")
+            key = typer.getchar().lower()
+            again = None
+            if key in VERDICTS:
+                reason = _reason(session, console) if key == "n" else ""
+                session.decide(**{VERDICTS[key]: paper.id}, reason=reason)
+                passed.append(paper.id)
+                before = paper
+            elif key == "w":
+                console.note(f"note on {paper.id}:")
+                session.note(paper.id, sys.stdin.readline())
+                again = paper
+            elif key == "s":
+                passed.append(paper.id)
+            elif key == "u":
+                again = before or paper
+            elif key in END:
+                break
+            else:
+                again = paper
+                console.note(KEYS)
+    except (KeyboardInterrupt, EOFError):
+        pass
+    console.note(f"kept in {session.path}; the same command continues")
+
+
+def counts_of(status: Status) -> str:
+    """How many papers were read, and what came of it."""
+    counts = [f"{status.read:,} of {status.papers:,} read", f"{status.relevant:,} relevant"]
+    counts += [f"{count:,} {name}" for name, count in (("maybe", status.maybe), ("in conflict", status.conflicts)) if count]
+    return ", ".join(counts)
+
+
+def shown(session: Screening, paper: Paper, width: int) -> list[str]:
+    """A paper's title, and below it who wrote it, its id, and those of its near-identical ones."""
+    from ..papers.bibliographies.author_names import all_authors
+
+    title = " ".join((paper.title or paper.abstract).split()) or "(no title)"
+    about = " · ".join(part for part in (all_authors(paper), paper.venue or "", str(paper.year or ""), paper.id) if part)
+    also = session.units.also.get(paper.id, ())
+    lines = [about, *([f"also: {', '.join(also)}"] if also else [])]
+    return [*_wrapped(title, width), *(f"    {part}" for line in lines for part in _wrapped(line, width - 4))]
+
+
+def _next(session: Screening, passed: list[str], *, unresolved: bool) -> Paper | None:
+    """The paper to show next, which is none of those passed already; None if there is no more."""
+    if unresolved:
+        ids = [id for id in session.unresolved if id not in passed]
+        return session.index.papers_at(session.index.rows(ids[:1]))[0] if ids else None
+    skipped = sum(id not in session.decisions for id in passed)
+    papers = session.next(skipped + 1) if session.status.unread else []
+    return next((paper for paper in papers if paper.id not in passed), None)
+
+
+def _show(session: Screening, paper: Paper) -> None:
+    """A paper with its abstract, what was said of it, and the criteria."""
+    from ..screening import votes_in_words
+
+    width = min(shutil.get_terminal_size((80, 24)).columns, 100)
+    texts = [paper.abstract] if paper.title and paper.abstract.strip() else []
+    note = session.notes.get(paper.id)
+    if votes := session.votes.get(paper.id):
+        texts.append(f"decided: {votes_in_words(votes)}")
+    elif decision := session.decisions.get(paper.id):
+        texts.append(f"decided: {decision.verdict}{f', {decision.reason}' * bool(decision.reason)}")
+    texts += [f"note: {note}"] if note else []
+    texts += [f"criteria: {session.criteria}"] if session.criteria else []
+    say(["", *shown(session, paper, width), *(line for text in texts for line in ("", *_wrapped(text, width)))])
+
+
+def _reason(session: Screening, console: Console) -> str:
+    """Why a paper is excluded: one of the known reasons, by its key, a new one, or none. None is asked for where none is known."""
+    if not session.reasons:
+        return ""
+    choices = dict(zip(CHOICES, session.reasons, strict=False))
+    question = "why? " + " · ".join([*(f"{key} {reason}" for key, reason in choices.items()), "+ another", "Enter none"])
+    while True:
+        console.note(question)
+        key = typer.getchar().lower()
+        if key in choices:
+            return choices[key]
+        if key in ("\r", "\n"):
+            return ""
+        if key == "+":
+            console.note("another reason:")
+            return sys.stdin.readline().strip()
+        if key in END[1:]:
+            raise KeyboardInterrupt
+
+
+def _wrapped(text: str, width: int) -> Iterator[str]:
+    """A text in lines that end between words; only a word that is longer than a line is broken."""
+    import textwrap
+
+    yield from textwrap.wrap(" ".join(text.split()), max(width, 10), break_on_hyphens=False)

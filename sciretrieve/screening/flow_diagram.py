@@ -1,0 +1,196 @@
+"""PRISMA's flow diagram as SVG: boxes, arrows and text, the same bytes for the same numbers, and nothing from elsewhere."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from xml.sax.saxutils import escape
+
+from ..wording import without_controls
+from .prisma import Prisma
+
+WIDTH, MARGIN, GAP = 760, 12, 28
+PHASE = 32
+"""How wide the bar is that names a phase."""
+LEFT, RIGHT = (64, 300), (424, 324)
+"""Where the two columns begin, and how wide they are."""
+LINE, PADDING, LETTER = 17, 11, 6.9
+"""A line's height, what is around a text, and how wide a letter is at most on average."""
+PHASE_LETTER = 8.3
+"""How wide a bold letter is, at most on average."""
+NOT_XML = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]")
+BLANKS = re.compile(r"[^\S\xa0]+")
+"""All but those that must not be broken at."""
+STYLE = (
+    "text{font:13px Helvetica,Arial,'Liberation Sans',sans-serif;fill:#111}.phase{font-weight:bold;fill:#fff}"
+    ".box{fill:#fff;stroke:#333}.bar{fill:#3b5b7a}.arrow{stroke:#333;fill:none;marker-end:url(#head)}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A box of the main column, in a phase, and the boxes to its right."""
+
+    phase: str
+    main: Sequence[str]
+    beside: Sequence[Sequence[str]]
+
+
+def flow_diagram(numbers: Prisma, claim: str = "") -> str:
+    """The diagram as the text of an .svg file.
+
+    Args:
+        numbers: what it shows.
+        claim: what is said of the recall, below the diagram.
+    """
+    rows = _rows(numbers)
+    parts: list[str] = []
+    phases: dict[str, tuple[float, float]] = {}
+    top, before = float(MARGIN), 0.0
+    for row in rows:
+        boxes = [(LEFT, _wrapped(row.main, LEFT[1])), *((RIGHT, _wrapped(lines, RIGHT[1])) for lines in row.beside)]
+        heights = [float(len(lines) * LINE + 2 * PADDING) for _, lines in boxes]
+        if sum(other.phase == row.phase for other in rows) == 1:  # the phase's name needs its place
+            heights[0] = max(heights[0], len(row.phase) * PHASE_LETTER + PADDING)
+        row_height = max(heights[0], sum(heights[1:]) + PADDING * (len(heights) - 2))
+        leaving = top + min(heights[:2]) / 2  # straight into the first box beside
+        parts += _box(LEFT, top, heights[0], boxes[0][1])
+        if before:
+            parts.append(_arrow((LEFT[0] + LEFT[1] / 2, before), (LEFT[0] + LEFT[1] / 2, top)))
+        beside_top = top
+        for (column, lines), box_height in zip(boxes[1:], heights[1:], strict=True):
+            parts += _box(column, beside_top, box_height, lines)
+            aim = leaving if beside_top == top else beside_top + box_height / 2
+            parts.append(_arrow((LEFT[0] + LEFT[1], leaving), (column[0], aim)))
+            beside_top += box_height + PADDING
+        begun = phases.get(row.phase, (top, top))[0]
+        phases[row.phase] = begun, top + row_height
+        before, top = top + heights[0], top + row_height + GAP
+    bars = [part for name, (begun, end) in phases.items() for part in _bar(name, begun, end)]
+    foot = _wrapped([claim], WIDTH - 2 * LEFT[0] + 2 * MARGIN) if claim else []
+    parts += _text(LEFT[0], top - PADDING, foot)
+    size = f'width="{WIDTH}" height="{_number(top - GAP + MARGIN + (len(foot) * LINE + PADDING if foot else 0))}"'
+    said = f"{numbers.identified:,} records identified, {numbers.screened:,} screened, {numbers.included:,} included"
+    return "\n".join(
+        [
+            '<?xml version="1.0" encoding="UTF-8"?>',
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">',
+            f"<title>PRISMA 2020 flow diagram</title><desc>{said}</desc><style>{STYLE}</style>",
+            '<defs><marker id="head" markerWidth="9" markerHeight="8" refX="8" refY="4" orient="auto">'
+            '<path d="M0,0 L9,4 L0,8 z" fill="#333"/></marker></defs>',
+            f'<rect {size} fill="#fff"/>',
+            *bars,
+            *parts,
+            "</svg>\n",
+        ]
+    )
+
+
+def _rows(numbers: Prisma) -> list[_Row]:
+    removed = [
+        ("Duplicate records", numbers.duplicates),
+        ("Records not in the index", numbers.not_indexed),
+        ("Records not eligible by the filter or the search", numbers.not_eligible),
+    ]
+    excluded = sum(numbers.excluded.values())
+    unresolved = [("Maybe", numbers.maybe), ("In conflict", numbers.conflicts)]
+    open_ones = ["Records not resolved:", *(f"  {_count(name, count)}" for name, count in unresolved if count)]
+    sources = numbers.sources.items()
+    return [
+        _Row(
+            "Identification",
+            [_count("Records identified", numbers.identified), *(f"  {_count(name, count)}" for name, count in sources)],
+            [
+                [
+                    "Records removed before screening:",
+                    *(f"  {_count(name, count)}" for name, count in removed if count or name == removed[0][0]),
+                ]
+            ],
+        ),
+        _Row(
+            "Screening",
+            [_count("Records to screen", numbers.to_screen)],
+            [[_count("Records not read, as reading stopped", numbers.not_read)]],
+        ),
+        _Row(
+            "Screening",
+            [_count("Records screened", numbers.screened)],
+            [
+                [_count("Records excluded", excluded), *(f"  {_count(reason, count)}" for reason, count in numbers.excluded.items())],
+                *([open_ones] if numbers.maybe + numbers.conflicts else []),
+            ],
+        ),
+        _Row("Included", [_count("Records included by title and abstract", numbers.included)], []),
+    ]
+
+
+def _count(name: str, count: int) -> str:
+    return f"{name} (n\xa0=\xa0{count:,})"
+
+
+def _wrapped(lines: Sequence[str], width: float) -> list[str]:
+    """Lines that fit into a box; if a line begins with blanks, its parts do, too."""
+    most = int((width - 2 * PADDING) / LETTER)
+    wrapped: list[str] = []
+    for line in lines:
+        text = BLANKS.sub(" ", NOT_XML.sub("\ufffd", without_controls(line)))
+        indent = "  " * line.startswith("  ")
+        now = ""
+        for word in text.strip().split(" "):
+            for piece in _pieces(word, most - len(indent)):
+                if now and _columns(f"{indent}{now} {piece}") > most:
+                    wrapped.append(indent + now)
+                    now = piece
+                else:
+                    now = f"{now} {piece}" if now else piece
+        wrapped.append(indent + now)
+    return wrapped
+
+
+def _pieces(word: str, most: int) -> Iterator[str]:
+    """A word, or parts of it that fit into a line."""
+    start = 0
+    for end in range(1, len(word) + 1):
+        if _columns(word[start:end]) > most:
+            yield word[start : end - 1]
+            start = end - 1
+    yield word[start:]
+
+
+def _columns(text: str) -> int:
+    """How many letters wide a text is; those of Chinese are two."""
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def _box(column: tuple[int, int], top: float, height: float, lines: Sequence[str]) -> Iterator[str]:
+    left, width = column
+    yield f'<rect class="box" x="{left}" y="{_number(top)}" width="{width}" height="{_number(height)}" rx="3"/>'
+    yield from _text(left + PADDING, top + PADDING, lines)
+
+
+def _text(left: float, top: float, lines: Sequence[str]) -> Iterator[str]:
+    for place, line in enumerate(lines):
+        indent = 6 * (len(line) - len(line.lstrip()))
+        yield f'<text x="{_number(left + indent)}" y="{_number(top + place * LINE + 13)}">{escape(line.strip())}</text>'
+
+
+def _bar(name: str, top: float, end: float) -> Iterator[str]:
+    yield f'<rect class="bar" x="{MARGIN}" y="{_number(top)}" width="{PHASE}" height="{_number(end - top)}" rx="3"/>'
+    across, middle = MARGIN + PHASE / 2 + 4.5, (top + end) / 2
+    yield (
+        f'<text class="phase" x="{_number(across)}" y="{_number(middle)}" text-anchor="middle" '
+        f'transform="rotate(-90 {_number(across)} {_number(middle)})">{name}</text>'
+    )
+
+
+def _arrow(start: tuple[float, float], end: tuple[float, float]) -> str:
+    """An arrow down, or to the right, where it turns halfway."""
+    (left, top), (right, bottom) = start, end
+    line = f"V{_number(bottom)}" if left == right else f"H{_number((left + right) / 2)} V{_number(bottom)} H{_number(right)}"
+    return f'<path class="arrow" d="M{_number(left)},{_number(top)} {line}"/>'
+
+
+def _number(value: float) -> str:
+    return f"{value:g}"

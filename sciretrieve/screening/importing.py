@@ -1,0 +1,229 @@
+"""Decisions made elsewhere: those of another session, of a spreadsheet, and of ASReview's and Rayyan's exports.
+
+ASReview writes a column `asreview_label` or `included` of 1 and 0 and a column `asreview_note`, or in RIS a note such as
+`ASReview_relevant`. Rayyan writes all into the notes of CSV and RIS: `RAYYAN-INCLUSION: {"Ada"=>"Included", "Ben"=>"Maybe"} |
+RAYYAN-EXCLUSION-REASONS: wrong population | USER-NOTES: {"Ada"=>["see p. 3"]}`, so what several people decided comes with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidRequest, NotFound
+from ..papers import identifiers
+from ..papers.bibliographies.ris_records import RECORD
+from ..papers.corpora import delimited, ris, spreadsheet
+from ..papers.duplicates import same_works
+from ..query.index import Index
+from ..types import Paper
+from ..wording import unguarded
+from .decisions import WRITTEN, DecisionFile, Verdict, decided
+from .units import Units, naming
+
+WORDS: Mapping[str, Verdict | None] = {
+    **dict.fromkeys(("1", "1.0", "yes", "y", "true", "include", "included", "relevant"), "include"),
+    **dict.fromkeys(("0", "0.0", "no", "n", "false", "exclude", "excluded", "irrelevant"), "exclude"),
+    **dict.fromkeys(("maybe", "m", "?"), "maybe"),
+    **dict.fromkeys(("", "-1", "-1.0", "not seen"), None),
+}
+"""What tables say for a decision, or for none."""
+DECIDED = ("relevant", "asreview_label", "included", "label_included", "label", "decision")
+COLUMNS: Mapping[str, Sequence[str]] = {
+    "id": ("id", "paper_id"),
+    "doi": ("doi",),
+    "pmid": ("pmid", "pubmed_id", "pubmed id"),
+    "title": ("title", "primary_title"),
+    "authors": ("authors", "author"),
+    "year": ("year", "publication_year"),
+    "reason": ("reason", "exclusion_reason", "exclusion reason", "reason for exclusion"),
+    "note": ("note", "asreview_note"),
+    "notes": ("notes",),
+    "by": ("by", "reviewer", "asreview_user_name"),
+}
+"""What is read of a table, and how its column may be called, in the order in which one is chosen."""
+ASREVIEW: Mapping[str, Verdict | None] = {
+    "ASReview_relevant": "include",
+    "ASReview_irrelevant": "exclude",
+    "ASReview_not_seen": None,
+}
+RAYYAN = re.compile(r"RAYYAN-INCLUSION:\s*\{(.*?)\}")
+RAYYAN_VOTE = re.compile(r'"((?:[^"\\]|\\.)*)"\s*=>\s*"?(included|excluded|maybe|true|false)"?', re.IGNORECASE)
+RAYYAN_REASONS = re.compile(r"RAYYAN-EXCLUSION-REASONS:\s*([^|]*)")
+RAYYAN_NOTES = re.compile(r"USER-NOTES:\s*\{(.*)\}")
+RAYYAN_NOTE = re.compile(r'"((?:[^"\\]|\\.)*)"\s*=>\s*\[(.*?)\]')
+QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+RIS_NOTE = re.compile(r"^N1  - (.*(?:\n(?![A-Z][A-Z0-9]  -).*)*)", re.MULTILINE)
+RIS_ACCESSION = re.compile(r"^AN  - (.*)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a file says of a paper.
+
+    Attributes:
+        paper: as far as the file says which it is.
+        votes: by person, what was decided, "" for one without a name; empty if nobody decided.
+        reason: why it is excluded.
+        note: what else was written.
+        where: its place in the file.
+    """
+
+    paper: Paper
+    votes: Mapping[str, Verdict] = field(default_factory=dict)
+    reason: str = ""
+    note: str = ""
+    where: str = ""
+
+    @property
+    def line(self) -> Mapping[str, Any]:
+        """What a session's file says of it, beside the paper's id."""
+        reason = self.reason if "exclude" in self.votes.values() else ""
+        if len(self.votes) == 1:
+            ((name, verdict),) = self.votes.items()
+            return decided(verdict, reason, self.note, name)
+        texts = {name: text for name, text in (("reason", reason), ("note", self.note)) if text}
+        return {"votes": {name: WRITTEN[verdict] for name, verdict in self.votes.items()}, **texts} if self.votes else texts
+
+
+@dataclass(frozen=True, slots=True)
+class TakenOver:
+    """What came of an import: on how many papers there is a decision from it, and which of its records are of no paper here."""
+
+    decisions: int
+    unmatched: tuple[str, ...]
+
+
+def records_of(path: Path) -> list[Record]:
+    """The records of a file on which something was decided or noted.
+
+    Raises:
+        NotFound: there is no such file.
+        InvalidRequest: it has no columns that say which papers and which decisions, or another value in them; the row is named.
+    """
+    if not path.is_file():
+        raise NotFound(f"there is no file {path}")
+    records = list(_of_session(path) if path.suffix.lower() == ".jsonl" else _of_table(path))
+    return [record for record in records if record.votes or record.note]
+
+
+def matched(records: Sequence[Record], index: Index, units: Units) -> list[int | None]:
+    """The unit that each record is of; None where there is none, or where it may be of several.
+
+    By id; else by PubMed id; else by DOI, or by title, first author and year, as `papers.duplicates.same_works` finds them.
+    """
+    places = [units.place_of.get(record.paper.id) if record.paper.id else None for record in records]
+    if all(place is not None for place in places):
+        return places
+    papers = naming(index, units.place_of)
+    with_number: dict[str, set[int]] = {}
+    for paper in papers:
+        if number := identifiers.pmid(str(paper.extra.get("pmid", ""))):
+            with_number.setdefault(number, set()).add(units.place_of[paper.id])
+    unplaced = [number for number, place in enumerate(places) if place is None]
+    candidates: dict[int, set[int]] = {}
+    for place in unplaced:
+        pmid = identifiers.pmid(str(records[place].paper.extra.get("pmid", "")))
+        candidates[place] = with_number.get(pmid, set()) if pmid else set()
+    for work in same_works([*papers, *(records[place].paper for place in unplaced)]):
+        found = {units.place_of[papers[place].id] for place in work.places if place < len(papers)}
+        for place in (unplaced[place - len(papers)] for place in work.places if place >= len(papers)):
+            candidates[place] = candidates[place] or found
+    for place, found in candidates.items():
+        places[place] = next(iter(found)) if len(found) == 1 else None
+    return places
+
+
+def _of_session(path: Path) -> Iterator[Record]:
+    file = DecisionFile(path)
+    file.close()
+    last = {decision.id: decision for decision in file.decisions}
+    for id in dict.fromkeys([*last, *file.notes]):
+        decision = last.get(id)
+        votes: Mapping[str, Verdict] = {}
+        if decision is not None:
+            votes = dict.fromkeys(decision.by or ("",), decision.verdict) if decision.verdict else file.votes[id]
+        yield Record(Paper(id), votes, decision.reason if decision else "", file.notes.get(id, ""), f"paper {id}")
+
+
+def _of_table(path: Path) -> Iterator[Record]:
+    suffix = path.suffix.lower()
+    read = ris.read if suffix == ".ris" else spreadsheet.read if suffix == ".xlsx" else delimited.read
+    is_empty = True
+    for batch in read(path):
+        is_empty = False
+        if batch.rejected:
+            raise InvalidRequest(f"{path}, row {batch.rejected[0].row}: {batch.rejected[0].reason}; correct the row, or remove it")
+        columns = {name.strip().lower(): batch.table[name].to_pylist() for name in batch.table.column_names}
+        chosen = {name: next((columns[other] for other in names if other in columns), None) for name, names in COLUMNS.items()}
+        decided = next((columns[name] for name in DECIDED if name in columns), None)
+        has_notes = suffix == ".ris" or _is_rayyan(chosen["notes"])
+        if all(chosen[name] is None for name in ("id", "doi", "pmid", "title")) or (decided is None and not has_notes):
+            raise InvalidRequest(
+                f"{path} needs a column id, doi, pmid or title, and a column relevant (or included, label, decision), or to be an export "
+                "of ASReview or Rayyan"
+            )
+        for place, row in enumerate(batch.rows):
+            values = {name: column[place] for name, column in chosen.items() if column is not None}
+            notes = "\n".join(RIS_NOTE.findall(columns[RECORD][place])) if suffix == ".ris" else _text(values.get("notes"))
+            if suffix == ".ris" and (number := RIS_ACCESSION.search(columns[RECORD][place])):
+                values["pmid"] = number[1]
+            word = _text(decided[place]).lower() if decided is not None else ""
+            if word not in WORDS:
+                raise InvalidRequest(f"{path}, row {row}: {word!r} is no decision; write 1, 0 or maybe, yes or no, or leave it empty")
+            yield _record(values, notes, WORDS[word], f"row {row}")
+    if is_empty:
+        raise InvalidRequest(f"{path} has no rows; give a .csv, .tsv or .xlsx file with a header and decisions, or a .ris file")
+
+
+def _record(values: Mapping[str, Any], notes: str, verdict: Verdict | None, where: str) -> Record:
+    """What a row says; `verdict` is what its column says, beside which its notes may say more."""
+    authors = values.get("authors")
+    year = re.search(r"\b[12]\d{3}\b", _text(values.get("year")))
+    pmid = _text(values.get("pmid"))
+    paper = Paper(
+        unguarded(_text(values.get("id"))),
+        unguarded(_text(values.get("title"))),
+        year=int(year[0]) if year else None,
+        authors=tuple(map(str, authors)) if isinstance(authors, list) else _names(unguarded(_text(authors))),
+        doi=identifiers.doi(_text(values.get("doi"))),
+        extra={"pmid": pmid} if pmid else {},
+    )
+    name, reason, note = (unguarded(_text(values.get(column))) for column in ("by", "reason", "note"))
+    votes: Mapping[str, Verdict] = {name: verdict} if verdict else {}
+    if rayyan := RAYYAN.search(notes):
+        votes = {_unescaped(who): _of_rayyan(said) for who, said in RAYYAN_VOTE.findall(rayyan[1])}
+        if reasons := RAYYAN_REASONS.search(notes):
+            reason = "; ".join(filter(None, (one.strip() for one in reasons[1].split(","))))
+        if written := RAYYAN_NOTES.search(notes):
+            said = [(who, ", ".join(map(_unescaped, QUOTED.findall(texts)))) for who, texts in RAYYAN_NOTE.findall(written[1])]
+            note = "; ".join(f"{_unescaped(who)}: {text}" for who, text in said if text)
+    elif not verdict:
+        marks = re.findall(r"\bASReview_(?:relevant|irrelevant|not_seen)\b", notes)
+        if marks and (marked := ASREVIEW[marks[-1]]):
+            votes = {name: marked}
+    return Record(paper, votes, reason, note, where)
+
+
+def _is_rayyan(notes: Sequence[Any] | None) -> bool:
+    return notes is not None and any(RAYYAN.search(_text(note)) for note in notes)
+
+
+def _of_rayyan(word: str) -> Verdict:
+    return {"included": "include", "true": "include", "maybe": "maybe"}.get(word.lower(), "exclude")  # type: ignore[return-value]
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Who wrote a paper: names with semicolons or "and" between; commas alone may be within a name, and the first name is enough."""
+    return tuple(filter(None, (name.strip() for name in re.split(r";|\band\b", text))))
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text).strip()
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value).strip()

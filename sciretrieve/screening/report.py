@@ -1,0 +1,121 @@
+"""A folder that accounts for every paper of a review: PRISMA's numbers, their flow diagram, and all decisions."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidRequest
+from ..files.writing import make_folder, write_whole
+from ..papers.bibliographies.author_names import all_authors
+from ..wording import as_json, guarded
+from .decisions import Decision, Verdict, now
+from .flow_diagram import flow_diagram
+from .prisma import Identified, Prisma, prisma
+from .session import Session
+
+NUMBERS, DIAGRAM, DECISIONS = "prisma.json", "prisma.svg", "decisions.csv"
+FIELDS = ("id", "also", "decision", "reason", "note", "by", "votes", "time", "title", "authors", "year", "venue", "doi")
+SCHEMA = 1
+READ_AT_ONCE = 2000
+
+
+def write_report(session: Session, folder: str | Path, identified: Identified | None = None) -> Prisma:
+    """Write prisma.json, prisma.svg and decisions.csv into a folder, each completely or not at all, and return the numbers.
+
+    Args:
+        session: the session as it is now.
+        folder: a new folder, or one whose files of these names are replaced.
+        identified: what was identified before screening, see `prisma`.
+
+    Raises:
+        InvalidRequest: the folder is a file; or as `prisma`.
+    """
+    target = Path(folder)
+    if target.exists() and not target.is_dir():
+        raise InvalidRequest(f"{target} is a file; name a folder for the report")
+    numbers = prisma(session, identified)
+    make_folder(target)
+    write_whole(target / DECISIONS, "".join(_lines(session)).encode())
+    write_whole(target / DIAGRAM, flow_diagram(numbers, session.status.claim).encode())
+    write_whole(target / NUMBERS, (as_json(report(session, numbers), indent=2) + "\n").encode())
+    return numbers
+
+
+def report(session: Session, numbers: Prisma) -> dict[str, Any]:
+    """What prisma.json has: the numbers, what is known of the recall, how far the reviewers agree, and what the session is."""
+    status, agreement, settings = session.status, session.agreement, session.settings
+    return {
+        "schema": SCHEMA,
+        "date": now(),
+        "version": version("sciretrieve"),
+        "session": {
+            "file": session.path.name,
+            "index": session.index.path.name,
+            **{name: settings[name] for name in ("generation", "begun", "query", "filter", "first")},
+            "criteria": session.criteria,
+        },
+        "identified": {"records": numbers.identified, "sources": dict(numbers.sources)},
+        "removed": {"duplicates": numbers.duplicates, "not_indexed": numbers.not_indexed, "not_eligible": numbers.not_eligible},
+        "to_screen": numbers.to_screen,
+        "not_read": numbers.not_read,
+        "screened": numbers.screened,
+        "excluded": {"records": sum(numbers.excluded.values()), "reasons": dict(numbers.excluded)},
+        "unresolved": {"maybe": numbers.maybe, "conflicts": numbers.conflicts},
+        "included": numbers.included,
+        "recall": {
+            **{
+                name: getattr(status, name)
+                for name in ("recall", "low", "high", "confidence", "sampled", "sampled_relevant", "rule", "stop")
+            },
+            "claim": status.claim,
+        },
+        "agreement": None if agreement is None else asdict(agreement),
+    }
+
+
+def _lines(session: Session) -> Iterator[str]:
+    """All papers to screen as lines of CSV, of which a spreadsheet computes nothing: first those that were read, in that order."""
+    yield _line(FIELDS)
+    ids = [*session.decisions, *(id for id in session.units.ids if id not in session.decisions)]
+    for first in range(0, len(ids), READ_AT_ONCE):
+        some = ids[first : first + READ_AT_ONCE]
+        for paper in session.index.papers_at(session.units.rows[[session.units.place_of[id] for id in some]]):
+            decision = session.decisions.get(paper.id)
+            yield _line(
+                (
+                    paper.id,
+                    "; ".join(session.units.also.get(paper.id, ())),
+                    *_decided(decision),
+                    session.notes.get(paper.id, ""),
+                    "; ".join(decision.by) if decision else "",
+                    votes_in_words(session.votes.get(paper.id, {})),
+                    decision.time if decision else "",
+                    paper.title,
+                    all_authors(paper),
+                    paper.year,
+                    paper.venue,
+                    paper.doi,
+                )
+            )
+
+
+def _decided(decision: Decision | None) -> tuple[str, str]:
+    """The decision in a word, and the reason."""
+    return ("", "") if decision is None else (decision.verdict or "conflict", decision.reason)
+
+
+def votes_in_words(votes: Mapping[str, Verdict]) -> str:
+    """Who decided what: "Ada: include; Ben: maybe"."""
+    return "; ".join(f"{name}: {verdict}" for name, verdict in votes.items())
+
+
+def _line(values: Sequence[Any]) -> str:
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\r\n").writerow([guarded(value) if isinstance(value, str) else value for value in values])
+    return buffer.getvalue()

@@ -1,0 +1,133 @@
+"""A systematic review's screening: which papers to read next, decisions made elsewhere, and a report of all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from ..errors import InvalidRequest
+from ..files.writing import make_folder, replaced
+from ..once import once
+from ..query.index import Index
+from ..query.narrowing import operators
+from ..types import Paper, Scores
+from .decisions import as_line
+from .importing import TakenOver, matched, records_of
+from .merging import merged_lines
+from .model import Model
+from .prisma import Prisma, identified_by_column, identified_by_log
+from .report import write_report
+from .rules import dry_run
+from .session import Session
+
+
+class Screening(Session):
+    """A screening session over the papers of an index, kept in a file."""
+
+    @classmethod
+    def merge(cls, index: Index, path: str | Path, files: Sequence[str | Path]) -> Self:
+        """Make a new session of two or more over the same papers, as several people have made them, and open it.
+
+        A paper on which all decided the same who decided on it at all is decided. One on which they disagree is in `unresolved`, until a
+        decision is made in the new session. Settings, criteria and query are those of the first; reasons and notes those of all. The
+        random sample goes on, see `merging`.
+
+        Args:
+            index: whose papers are screened.
+            path: the new session's file.
+            files: the sessions' files. Their reviewers have different names; who has none is called as the file is.
+
+        Raises:
+            InvalidRequest: there is a file already, or the sessions are over other papers, or two have the same reviewer.
+            NotFound: there is no such file.
+            IndexBusy: another process has one open.
+        """
+        target = Path(path)
+        if target.exists():
+            raise InvalidRequest(f"{target} exists; sessions are merged into a new file, so name another")
+        lines = [as_line(row) for row in merged_lines([Path(file) for file in files])]
+        cls(index, files[0]).close()  # its papers are the index's
+        make_folder(target.parent)
+        with replaced(target) as stream:
+            stream.writelines(lines)
+        return cls(index, target)
+
+    def take_over(self, path: str | Path) -> TakenOver:
+        """Keep decisions and notes made elsewhere, see `importing`: of another session, a table, or an export of ASReview or Rayyan.
+
+        Where it has what several people decided on a paper and they disagree, the paper is unresolved. Records of no paper that is to be
+        screened here are left out.
+
+        Raises as `importing.records_of`; then nothing is kept.
+        """
+        records = records_of(Path(path))
+        places = matched(records, self.index, self.units)
+        rows: list[Mapping[str, Any]] = []
+        for record, place in zip(records, places, strict=True):
+            if place is not None:
+                rows.append({"id": self.units.ids[place], **record.line})
+        self._keep(rows)
+        lost = tuple(record.where for record, place in zip(records, places, strict=True) if place is None)
+        return TakenOver(len({row["id"] for row in rows if "relevant" in row or "votes" in row}), lost)
+
+    def next(self, count: int = 10) -> list[Paper]:
+        """The papers to read next, fewer where fewer are left: the likeliest to be relevant, or, once these have run dry, the next
+        ones of a random sample of what was unread then.
+
+        Raises:
+            InvalidRequest: a count below 1, or there is neither a query nor a relevant paper to begin with.
+        """
+        if count < 1:
+            raise InvalidRequest(f"at least 1 paper must be asked for, not {count}")
+        if self._rule.draws_sample and self._in_a_row() >= dry_run(len(self)):
+            if self._file.sample is None and len(self._decisions) < len(self):
+                self._begin_sample()
+            order = [id for id in self._sample if id not in self._decisions][:count]
+            if order:
+                return self.index.papers(order)
+        scores = self._scores()
+        places = np.lexsort((np.array(self.units.ids), -scores))
+        unread = (self.units.ids[place] for place in places.tolist() if self.units.ids[place] not in self._decisions)
+        return self.index.papers([id for id, _ in zip(unread, range(count), strict=False)])
+
+    def report(self, folder: str | Path, *, log: str | Path | None = None, sources: str | None = None) -> Prisma:
+        """Write prisma.json, prisma.svg and decisions.csv into a folder, and return PRISMA's numbers, see `report.write_report`.
+
+        Args:
+            folder: a new folder, or one whose files of these names are replaced.
+            log: the log.json of the search strategy whose papers the index has: it says what was identified, and where.
+            sources: a column that says where a paper is from, in place of a log. With neither, the index is the one source.
+
+        Raises:
+            InvalidRequest: both are given; there is no such column, the log is no log or one of another index, or the folder is a file.
+            NotFound: there is no such log.
+        """
+        if log is not None and sources is not None:
+            raise InvalidRequest("a log and a column both say what was identified; name one of them")
+        identified = identified_by_log(Path(log)) if log is not None else None
+        if sources is not None:
+            identified = identified_by_column(self.index, sources)
+        return write_report(self, folder, identified)
+
+    @once
+    def _model(self) -> Model:
+        columns = self.index.columns.names if ":" in self.query else ()
+        return Model(self.index, self.units.rows, operators.parse(self.query, columns).words if self.query else "")
+
+    def _scores(self) -> Scores:
+        """How likely each paper is to be relevant, (papers,): as the search for the query ranks them, and from the first decision on as
+        the decisions teach, where a maybe and a conflict are examples of what may be relevant. Raises InvalidRequest."""
+        examples = {self.units.place_of[id]: decision.verdict != "exclude" for id, decision in self._decisions.items()}
+        if not any(examples.values()) and not self.query.strip():
+            raise InvalidRequest("there is nothing to go by yet; give a query, or say of one paper that it is relevant")
+        if not examples:
+            run = self.index.search(self.query, self._papers, filter=self._settings["filter"], group=False)
+            scores = np.full(len(self), -np.inf)
+            for id, score in zip(run[0].ids, run[0].scores.tolist(), strict=True):
+                if (place := self.units.place_of.get(id)) is not None:
+                    scores[place] = max(scores[place], score)
+            return scores
+        return self._model.scores(list(examples), np.array(list(examples.values())), len(self))

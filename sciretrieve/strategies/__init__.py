@@ -1,0 +1,34 @@
+"""Search strategies: named lines of queries, run over several indexes, with a log that can be run again, and lists without duplicates.
+
+    strategy = read("strategy.toml")
+    result = run(strategy)
+    write(result, "search-2026-05")
+    replay("search-2026-05/log.json").differences
+
+`translate` makes a strategy of what PubMed or Ovid have.
+"""
+
+from .lists import write
+from .logs import as_table
+from .replaying import Replay, replay
+from .running import Duplicate, FoundPaper, Result, run
+from .strategy import Strategy, parse, read, read_text
+from .translation import Syntax, Translation, translate
+
+__all__ = [
+    "Duplicate",
+    "FoundPaper",
+    "Replay",
+    "Result",
+    "Strategy",
+    "Syntax",
+    "Translation",
+    "as_table",
+    "parse",
+    "read",
+    "read_text",
+    "replay",
+    "run",
+    "translate",
+    "write",
+]

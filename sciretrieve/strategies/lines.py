@@ -1,0 +1,233 @@
+"""A line of a strategy: typed queries and other lines, joined by AND, OR, NOT and parentheses.
+
+    s3 = '(s1 OR s2) NOT title:review'
+
+A line refers to another wherever that one's name stands as a whole word outside quotation marks, whatever the case; in quotes it is a
+word. What no line is referred to in is a typed query, and stays whole. NOT is read before AND, and AND before OR, as in queries. The
+operand `unavailable:"exp Stroke/"` stands for what a translation found no counterpart for.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ..errors import InvalidRequest
+from ..query.narrowing.demands import OperatorName
+from ..query.narrowing.operators import DEEPEST, LONGEST_SIDE
+from ..wording import listed
+
+TOKEN = re.compile(r'unavailable:"(?P<unavailable>[^"]*)"|[^\s()"]*"[^"]*"(?:~\d+)?|(?P<sign>[()])|(?P<word>[^\s()"]+)|"')
+"""A quoted text with what stands before it, a parenthesis, or a word."""
+NAME = re.compile(r"[^\W\d_][\w-]*")
+NUMBERED = re.compile(r"(?P<stem>[^\W\d_][\w-]*?)\d+")
+HASHED = re.compile(r"#\d+")
+AROUND = "-.,;:!?"
+"""What stands around a word by mistake."""
+NEAR_NAME = 0.8
+"""How alike to a line's name, by difflib's ratio, a word beside references must be to be a slip of it."""
+SHORTEST_SLIP = 4
+"""Letters of such a word."""
+MOST_COMPARED = 200
+"""Words of a line that are looked at for slips."""
+LISTED = 8
+"""Names that an error lists."""
+OPERATORS = ("AND", "OR", "NOT")
+PRECEDENCE: tuple[OperatorName, ...] = ("OR", "AND")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A typed query."""
+
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Another line, by its name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """An operand that has no counterpart here, as it was written."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """AND, OR, or NOT, which has one part."""
+
+    operator: OperatorName
+    parts: tuple[Expression, ...]
+
+
+Expression: TypeAlias = Words | Reference | Unavailable | Combined
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A named line as it is written, and what it says."""
+
+    name: str
+    query: str
+    expression: Expression
+
+
+def read_line(name: str, query: str, names: Collection[str]) -> Line:
+    """Read a line of a strategy whose lines have these names.
+
+    Raises InvalidRequest: it refers to no line, or cannot be read; the message names the line.
+    """
+    return Line(name, query, _Reading(name, query, names).whole())
+
+
+def references(expression: Expression) -> Iterator[str]:
+    """The names of the lines that an expression refers to, as often as it does."""
+    if isinstance(expression, Reference):
+        yield expression.name
+    elif isinstance(expression, Combined):
+        for part in expression.parts:
+            yield from references(part)
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """A word, a quoted text or a parenthesis of a line. `reference` is the line that it names."""
+
+    start: int
+    end: int
+    text: str
+    depth: int
+    reference: str | None = None
+    unavailable: str | None = None
+
+    @property
+    def is_word(self) -> bool:
+        """Whether it is a word of a typed query, without quotes."""
+        return not self.is_apart and '"' not in self.text and self.text not in (*OPERATORS, "(", ")")
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether it is no part of a typed query."""
+        return self.reference is not None or self.unavailable is not None
+
+
+class _Reading:
+    """A line as tokens."""
+
+    def __init__(self, name: str, query: str, names: Collection[str]) -> None:
+        self._name, self._query = name, query
+        self._names = {one.casefold(): one for one in names}
+        self._tokens = list(self._scanned())
+        self._check_pairs()
+        self._check_operators()
+        self._check_names()
+
+    def whole(self) -> Expression:
+        """What the line says."""
+        return self._expression(self._tokens)
+
+    def _expression(self, tokens: Sequence[_Token]) -> Expression:
+        """What tokens that follow each other say."""
+        first, last = tokens[0], tokens[-1]
+        if not any(token.is_apart for token in tokens):
+            return Words(" ".join(self._query[first.start : last.end].split()))
+        depth = min(token.depth for token in tokens)
+        for operator in PRECEDENCE:
+            if len(parts := self._split(tokens, depth, operator)) > 1:
+                return Combined(operator, tuple(map(self._expression, parts)))
+        if first.text == "NOT" and first.depth == depth:
+            return Combined("NOT", (self._expression(tokens[1:]),))
+        if len(tokens) == 1:
+            return Reference(first.reference) if first.reference is not None else Unavailable(first.unavailable or "")
+        if first.text == "(" and last.text == ")" and all(token.depth > depth for token in tokens[1:-1]):
+            return self._expression(tokens[1:-1])
+        apart = next(token for token in tokens if token.is_apart)
+        what = f"{' '.join(self._query[first.start : last.end].split())} joins {apart.text} with words without AND, OR or NOT"
+        advice = f"write one between them, or put {apart.text} in quotes if it is a word" if apart.reference else "write one between them"
+        raise self._refused(what, advice)
+
+    def _split(self, tokens: Sequence[_Token], depth: int, operator: OperatorName) -> list[Sequence[_Token]]:
+        """The parts that an operator joins, of tokens of which the outermost stand at a depth. NOT between two is AND NOT."""
+        parts, start = [], 0
+        for place, token in enumerate(tokens):
+            if token.depth != depth:
+                continue
+            if token.text == operator:
+                parts.append(tokens[start:place])
+                start = place + 1
+            elif operator == "AND" and token.text == "NOT" and place and tokens[place - 1].text != "AND":
+                parts.append(tokens[start:place])
+                start = place
+        return [*parts, tokens[start:]]
+
+    def _scanned(self) -> Iterator[_Token]:
+        depth = 0
+        for match in TOKEN.finditer(self._query):
+            sign = match["sign"]
+            depth -= sign == ")"
+            reference = self._names.get(match["word"].casefold()) if match["word"] else None
+            yield _Token(match.start(), match.end(), match[0], depth, reference, match["unavailable"])
+            depth += sign == "("
+
+    def _check_pairs(self) -> None:
+        """Raise InvalidRequest for a quotation mark, or a parenthesis, without its other, and for parentheses with nothing in them."""
+        depth = 0
+        for token in self._tokens:
+            depth += (token.text == "(") - (token.text == ")")
+            if depth > DEEPEST:
+                raise self._refused(f"it nests parentheses more than {DEEPEST} levels deep", "write parts of it as lines of their own")
+            if token.text == '"' or depth < 0:
+                raise self._refused(f"the {token.text} at character {token.start + 1} has no other", "add it, or leave it out")
+        if depth:
+            raise self._refused('a "(" has no ")"', "add it, or leave it out")
+
+    def _check_operators(self) -> None:
+        """Raise InvalidRequest where an operator lacks a side, or would be read as a word, as in pasted text."""
+        words = most = 0
+        for before, token, after in zip([None, *self._tokens], self._tokens, [*self._tokens[1:], None], strict=False):
+            lacks_left = before is None or before.text in (*OPERATORS, "(")
+            lacks_right = after is None or after.text in ("AND", "OR", ")", "NOT" if token.text == "NOT" else "")
+            if token.text in OPERATORS and (lacks_right or (lacks_left and token.text != "NOT")):
+                raise self._refused(
+                    f"{token.text} has nothing beside it", "write a query or a line's name there, or quote it if it is a word"
+                )
+            if token.text == "(" and after is not None and after.text == ")":
+                raise self._refused("there is nothing in ()", "write a query or a line's name there")
+            words = words + 1 if token.is_word else 0
+            most = max(most, words)
+        if most > LONGEST_SIDE and any(token.text in OPERATORS for token in self._tokens):
+            raise self._refused(f"it has {most} words in a row beside an operator", "put those that are a phrase in quotes")
+
+    def _check_names(self) -> None:
+        """Raise InvalidRequest where a word seems to mean a line."""
+        stems = {found["stem"] for name in self._names if (found := NUMBERED.fullmatch(name))}
+        refers = len(self._tokens) <= MOST_COMPARED and any(token.is_apart for token in self._tokens)
+        if own := next((token for token in self._tokens if token.reference == self._name), None):
+            raise self._refused("it refers to itself", f"put {own.text} in quotes if it is a word there, or rename the line")
+        for token in self._tokens:
+            if not token.is_word:
+                continue
+            word = token.text.strip(AROUND).casefold()
+            numbered = NUMBERED.fullmatch(word)
+            is_slip = refers and len(word) >= SHORTEST_SLIP and difflib.get_close_matches(word, self._names, n=1, cutoff=NEAR_NAME)
+            if word in self._names or (numbered and numbered["stem"] in stems) or HASHED.fullmatch(word) or is_slip:
+                raise self._no_line(token.text, word)
+
+    def _no_line(self, text: str, word: str) -> InvalidRequest:
+        if word in self._names:
+            return self._refused(f"{text} is not read as the line {self._names[word]}", "leave out what stands beside the name")
+        near = difflib.get_close_matches(word.lstrip("#"), self._names, n=3, cutoff=0.5)
+        names = [self._names[one] for one in near] or list(self._names.values())
+        said = f"did you mean {' or '.join(names)}?" if near else f"there are {listed(names[:LISTED], len(names))};"
+        return self._refused(f"it refers to {text}, and no line has that name", f"{said} in quotes it is a word")
+
+    def _refused(self, what: str, advice: str) -> InvalidRequest:
+        return InvalidRequest(f"line {self._name}: {what}; {advice}")

@@ -1,0 +1,89 @@
+"""What a run of a strategy leaves in a folder: its log, the papers as CSV and RIS, and the duplicates that were removed."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidRequest, SciretrieveError
+from ..files.writing import make_folder, remove, write_json, write_whole
+from ..papers.bibliographies import ris_records
+from ..papers.bibliographies.author_names import all_authors
+from ..wording import guarded
+from .logs import read_log
+from .running import Result
+from .strategy import Strategy
+
+LOG = "log.json"
+PAPERS = ("id", "index", "title", "authors", "year", "venue", "doi", "abstract", "lines")
+DUPLICATES = ("kept", "kept_index", "removed", "removed_index", "by", "title")
+SAME = ("strategy", "lines", "indexes", "result")
+"""What logs of the same run have in common."""
+
+
+def write(result: Result, folder: str | Path, *, overwrite: bool = False) -> list[Path]:
+    """Write `log.json`, `papers.csv`, `papers.ris` and `duplicates.csv` into a folder, which is made, and return them; of a strategy that
+    was translated `strategy.toml`, too. Each is written whole or not at all, the log last: where it is, all are of its run.
+
+    Raises InvalidRequest, unless it is to `overwrite`, where the folder has the log of another run: of another strategy, or with other
+    counts.
+    """
+    folder = Path(folder)
+    log, translated = folder / LOG, result.log["translated"]
+    _check(folder, {key: result.log[key] for key in SAME}, overwrite=overwrite)
+    make_folder(folder)
+    remove(log)
+    papers = (
+        (
+            found.id,
+            found.index,
+            found.paper.title,
+            all_authors(found.paper),
+            found.paper.year,
+            found.paper.venue,
+            found.paper.doi,
+            found.paper.abstract,
+            " ".join(found.lines),
+        )
+        for found in result.papers
+    )
+    duplicates = ((one.kept, one.kept_index, one.removed, one.removed_index, one.by, one.title) for one in result.duplicates)
+    write_whole(folder / "papers.csv", _table(PAPERS, papers))
+    write_whole(folder / "papers.ris", ris_records.text([found.paper for found in result.papers]).encode())
+    write_whole(folder / "duplicates.csv", _table(DUPLICATES, duplicates))
+    if translated is not None:
+        write_whole(folder / "strategy.toml", translated["text"].encode())
+    write_json(log, dict(result.log))
+    return [log, *(folder / name for name in ("papers.csv", "papers.ris", "duplicates.csv"))]
+
+
+def check_folder(folder: Path, strategy: Strategy, *, overwrite: bool) -> None:
+    """Raise InvalidRequest for a folder that a strategy's lists cannot be written to, before anything is searched for."""
+    _check(folder, {"strategy": strategy.text}, overwrite=overwrite)
+
+
+def _check(folder: Path, facts: Mapping[str, Any], *, overwrite: bool) -> None:
+    """Raise InvalidRequest if there is a file in place of the folder, or a log in it of which these facts are not true."""
+    nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not nearest.is_dir():
+        raise InvalidRequest(f"{nearest} is a file; name a folder for the log and the lists")
+    if not (folder / LOG).exists() or overwrite:
+        return
+    try:
+        log = read_log(folder / LOG)
+    except SciretrieveError:
+        log = {}
+    if any(log.get(key) != fact for key, fact in facts.items()):
+        raise InvalidRequest(f"{folder} has the log of another run; choose another folder, or replace it with `overwrite`")
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    """A table as CSV, of which a spreadsheet computes nothing."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(heads)
+    writer.writerows([guarded(value) if isinstance(value, str) else value for value in row] for row in rows)
+    return text.getvalue().encode("utf-8", "surrogatepass")

@@ -1,0 +1,237 @@
+"""A strategy run over indexes: the papers of each line, and those of the result, each once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidRequest
+from ..papers import identifiers
+from ..papers.duplicates import By, same_works
+from ..protocols import Progress
+from ..query.index import Index
+from ..storage.finding import chosen, several
+from ..types import Paper, Rows
+from .lines import OPERATORS, Expression, Reference, Unavailable, Words, references
+from .logs import Counts, RunOf, log_of
+from .strategy import Strategy
+from .translation import Translation
+
+NO_ROWS: Rows = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPaper:
+    """A paper of a strategy's result.
+
+    Attributes:
+        id: its id; with its index before it, as in mine/12, where papers of several indexes have that id.
+        paper: as its index has it.
+        index: the name of its index.
+        lines: the lines that brought it, or a record of it that was removed: of those that look for words, not those that join others.
+    """
+
+    id: str
+    paper: Paper
+    index: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """A record that was removed from a result, since another is of the same paper.
+
+    Attributes:
+        kept: the id of the paper of the result.
+        kept_index: its index.
+        removed, removed_index: the record's own id and index.
+        by: by what they are the same.
+        title: the record's.
+    """
+
+    kept: str
+    kept_index: str
+    removed: str
+    removed_index: str
+    by: By
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a strategy found.
+
+    Attributes:
+        log: what was run, on what, and the counts, as `log.json` has them.
+        papers: the papers of the result, those of the first index first, each once.
+        duplicates: the records that were removed.
+    """
+
+    log: Mapping[str, Any]
+    papers: tuple[FoundPaper, ...]
+    duplicates: tuple[Duplicate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """A paper of the result before duplicates are removed."""
+
+    paper: Paper
+    index: str
+    lines: frozenset[str]
+
+
+def run(
+    strategy: Strategy,
+    indexes: Sequence[str | Path] = (),
+    *,
+    generations: Sequence[int] = (),
+    translation: Translation | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Run a strategy over indexes.
+
+    Args:
+        strategy: as `read` or `parse` gives it.
+        indexes: names or folders, or "*" for all; by default those that the strategy names, else the one that is taken where none is
+            named.
+        generations: which generation of each index; by default the current ones.
+        translation: the one that made the strategy, for the log.
+        progress: is told of the lines.
+
+    Raises:
+        NotFound: an index, or its generation, is not there.
+        InvalidRequest: a line cannot be read as a query over an index; the message says which line.
+    """
+    runs: list[RunOf] = []
+    records: list[_Record] = []
+    with ExitStack() as opened:
+        named = list(_opened(indexes or strategy.indexes, generations, opened))
+        if progress:
+            progress.start(len(named) * len(strategy.lines), unit="lines")
+        for name, index in named:
+            rows = dict(_rows_of_lines(strategy, name, index, progress))
+            counts = {line: len(rows[line]) for line in strategy.lines}
+            runs.append(RunOf(name, str(index.path), index.manifest.generation, len(index), counts))
+            records += _records(strategy, name, index, rows)
+    papers, duplicates = _distinct(records, list(strategy.lines))
+    translated = None if translation is None else asdict(translation)
+    return Result(log_of(strategy, runs, Counts(len(papers), len(duplicates)), translated), tuple(papers), tuple(duplicates))
+
+
+def _opened(indexes: Sequence[str | Path], generations: Sequence[int], opened: ExitStack) -> Iterator[tuple[str, Index]]:
+    """The indexes, each once, with a name of its own: that of its folder, or the path where several have one name."""
+    paths = several([str(index) for index in indexes]) if indexes else [chosen().path]
+    names = [path.resolve().name for path in paths]
+    for place, (path, name) in enumerate(zip(paths, names, strict=True)):
+        index = opened.enter_context(Index(path, generation=generations[place] if generations else None))
+        yield name if names.count(name) == 1 else str(path), index
+
+
+def _rows_of_lines(strategy: Strategy, name: str, index: Index, progress: Progress | None) -> Iterator[tuple[str, Rows]]:
+    """The rows of the papers of each line, ascending, in the order in which lines need each other."""
+    try:
+        everything = index.matching("", strategy.filters)
+    except InvalidRequest as error:
+        raise InvalidRequest(f"the limits, in {name}: {error}") from error
+    rows: dict[str, Rows] = {}
+    for line in strategy.order:
+        try:
+            rows[line] = _rows(strategy.lines[line].expression, index, strategy.filters, everything, rows)
+        except InvalidRequest as error:
+            raise InvalidRequest(f"line {line}, in {name}: {error}") from error
+        yield line, rows[line]
+        if progress:
+            progress.advance(1)
+
+
+def _rows(expression: Expression, index: Index, filters: tuple[str, ...], everything: Rows, rows: Mapping[str, Rows]) -> Rows:
+    if isinstance(expression, Words):
+        return index.matching(_grouped(expression.query), filters)
+    if isinstance(expression, Reference):
+        return rows[expression.name]
+    if isinstance(expression, Unavailable):
+        return NO_ROWS
+    parts = [_rows(part, index, filters, everything, rows) for part in expression.parts]
+    if expression.operator == "NOT":
+        return np.setdiff1d(everything, parts[0], assume_unique=True)
+    return reduce(np.union1d if expression.operator == "OR" else _both, parts)
+
+
+def _both(one: Rows, other: Rows) -> Rows:
+    both: Rows = np.intersect1d(one, other, assume_unique=True)
+    return both
+
+
+def _grouped(query: str) -> str:
+    """A query in which operators are operators: several words in capitals, with AND or OR among them, could be a title that was pasted."""
+    has_operators = not set(query) & set('()"') and any(word in OPERATORS for word in query.split())
+    return f"({query})" if has_operators else query
+
+
+def _records(strategy: Strategy, name: str, index: Index, rows: Mapping[str, Rows]) -> Iterator[_Record]:
+    """The papers of the result in an index, with the lines that brought them."""
+    result = rows[strategy.result]
+    bringing = {line: np.isin(result, rows[line], assume_unique=True) for line in _with_words(strategy)}
+    for place, paper in enumerate(index.papers_at(result)):
+        yield _Record(paper, name, frozenset(line for line, brings in bringing.items() if brings[place]))
+
+
+def _with_words(strategy: Strategy) -> set[str]:
+    """The lines that have words of their own and are wanted, not left out by a NOT, by the result or by lines that it refers to."""
+    waiting, seen, found = [strategy.result], set(), set()
+    while waiting:
+        line = waiting.pop()
+        if line in seen:
+            continue
+        seen.add(line)
+        for part in _wanted(strategy.lines[line].expression):
+            if isinstance(part, Words) and not part.query.startswith("NOT "):
+                found.add(line)
+            waiting += references(part)
+    return found
+
+
+def _wanted(expression: Expression) -> Iterator[Expression]:
+    """The operands of an expression that papers should have."""
+    if isinstance(expression, Words | Reference | Unavailable):
+        yield expression
+    elif expression.operator != "NOT":
+        for part in expression.parts:
+            yield from _wanted(part)
+
+
+def _distinct(records: Sequence[_Record], lines: Sequence[str]) -> tuple[list[FoundPaper], list[Duplicate]]:
+    """The papers of a result, each once: of several records of one, the first with an abstract, else the first with a DOI, else the
+    first."""
+    works = same_works([record.paper for record in records])
+    kept_for: dict[int, int] = {}
+    for work in works:
+        kept = min(work.places, key=lambda place: (not records[place].paper.abstract, not records[place].paper.doi, place))
+        kept_for |= dict.fromkeys(work.places, kept)
+    lines_of: dict[int, frozenset[str]] = {}
+    for place, record in enumerate(records):
+        kept = kept_for.get(place, place)
+        lines_of[kept] = lines_of.get(kept, frozenset()) | record.lines
+    counts: dict[str, int] = {}
+    for place in lines_of:
+        counts[records[place].paper.id] = counts.get(records[place].paper.id, 0) + 1
+    found: dict[int, FoundPaper] = {}
+    for place in sorted(lines_of):
+        paper, index = records[place].paper, records[place].index
+        id = paper.id if counts[paper.id] == 1 else f"{index}/{paper.id}"
+        found[place] = FoundPaper(id, paper, index, tuple(line for line in lines if line in lines_of[place]))
+    duplicates = []
+    for place, kept in sorted(kept_for.items(), key=lambda pair: (pair[1], pair[0])):
+        if place != kept:
+            one, other = records[kept].paper, records[place].paper
+            doi = identifiers.doi(one.doi or "")
+            by: By = "DOI" if doi is not None and doi == identifiers.doi(other.doi or "") else "title and author"
+            duplicates.append(Duplicate(found[kept].id, found[kept].index, other.id, records[place].index, by, other.title))
+    return list(found.values()), duplicates

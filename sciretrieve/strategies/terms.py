@@ -1,0 +1,256 @@
+"""What a translated line says, as a tree, and how it is written as a query here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from string import ascii_lowercase
+from typing import TypeAlias
+
+from ..query.narrowing.demands import OperatorName
+
+TEXT = ("title", "abstract")
+MOST_WAYS = 60
+"""Ways to spell a text that are written out; of two letters that may be any there are more."""
+PLAIN_BEGINNING = re.compile(r"[^\W_]+(?:-[^\W_]+)*\*")
+BARE = re.compile(r"[^\W_]{2}\*(?=\s|$)")
+INITIAL = re.compile(r"(?<=\s)([^\W_]?)\*(?=\s|$)")
+"""An initial with a star, or a star alone, after a name."""
+QUOTES = str.maketrans("“”„‘’‚", "\"\"\"'''")
+SLASH = re.compile(r"(?<=\w)/(?=\w)")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One of some texts, word by word as they are, in one of some columns; None where the columns are not said yet."""
+
+    ways: tuple[str, ...]
+    columns: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Nearby:
+    """One of some texts, and one of others, in either order with at most so many words between them."""
+
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    distance: int
+    columns: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Years:
+    """2010, 2010-2020, 2010- or -2020."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Another line, by its name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """What has no counterpart here, as it was written."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """AND, OR, or NOT, which has one part."""
+
+    operator: OperatorName
+    parts: tuple[Term, ...]
+
+
+Term: TypeAlias = Text | Nearby | Years | Reference | Gone | Joined
+
+
+@dataclass(slots=True)
+class Notes:
+    """What is to be said of one line: what is not available, and what is read otherwise than where it was written for."""
+
+    texts: list[str] = field(default_factory=list)
+
+    def add(self, note: str) -> None:
+        """Add a note, once."""
+        if note not in self.texts:
+            self.texts.append(note)
+
+    def gone(self, text: str, why: str) -> Gone:
+        """An operand that has no counterpart, and a note that says why."""
+        text = " ".join(text.replace('"', "").split())
+        self.add(f"not available: {text} ({why})")
+        return Gone(text)
+
+
+def join(operator: OperatorName, parts: Sequence[Term]) -> Term:
+    """Parts as one, written as flat as it can be."""
+    flat: list[Term] = []
+    for part in parts:
+        flat += part.parts if isinstance(part, Joined) and part.operator == operator != "NOT" else (part,)
+    return flat[0] if len(flat) == 1 and operator != "NOT" else Joined(operator, tuple(flat))
+
+
+def mapped(term: Term, change: Callable[[Text | Nearby], Term]) -> Term:
+    """A term whose texts were changed."""
+    if isinstance(term, Joined):
+        return join(term.operator, [mapped(part, change) for part in term.parts])
+    return change(term) if isinstance(term, Text | Nearby) else term
+
+
+def in_columns(term: Term, columns: tuple[str, ...], notes: Notes) -> Term:
+    """A term whose texts that have no columns yet have these. In columns of names no beginning of a word is looked for; of an author's
+    initials, it is in any case."""
+
+    def within(text: Text | Nearby) -> Term:
+        if text.columns is not None:
+            return text
+        is_name = not set(columns) <= set(TEXT)
+        if isinstance(text, Nearby):
+            written = as_query(text)
+            if is_name:
+                return notes.gone(written, "near is for words of title and abstract")
+            return Nearby(_without_slashes(text.left), _without_slashes(text.right), text.distance, columns)
+        ways = text.ways
+        if is_name:
+            ways = tuple(INITIAL.sub(r"\1", way) for way in ways)
+            if any("*" in way for way in ways):
+                return notes.gone(text.ways[0], "the beginning of a name or of a journal; write the whole")
+        if any("*" in BARE.sub("", way) for way in ways):
+            return notes.gone(text.ways[0], "a star needs two letters before it")
+        return Text(ways if is_name else _without_slashes(ways), columns)
+
+    return mapped(term, within)
+
+
+def _without_slashes(ways: Sequence[str]) -> tuple[str, ...]:
+    """Texts with a blank in place of a slash between words, which finds both."""
+    return tuple(SLASH.sub(" ", way) for way in ways)
+
+
+def has_open_texts(term: Term) -> bool:
+    """Whether the columns of a text are not said."""
+    if isinstance(term, Joined):
+        return any(map(has_open_texts, term.parts))
+    return isinstance(term, Text | Nearby) and term.columns is None
+
+
+def ways_of(term: Term) -> tuple[str, ...] | None:
+    """The texts of which a term is any, in columns that are not said; None if it is something else."""
+    if isinstance(term, Text) and term.columns is None:
+        return term.ways
+    if isinstance(term, Joined) and term.operator == "OR":
+        parts = [ways_of(part) for part in term.parts]
+        if None not in parts:
+            return tuple(dict.fromkeys(way for part in parts for way in part or ()))
+    return None
+
+
+def near(left: Term, right: Term, distance: int, notes: Notes) -> Term | None:
+    """A term near another; None where one of them is no text, and no OR of texts. Of a third one, it is asked that it be near to either of
+    the first two, and these near each other."""
+    right_ways = ways_of(right)
+    if right_ways is None:
+        return None
+    if isinstance(left, Nearby) and left.columns is None:
+        notes.add("three texts near each other are read as the third near one of the first two, which finds a little more")
+        return join("AND", [left, Nearby((*left.left, *left.right), right_ways, distance)])
+    left_ways = ways_of(left)
+    return None if left_ways is None else Nearby(left_ways, right_ways, distance)
+
+
+def spelled(words: Sequence[str], written: str, notes: Notes) -> Text | Gone:
+    """Words that follow each other, with the truncations and wildcards of Ovid: `*`, `$` and `:` at the end of a word, `$3` for up to three
+    letters, `#` for a letter, `?` for one or none."""
+    ways: list[list[str]] = []
+    for word in words:
+        stem, star, limit = _without_star(word)
+        if re.search(r"[*$]", stem):
+            return notes.gone(written, "a star within a word; write the words that it stands for")
+        if limit:
+            notes.add(f"{word} is read as {stem}*, without a limit to the letters that follow, which finds more")
+        letters = [[char] if char not in "#?" else [*([""] if char == "?" else []), *ascii_lowercase] for char in stem]
+        if _count(letters) > MOST_WAYS:
+            return notes.gone(written, "several letters that may be any; write the words that it stands for")
+        if _count(letters) > 1:
+            notes.add(f"{word} is written out, with each letter from a to z")
+        ways.append(["".join(way) + star for way in product(*letters)])
+    if _count(ways) > MOST_WAYS:
+        return notes.gone(written, "several letters that may be any; write the words that it stands for")
+    texts = tuple(" ".join(way) for way in product(*ways))
+    if not all(re.search(r"[^\W_]", text) for text in texts):
+        return notes.gone(written, "neither letters nor digits")
+    return Text(texts)
+
+
+def _without_star(word: str) -> tuple[str, str, str]:
+    """A word without its truncation, a star where there is one, and the most letters that it stands for, as written."""
+    match = re.fullmatch(r"(?P<stem>.+?)(?:[*$](?P<limit>\d*)|:)", word)
+    return (match["stem"], "*", match["limit"] or "") if match else (word, "", "")
+
+
+def _count(choices: Sequence[Sequence[str]]) -> int:
+    count = 1
+    for choice in choices:
+        count *= len(choice)
+    return count
+
+
+def plain(text: str) -> str:
+    """A line as it is read: with straight quotation marks, and one blank at a time."""
+    return " ".join(text.translate(QUOTES).split())
+
+
+def as_query(term: Term) -> str:
+    """A term as a line of a strategy."""
+    if isinstance(term, Joined) and term.operator != "NOT":
+        texts: list[str] = []
+        for part in term.parts:
+            is_without = term.operator == "AND" and texts and isinstance(part, Joined) and part.operator == "NOT"
+            texts.append(as_query(part) if is_without else f"{term.operator} {_within(part)}")
+        return " ".join(texts).removeprefix(f"{term.operator} ")
+    if isinstance(term, Joined):
+        return f"NOT {_within(term.parts[0])}"
+    if isinstance(term, Years):
+        return f"year:{term.text}"
+    if isinstance(term, Reference):
+        return term.name
+    if isinstance(term, Gone):
+        return f'unavailable:"{term.text}"'
+    return " OR ".join(_in_columns(term))
+
+
+def _within(term: Term) -> str:
+    query = as_query(term)
+    is_one = isinstance(term, Years | Reference | Gone) or (isinstance(term, Text) and query.count(" OR ") == 0)
+    return query if is_one else f"({query})"
+
+
+def _in_columns(term: Text | Nearby) -> Iterator[str]:
+    """What is demanded of each column; title and abstract together are what a query looks in."""
+    columns = term.columns or TEXT
+    groups = [None, *(column for column in columns if column not in TEXT)] if set(TEXT) <= set(columns) else list(columns)
+    for column in groups:
+        if isinstance(term, Nearby):
+            query = f"{_any(term.left)} NEAR/{term.distance} {_any(term.right)}"
+            yield f"{column}:({query})" if column else query
+        elif column is None:
+            yield from map(_quoted, term.ways)
+        else:
+            yield f"{column}:{_any(term.ways)}"
+
+
+def _any(ways: Sequence[str]) -> str:
+    quoted = [_quoted(way) for way in ways]
+    return quoted[0] if len(quoted) == 1 else f"({' OR '.join(quoted)})"
+
+
+def _quoted(text: str) -> str:
+    return text if PLAIN_BEGINNING.fullmatch(text) else f'"{text}"'

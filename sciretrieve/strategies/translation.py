@@ -1,0 +1,132 @@
+"""Strategies as PubMed and Ovid write them, one search a line, as strategies here. What has no counterpart is named, line by line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from ..errors import InvalidRequest, UnknownName
+from ..wording import without_controls
+from . import ovid, pubmed
+from .terms import Notes, as_query, plain
+
+Syntax: TypeAlias = Literal["pubmed", "ovid"]
+
+TITLES: dict[Syntax, str] = {"pubmed": "PubMed", "ovid": "Ovid"}
+READERS = {"pubmed": pubmed.read, "ovid": ovid.read}
+NUMBERED = re.compile(r"#?(?P<number>\d{1,4})(?P<mark>[.):]?\s+)(?P<search>\S.*)")
+NUMBER_ALONE = re.compile(r"#?\d{1,4}[.):]")
+COUNT = re.compile(r"(?:\t|\s{2,})\d[\d,]*$|\s\(\d[\d,]*\)$")
+"""How many papers a line found where it was copied from."""
+ENDS_WITH_OPERATOR = re.compile(r"(?:^|[\s)\"])(?:and|or|not|adj\d*)$", re.IGNORECASE)
+BEGINS_WITH_OPERATOR = re.compile(r"(?:(?:and|or|not|adj\d*)(?=[\s(\"]|$)(?!\s*/)|\))", re.IGNORECASE)
+SEARCH = re.compile(r"search:\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """A strategy that was translated.
+
+    Attributes:
+        syntax: whose lines they were.
+        original: as they were written.
+        text: the strategy as a TOML file, with the lines as they were written, and the notes, as comments.
+        notes: what is not available, and what is read otherwise than where it was written for; each begins with its line.
+    """
+
+    syntax: Syntax
+    original: str
+    text: str
+    notes: tuple[str, ...]
+
+
+def translate(text: str, syntax: Syntax) -> Translation:
+    """Translate a strategy. Its lines are numbered, or one search each; line 3 becomes s3.
+
+    Raises InvalidRequest: it is empty, or a line cannot be read; the message names the line.
+    """
+    if syntax not in READERS:
+        raise UnknownName("syntax", syntax, READERS)
+    searches = numbered(without_controls(text))
+    if not searches:
+        raise InvalidRequest(f"there is nothing in it; {TITLES[syntax]}'s lines are searches such as {EXAMPLES[syntax]}")
+    numbers = [number for number, _ in searches]
+    head = [f"# Translated from {TITLES[syntax]}. OR leaves out what is not available; replace or delete it where AND and NOT need it."]
+    lines, said = [*head, "", "[lines]"], []
+    for number, search in searches:
+        notes = Notes()
+        query = as_query(READERS[syntax](search, number, numbers, notes))
+        lines += ["", f"# {number}. {plain(search)}", *(f"# {note}" for note in notes.texts), f"s{number} = {_quoted(query)}"]
+        said += [f"line s{number}: {note}" for note in notes.texts]
+    return Translation(syntax, text, "\n".join(lines) + "\n", tuple(said))
+
+
+EXAMPLES: dict[Syntax, str] = {"pubmed": '"heart attack"[tiab]', "ovid": "(heart adj3 attack*).ti,ab."}
+
+
+def numbered(text: str) -> list[tuple[str, str]]:
+    """The searches of a strategy with their numbers, which begin lines, or are counted where the first line has none.
+
+    A line without a number goes on with the search above it; where no line has one, so does a line within parentheses or beside an
+    operator. Counts of papers at the end of lines are left out.
+
+    Raises InvalidRequest: numbers do not rise, or a line has a number alone.
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    first = NUMBERED.fullmatch(lines[0]) if lines else None
+    if first is None or (not _is_marked(first) and first["number"] != "1"):
+        return [(str(number), " ".join(parts)) for number, parts in enumerate(_wholes(lines), 1)]
+    numbers: list[int] = []
+    searches: list[list[str]] = []
+    for line in lines:
+        match = NUMBERED.fullmatch(line)
+        if NUMBER_ALONE.fullmatch(line):
+            raise InvalidRequest(f"line {line} has a number, and no search after it")
+        if match and _is_marked(match) and _is_marked(first) and numbers and int(match["number"]) <= numbers[-1]:
+            raise InvalidRequest(f"line {match['number']} stands after line {numbers[-1]}; number lines so that they rise, each once")
+        if match and _is_marked(match) == _is_marked(first) and (_is_marked(first) or int(match["number"]) == len(numbers) + 1):
+            numbers.append(int(match["number"]))
+            searches.append([_search(match["search"])])
+        else:
+            searches[-1].append(_search(line))
+    return [(str(number), " ".join(parts)) for number, parts in zip(numbers, searches, strict=True)]
+
+
+def _is_marked(match: re.Match[str]) -> bool:
+    """Whether more than a blank stands after a number."""
+    return bool(match["mark"].strip()) or match[0].startswith("#")
+
+
+def _wholes(lines: Sequence[str]) -> list[list[str]]:
+    """Lines without numbers as searches, each of one line or of several: within parentheses, or where an operator ends or begins a line."""
+    wholes: list[list[str]] = []
+    depth = 0
+    for line in lines:
+        goes_on = depth > 0 or (wholes and ENDS_WITH_OPERATOR.search(wholes[-1][-1])) or BEGINS_WITH_OPERATOR.match(line)
+        if wholes and goes_on:
+            wholes[-1].append(_search(line))
+        else:
+            wholes.append([_search(line)])
+            depth = 0
+        depth += line.count("(") - line.count(")")
+    return wholes
+
+
+def _search(line: str) -> str:
+    """What a line searches for, without the count of papers after it and "Search:" before it."""
+    match = COUNT.search(line)
+    if match and not ENDS_WITH_OPERATOR.search(line[: match.start()]):
+        line = line[: match.start()]
+    return SEARCH.sub("", line, count=1) if SEARCH.match(line) else line
+
+
+def _quoted(query: str) -> str:
+    """A query as a string of TOML."""
+    if "'" not in query:
+        return f"'{query}'"
+    if "'''" not in f"{query}'":
+        return f"'''{query}'''"
+    escaped = query.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
