@@ -1,8 +1,8 @@
 """Papers that are one work, such as a preprint and its journal version, or one record from two databases.
 
 Two questions are answered. `works` says which papers of one answer show the same work, by DOI, or by title and first author alone, see
-`groups`. `same_works` says which records of a collection are of one paper, for those who take duplicates out and must lose nothing: a
-DOI decides, and years and DOIs may contradict a title.
+`groups`. `same_works` says which records of a collection are of one paper, for those who take duplicates out and must lose nothing:
+years and DOIs may contradict a title. To neither is a DOI always enough: some databases give all chapters of a book that of the book.
 """
 
 from __future__ import annotations
@@ -84,36 +84,30 @@ def groups(papers: Sequence[Paper]) -> list[list[int]]:
 
 
 def works(papers: Sequence[Paper]) -> list[list[int]]:
-    """Positions of papers that an answer shows as one: those that `groups` puts together, and those with one DOI. Every position once,
-    in order of their first member."""
-    joined, first_with = _Works(len(papers)), dict[str, int]()
-    for group in groups(papers):
-        for place in group[1:]:
-            joined.join(group[0], place)
-    for place, doi in enumerate(_dois(papers)):
-        if doi is not None:
-            joined.join(first_with.setdefault(doi, place), place)
+    """Positions of papers that an answer shows as one: those that `groups` puts together, and those with one DOI, unless both
+    title and first author differ. Every position once, in order of their first member."""
+    joined = _Works(len(papers))
+    for group in (*groups(papers), *_with_one_doi(papers, _dois(papers))):
+        joined.join(group)
     return joined.groups()
 
 
 def same_works(papers: Sequence[Paper]) -> list[SameWork]:
     """The works of which there are two records or more, in order of their first record.
 
-    Records with the same DOI are one work. So are those of one title and first author, as `groups` finds them, whose years are at most
-    `YEARS_APART`; a year that is not known contradicts none. Where the title is short (`DISTINCTIVE_LENGTH`), as that of an editorial,
-    different DOIs contradict it. Which records are one work does not depend on their order.
+    Records with the same DOI are one work, unless both title and first author differ. So are those of one title and first author, as
+    `groups` finds them, whose years are at most `YEARS_APART`; a year that is not known contradicts none. Where the title is short
+    (`DISTINCTIVE_LENGTH`), as that of an editorial, different DOIs contradict it. Which records are one work does not depend on their
+    order.
     """
     dois = _dois(papers)
     works = _Works(len(papers))
-    first_with: dict[str, int] = {}
-    for place, doi in enumerate(dois):
-        if doi is not None:
-            works.join(first_with.setdefault(doi, place), place)
+    for group in _with_one_doi(papers, dois):
+        works.join(group)
     for group in groups(papers):
         if len(group) > 1:
             for alike in _compatible(group, papers, dois):
-                for place in alike[1:]:
-                    works.join(alike[0], place)
+                works.join(alike)
     found = []
     for places in works.groups():
         if len(places) > 1:
@@ -126,15 +120,36 @@ def _dois(papers: Sequence[Paper]) -> list[str | None]:
     return [identifiers.doi(paper.doi) if paper.doi else None for paper in papers]
 
 
+def _with_one_doi(papers: Sequence[Paper], dois: Sequence[str | None]) -> list[list[int]]:
+    """The papers with the same DOI, but for those of which title and first author differ: they are parts of what has the DOI. A paper
+    without title or author joins the others if none of them differ."""
+    places_with: dict[str, list[int]] = {}
+    for place, doi in enumerate(dois):
+        if doi is not None:
+            places_with.setdefault(doi, []).append(place)
+    sets: list[list[int]] = []
+    for places in places_with.values():
+        keys = {place: key(papers[place].title, papers[place].authors) for place in places} if len(places) > 1 else {}
+        known = {place: work_key for place, work_key in keys.items() if work_key is not None and work_key[1]}
+        works, first_with = _Works(len(known)), dict[tuple[int, str], int]()
+        for number, words in enumerate(known.values()):
+            for word in enumerate(words):
+                works.join([first_with.setdefault(word, number), number])
+        parts = works.groups()
+        sets += [places] if len(parts) < 2 else [[list(known)[number] for number in part] for part in parts]
+    return sets
+
+
 class _Works:
     """Sets of positions that grow together (union by the least)."""
 
     def __init__(self, count: int) -> None:
         self._parents = list(range(count))
 
-    def join(self, one: int, other: int) -> None:
-        one, other = sorted((self._least(one), self._least(other)))
-        self._parents[other] = one
+    def join(self, places: Sequence[int]) -> None:
+        for place in places[1:]:
+            one, other = sorted((self._least(places[0]), self._least(place)))
+            self._parents[other] = one
 
     def groups(self) -> list[list[int]]:
         groups: dict[int, list[int]] = {}

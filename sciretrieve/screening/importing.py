@@ -113,16 +113,19 @@ def records_of(path: Path) -> list[Record]:
 def matched(records: Sequence[Record], index: Index, units: Units) -> list[int | None]:
     """The unit that each record is of; None where there is none, or where it may be of several.
 
-    By id; else by PubMed id; else by DOI, or by title, first author and year, as `papers.duplicates.same_works` finds them.
+    By id; else by PubMed id; else by DOI, or by title, first author and year, as `papers.duplicates.same_works` finds them. A record with
+    one paper's DOI and another's title is of none.
     """
     places = [units.place_of.get(record.paper.id) if record.paper.id else None for record in records]
     if all(place is not None for place in places):
         return places
     papers = naming(index, units.place_of)
-    with_number: dict[str, set[int]] = {}
+    with_number, with_doi = dict[str, set[int]](), dict[str, set[int]]()
     for paper in papers:
         if number := identifiers.pmid(str(paper.extra.get("pmid", ""))):
             with_number.setdefault(number, set()).add(units.place_of[paper.id])
+        if doi := identifiers.doi(paper.doi or ""):
+            with_doi.setdefault(doi, set()).add(units.place_of[paper.id])
     unplaced = [number for number, place in enumerate(places) if place is None]
     candidates: dict[int, set[int]] = {}
     for place in unplaced:
@@ -131,7 +134,9 @@ def matched(records: Sequence[Record], index: Index, units: Units) -> list[int |
     for work in same_works([*papers, *(records[place].paper for place in unplaced)]):
         found = {units.place_of[papers[place].id] for place in work.places if place < len(papers)}
         for place in (unplaced[place - len(papers)] for place in work.places if place >= len(papers)):
-            candidates[place] = candidates[place] or found
+            named = with_doi.get(identifiers.doi(records[place].paper.doi or "") or "", set())
+            # a DOI that several have is that of a book, and says less than a chapter's title
+            candidates[place] = candidates[place] or (found | named if len(named) == 1 else found)
     for place, found in candidates.items():
         places[place] = next(iter(found)) if len(found) == 1 else None
     return places

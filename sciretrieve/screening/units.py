@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..papers.duplicates import key, same_works
+from ..papers.duplicates import same_works
 from ..query.index import Index
 from ..types import Paper, Rows
 
@@ -73,25 +73,11 @@ def naming(index: Index, ids: Iterable[str]) -> list[Paper]:
 def near_identical(index: Index, ids: Sequence[str]) -> list[list[str]]:
     """The groups of papers that are one work; of each the first is the one to be shown: it has an abstract, if any has.
 
-    They are those that `papers.duplicates.same_works` finds, as far as their titles are alike, too: some databases give all chapters of a
-    book its DOI, and a chapter that is decided on with another one is lost.
+    They are those that `papers.duplicates.same_works` finds.
     """
     papers = naming(index, ids)
-    groups = [alike for work in same_works(papers) for alike in _with_titles_alike([papers[place] for place in work.places])]
+    groups = [[papers[place] for place in work.places] for work in same_works(papers)]
     members = [paper.id for group in groups for paper in group]
     with_abstract = {paper.id for paper in index.papers_at(index.rows(members)) if paper.abstract.strip()}
     # the sort keeps the order of those that are equal
     return [sorted((paper.id for paper in group), key=lambda id: id not in with_abstract) for group in groups]
-
-
-def _with_titles_alike(papers: Sequence[Paper]) -> list[list[Paper]]:
-    """Papers of which one's title is the other's, or its beginning, as where a database leaves out subtitles; two or more of them."""
-    groups: list[tuple[str, list[Paper]]] = []
-    for paper in papers:
-        title = (key(paper.title, ()) or ("", ""))[0]
-        members = next((members for other, members in groups if title.startswith(other) or other.startswith(title)), None)
-        if members is None:
-            groups.append((title, [paper]))
-        else:
-            members.append(paper)
-    return [members for _, members in groups if len(members) > 1]

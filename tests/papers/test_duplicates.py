@@ -152,10 +152,21 @@ def test_a_doi_decides() -> None:
     papers = [
         record("One title of a paper", "Ann Aye", 2001, "10.1000/ABC"),
         record("Other", "Bob Bee", 2001, "10.1000/abcd"),
-        record("Another title, as a publisher has it", "Bob Bee", 2020, "https://doi.org/10.1000/abc"),
+        record("Another title, as a publisher has it", "Aye, A.", 2020, "https://doi.org/10.1000/abc"),
         record(doi=None),
     ]
     assert same_works(papers) == [SameWork((0, 2), "DOI")]
+
+
+def test_chapters_with_the_doi_of_their_book_are_works_of_their_own() -> None:
+    chapters = [record(f"On the matter of {what}", f"Ann {what.title()}", 2001, "10.1000/book") for what in ("ants", "bees", "cats")]
+    assert same_works(chapters) == []
+    assert works(chapters) == [[0], [1], [2]]
+    # records that do not say which chapter they are of are of none
+    unknown = [record("", "Ann Ants", 2001, "10.1000/book"), record("On the matter of bees", None, 2001, "10.1000/book")]
+    assert same_works([*chapters, *unknown]) == []
+    assert same_works([chapters[0], unknown[0]]) == [SameWork((0, 1), "DOI")]
+    assert same_works([*chapters, chapters[1]]) == [SameWork((1, 3), "DOI")]
 
 
 def test_title_and_first_author_where_a_doi_is_not_known() -> None:
@@ -232,14 +243,17 @@ def test_works_do_not_hang_on_the_order(papers: list[Paper], chance: object) -> 
 
 @given(records)
 def test_what_records_of_one_work_have_in_common(papers: list[Paper]) -> None:
-    """Compared pair by pair: one DOI always joins, and whatever is joined hangs together by pairs that agree."""
+    """Compared pair by pair: one DOI joins what has one title or one author, and whatever is joined hangs together by pairs that agree."""
     works = same_works(papers)
     assert all(len(work.places) > 1 and list(work.places) == sorted(work.places) for work in works)
     work_of = {place: work for work in works for place in work.places}
     assert len(work_of) == sum(len(work.places) for work in works)
     plain = [paper.doi and paper.doi.removeprefix("doi:").lower() for paper in papers]
     for one, other in combinations(range(len(papers)), 2):
-        if plain[one] and plain[one] == plain[other]:
+        both = papers[one], papers[other]
+        is_known = all(paper.title and paper.authors for paper in both)
+        is_alike = len({paper.title.lower() for paper in both}) == 1 or len(set(map(_family_of, both))) == 1
+        if plain[one] and plain[one] == plain[other] and is_known and is_alike:
             assert work_of[one] is work_of[other]
     for work in works:
         reached = {work.places[0]}
@@ -251,11 +265,15 @@ def test_what_records_of_one_work_have_in_common(papers: list[Paper]) -> None:
         )
 
 
+def _family_of(paper: Paper) -> str:
+    return "".join(paper.authors).replace(",", "").replace("Ann", "").replace("Bob", "").strip()
+
+
 def _agree(papers: list[Paper], dois: list[str | None], one: int, other: int) -> bool:
     left, right = papers[one], papers[other]
     if dois[one] and dois[one] == dois[other]:
         return True
-    families = {"".join(paper.authors).replace(",", "").replace("Ann", "").replace("Bob", "").strip() for paper in (left, right)} - {""}
+    families = {_family_of(left), _family_of(right)} - {""}
     is_short = left.title == "Editorial"
     contradict = bool(left.year and right.year and abs(left.year - right.year) > 1) or bool(is_short and dois[one] and dois[other])
     return bool(left.title) and left.title.lower() == right.title.lower() and len(families) <= 1 and not contradict
