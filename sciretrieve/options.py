@@ -89,7 +89,7 @@ Alpha: TypeAlias = Annotated[
 Depth: TypeAlias = Annotated[int | None, Help("Papers that each half of hybrid proposes; default: as the index is tuned.", "N", least=1)]
 K1: TypeAlias = Annotated[float | None, Help("BM25's saturation of term frequency; default: the index's.", least=0)]
 B: TypeAlias = Annotated[float | None, Help("BM25's normalisation of length; default: the index's.", least=0, most=1)]
-Rm3: TypeAlias = Annotated[bool, Help("Expand a query's words by RM3: with the commonest ones of the papers that BM25 finds first.")]
+Expansion: TypeAlias = Annotated[bool, Help("Expand a query's words by RM3: with the commonest ones of the papers that BM25 finds first.")]
 FeedbackPapers: TypeAlias = Annotated[int, Help("RM3: how many papers the words are taken from.", "N", least=1)]
 FeedbackTerms: TypeAlias = Annotated[int, Help("RM3: how many words are added.", "N", least=1)]
 OriginalWeight: TypeAlias = Annotated[float, Help("RM3: the share of the query's own words, above 0 and up to 1.", "W", least=0, most=1)]
@@ -240,7 +240,7 @@ class SearchOptions:
     depth: Depth = None
     k1: K1 = None
     b: B = None
-    rm3: Rm3 = False
+    rm3: Expansion = False
     fb_docs: FeedbackPapers = 10
     fb_terms: FeedbackTerms = 10
     original_weight: OriginalWeight = 0.5
@@ -279,7 +279,7 @@ class SearchOptions:
                 f"`original_weight`, the share of the query's own words, lies above 0 and up to 1, not {self.original_weight}"
             )
         if not self.rm3 and (
-            of_rm3 := [field.name for field in fields(self) if field.name in RM3 and getattr(self, field.name) != field.default]
+            of_rm3 := [field.name for field in fields(self) if field.name in OF_RM3 and getattr(self, field.name) != field.default]
         ):
             raise InvalidRequest(f"`{of_rm3[0]}` is a setting of RM3; add `rm3`, or leave it out")
 
@@ -326,7 +326,7 @@ OF_BOTH_HALVES = ("fusion", "alpha", "depth")
 """Options of a search that only hybrid has a use for."""
 OF_WORDS = ("k1", "b", "rm3")
 """Those that BM25 has a use for, alone or as a half of hybrid."""
-RM3 = ("fb_docs", "fb_terms", "original_weight")
+OF_RM3 = ("fb_docs", "fb_terms", "original_weight")
 """Those of RM3."""
 READING = ("adapter", "query_adapter", "pooling", "template", "query_template")
 """Options of an evaluation that say how an encoder reads texts."""
@@ -362,7 +362,7 @@ class EvaluationOptions:
     depth: Depth = None
     k1: K1 = None
     b: B = None
-    rm3: Rm3 = False
+    rm3: Expansion = False
     fb_docs: FeedbackPapers = SearchOptions().fb_docs
     fb_terms: FeedbackTerms = SearchOptions().fb_terms
     original_weight: OriginalWeight = SearchOptions().original_weight
@@ -413,7 +413,7 @@ class EvaluationOptions:
 
     def searching(self) -> SearchOptions:
         """How an index is searched. Raises UnknownName, InvalidRequest."""
-        shared = {name: getattr(self, name) for name in ("mode", *OF_BOTH_HALVES, *OF_WORDS, *RM3, *KNOBS)}
+        shared = {name: getattr(self, name) for name in ("mode", *OF_BOTH_HALVES, *OF_WORDS, *OF_RM3, *KNOBS)}
         return SearchOptions(**shared, group=False)
 
     def check_mode(self) -> None:

@@ -15,7 +15,7 @@ import typer
 
 from ..choices import Format, Order, SimilarBy, check_choice
 from ..errors import InvalidRequest
-from ..options import RM3, Rerank, SearchOptions
+from ..options import OF_RM3, Rerank, SearchOptions
 from ..wording import counted, in_words
 from . import completing
 from .bibliography import cited
@@ -173,7 +173,7 @@ def similar(
         str | None, typer.Option("--text", metavar="TEXT", help="'Title. Abstract' of a paper that is not in the index.")
     ] = None,
     k: Count = 10,
-    options: Annotated[SearchOptions, Without("reranker", "rerank_depth", "late", "depth", "k1", "b", "rm3", *RM3)] = SEARCHING,
+    options: Annotated[SearchOptions, Without("reranker", "rerank_depth", "late", "depth", "k1", "b", "rm3", *OF_RM3)] = SEARCHING,
     facets: Facets = None,
     cluster: ClusterOption = False,
     explain: Explain = False,

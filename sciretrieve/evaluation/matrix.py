@@ -92,8 +92,8 @@ def read_plan(path: Path, cache: str) -> Plan:
             try:
                 planned = _planned(row, table, measured, {**options, "cache": cache})
             except (InvalidRequest, NotFound) as error:
-                fault = NotFound if isinstance(error, NotFound) else InvalidRequest
-                raise fault(f"{path}, [systems.{row}] on [benchmarks.{benchmark}]: {error}") from error
+                error_class = NotFound if isinstance(error, NotFound) else InvalidRequest
+                raise error_class(f"{path}, [systems.{row}] on [benchmarks.{benchmark}]: {error}") from error
             for name, one in planned.items():
                 if (earlier := requests.get((benchmark, name))) and earlier.request != one.request:
                     what = "it is run in all modes" if one.if_sensible else "its settings have several values"

@@ -11,7 +11,7 @@ from ..choices import Mode
 from ..errors import InvalidRequest
 from ..files.writing import write_json
 from ..lifecycle.distributed import RayWorkers
-from ..options import KNOBS, OF_BOTH_HALVES, OF_WORDS, READING, RM3, EvaluationKeywords, SearchOptions
+from ..options import KNOBS, OF_BOTH_HALVES, OF_RM3, OF_WORDS, READING, EvaluationKeywords, SearchOptions
 from ..progress import shown
 from ..protocols import Progress
 from ..query.index import Index
@@ -107,7 +107,7 @@ def requests_in_modes(benchmark: str, data: str | Path | None, options: Evaluati
 def in_modes(request: Request) -> dict[Mode, Request]:
     """A request of hybrid search in each mode. BM25 has nothing of the encoder, so that it is one system for all encoders."""
     usual = SearchOptions()
-    of_both, of_words = ({name: getattr(usual, name) for name in names} for names in (OF_BOTH_HALVES, (*OF_WORDS, *RM3)))
+    of_both, of_words = ({name: getattr(usual, name) for name in names} for names in (OF_BOTH_HALVES, (*OF_WORDS, *OF_RM3)))
     of_vectors: dict[str, Any] = dict.fromkeys(("encoder", *READING, *KNOBS))
     dense = replace(request, mode="dense", **of_both, **of_words)
     bm25 = replace(request, mode="bm25", **of_both, **of_vectors)

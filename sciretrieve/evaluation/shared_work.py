@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from ..choices import Filter, Mode
 from ..matching.search import Candidates, Probe, Searcher
 from ..once import once
-from ..options import OF_WORDS, RM3, SearchOptions
+from ..options import OF_RM3, OF_WORDS, SearchOptions
 from ..query.index import Index
 from ..types import Query, Vectors
 from .benchmark_reading import read
@@ -107,7 +107,7 @@ class RememberingIndex(Index):
 
     def expanded(self, probes: Sequence[Probe], options: SearchOptions) -> Sequence[Probe]:
         """See `Index.expanded`."""
-        settings = tuple(getattr(options, name) for name in (*OF_WORDS, *RM3))
+        settings = tuple(getattr(options, name) for name in (*OF_WORDS, *OF_RM3))
         return self._memory.get(probes, ("expanded", settings, tuple(map(id, probes))), lambda: Index.expanded(self, probes, options))
 
     @once

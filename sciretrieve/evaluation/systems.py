@@ -20,7 +20,7 @@ from ..matching import topk
 from ..matching.dense import full_corpus
 from ..matching.dense.exact import score
 from ..metrics.judgements import RunScores, read_pair_scores, read_scores
-from ..options import KNOBS, OF_BOTH_HALVES, OF_WORDS, RM3, SearchOptions
+from ..options import KNOBS, OF_BOTH_HALVES, OF_RM3, OF_WORDS, SearchOptions
 from ..protocols import Reranker
 from ..query.index import Index
 from ..query.ranking.reranking import stacked_scores
@@ -242,7 +242,7 @@ class IndexSearch:
 def settings_of(options: SearchOptions) -> dict[str, Any]:
     """What is set of hybrid search and of BM25, but for the fusion's method; of RM3 all or nothing."""
     names = [name for name in (*OF_BOTH_HALVES, *OF_WORDS) if getattr(options, name) not in (None, False) and name != "fusion"]
-    return {name: getattr(options, name) for name in (*names, *(RM3 if options.rm3 else ()))}
+    return {name: getattr(options, name) for name in (*names, *(OF_RM3 if options.rm3 else ()))}
 
 
 @dataclass(frozen=True)
