@@ -219,7 +219,7 @@ class SearchOptions:
     ] = None
     reranker: Annotated[Reranker | None, Help("What orders the first papers anew, see `sciretrieve.open_reranker`.")] = None
     rerank_depth: RerankDepth = 100
-    group: Annotated[bool, Help("Group papers with the same title and first author (preprint and journal).")] = True
+    group: Annotated[bool, Help("Group papers with one DOI, or with the same title and first author (preprint and journal).")] = True
     diversify: Annotated[bool, Help("Rank papers lower that are similar to those before them.")] = False
     ef: Ef = None
     nprobe: Nprobe = None

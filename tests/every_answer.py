@@ -39,6 +39,7 @@ def rankings(run: sr.Run) -> list[Any]:
             [list(others) for others in ranking.also],
             dict(ranking.corrections),
             ranking.strength,
+            (ranking.total, ranking.total_is, ranking.ranked),
         )
         for ranking in run
     ]
@@ -63,6 +64,7 @@ def every_answer(index: sr.Index, folder: Path) -> dict[str, Any]:
         answers[f"{mode} text"] = rankings(index.similar(text="Graphs. Message passing over edges", k=30, mode=mode))
         answers[f"{mode} given"] = index.score(Query("q", "graph networks"), ids, mode=mode).tobytes()
     answers["typed"] = [rankings(index.search(query, 20)) for query in TYPED]
+    answers["counted"] = [index.count_lines(query, OF_SOME) for query in (*TYPED, *PLAIN)]
     answers["corrections"] = [index.corrections(query) for query in TYPED]
     answers["explained"] = [asdict(part) for part in explain(index, "graph networks of the market", ids)]
     answers["why not"] = [asdict(why_not(index, id, "vaccine immune", k=2, filter=OF_SOME)) for id in ids[:2]]

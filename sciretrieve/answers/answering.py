@@ -25,6 +25,9 @@ from .explaining import Explanation, explain_rows, unmet
 from .faceting import FACET_DEPTH, Facet
 from .overview import Group
 
+FEWEST_COUNTED = 10
+"""Papers with all words of a query below which facets count those that match: a question has more words than most papers share."""
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -77,7 +80,7 @@ class Answer:
         hits: the papers of the ranking, in its order unless the request sorts them; their ranks are the ranking's.
         explanations: of each hit why it has its place, if that was asked for.
         facets: counts of values of each column that was asked for, among all papers that `total` counts; for a query that demands nothing
-            of papers, or words that none has all of, among those of the first 1,000 that match.
+            of papers, or words that fewer than 10 have all of, among those of the first 1,000 that match.
         groups: groups of the first 200 papers that match, if these were asked for.
         unmet: what the query demands and no paper of the index has, where there is no hit.
         seconds: how long the search took, without its views.
@@ -193,9 +196,10 @@ def _columns(index: Index, request: Request) -> list[str]:
 
 
 def _facets(index: Index, request: Request, ranking: Ranking) -> list[Facet]:
-    """Counts over all papers that the answer's total counts; where these are all that may answer, or no paper has all of the words, over
-    those of the first papers that match."""
-    if request.query is not None and ranking.total and ranking.total_is in ("has all words", "meets demands"):
+    """Counts over all papers that the answer's total counts; where nothing is demanded of these, or so few have all of the words that
+    counts of them say little, over those of the first papers that match."""
+    if ranking.total_is == "meets demands" or (ranking.total_is == "has all words" and ranking.total >= FEWEST_COUNTED):
+        assert request.query is not None
         rows = index.matching(request.query, request.options.filters)
         return [replace(facet, papers_are=ranking.total_is) for facet in overview.facets_at(index, rows, request.facets)]
     return overview.facets_of(index, searched(index, request, FACET_DEPTH, plainly(request.options)), request.facets)

@@ -18,6 +18,7 @@ from ..papers.bibliographies.author_names import byline
 from ..papers.bibliographies.bibtex_entries import entries
 from ..papers.bibliographies.reference_lists import markdown, webpage
 from ..papers.bibliographies.ris_records import records
+from ..protocols import PaperSource
 from ..runs import NAMED, SCHEMA, WEAK_NOTE, Run, trec_id
 from ..types import Hit, Paper, Rows, TotalIs
 from ..wording import as_json, cell, counted, guarded
@@ -175,11 +176,24 @@ def notes(answer: Answer) -> Lines:
         yield "no paper matches"
 
 
+def total(answer: Answer) -> str:
+    """How many papers meet what is demanded, and how many are ranked, where these are more; nothing if nothing is demanded."""
+    if answer.total_is == "passes filters" and not answer.request.options.filters:
+        return ""
+    ranked, (one, several) = answer.ranking.ranked, TOTALS[answer.total_is]
+    text = f"{counted(answer.total, 'paper')} {one if answer.total == 1 else several}"
+    return text if ranked is None or ranked <= answer.total else f"{text}; {ranked:,} are ranked"
+
+
 def undecided(run: Run) -> Lines:
     """What a person should know of papers that could not be compared, if there are any."""
-    rows = np.unique(np.concatenate([np.empty(0, np.int64), *(ranking.undecided for ranking in run)]))
+    return not_compared(run.source, np.unique(np.concatenate([np.empty(0, np.int64), *(ranking.undecided for ranking in run)])))
+
+
+def not_compared(source: PaperSource, rows: Rows) -> Lines:
+    """The same of the papers at some rows."""
     if len(rows):
-        yield left_out(_ids(run, rows), len(rows))
+        yield left_out([paper.id for paper in source.papers_at(rows[:NAMED])], len(rows))
 
 
 def left_out(ids: Sequence[str], count: int) -> str:
@@ -187,11 +201,6 @@ def left_out(ids: Sequence[str], count: int) -> str:
     more = f" and {count - NAMED:,} more" * (count > NAMED)
     names = ", ".join(ids[:NAMED]) + more
     return f"{counted(count, 'paper')} left out, whose values do not compare with what is asked (`sciretrieve show` has them): {names}"
-
-
-def _ids(run: Run, rows: Rows) -> list[str]:
-    """The ids of the first few of some papers."""
-    return [paper.id for paper in run.source.papers_at(rows[:NAMED])]
 
 
 def facet_lines(facets: Sequence[Facet]) -> Lines:
@@ -314,6 +323,7 @@ def page(answer: Answer, index: str, date: str) -> Lines:
         "filter": " and ".join(conditions),
         "index": index,
         "date": date,
+        "found": total(answer),
         "hits shown": f"{len(answer.hits):,}",
     }
     title = answer.query if request.query is not None else f"Papers like {request.text or answer.query}"

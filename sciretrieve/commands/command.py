@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from typer import Typer
@@ -120,9 +120,7 @@ class Command(_Common, TyperCommand):
             except Exception as error:
                 self._explain_minus(error, args)
                 raise
-            for option, times in Counter(options).items():
-                if times > 1 and isinstance(option, TyperOption) and not (option.multiple or option.is_flag):
-                    raise InvalidRequest(f"{option.opts[0]} is given {times} times; give it once")
+            _check_given_once(options)
         return super().parse_args(ctx, args)
 
     def _explain_minus(self, error: Exception, args: list[str]) -> None:
@@ -138,6 +136,12 @@ class Command(_Common, TyperCommand):
 
 class Group(_Common, TyperGroup):
     """A group of commands whose help lists them in sections. It may be a command itself, which runs where none of its commands is named."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """As usual, if no option is repeated. Raises InvalidRequest."""
+        if not ctx.resilient_parsing:
+            _check_given_once(self.make_parser(ctx).parse_args(args=list(args))[2])
+        return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """As usual. Raises InvalidRequest for options that stand before the name of a command of the group: the command would not see
@@ -159,6 +163,13 @@ class Group(_Common, TyperGroup):
         for title, rows in sections.items():
             with formatter.section(title):
                 formatter.write_dl([(name.ljust(width), command.get_short_help_str(LONGEST_HELP)) for name, command in rows])
+
+
+def _check_given_once(options: Iterable[Any]) -> None:
+    """Raise InvalidRequest for an option of one value that is among the given ones more than once."""
+    for option, times in Counter(options).items():
+        if times > 1 and isinstance(option, TyperOption) and not (option.multiple or option.is_flag):
+            raise InvalidRequest(f"{option.opts[0]} is given {times} times; give it once")
 
 
 def group(**settings: Any) -> Typer:

@@ -230,9 +230,13 @@ def export(
     .csv file has the columns of the papers; a bibliography has the papers, those read from one of its format as they were. A .npy file has
     the vectors, and a .faiss file is an index of them for FAISS. The ids are then in a text file beside it: FAISS's number n is line n + 1.
     """
+    from ..answers.outputs import not_compared
     from ..lifecycle.exporting import export as write
 
-    opened_index = open_indexes(index, None, generation)
-    rows = opened_index.distinct(opened_index.matching(query, filter))
+    opened_index, console = open_indexes(index, None, generation), Console(quiet)
+    _, scope = opened_index.reader.matching(query, filter)
+    for note in not_compared(opened_index, scope.undecided):
+        console.note(note)
+    rows = opened_index.distinct(scope.places)
     for path in write(opened_index, output, dense, rows):
-        Console(quiet).note(f"{counted(len(rows), 'paper')}: {path} ({in_bytes(path.stat().st_size)})")
+        console.note(f"{counted(len(rows), 'paper')}: {path} ({in_bytes(path.stat().st_size)})")

@@ -116,7 +116,7 @@ Facets: TypeAlias = Annotated[
     typer.Option(
         "--facets",
         metavar="COLUMNS",
-        help="Count values among the papers that match, e.g. venue,year:50: how many values to show; default: 10.",
+        help="Count values among the papers that match, e.g. venue,year:50; the number says how many values to show.",
         autocompletion=completing.columns,
     ),
 ]

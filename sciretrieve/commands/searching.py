@@ -132,7 +132,7 @@ def search(
     with chosen_workers(distributed, address) as workers:
         opened_index = open_indexes(index, encoder, generation, workers)
         if count:
-            _print_count(opened_index, text, options.filters, format)
+            _print_count(opened_index, text, options.filters, format, console)
             return
         names = _fields(fields, opened_index)
         options = _reranked(options, rerank)
@@ -334,10 +334,12 @@ def _check_count(format: Format, others: Mapping[str, object]) -> None:
         raise InvalidRequest(f"--count prints how many papers there are, and no hits; leave out {name}")
 
 
-def _print_count(index: Index, query: str, filters: Sequence[str], format: Format) -> None:
+def _print_count(index: Index, query: str, filters: Sequence[str], format: Format, console: Console) -> None:
     from ..answers import outputs
 
     lines = index.count_lines(query, filters)
+    for note in outputs.not_compared(index, index.reader.matching(query, filters)[1].undecided):
+        console.note(note)
     if format == "json":
         say([outputs.count_json(query, filters, lines)])
     else:

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from ..answers.outputs import TOTALS, reasons
+from ..answers.outputs import reasons, total
 from ..files.schema import letters
 from ..papers.bibliographies.addresses import address_of, addresses_of
 from ..papers.bibliographies.author_names import byline, in_order
@@ -108,19 +108,8 @@ def portrait(profile: Profile) -> Iterator[str]:
 def footer(answer: Answer, index: Index) -> Iterator[str]:
     """Which index has answered, how, and in what time; and how many papers meet what is demanded."""
     console = _console()
-    parts = [printable(str(index.path)), counted(len(index), "paper"), answer.run.mode, in_words(answer.seconds), *_total(answer)]
-    yield from _rendered(console, _wrapped(console, Text(SEPARATOR.join(parts), ASIDE), console.width))
-
-
-def _total(answer: Answer) -> Iterator[str]:
-    """How many papers meet what is demanded, and how many are ranked, where these are more."""
-    ranking = answer.ranking
-    if answer.total_is == "passes filters" and not answer.request.options.filters:
-        return
-    one, several = TOTALS[answer.total_is]
-    text = f"{counted(answer.total, 'paper')} {one if answer.total == 1 else several}"
-    is_more = ranking.ranked is not None and ranking.ranked > answer.total
-    yield f"{text}; {ranking.ranked:,} are ranked" if is_more else text
+    parts = [printable(str(index.path)), counted(len(index), "paper"), answer.run.mode, in_words(answer.seconds), total(answer)]
+    yield from _rendered(console, _wrapped(console, Text(SEPARATOR.join(filter(None, parts)), ASIDE), console.width))
 
 
 def short_venue(venue: str, width: int) -> str:

@@ -42,12 +42,14 @@ class OpenVinoRuntime:
 
     @once
     def machine(self) -> str:
-        """The processor, the number formats it supports, and the library's version; and which graph, if not the artifact's own."""
+        """The processor, what of it may be used, and the library's version; and which graph, if not the artifact's own."""
         import openvino
 
         capabilities = " ".join(sorted(_core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")))
         graph = "" if self._folder == self._artifact.folder else f", {describe(self._folder / 'model.bin')['sha256']}"
-        return f"{_core().get_property('CPU', 'FULL_DEVICE_NAME')} ({capabilities}), OpenVINO {openvino.__version__}{graph}"
+        # bf16 needs instructions that a user may keep OpenVINO from, and what was measured without them is not so with them
+        limit = f", {isa}" if (isa := os.environ.get("ONEDNN_MAX_CPU_ISA")) else ""
+        return f"{_core().get_property('CPU', 'FULL_DEVICE_NAME')} ({capabilities}){limit}, OpenVINO {openvino.__version__}{graph}"
 
     def run(self, tokens: Tokens, advance: Advance = unheard) -> Vectors:
         """Encode: (texts, dim) float32.

@@ -118,18 +118,17 @@ class Indexes(Index):
 
     def __contains__(self, id: object) -> bool:
         """Whether a paper of any of them has this id, or stands under it as INDEX:ID."""
-        return isinstance(id, str) and bool(self._rows_with(checked_text(id, "id")))
+        return isinstance(id, str) and bool(self._rows_of([checked_text(id, "id")])[id])
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:
         """The rows of those of the given ids, or of INDEX:ID, that mean one paper; an id that different papers have in different indexes
         means none."""
-        rows_of = {id: self._rows_with(id) for id in ids}
-        return {id: rows[0] for id, rows in rows_of.items() if rows and self._is_one_work(rows)}
+        return {id: rows[0] for id, rows in self._rows_of(ids).items() if rows and self._is_one_work(rows)}
 
     def rows(self, ids: str | Sequence[str]) -> Rows:
         """See `Index.rows`. Raises Ambiguous, too, for an id that different papers have in different indexes."""
-        for id in as_ids(ids):
-            self._check_means_one(id, "id", self._rows_with(checked_text(id, "id")))
+        for id, rows in self._rows_of([checked_text(id, "id") for id in as_ids(ids)]).items():
+            self._check_means_one(id, "id", rows)
         return super().rows(ids)
 
     def _named_row(self, text: str) -> int:
@@ -163,17 +162,20 @@ class Indexes(Index):
             raise InvalidRequest(f"{self.lacking[0]}; leave out `mode={mode!r}`")
         return super()._checked(k, mode)
 
-    def _rows_with(self, id: str) -> list[int]:
-        """The rows with an id in the indexes, in their order; else of the paper INDEX:ID."""
-        rows = [self._starts[place] + row for place, member in enumerate(self.members) for row in member.find([id]).values()]
-        if not rows:
-            rows = [
-                self._starts[place] + row
-                for place, name in enumerate(self._names)
-                if id.startswith(name_in(name, ""))
-                for row in self.members[place].find([id.removeprefix(name_in(name, ""))]).values()
-            ]
-        return list(map(int, rows))
+    def _rows_of(self, ids: Sequence[str]) -> dict[str, list[int]]:
+        """For each id its rows in the indexes, in their order; for INDEX:ID, if that is no id, the row of this paper."""
+        rows_of: dict[str, list[int]] = {id: [] for id in ids}
+        for start, member in zip(self._starts.tolist(), self.members, strict=False):
+            for id, row in member.find(ids).items():
+                rows_of[id].append(start + row)
+        for start, name, member in zip(self._starts.tolist(), self._names, self.members, strict=False):
+            within = {
+                id: id.removeprefix(name_in(name, "")) for id, rows in rows_of.items() if not rows and id.startswith(name_in(name, ""))
+            }
+            found = member.find(list(within.values()))
+            for id in within:
+                rows_of[id] += [start + found[within[id]]] if within[id] in found else []
+        return rows_of
 
     def _is_one_work(self, rows: Sequence[int]) -> bool:
         return len(rows) == 1 or len(works(self.papers_at(np.array(rows, np.int64)))) == 1
@@ -240,16 +242,24 @@ class Indexes(Index):
         """A ranking in which each paper stands for all of its copies, those that the search did not come to among them: in its place is
         shown the copy that says the most, of those that may answer, with the scores of the one that was found."""
         rows, also, also_in = ranking.rows.copy(), list[list[str]](), list[list[str]]()
+        kept, seen = list[int](), set[int]()
         for place, others in enumerate(self.copies(ranking.rows)):
+            also.append([])
+            also_in.append([])
+            if int(rows[place]) in seen:  # of a work before it, as only a copy shows that the search did not come to
+                continue
+            kept.append(place)
+            seen |= {int(rows[place]), *others.tolist()}
             found = [(ranking.indexes[place], ranking.ids[place]), *zip(ranking.also_in[place], ranking.also[place], strict=True)]
             copies = np.concatenate([rows[place : place + 1], others[probe.scope.has(others)]])
             if len(copies) > 1:
                 rows[place] = copies[max(range(len(copies)), key=_fullness(self.papers_at(copies)))]
             shown = self.names_at(rows[place : place + 1])[0], self.ids(rows[place : place + 1])[0]
             pairs = dict.fromkeys([*found, *zip(self.names_at(others), self.ids(others), strict=True)])
-            also_in.append([name for name, id in pairs if (name, id) != shown])
-            also.append([id for name, id in pairs if (name, id) != shown])
-        return replace(ranking, ids=self.ids(rows), rows=rows, indexes=self.names_at(rows), also=also, also_in=also_in)
+            also_in[place] = [name for name, id in pairs if (name, id) != shown]
+            also[place] = [id for name, id in pairs if (name, id) != shown]
+        whole = replace(ranking, ids=self.ids(rows), rows=rows, indexes=self.names_at(rows), also=also, also_in=also_in)
+        return whole if len(kept) == len(whole) else whole.take(kept)
 
     def effort(self, options: SearchOptions) -> Effort:
         """See `Index.effort`: as hard as the index that needs the most."""

@@ -84,7 +84,7 @@ def _lexical(manifests: Mapping[str, Manifest]) -> Mapping[str, Any] | None:
     (first_name, first), *others = facts_of.items()
     for name, facts in others:
         if facts["analyzer"] != first["analyzer"]:
-            older = name if facts["analyzer"]["form"] < first["analyzer"]["form"] else first_name
+            older = name if facts["analyzer"].get("form", 0) < first["analyzer"].get("form", 0) else first_name
             raise InvalidRequest(
                 f"{first_name} and {name} count words in different ways; `sciretrieve reindex -i {older}` counts them anew, in seconds"
             )

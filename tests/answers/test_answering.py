@@ -94,15 +94,17 @@ def test_an_answer_knows_how_many_papers_meet_its_demands(index: sr.Index, paper
 
 
 def test_facets_are_over_all_papers_that_meet_the_demands(tmp_path: Path) -> None:
-    rows = [
-        {"id": str(number), "title": "graph" + " nets" * (number % 2), "year": 1900 + number % 40} for number in range(FACET_DEPTH + 200)
+    rows: list[dict[str, Any]] = [
+        {"id": str(number), "title": "graph" + " nets" * (number % 2) + " rare" * (number < 9), "year": 1900 + number % 40}
+        for number in range(FACET_DEPTH + 200)
     ]
     index = sr.build(rows, tmp_path / "index", encoder=None, progress=False)
     for query, papers_are, chosen in (
-        ("graph nets", "has all words", [row for row in rows if "nets" in str(row["title"])]),
+        ("graph nets", "has all words", [row for row in rows if "nets" in row["title"]]),
         ("graph", "has all words", rows),
-        ("graph NOT nets", "meets demands", [row for row in rows if "nets" not in str(row["title"])]),
-        ("year:1900-1919", "meets demands", [row for row in rows if int(row["year"]) < 1920]),
+        ("graph rare", "match", [row for row in rows if "rare" in row["title"]]),
+        ("graph NOT nets", "meets demands", [row for row in rows if "nets" not in row["title"]]),
+        ("year:1900-1919", "meets demands", [row for row in rows if row["year"] < 1920]),
     ):
         (years,) = sr.answer(index, sr.Request(query, k=1, facets=["year:40"])).facets
         assert years.values == tuple(sorted(Counter(row["year"] for row in chosen).items()))

@@ -65,7 +65,8 @@ def test_a_page_says_what_was_asked(index: sr.Index) -> None:
     page = answer("search", "star <dust>", "-i", index.path, "-k", "3", "--filter", "year < 2020", "-f", "html")
     assert "<title>star &lt;dust&gt;</title>" in page
     assert "<h1>star &lt;dust&gt;</h1>" in page
-    facts = rf"mode: hybrid<br>filter: year &lt; 2020<br>index: {index.path.name}<br>date: \d{{4}}-\d\d-\d\d<br>hits shown: 3"
+    facts = rf"mode: hybrid<br>filter: year &lt; 2020<br>index: {index.path.name}<br>date: \d{{4}}-\d\d-\d\d"
+    facts += r"<br>found: \d+ papers have all of these words; \d+ are ranked<br>hits shown: 3"
     assert re.search(facts, page)
     assert "<h1>Papers like p0003</h1>" in answer("similar", "p0003", "-i", index.path, "-f", "html")
 
@@ -94,7 +95,7 @@ def test_several_filters_and_facets_all_count(index: sr.Index) -> None:
     assert [facet["column"] for facet in facets] == ["year", "venue", "topic"]
 
 
-@pytest.mark.parametrize("twice", [("--since", "2001", "--since", "2010"), ("-i", "a", "--index", "b"), ("-k", "3", "-k", "4")])
+@pytest.mark.parametrize("twice", [("--since", "2001", "--since", "2010"), ("--mode", "dense", "--mode", "bm25"), ("-k", "3", "-k", "4")])
 def test_an_option_that_takes_one_value_is_given_once(twice: tuple[str, ...]) -> None:
     result = sciretrieve("search", "star", *twice)
     assert result.returncode == 2
@@ -194,6 +195,21 @@ def test_export(index: sr.Index, tmp_path: Path) -> None:
     assert (result.returncode, result.stdout) == (0, "")
     assert result.stderr.startswith(f"{count} papers: {tmp_path / 'out.csv'}")
     assert len((tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()) == 1 + count
+
+
+def test_papers_that_cannot_be_compared_are_named(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"id": "a", "title": "heat", "n": "n/a"},
+        {"id": "b", "title": "heat", "n": 7},
+        {"id": "c", "title": "heat", "n": 3},
+    ]
+    path = sr.build(rows, tmp_path / "index", encoder=None, progress=False).path
+    note = "1 paper left out, whose values do not compare with what is asked (`sciretrieve show` has them): a\n"
+    counted = sciretrieve("search", "--count", "heat", "-i", path, "--filter", "n > 5")
+    assert (counted.stdout, counted.stderr) == ("#1  3  heat\n#2  1  n > 5\n#3  1  #1 AND #2\n", note)
+    assert sciretrieve("search", "--count", "heat", "-i", path, "--filter", "n > 5", "-q").stderr == ""
+    exported = sciretrieve("export", "-i", path, "-o", tmp_path / "out.csv", "--filter", "n > 5")
+    assert exported.stderr.startswith(f"{note}1 paper: ")
 
 
 def test_counting_prints_a_line_for_each_part(index: sr.Index) -> None:

@@ -122,6 +122,13 @@ def test_options_of_one_index_are_refused(option: tuple[str, ...], named: str) -
     assert result.stderr == f"sciretrieve: {named} is for one index; leave it out, or name one index with -i\n"
 
 
+def test_what_takes_one_index_says_so() -> None:
+    for words in (("batch", "queries.txt"), ("info",), ("delete", "1")):
+        result = sciretrieve(*words, *BOTH)
+        assert (result.returncode, result.stderr.count("\n")) == (2, 1)
+        assert "is given 2 times; give it once" in result.stderr
+
+
 def test_all_of_none_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")

@@ -16,6 +16,7 @@ import pytest
 
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.catalogue import MINILM
+from sciretrieve.encoders.openvino_runtime import OpenVinoRuntime
 from sciretrieve.encoders.specs import EncoderRequest
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.encoders.weights import obtain
@@ -172,3 +173,15 @@ def test_a_preparation_that_fails_leaves_nothing(models: Path, tmp_path: Path) -
     with pytest.raises(CorruptData, match=f"the weights in {folder} cannot be read"):
         cut.encode_papers([Paper("x", "x")])
     assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+
+
+def test_a_processor_kept_from_its_instructions_is_another_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else what was found too slow, or failed, without them would never be tried again with them."""
+    encoder = load_encoder("minilm", precision="fp32")
+    assert isinstance(encoder, TextEncoder)
+    machines = set()
+    for instructions in ("AVX2", "AVX512_CORE_BF16"):
+        monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", instructions)
+        machines.add(OpenVinoRuntime(encoder.artifact, "fp32").machine)
+    monkeypatch.delenv("ONEDNN_MAX_CPU_ISA")
+    assert len({*machines, OpenVinoRuntime(encoder.artifact, "fp32").machine}) == 3

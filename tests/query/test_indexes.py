@@ -220,6 +220,15 @@ def test_the_copy_that_says_the_most_is_shown_of_those_that_may_answer(tmp_path:
         assert (kept.name, kept.also_names) == ("short:s", ["full:f"])
 
 
+def test_records_that_a_third_shows_to_be_one_work_come_once(tmp_path: Path) -> None:
+    here: Rows = [{"id": "a", **TWIN}, {"id": "b", "title": "Sighting of a rare comet", "doi": "10.1000/comet"}]
+    there: Rows = [{"id": "c", **TWIN, "title": "A rare comet, seen twice.", "doi": "10.1000/comet"}]
+    paths = [build(rows, tmp_path / name, encoder=None) for name, rows in (("here", here), ("there", there))]
+    with sr.open_many(paths) as indexes:
+        (hit,) = indexes.search("comet", 1 + 1, filter="title contains 'comet' and id != 'c'").hits
+        assert (hit.name, set(hit.also_names)) in [("here:a", {"here:b", "there:c"}), ("here:b", {"here:a", "there:c"})]
+
+
 def test_every_record_comes_where_papers_are_not_grouped(twins: sr.Indexes) -> None:
     hits = twins.search("comet", group=False).hits
     assert [(hit.index, hit.also) for hit in hits] == [("here", ()), ("there", ()), ("elsewhere", ())]

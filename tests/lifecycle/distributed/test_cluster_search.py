@@ -72,6 +72,9 @@ def test_answers_are_those_of_one_machine(index: sr.Index, distributed: Distribu
     here, there = (opened.search(query, 20, like=ids[:2], unlike=ids[2:]).rankings[0] for opened in (index, distributed))
     assert (there.ids, there.scores.tolist()) == (here.ids, here.scores.tolist())
     assert distributed.score(query, ids).tolist() == index.score(query, ids).tolist()
+    typed, filter = "graph AND (nodes OR edges) NOT star", "year >= 2010"
+    assert distributed.count_lines(typed, filter) == index.count_lines(typed, filter)
+    assert distributed.search(typed, filter=filter)[0].total == index.count(typed, filter) > 0
 
 
 def test_without_any_node_this_machine_answers(index: sr.Index, distributed: DistributedIndex, workers: RayWorkers) -> None:
