@@ -33,6 +33,8 @@ SHORTEST_SLIP = 4
 """Letters of such a word."""
 MOST_COMPARED = 200
 """Words of a line that are looked at for slips."""
+MOST_LINES = 1000
+"""Lines of a strategy."""
 LISTED = 8
 """Names that an error lists."""
 OPERATORS = ("AND", "OR", "NOT")

@@ -18,6 +18,7 @@ from .running import Result
 from .strategy import Strategy
 
 LOG = "log.json"
+FILES = (LOG, "papers.csv", "papers.ris", "duplicates.csv")
 PAPERS = ("id", "index", "title", "authors", "year", "venue", "doi", "abstract", "lines")
 DUPLICATES = ("kept", "kept_index", "removed", "removed_index", "by", "title")
 SAME = ("strategy", "lines", "indexes", "result")
@@ -25,14 +26,14 @@ SAME = ("strategy", "lines", "indexes", "result")
 
 
 def write(result: Result, folder: str | Path, *, overwrite: bool = False) -> list[Path]:
-    """Write `log.json`, `papers.csv`, `papers.ris` and `duplicates.csv` into a folder, which is made, and return them; of a strategy that
-    was translated `strategy.toml`, too. Each is written whole or not at all, the log last: where it is, all are of its run.
+    """Write `log.json`, `papers.csv`, `papers.ris` and `duplicates.csv` into a folder, which is made, and return them. Each is written
+    whole or not at all, the log last: where it is, all are of its run.
 
-    Raises InvalidRequest, unless it is to `overwrite`, where the folder has the log of another run: of another strategy, or with other
-    counts.
+    Raises InvalidRequest, unless it is to `overwrite`, where the folder has the log of another run, of another strategy or with other
+    counts; or one of these files, and no log.
     """
     folder = Path(folder)
-    log, translated = folder / LOG, result.log["translated"]
+    log = folder / LOG
     _check(folder, {key: result.log[key] for key in SAME}, overwrite=overwrite)
     make_folder(folder)
     remove(log)
@@ -54,10 +55,8 @@ def write(result: Result, folder: str | Path, *, overwrite: bool = False) -> lis
     write_whole(folder / "papers.csv", _table(PAPERS, papers))
     write_whole(folder / "papers.ris", ris_records.text([found.paper for found in result.papers]).encode())
     write_whole(folder / "duplicates.csv", _table(DUPLICATES, duplicates))
-    if translated is not None:
-        write_whole(folder / "strategy.toml", translated["text"].encode())
     write_json(log, dict(result.log))
-    return [log, *(folder / name for name in ("papers.csv", "papers.ris", "duplicates.csv"))]
+    return [folder / name for name in FILES]
 
 
 def check_folder(folder: Path, strategy: Strategy, *, overwrite: bool) -> None:
@@ -70,8 +69,11 @@ def _check(folder: Path, facts: Mapping[str, Any], *, overwrite: bool) -> None:
     nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not nearest.is_dir():
         raise InvalidRequest(f"{nearest} is a file; name a folder for the log and the lists")
-    if not (folder / LOG).exists() or overwrite:
+    present = [name for name in FILES if (folder / name).exists()]
+    if not present or overwrite:
         return
+    if LOG not in present:
+        raise InvalidRequest(f"{folder} has a file {present[0]}, and no log; choose another folder, or replace it with `overwrite`")
     try:
         log = read_log(folder / LOG)
     except SciretrieveError:

@@ -128,7 +128,7 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str
     counts = {line["name"]: line["counts"] for line in after["lines"]}
     for line in before["lines"]:
         for name, new_name in names:
-            now, then = counts.get(line["name"], {}).get(new_name), line["counts"][name]
+            now, then = counts.get(line["name"], {}).get(new_name, 0), line["counts"][name]
             if now != then:
                 found.append(f"line {line['name']} has {now:,} in {name}, and had {then:,}")
     for key, what in (("duplicates", "duplicates"), ("papers", "papers")):
@@ -151,7 +151,9 @@ def as_table(log: Mapping[str, Any], width: int) -> list[str]:
     for line, row in zip(log["lines"], rows, strict=True):
         counts = "  ".join(f"{count:,}".rjust(size) for count, size in zip(row, widths, strict=True))
         table.append(f"{line['name']:<{first}}  {_cut(line['query'], room):<{room}}  {counts}")
-        table += [f"{'':<{first}}  without {text}, which is not available" for text in line["without"] if text in line["query"]]
+        table += [
+            f"{'':<{first}}  without {text}, which is not available" for text in line["without"] if f'unavailable:"{text}"' in line["query"]
+        ]
     result = log["result"]
     removed = counted(result["duplicates"], "duplicate")
     table += [

@@ -11,11 +11,12 @@ from collections.abc import Collection
 
 from ..errors import InvalidRequest
 from ..query.narrowing.operators import DEEPEST
+from .lines import Reference
 from .terms import (
+    MOST_WAYS,
     TEXT,
     Joined,
     Notes,
-    Reference,
     Term,
     Text,
     Years,
@@ -194,7 +195,10 @@ class _Reading:
         if distance:
             term = near(left, right, max(int(distance) - 1, 0), self._notes)
         elif (befores := ways_of(left)) and (afters := ways_of(right)):
-            term = Text(tuple(f"{before} {after}" for before in befores for after in afters))
+            if len(befores) * len(afters) <= MOST_WAYS:
+                return Text(tuple(f"{before} {after}" for before in befores for after in afters))
+            self._notes.add(f"{_short(written)} is read as next to each other in either order, which finds a little more")
+            term = near(left, right, 0, self._notes)
         return term or self._notes.gone(written, "adj joins words, phrases, and an OR of these alone")
 
     def _in_fields(self, term: Term, suffix: re.Match[str], written: str) -> Term:
@@ -219,11 +223,9 @@ class _Reading:
     def _year(self, text: Term) -> Term:
         ways = text.ways if isinstance(text, Text) else ()
         years = [Years(way.replace(":", "-")) for way in ways if re.fullmatch(r"\d{4}([:-]\d{4})?", way)]
-        return (
-            join("OR", years)
-            if years and len(years) == len(ways)
-            else self._notes.gone(" or ".join(ways), "no year, and no range of years")
-        )
+        if not years or len(years) < len(ways):
+            return self._notes.gone(" or ".join(ways), "no year, and no range of years")
+        return join("OR", years)
 
     def _skip(self) -> None:
         while self._place < len(self._text) and self._text[self._place].isspace():

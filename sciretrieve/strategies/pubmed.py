@@ -13,7 +13,8 @@ from itertools import combinations
 from ..errors import InvalidRequest
 from ..query.narrowing.demands import OperatorName
 from ..query.narrowing.operators import DEEPEST
-from .terms import TEXT, Gone, Joined, Nearby, Notes, Reference, Term, Text, Years, in_columns, join, plain, spelled
+from .lines import Reference, Unavailable
+from .terms import TEXT, Joined, Nearby, Notes, Term, Text, Years, in_columns, join, plain, spelled
 
 FIELDS = {
     **dict.fromkeys(("ti", "title"), ("title",)),
@@ -25,10 +26,8 @@ FIELDS = {
     **dict.fromkeys(("aid", "doi"), ("doi",)),
 }
 """PubMed's tags, and the columns that they are here."""
-WIDER = {
-    **dict.fromkeys(("tw", "text word", "text words"), "without headings and other fields"),
-    **dict.fromkeys(("all", "all fields"), "without headings and other fields"),
-}
+WIDER = ("tw", "text word", "text words", "all", "all fields")
+"""Tags that are more in PubMed."""
 ANY_AUTHOR = ("1au", "first author", "author - first", "lastau", "last author", "author - last")
 DATES = ("dp", "pdat", "date - publication", "publication date")
 HEADINGS = ("mh", "mesh", "mesh terms", "majr", "mesh major topic", "sh", "mesh subheading")
@@ -163,7 +162,7 @@ class _Reading:
         if columns is None:
             return self._notes.gone(written, f"there is no column for [{tag}]")
         if name in WIDER:
-            self._notes.add(f"[{tag}] is title and abstract here, {WIDER[name]}")
+            self._notes.add(f"[{tag}] is title and abstract here, without headings and other fields")
         if name in ANY_AUTHOR:
             self._notes.add(f"{written} is any author here, which finds more")
         is_name = not set(columns) <= set(TEXT)
@@ -183,9 +182,10 @@ class _Reading:
         if is_phrase:
             return self._spelled(words, written)
         self._notes.add(f"{written} is read as words that must all be there; PubMed takes it for a phrase if it knows it as one")
-        return join("AND", [self._spelled([word], written) for word in words])
+        spoken = [word for word in words if re.search(r"[^\W_]", word)]
+        return join("AND", [self._spelled([word], written) for word in spoken]) if spoken else self._spelled(words, written)
 
-    def _spelled(self, words: Sequence[str], written: str) -> Text | Gone:
+    def _spelled(self, words: Sequence[str], written: str) -> Text | Unavailable:
         if any(re.search(r"[?#$]", word) for word in words):
             words = [re.sub(r"[?#$]", " ", word) for word in words]  # PubMed reads such signs as blanks
             words = " ".join(words).split()

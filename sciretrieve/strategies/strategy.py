@@ -20,7 +20,7 @@ from typing import Any
 
 from ..errors import InvalidRequest, NotFound, UnknownName
 from ..options import SearchOptions
-from .lines import NAME, OPERATORS, Combined, Expression, Line, Reference, Unavailable, read_line, references
+from .lines import MOST_LINES, NAME, OPERATORS, Combined, Expression, Line, Reference, Unavailable, read_line, references
 
 KEYS = ("indexes", "filter", "since", "until", "result", "lines")
 LARGEST = 1_000_000
@@ -113,6 +113,8 @@ def parse(text: str) -> Strategy:
 def _lines(table: Any) -> dict[str, Line]:
     if not isinstance(table, dict) or not table:
         raise InvalidRequest("it has no lines; write [lines], and below it lines such as s1 = 'title:cancer'")
+    if len(table) > MOST_LINES:
+        raise InvalidRequest(f"it has {len(table):,} lines, and at most {MOST_LINES:,} are read; join some with OR")
     taken: dict[str, str] = {}
     for name, query in table.items():
         if not NAME.fullmatch(name) or name.upper() in OPERATORS:

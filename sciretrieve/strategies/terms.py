@@ -10,6 +10,7 @@ from string import ascii_lowercase
 from typing import TypeAlias
 
 from ..query.narrowing.demands import OperatorName
+from .lines import Reference, Unavailable
 
 TEXT = ("title", "abstract")
 MOST_WAYS = 60
@@ -48,20 +49,6 @@ class Years:
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
-    """Another line, by its name."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Gone:
-    """What has no counterpart here, as it was written."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Joined:
     """AND, OR, or NOT, which has one part."""
 
@@ -69,7 +56,7 @@ class Joined:
     parts: tuple[Term, ...]
 
 
-Term: TypeAlias = Text | Nearby | Years | Reference | Gone | Joined
+Term: TypeAlias = Text | Nearby | Years | Reference | Unavailable | Joined
 
 
 @dataclass(slots=True)
@@ -83,11 +70,11 @@ class Notes:
         if note not in self.texts:
             self.texts.append(note)
 
-    def gone(self, text: str, why: str) -> Gone:
+    def gone(self, text: str, why: str) -> Unavailable:
         """An operand that has no counterpart, and a note that says why."""
         text = " ".join(text.replace('"', "").split())
         self.add(f"not available: {text} ({why})")
-        return Gone(text)
+        return Unavailable(text)
 
 
 def join(operator: OperatorName, parts: Sequence[Term]) -> Term:
@@ -166,7 +153,7 @@ def near(left: Term, right: Term, distance: int, notes: Notes) -> Term | None:
     return None if left_ways is None else Nearby(left_ways, right_ways, distance)
 
 
-def spelled(words: Sequence[str], written: str, notes: Notes) -> Text | Gone:
+def spelled(words: Sequence[str], written: str, notes: Notes) -> Text | Unavailable:
     """Words that follow each other, with the truncations and wildcards of Ovid: `*`, `$` and `:` at the end of a word, `$3` for up to three
     letters, `#` for a letter, `?` for one or none."""
     ways: list[list[str]] = []
@@ -222,14 +209,14 @@ def as_query(term: Term) -> str:
         return f"year:{term.text}"
     if isinstance(term, Reference):
         return term.name
-    if isinstance(term, Gone):
+    if isinstance(term, Unavailable):
         return f'unavailable:"{term.text}"'
     return " OR ".join(_in_columns(term))
 
 
 def _within(term: Term) -> str:
     query = as_query(term)
-    is_one = isinstance(term, Years | Reference | Gone) or (isinstance(term, Text) and query.count(" OR ") == 0)
+    is_one = isinstance(term, Years | Reference | Unavailable) or (isinstance(term, Text) and query.count(" OR ") == 0)
     return query if is_one else f"({query})"
 
 

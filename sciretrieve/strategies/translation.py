@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from ..errors import InvalidRequest, UnknownName
 from ..wording import without_controls
 from . import ovid, pubmed
+from .lines import MOST_LINES
 from .terms import Notes, as_query, plain
 
 Syntax: TypeAlias = Literal["pubmed", "ovid"]
@@ -18,7 +19,7 @@ TITLES: dict[Syntax, str] = {"pubmed": "PubMed", "ovid": "Ovid"}
 READERS = {"pubmed": pubmed.read, "ovid": ovid.read}
 NUMBERED = re.compile(r"#?(?P<number>\d{1,4})(?P<mark>[.):]?\s+)(?P<search>\S.*)")
 NUMBER_ALONE = re.compile(r"#?\d{1,4}[.):]")
-COUNT = re.compile(r"(?:\t|\s{2,})\d[\d,]*$|\s\(\d[\d,]*\)$")
+COUNT = re.compile(r"(?:\t|\s\s)\d[\d,]*$|\s\(\d[\d,]*\)$")
 """How many papers a line found where it was copied from."""
 ENDS_WITH_OPERATOR = re.compile(r"(?:^|[\s)\"])(?:and|or|not|adj\d*)$", re.IGNORECASE)
 BEGINS_WITH_OPERATOR = re.compile(r"(?:(?:and|or|not|adj\d*)(?=[\s(\"]|$)(?!\s*/)|\))", re.IGNORECASE)
@@ -52,6 +53,8 @@ def translate(text: str, syntax: Syntax) -> Translation:
     searches = numbered(without_controls(text))
     if not searches:
         raise InvalidRequest(f"there is nothing in it; {TITLES[syntax]}'s lines are searches such as {EXAMPLES[syntax]}")
+    if len(searches) > MOST_LINES:
+        raise InvalidRequest(f"it has {len(searches):,} lines, and at most {MOST_LINES:,} are read; join some with OR")
     numbers = [number for number, _ in searches]
     head = [f"# Translated from {TITLES[syntax]}. OR leaves out what is not available; replace or delete it where AND and NOT need it."]
     lines, said = [*head, "", "[lines]"], []
@@ -117,8 +120,8 @@ def _wholes(lines: Sequence[str]) -> list[list[str]]:
 def _search(line: str) -> str:
     """What a line searches for, without the count of papers after it and "Search:" before it."""
     match = COUNT.search(line)
-    if match and not ENDS_WITH_OPERATOR.search(line[: match.start()]):
-        line = line[: match.start()]
+    if match and not ENDS_WITH_OPERATOR.search(line[: match.start()].rstrip()):
+        line = line[: match.start()].rstrip()
     return SEARCH.sub("", line, count=1) if SEARCH.match(line) else line
 
 

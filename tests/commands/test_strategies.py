@@ -136,7 +136,7 @@ def test_a_strategy_of_pubmed_is_run_as_it_is(place: Path) -> None:
     assert log["translated"]["syntax"] == "pubmed"
     assert log["translated"]["original"] == (place / "pubmed.txt").read_text()
     assert log["translated"]["notes"] == [result.stderr.splitlines()[0]]
-    assert (place / "out" / "strategy.toml").read_text() == log["translated"]["text"] == log["strategy"]
+    assert log["translated"]["text"] == log["strategy"]
     assert sciretrieve("search", "--replay", "out/log.json").returncode == 0
 
 

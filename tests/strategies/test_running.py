@@ -214,6 +214,9 @@ def test_the_log_of_another_run_stays(copies: Path, tmp_path: Path) -> None:
     (tmp_path / "log.json").write_text("{}")  # not ours
     with pytest.raises(InvalidRequest, match="has the log of another run"):
         write(rat, tmp_path)
+    (tmp_path / "log.json").unlink()
+    with pytest.raises(InvalidRequest, match=r"has a file papers.csv, and no log; choose another folder, or replace it with `overwrite`"):
+        write(rat, tmp_path)
     with pytest.raises(InvalidRequest, match="is a file; name a folder"):
         write(rat, tmp_path / "papers.csv")
 

@@ -67,6 +67,7 @@ def test_the_result_is_the_last_line_unless_another_is_named() -> None:
         ("since = 'then'\n[lines]\ns1 = 'mouse'", "`since` is a year"),
         ("since = 2020\nuntil = 2010\n[lines]\ns1 = 'mouse'", "no year is 2020 or later and 2010 or earlier"),
         ("result = 's2'\n[lines]\ns1 = 'mouse'", "unknown line that is the `result` 's2'; did you mean 's1'?"),
+        ("[lines]\n" + "".join(f"s{number} = 'a'\n" for number in range(1001)), "it has 1,001 lines, and at most 1,000 are read"),
         ("result = 1\n[lines]\ns1 = 'mouse'", "unknown line that is the `result` '1'"),
     ],
 )
