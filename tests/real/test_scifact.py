@@ -56,7 +56,6 @@ def test_exact_words_are_those_that_a_scan_finds(words: sr.Index, folder: Path, 
     assert set(words.search(typed, 10_000, group=False).rankings[0].ids) == expected
 
 
-<<<<<<< HEAD
 def test_each_part_of_a_query_counts_what_a_scan_finds(words: sr.Index, folder: Path) -> None:
     rows = pq.read_table(folder / "corpus.parquet", columns=["id", "title", "abstract"]).to_pylist()
 
@@ -74,8 +73,6 @@ def test_each_part_of_a_query_counts_what_a_scan_finds(words: sr.Index, folder: 
     assert (answer.total, {id for id, _ in answer.facets[0].values}) == (len(sets[-1]), sets[-1])
 
 
-=======
->>>>>>> strategy
 def test_a_strategy_of_ovid_finds_what_a_scan_finds(words: sr.Index, folder: Path, tmp_path: Path) -> None:
     """Abstracts are those of journals, with signs, hyphens and numbers; adj2 leaves room for one word."""
     text = """1. (cancer* or tumo?r*).ti,ab.
@@ -100,26 +97,6 @@ def test_a_strategy_of_ovid_finds_what_a_scan_finds(words: sr.Index, folder: Pat
     assert {one.id for one in result.papers} | {one.removed for one in result.duplicates} == having["s5"]
     strategies.write(result, tmp_path)
     assert strategies.replay(tmp_path / "log.json").differences == ()
-<<<<<<< HEAD
-=======
-
-
-def test_each_part_of_a_query_counts_what_a_scan_finds(words: sr.Index, folder: Path) -> None:
-    rows = pq.read_table(folder / "corpus.parquet", columns=["id", "title", "abstract"]).to_pylist()
-
-    def having(pattern: str, *columns: str) -> set[str]:
-        return {str(row["id"]) for row in rows if any(re.search(pattern, row[name].lower()) for name in columns or ("title", "abstract"))}
-
-    mouse, liver, kidney, heart = (having(pattern) for pattern in (r"\bmouse\b", r"\bliver\b", r"\bkidney\b", r"\bheart[\s-]failure\b"))
-    child, sets = having(r"\bchild", "title"), [mouse, liver, kidney, liver | kidney]
-    sets += [heart, child, heart | child, (mouse & (liver | kidney)) - (heart | child)]
-    query = '"mouse" AND ("liver" OR "kidney") NOT ("heart failure" OR title:child*)'
-    assert [line.papers for line in words.count_lines(query)] == [len(ids) for ids in sets]
-    assert set(words.ids(words.matching(query))) == sets[-1]
-    assert all(sets)
-    answer = sr.answer(words, sr.Request(query, k=1, facets=["id:9999"]))
-    assert (answer.total, {id for id, _ in answer.facets[0].values}) == (len(sets[-1]), sets[-1])
->>>>>>> strategy
 
 
 def ndcg(index: sr.Index, folder: Path, qrels: dict[str, dict[str, int]], **options: Any) -> float:
