@@ -23,6 +23,7 @@ class AppendedFile:
     Attributes:
         path: where it is.
         rows: the objects of its lines, in order; empty for a file that is not there yet, which appears with its first line.
+        numbers: of each, which line it is, from 1; empty lines count.
     """
 
     def __init__(self, path: Path) -> None:
@@ -34,7 +35,8 @@ class AppendedFile:
         """
         self.path = path
         self.rows: list[Mapping[str, Any]] = []
-        self._length = 0
+        self.numbers: list[int] = []
+        self._length = self._lines = 0
         self._missing = b""  # the end of the last line
         self._handle: int | None = None
         with suppress(FileNotFoundError):
@@ -64,7 +66,7 @@ class AppendedFile:
 
         Raises InvalidRequest if another process has just made the file.
         """
-        time = datetime.now(UTC).isoformat(timespec="seconds")
+        time = now()
         timed = [{"time": time, **row} for row in rows]
         if not timed:
             return timed
@@ -72,7 +74,7 @@ class AppendedFile:
             self._make()
         handle = self._handle
         assert handle is not None
-        data = self._missing + b"".join(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n" for row in timed)
+        data = self._missing + b"".join(map(as_line, timed))
         os.ftruncate(handle, self._length)
         written = 0
         while written < len(data):
@@ -83,6 +85,8 @@ class AppendedFile:
         self._length += len(data)
         self._missing = b""
         self.rows += timed
+        self.numbers += range(self._lines + 1, self._lines + len(timed) + 1)
+        self._lines += len(timed)
         return timed
 
     def _make(self) -> None:
@@ -111,14 +115,26 @@ class AppendedFile:
         if _object(last) is not None:  # somebody's editor left out the last line's end
             lines.append(last)
             self._missing, last = b"\n", b""
-        self._length = len(data) - len(last)
+        self._length, self._lines = len(data) - len(last), len(lines)
         for number, line in enumerate(lines, start=1):
             row = _object(line)
             if row is None and line.strip():
                 raise InvalidRequest(f"{self.path}, line {number}: not a JSON object; correct the line, or name another file")
-            self.rows += [] if row is None else [row]
+            if row is not None:
+                self.rows.append(row)
+                self.numbers.append(number)
         if not self.rows and self._length:
             raise InvalidRequest(f"{self.path} is empty; remove it, or name another file")
+
+
+def as_line(row: Mapping[str, Any]) -> bytes:
+    """An object as a line of such a file."""
+    return json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+
+
+def now() -> str:
+    """The time, to the second, as lines have it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _object(line: bytes) -> dict[str, Any] | None:

@@ -16,19 +16,14 @@ papers, and go on so.
 
 from __future__ import annotations
 
-import fcntl
-import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from ..errors import IndexBusy, InvalidRequest
+from ..errors import InvalidRequest
+from ..files.appending import AppendedFile
 from ..files.streams import checked_text
-from ..files.writing import make_folder, sync_file
 
 FORMAT = 2
 """Of new files. Those of format 1 are read and continued."""
@@ -85,7 +80,6 @@ class DecisionFile:
     """A session's file, open for one process.
 
     Attributes:
-        path: where it is.
         start: its first line, how the session began; empty for a new file.
     """
 
@@ -96,21 +90,19 @@ class DecisionFile:
             InvalidRequest: a line is no line of such a file; it is named.
             IndexBusy: another process has it open.
         """
-        self.path = path
+        self._file = AppendedFile(path)
         self.start: Mapping[str, Any] = {}
         self._said = _Said()
-        self._handle: int | None = None
-        self._length = self._lines = 0
-        self._missing = b""  # the end of the last line
-        with suppress(FileNotFoundError):
-            self._handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-        if self._handle is not None:
-            try:
-                self._lock()
-                self._read()
-            except BaseException:
-                self.close()
-                raise
+        try:
+            self._take_from(0)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        return self._file.path
 
     @property
     def decisions(self) -> Sequence[Decision]:
@@ -154,66 +146,21 @@ class DecisionFile:
 
     def close(self) -> None:
         """Let another process have the file. Closing twice does nothing."""
-        if self._handle is not None:
-            os.close(self._handle)
-            self._handle = None
+        self._file.close()
 
     def begin(self, facts: Mapping[str, Any]) -> None:
         """Write the first line of a new file. Raises InvalidRequest if the file has appeared meanwhile."""
-        make_folder(self.path.parent)
-        try:
-            self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-        except FileExistsError as error:
-            raise InvalidRequest(f"{self.path} has just been made by another process; run the command again to continue it") from error
-        self._lock()
         self.append([{"screening": FORMAT, **facts}])
-        sync_file(self.path.parent)
 
     def append(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Append lines, all of them with one write, each with the time; they are on disk when this returns."""
-        assert self._handle is not None
-        timed_rows = [{"time": now(), **row} for row in rows]
-        lines = [as_line(row) for row in timed_rows]
-        if not lines:
-            return
-        data = self._missing + b"".join(lines)
-        os.ftruncate(self._handle, self._length)  # away with what a crash, or a full disk, left of a line
-        written = 0
-        while written < len(data):
-            written += os.pwrite(self._handle, data[written:], self._length + written)
-        os.fsync(self._handle)
-        self._length += len(data)
-        self._missing = b""
-        for row in timed_rows:
-            self._lines += 1
-            self._take(self._lines, row)
+        known = len(self._file.rows)
+        self._file.append(rows)
+        self._take_from(known)
 
-    def _lock(self) -> None:
-        assert self._handle is not None
-        try:
-            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise IndexBusy(str(self.path), "") from error
-        except OSError:  # a file system without locks
-            return
-
-    def _read(self) -> None:
-        assert self._handle is not None
-        data = b""
-        while block := os.pread(self._handle, 1 << 20, len(data)):
-            data += block
-        *lines, last = data.split(b"\n")
-        if _object(last) is not None:  # somebody's editor left out the last line's end
-            lines.append(last)
-            self._missing, last = b"\n", b""
-        self._length, self._lines = len(data) - len(last), len(lines)
-        for number, line in enumerate(lines, start=1):
-            if (row := _object(line)) is not None or line.strip():
-                self._take(number, row or {})
-        if lines and not self.start:
-            raise self._not_first()
-        if not lines:
-            raise InvalidRequest(f"{self.path} is empty; remove it, or name another file")
+    def _take_from(self, first: int) -> None:
+        for number, row in zip(self._file.numbers[first:], self._file.rows[first:], strict=True):
+            self._take(number, row)
 
     def _take(self, number: int, row: Mapping[str, Any]) -> None:
         """Take in what one line says. Raises InvalidRequest."""
@@ -265,28 +212,9 @@ def decided(verdict: Verdict, reason: str = "", note: str = "", by: str = "") ->
     return {"relevant": WRITTEN[verdict]} | {name: checked_text(text, name) for name, text in texts.items() if text.strip()}
 
 
-def as_line(row: Mapping[str, Any]) -> bytes:
-    """A line of a session's file."""
-    return json.dumps(row, ensure_ascii=False).encode() + b"\n"
-
-
-def now() -> str:
-    """The time, to the second, as lines have it."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
 def _verdict(relevant: bool | str) -> Verdict:
     return "maybe" if isinstance(relevant, str) else "include" if relevant else "exclude"
 
 
 def _is_vote(value: Any) -> bool:
     return isinstance(value, bool) or value == "maybe"
-
-
-def _object(line: bytes) -> dict[str, Any] | None:
-    """The JSON object that a line is, or None."""
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return row if isinstance(row, dict) else None

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidRequest, NotFound
-from .decisions import FORMAT, WRITTEN, Decision, DecisionFile, now
+from ..files.appending import now
+from .decisions import FORMAT, WRITTEN, Decision, DecisionFile
 
 
 def merged_lines(files: Sequence[Path]) -> list[Mapping[str, Any]]:

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidRequest
+from ..files.appending import now
 from ..files.writing import make_folder, write_whole
 from ..papers.bibliographies.author_names import all_authors
 from ..wording import as_json, guarded
-from .decisions import Decision, Verdict, now
+from .decisions import Decision, Verdict
 from .flow_diagram import flow_diagram
 from .prisma import Identified, Prisma, prisma
 from .session import Session

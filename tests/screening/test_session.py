@@ -212,7 +212,7 @@ def test_what_was_acknowledged_survives_a_kill(index: sr.Index, file: Path) -> N
     ("line", "said"),
     [
         ('{"id": "p0001"}', "line 3: not a decision"),
-        ("p0001,1", "line 3: not a decision"),
+        ("p0001,1", "line 3: not a JSON object"),
         ('{"id": "p0001", "relevant": "perhaps"}', "line 3: not a decision"),
         ('{"id": "p0001", "relevant": true, "reason": 7}', "line 3: not a decision"),
         ('{"id": "p0001", "votes": {"Ada": "yes"}}', "line 3: not a decision"),
