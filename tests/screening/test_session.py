@@ -246,7 +246,7 @@ def test_other_files_and_other_papers_are_refused(index: sr.Index, built: Any, f
     strange = json.loads(file.read_text().splitlines()[0])
     changes = ({"recall": "much"}, {"filter": [1]}, {"query": 7}, {"first": "ten"}, {"rule": None}, {"screening": 3})
     texts = [json.dumps(strange | change) + "\n" for change in changes]
-    for text in (*texts, "", "[1, 2]\n", '{"id": "p0001", "relevant": true}\n'):
+    for text in (*texts, "\n", "[1, 2]\n", '{"id": "p0001", "relevant": true}\n'):
         file.write_text(text)
         with pytest.raises(InvalidRequest, match=r"review.jsonl"):
             sr.Screening(index, file)
