@@ -29,7 +29,7 @@ PICTURES = {
 }
 WIDTH = 84
 FONT_OF_THE_WEB = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
-TIME = re.compile(r" · [^·]* s(?=\x1b\[0m$)", re.MULTILINE)
+TIME = re.compile(r" · \d+\.\d s(?= ·|\x1b\[0m$)", re.MULTILINE)
 
 
 def pictures(index: Path) -> dict[str, str]:

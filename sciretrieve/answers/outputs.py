@@ -186,7 +186,7 @@ def total(answer: Answer) -> str:
     if answer.total_is == "passes filters" and not answer.request.options.filters:
         return ""
     ranked, (one, several) = answer.ranking.ranked, TOTALS[answer.total_is]
-    text = f"{counted(answer.total, 'paper')} {one if answer.total == 1 else several}"
+    text = f"{counted(answer.total, 'paper')} {one if answer.total == 1 else several}" if answer.total else f"no paper {one}"
     return text if ranked is None or ranked <= answer.total else f"{text}; {ranked:,} are ranked"
 
 

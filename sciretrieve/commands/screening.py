@@ -170,8 +170,8 @@ def screen(
     }
     with _session(open_index(index, encoder, generation), decisions, merge, settings, said) as session:
         if session.query and session.index.vectors:
-            for note in words_alone(session.index.query_encoder.lack("query")):
-                console.note(note)
+            for remark in words_alone(session.index.query_encoder.lack("query")):
+                console.note(remark)
         if session.undecided:
             console.note(left_out(session.undecided, len(session.undecided)))
         if take_over is not None:

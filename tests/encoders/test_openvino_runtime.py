@@ -20,7 +20,7 @@ from sciretrieve.encoders.openvino_runtime import OpenVinoRuntime
 from sciretrieve.encoders.specs import EncoderRequest
 from sciretrieve.encoders.text_encoder import TextEncoder
 from sciretrieve.encoders.weights import obtain
-from sciretrieve.errors import CorruptData, InvalidRequest, Unavailable, UnknownName
+from sciretrieve.errors import CorruptData, NotFound, Unavailable, UnknownName
 from sciretrieve.types import Paper, Query, Vectors
 
 pytestmark = pytest.mark.embedded_encoder
@@ -142,7 +142,7 @@ def test_changed_weights_are_refused(tmp_path: Path, models: Path) -> None:
     with pytest.raises(CorruptData, match=r"model\.safetensors has SHA-256"):
         minilm_in(folder).encode_papers([Paper("x", "x")])
     (folder / "tokenizer.json").unlink()
-    with pytest.raises(InvalidRequest, match=r"lacks tokenizer\.json"):
+    with pytest.raises(NotFound, match=r"lacks tokenizer\.json"):
         minilm_in(folder).encode_papers([Paper("x", "x")])
 
 

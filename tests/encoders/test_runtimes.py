@@ -17,7 +17,7 @@ from sciretrieve.choices import Precision
 from sciretrieve.encoders import load_encoder
 from sciretrieve.encoders.artifact import PROBES
 from sciretrieve.encoders.text_encoder import TextEncoder
-from sciretrieve.errors import IndexExists, InvalidRequest, Unavailable
+from sciretrieve.errors import IndexExists, InvalidRequest
 from sciretrieve.progress import Silent
 from sciretrieve.types import Paper, Query, Vectors
 from tests.command_line import answer, sciretrieve
@@ -125,7 +125,7 @@ def test_without_weights_the_last_resort_says_so(
     core.before_batch = lambda precision, number: failing(precision, number)(precision, number)
     for _ in range(2):
         with pytest.raises(
-            Unavailable, match=r"OpenVINO bf16 failed .*OpenVINO fp32 failed .*torch fp32 would be next, but .*config\.json"
+            InvalidRequest, match=r"OpenVINO bf16 failed .*OpenVINO fp32 failed .*torch fp32 would be next, but .*config\.json"
         ) as raised:
             index.search("graph", mode="dense")
         assert "\n" not in str(raised.value)
