@@ -453,7 +453,7 @@ class TrainingOptions:
     every: Annotated[int | None, Help("Steps between two measurements; default: ten in a training.", "N", least=1)] = None
     patience: Annotated[int | None, Help("Stop after N measurements without a gain.", "N", least=1)] = None
     seed: Annotated[int, Help("What is drawn by chance depends on it alone.", "N", least=0)] = 42
-    precision: Annotated[Precision, Help("The arithmetic of matrix products; auto: bf16 where the machine computes in it.")] = "auto"
+    precision: Annotated[Precision, Help("The arithmetic of matrix products; auto: bf16 where it is quicker: GPUs, AMX.")] = "auto"
     device: Annotated[Device, Help("Where it trains; auto: on a GPU, if there is one.")] = "auto"
 
     def __post_init__(self) -> None:
