@@ -96,14 +96,13 @@ def train(
             continue
         try:
             _train(config, target, console, overwrite=overwrite, tensorboard=tensorboard)
-        except SciretrieveError as error:  # the others go on
+        except SciretrieveError as error:  # a night's other trainings are not lost by one; what failed is said at the end, too
             console.note(f"it failed: {error}")
             failed[target] = error
     if failed:
-        first, reason = next(iter(failed.items()))
-        raise InvalidRequest(
-            f"{len(failed)} of {len(configs)} trainings failed, {first} because {reason}; the same command tries them again, and no others"
-        )
+        names, reason = ", ".join(map(str, failed)), next(iter(failed.values()))
+        again = f"the same command{' without --overwrite' if overwrite else ''} tries them again, and no others"
+        raise InvalidRequest(f"{len(failed)} of {len(configs)} trainings failed: {names}; the first because {reason}; {again}")
 
 
 def _train(config: Config, target: Path, console: Console, *, overwrite: bool, tensorboard: bool) -> None:

@@ -118,12 +118,14 @@ def learn(
 
     with shown(progress) as progress, joined() as processes:
         if not processes.is_first:
+            processes.wait()  # else this one may go on from a checkpoint that the first is about to remove
             return _trained(make, plan, options, target, partial, Silent(), processes, None)
         with write_lock(partial):
             if overwrite:
                 for left in listed(partial):
                     if left.name != LOCK:
                         remove(left)
+            processes.wait()
             try:
                 return _trained(make, plan, options, target, partial, progress, processes, Board(partial) if tensorboard else None)
             except BaseException:

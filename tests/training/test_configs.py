@@ -222,7 +222,8 @@ def test_a_study_trains_all_goes_past_one_that_fails_and_leaves_what_is_done(tmp
     tomllib.loads(text)
     first = sciretrieve("train", path)
     assert first.returncode == 2
-    assert f"1 of 3 trainings failed, {tmp_path / 'out' / 'two'} because there is no training set" in first.stderr
+    assert f"1 of 3 trainings failed: {tmp_path / 'out' / 'two'}; the first because there is no training set" in first.stderr
+    assert "the same command tries them again" in first.stderr
     weights = [weights_in(tmp_path / "out" / name / "model.safetensors") for name in ("one", "three")]
     assert any((weights[0][name] != weights[1][name]).any() for name in weights[0])
     write_pairs(tmp_path / "pairs")

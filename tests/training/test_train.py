@@ -376,6 +376,29 @@ def test_a_training_can_be_measured_on_a_benchmark(base: Path, triplets: Path, t
         train([triplets], tmp_path / "other", progress=False, **{**options, "held_out": "scidocs"})
 
 
+def in_two_processes(*command: str) -> list[subprocess.CompletedProcess[str]]:
+    """Run Python twice at once, as torchrun does."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    shared = {**os.environ, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "OMP_NUM_THREADS": "1"}
+    processes = [
+        subprocess.Popen(
+            [sys.executable, *command],
+            env={**shared, "RANK": str(rank), "LOCAL_RANK": str(rank)},
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    outputs = [process.communicate(timeout=300) for process in processes]
+    return [
+        subprocess.CompletedProcess(process.args, process.returncode, *output) for process, output in zip(processes, outputs, strict=True)
+    ]
+
+
 @pytest.mark.torture
 @pytest.mark.parametrize("method", ["adapter", "whole", "codes"])
 def test_two_processes_learn_what_one_does(method: Any, base: Path, triplets: Path, tmp_path: Path) -> None:
@@ -385,23 +408,29 @@ def test_two_processes_learn_what_one_does(method: Any, base: Path, triplets: Pa
     (few / "triplets.tsv").write_text("".join((triplets / "triplets.tsv").read_text().splitlines(keepends=True)[:181]))
     options = ["--base", str(base), "--method", method, "--steps", "8", "--every", "4", "--batch", "32", "--length", "32"]
     options += ["--precision", "fp32", "--rate", "1e-3", "--seed", "42"]
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, str(ROOT / "cli.py"), "train", str(few), *options, "-o", str(tmp_path / "two")]
-    shared = {**os.environ, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "OMP_NUM_THREADS": "1"}
-    processes = [
-        subprocess.Popen(command, env={**shared, "RANK": str(rank), "LOCAL_RANK": str(rank)}, stdout=subprocess.PIPE) for rank in range(2)
-    ]
-    outputs = [process.communicate(timeout=300)[0].decode() for process in processes]
-    assert [process.returncode for process in processes] == [0, 0]
-    assert outputs[1] == ""
+    first, second = in_two_processes(str(ROOT / "cli.py"), "train", str(few), *options, "-o", str(tmp_path / "two"))
+    assert (first.returncode, second.returncode) == (0, 0)
+    assert second.stdout == ""
     one = sciretrieve("train", few, *options, "-o", tmp_path / "one")
     assert one.returncode == 0
     name = "adapter.safetensors" if method == "adapter" else "model.safetensors"
     weights, expected = weights_in(tmp_path / "two" / name), weights_in(tmp_path / "one" / name)
     for key, value in expected.items():
-        np.testing.assert_allclose(weights[key], value, atol=2e-5, err_msg=key)
+        if not key.endswith("key.bias"):  # no loss depends on it, so its gradient is rounding, which AdamW makes as large as any
+            np.testing.assert_allclose(weights[key], value, atol=2e-5, err_msg=key)
+
+
+@pytest.mark.torture
+@pytest.mark.usefixtures("all_is_kept")
+def test_two_processes_that_begin_anew_both_leave_the_old_checkpoint(base: Path, triplets: Path, tmp_path: Path) -> None:
+    options: dict[str, Any] = {**SMALL, "base": str(base), "steps": 2, "rate": 2e-2}
+    with checkpoint_at_every_step(), pytest.raises(KeyboardInterrupt):
+        train([triplets], tmp_path / "mine", progress=Stopper(1), **options)
+    assert (tmp_path / "mine.partial" / CHECKPOINT).is_file()
+    os.mkfifo(tmp_path / "pipe")
+    arguments = [str(path) for path in (tmp_path / "pipe", tmp_path / "mine", triplets, base)]
+    for process in in_two_processes("-m", "tests.training.two_processes", *arguments):
+        assert process.returncode == 0, process.stderr
 
 
 @pytest.mark.usefixtures("all_is_kept")

@@ -19,7 +19,7 @@ def arithmetic_of(options: TrainingOptions, processes: Processes) -> Arithmetic:
     device = processes.device or ("cuda" if options.device != "cpu" and has_cuda() else "cpu")
     is_gpu = device.startswith("cuda")
     has_bf16 = cuda_has_bf16() if is_gpu else bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
-    # without tiles a CPU's backward pass takes seven times as long in bf16, measured with AVX512-BF16 and torch 2.13
+    # without tiles some CPUs take seven times as long in bf16, and others half as long; measured with AVX512-BF16 and torch 2.13
     is_quick = has_bf16 and (is_gpu or torch.cpu._is_amx_tile_supported())
     if options.precision == "bf16" and not has_bf16:
         raise InvalidRequest(f"this machine's {'GPU' if is_gpu else 'CPU'} has no bf16; leave out `precision`")

@@ -39,6 +39,15 @@ class Processes:
         torch.distributed.all_reduce(whole)
         return whole
 
+    def wait(self) -> None:
+        """Return when all processes have come this far."""
+        import torch
+
+        if self.count > 1:
+            sign = torch.zeros(1, device=self.device or "cpu")
+            torch.distributed.all_reduce(sign)
+            sign.item()  # a GPU's queue goes on without waiting
+
     def add(self, parameters: Iterable[Any]) -> None:
         """Add each parameter's gradient over all processes, in place."""
         import torch

@@ -42,6 +42,9 @@ class Student(ABC):
         trained: what changes, by name.
     """
 
+    kept = (34, 5)
+    """What a backward pass keeps of a token a layer, at most: so many states, and so many numbers a head and token of the text."""
+
     def __init__(self, plan: Plan, formats: Sequence[str]) -> None:
         """
         Args:
@@ -140,8 +143,9 @@ class Student(ABC):
     def bytes_a_token(self) -> float:
         """What a backward pass keeps of a token of the longest text, about: states of each layer, and attention of each head."""
         config = self.model.config
-        states, attention = 34 * config.hidden_size, 5 * config.num_attention_heads * self.tokenizer.truncation["max_length"]
-        return 4.0 * float(config.num_hidden_layers * (states + attention))
+        states, attention = self.kept
+        of_a_layer = states * config.hidden_size + attention * config.num_attention_heads * self.tokenizer.truncation["max_length"]
+        return 4.0 * float(config.num_hidden_layers * of_a_layer)
 
     def hashes(self) -> Hashes:
         """The digests of the base's files."""
