@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     __version__: str
 
 # NumPy's OpenBLAS reads it when it is first imported: its threads then sleep after a matrix product. Otherwise they wait for the next one
-# actively, on cores that the encoder and other searches need; on two busy cores a hybrid search took twice as long.
+# actively, on cores that the encoder and other searches need, see docs/threads.md.
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 __all__ = [
