@@ -30,7 +30,7 @@ class AppendedFile:
         """Open the file, or a new one.
 
         Raises:
-            InvalidRequest: a line is no JSON object; or the file is there, and empty.
+            InvalidRequest: a line is no JSON object; or the file has nothing but empty lines.
             IndexBusy: another process has it open.
         """
         self.path = path

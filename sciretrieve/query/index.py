@@ -43,7 +43,7 @@ from .snapshot import Snapshot
 
 GROUPED = 10
 """How many more papers are looked at where near-duplicates are grouped; more again where that is not enough."""
-NAMING = ("id", "title", "authors")
+NAMING = ("id", "title", "authors", "doi")
 """The columns by which papers are grouped."""
 DIVERSE = 5
 """Of how many times as many papers a diverse answer is chosen."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -99,3 +100,17 @@ def test_papers_like_a_given_one_are_grouped(copied: sr.Index) -> None:
     assert "p000" not in {id for hit in hits for id in (hit.id, *hit.also)}
     assert any(hit.also for hit in copied.similar(["p000"], 3, group=True).hits)
     assert not any(hit.also for hit in copied.similar(["p000"], 50, group=False).hits)
+
+
+def test_records_with_one_doi_are_one_work(tmp_path: Path) -> None:
+    """A preprint's title may have changed in print; a DOI written as an address is the same DOI."""
+    papers = [
+        {"id": "print", "title": "Deep graph networks", "authors": ["Ann Aye"], "doi": "10.1000/x"},
+        {"id": "preprint", "title": "Deep graph networks for molecules", "authors": ["Ann Aye"], "doi": "https://doi.org/10.1000/X"},
+        {"id": "chapter", "title": "Graph colouring", "authors": ["Bob Bee"], "doi": "10.1000/x"},
+        {"id": "other", "title": "Networks", "authors": ["Ann Aye"]},
+    ]
+    index = sr.build(papers, tmp_path / "index", encoder=None)
+    hits = index.search("graph networks", 4, group=True).hits
+    assert {hit.id: hit.also for hit in hits} == {"print": ("preprint",), "chapter": (), "other": ()}
+    assert not any(hit.also for hit in index.search("graph networks", 4, group=False).hits)
