@@ -14,7 +14,8 @@
     └── Unavailable         a dependency or lock is unavailable  exit 4
         ├── MissingExtra    says the command that installs it
         ├── IndexBusy       another process writes this index
-        └── ResultAwaited   says how another program computes it
+        ├── ResultAwaited   says how another program computes it
+        └── TimedOut        nobody waits for the result any more
 
 The command line and every other front end map the four classes directly under the root, and only those.
 Constructor arguments stay in `args`, so that errors survive pickling between processes.
@@ -137,6 +138,10 @@ class IndexBusy(Unavailable):
 
 class ResultAwaited(Unavailable):
     """A result that another program computes is not there yet; the message says how to run it."""
+
+
+class TimedOut(Unavailable):
+    """Work took longer than whoever asked for it waits."""
 
 
 class EncoderMismatch(InvalidRequest):

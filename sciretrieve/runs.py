@@ -140,6 +140,10 @@ class Run(Sequence[Ranking]):
         """One query's ranking, or a run of some of them."""
         return replace(self, rankings=self.rankings[place]) if isinstance(place, slice) else self.rankings[place]
 
+    def mode_of(self, ranking: Ranking) -> str:
+        """The mode in which one of its queries was answered: the run's, unless a half of a hybrid search had no part in that."""
+        return self.mode if ranking.lacks is None else {"meaning": "bm25", "words": "dense"}[ranking.lacks]
+
     def __repr__(self) -> str:
         """How many queries and hits there are, and the first few of them."""
         lines = [f"<Run of {counted(len(self), 'query', 'queries')} in mode {self.mode}, {counted(sum(map(len, self)), 'hit')}>"]

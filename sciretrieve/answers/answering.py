@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -170,6 +170,34 @@ def answer(index: Index, request: Request) -> Answer:
     """
     start = time.perf_counter()
     run = searched(index, request, request.k, request.options)
+    return _looked_into(index, request, run, start)
+
+
+def can_share(request: Request) -> Hashable | None:
+    """What is the same of all requests that `answers` can take together with this one; None if it is searched for by itself."""
+    if request.query is None or request.like or request.unlike or request.options.reranker is not None:
+        return None
+    views = request.explain, request.cluster, tuple(request.facets)
+    return None if any(views) else (request.k, repr(request.options))
+
+
+def answers(index: Index, requests: Sequence[Request]) -> list[Answer]:
+    """`answer` of several requests, which are searched for together: their queries are encoded and compared in one batch.
+
+    All of them have one `can_share`, and it is not None. Scores may differ in their last digits from those of a search by itself, as an
+    encoder's do between batches. Raises as `answer`, for any of them.
+    """
+    start = time.perf_counter()
+    texts = [request.query for request in requests if request.query is not None]
+    run = index.search(texts, requests[0].k, requests[0].options)
+    return [
+        _looked_into(index, request, replace(run[place : place + 1], mode=run.mode_of(run[place])), start)
+        for place, request in enumerate(requests)
+    ]
+
+
+def _looked_into(index: Index, request: Request, run: Run, start: float) -> Answer:
+    """The answer that a request's run is, with the views that the request wants; the search began at `start`."""
     hits = run.hits
     seconds = time.perf_counter() - start
     explanations: Sequence[Explanation] = ()
@@ -182,7 +210,7 @@ def answer(index: Index, request: Request) -> Answer:
     if request.sort is not None:
         places = sorted(range(len(hits)), key=lambda place: -(hits[place].paper.year or -math.inf))
         hits, explanations = [hits[place] for place in places], [explanations[place] for place in places] if explanations else ()
-    remarks = index.remarks(_columns(index, request))
+    remarks = index.remarks(_columns(index, request)) if len(index.names) > 1 else ()
     return Answer(request, run, hits, explanations, facets, groups, failed, seconds, lacks_meaning(index, request, run), remarks)
 
 

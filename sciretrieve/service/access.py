@@ -1,0 +1,108 @@
+"""Who may ask, and how often: tokens, of which a file has the hashes, and a rate for each client."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import re
+import secrets
+import time
+from collections import OrderedDict
+from pathlib import Path
+
+from starlette.datastructures import Headers
+
+from ..errors import InvalidRequest, NotFound
+from ..files.writing import replaced
+
+LINE = re.compile(r"(?P<name>\S+)\s+(?P<hash>[0-9a-f]{64})")
+NAME = re.compile(r"[\w.@-]{1,64}")
+REMEMBERED = 10_000
+"""Clients whose requests are counted: of more, those that asked longest ago are forgotten."""
+
+
+class Tokens:
+    """The tokens of those who may ask. A token is long and random, so that its hash, SHA-256, tells nothing of it."""
+
+    def __init__(self, path: Path) -> None:
+        """Read a file with a name and a hash in each line; empty lines and those that begin with # say nothing.
+
+        Raises NotFound, and InvalidRequest for a line that cannot be read.
+        """
+        self._hashes: dict[str, str] = {}
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError as error:
+            raise NotFound(f"there is no file {path}; make one with `sciretrieve serve --token-file {path} --new-token NAME`") from error
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidRequest(f"{path} cannot be read: {error}; name a file that --new-token made") from error
+        for number, line in enumerate(lines, 1):
+            if not line.strip() or line.startswith("#"):
+                continue
+            match = LINE.fullmatch(line.strip())
+            if match is None:
+                raise InvalidRequest(f"{path}, line {number}: a line is a name and the hash of a token; remove it, or make one anew")
+            self._hashes[match["name"]] = match["hash"]
+
+    def name_of(self, token: str) -> str | None:
+        """Whose token it is; None if nobody's. It takes the same time for every token."""
+        digest, names = _hash(token), list[str]()
+        for name, known in self._hashes.items():
+            if hmac.compare_digest(digest, known):
+                names.append(name)
+        return names[0] if names else None
+
+
+def new_token(path: Path, name: str) -> str:
+    """A new token of that name, whose hash is added to the file, which is made if it is missing. Raises InvalidRequest if the name has
+    one, or is none."""
+    if not NAME.fullmatch(name):
+        raise InvalidRequest(f"{name!r} cannot name a token; use up to 64 letters, digits, dots and dashes")
+    if path.exists() and name in Tokens(path)._hashes:
+        raise InvalidRequest(f"{path} has a token of {name}; remove its line first, or choose another name")
+    token = secrets.token_urlsafe(32)
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    with replaced(path) as file:
+        file.write((text + "\n" * (bool(text) and not text.endswith("\n")) + f"{name} {_hash(token)}\n").encode())
+    path.chmod(0o600)
+    return token
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def token_of(headers: Headers) -> str | None:
+    """The token of a request: a bearer token, the key of Semantic Scholar's clients, or a password, which browsers ask for and which can
+    stand in an address: `http://me:TOKEN@host`."""
+    if key := headers.get("x-api-key"):
+        return key
+    scheme, _, value = headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return value.strip() or None
+    if scheme.lower() != "basic":
+        return None
+    try:
+        return base64.b64decode(value, validate=True).decode().partition(":")[2] or None
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+
+
+class Rates:
+    """How many requests each client may make in a minute: they may come at once, and are then replenished steadily."""
+
+    def __init__(self, rate: int) -> None:
+        self._rate = rate
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def allows(self, client: str) -> bool:
+        """Whether a client may ask now, which counts as asking."""
+        now = time.monotonic()
+        left, then = self._left.pop(client, (float(self._rate), now))
+        left = min(self._rate, left + (now - then) * self._rate / 60)
+        self._left[client] = (left - 1 if left >= 1 else left, now)
+        if len(self._left) > REMEMBERED:
+            self._left.popitem(last=False)
+        return left >= 1

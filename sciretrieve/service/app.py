@@ -1,0 +1,110 @@
+"""The service as an application: its routes, what every request passes, and what begins and ends with it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+
+from .. import __version__
+from ..errors import SciretrieveError
+from ..protocols import Reranker
+from . import watching
+from .desk import Desk
+from .failures import ClientGone, Failure, Refused, Told, told
+from .guards import Gate, Ledger
+from .library import Library
+from .measuring import Measures
+from .service import Service
+from .settings import ServiceSettings
+
+ROUTERS = (watching.router,)
+"""Everything that the service answers."""
+FAILURES: dict[int | str, dict[str, Any]] = {
+    400: {"model": Failure, "description": "The request cannot be answered as it stands."},
+    403: {"model": Failure, "description": "The token is missing or unknown, where the service has tokens."},
+    404: {"model": Failure, "description": "There is no such paper, index or address."},
+    429: {"model": Failure, "description": "Too many requests; ask again after the seconds in Retry-After."},
+    500: {"model": Failure, "description": "Something went wrong in the service."},
+    504: {"model": Failure, "description": "The answer took too long."},
+}
+
+
+def make_app(
+    library: Library,
+    settings: ServiceSettings,
+    *,
+    reranker: Reranker | None = None,
+    log: Callable[[str], None] | None = None,
+) -> FastAPI:
+    """The application of a service over some indexes.
+
+    Args:
+        library: the indexes, which are closed when the application ends.
+        settings: how it is run.
+        reranker: what orders papers anew for requests that ask for it.
+        log: what is done with each line of the access log; by default it is printed to stdout.
+
+    Raises NotFound, InvalidRequest for a token file that cannot be read.
+    """
+    measures = Measures()
+    service = Service(settings, library, Desk(settings), reranker)
+    app = FastAPI(
+        title="sciretrieve",
+        version=__version__,
+        summary="Search scholarly papers by meaning and by words.",
+        lifespan=_lifespan,
+        responses=FAILURES,
+        redirect_slashes=False,
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.service, app.state.measures = service, measures
+    measures.waiting(lambda: service.desk.waiting)
+    for router in ROUTERS:
+        app.include_router(router)
+    for kind in (SciretrieveError, Refused, ClientGone, RequestValidationError, HTTPException):
+        app.add_exception_handler(kind, _failed)
+    app.add_middleware(Gate, settings=settings)
+    app.add_middleware(Ledger, measures=measures, write=log)
+    return app
+
+
+async def _failed(http: HttpRequest, error: Exception) -> Response:
+    """The response to a request that failed."""
+    told_error = told(error)
+    public = http.app.state.service.library.public
+    return Told(told_error.status, public(told_error.error), public(told_error.hint)).response()
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """Warm the indexes up, follow them while the service runs, and let go of them."""
+    service: Service = app.state.service
+    following = asyncio.create_task(_follow(service, app.state.measures))
+    try:
+        yield
+    finally:
+        following.cancel()
+        with suppress(asyncio.CancelledError):
+            await following
+        await service.desk.close()
+        service.library.close()
+
+
+async def _follow(service: Service, measures: Measures) -> None:
+    library = service.library
+    await asyncio.to_thread(library.warm)
+    while True:
+        for name in library.names:
+            index = library.index(name)
+            measures.index(name, len(index), index.manifest.generation)
+        await asyncio.sleep(service.settings.following)
+        await asyncio.to_thread(library.follow)

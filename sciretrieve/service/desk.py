@@ -1,0 +1,176 @@
+"""Where requests wait for their turn: work is done in a few threads, within a time, and searches that wait together are made together."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ..answers.answering import Answer, Request, answer, answers, can_share
+from ..errors import SciretrieveError, TimedOut
+from ..query.index import Index
+from ..waiting import unless
+from .settings import ServiceSettings
+
+Value = TypeVar("Value")
+
+TOGETHER = 16
+"""Searches that are made together at most: beyond that, each waits longer for the others, and no more are answered."""
+
+
+class TooBusy(SciretrieveError):
+    """More requests wait than the service takes."""
+
+
+class Wait:
+    """One request's wait for its answer: until a moment, or until who asked goes away."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+        self._is_given_up = False
+
+    def give_up(self) -> None:
+        """Nobody waits any more."""
+        self._is_given_up = True
+
+    def is_over(self) -> bool:
+        """Whether nobody waits any more."""
+        return self._is_given_up or time.monotonic() > self._end
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left."""
+        return max(self._end - time.monotonic(), 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """A search that waits for its turn."""
+
+    index: Index
+    request: Request
+    wait: Wait
+    result: asyncio.Future[Answer]
+
+    @property
+    def kind(self) -> Hashable:
+        """What is the same of searches that can be made together."""
+        return id(self.index), can_share(self.request)
+
+
+class Desk:
+    """Does the work of requests, in the order in which they come. All of its methods are for one event loop."""
+
+    def __init__(self, settings: ServiceSettings) -> None:
+        self._settings = settings
+        self._threads = ThreadPoolExecutor(settings.threads, "work")
+        self._searching = ThreadPoolExecutor(1, "search")
+        self._searches: deque[_Search] = deque()
+        self._is_searching = False
+        self._waiting = 0
+
+    @property
+    def waiting(self) -> int:
+        """How many requests are worked on, or wait for that."""
+        return self._waiting
+
+    async def do(self, work: Callable[[], Value], wait: Wait) -> Value:
+        """The result of some work, which is done in a thread. Raises TimedOut, TooBusy, and what the work raises."""
+        return await self._within(wait, asyncio.get_running_loop().run_in_executor(self._threads, _unless_over, work, wait.is_over))
+
+    async def answer(self, index: Index, request: Request, wait: Wait) -> Answer:
+        """What `answers.answering.answer` gives. Searches that wait at the same time, and ask for as many papers by the same options, are
+        made as one batch. Raises as `do`."""
+        if can_share(request) is None:
+            return await self.do(lambda: answer(index, request), wait)
+        search = _Search(index, request, wait, asyncio.get_running_loop().create_future())
+        self._searches.append(search)
+        if not self._is_searching:
+            self._is_searching = True
+            asyncio.get_running_loop().create_task(self._search())
+        return await self._within(wait, search.result)
+
+    async def close(self) -> None:
+        """Take no more work, and end what is being done."""
+        for pool in (self._threads, self._searching):
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    async def _within(self, wait: Wait, result: asyncio.Future[Value]) -> Value:
+        """A result, as long as somebody waits for it."""
+        if self._waiting >= self._settings.waiting + self._settings.threads:
+            result.cancel()
+            raise TooBusy("too many requests wait for their answers; ask again in a few seconds")
+        self._waiting += 1
+        try:
+            return await asyncio.wait_for(result, wait.left)
+        except TimeoutError as error:
+            raise TimedOut(
+                f"the answer took longer than {self._settings.seconds:g} seconds; ask for fewer papers, or leave out what takes long"
+            ) from error
+        finally:
+            wait.give_up()
+            self._waiting -= 1
+
+    async def _search(self) -> None:
+        """Make the searches that wait, until there is none."""
+        loop = asyncio.get_running_loop()
+        try:
+            while self._searches:
+                searches = self._next()
+                if not searches:
+                    continue
+                try:
+                    results = await loop.run_in_executor(self._searching, _made, searches)
+                except BaseException as error:  # whoever asked is told
+                    results = [error] * len(searches)
+                for search, result in zip(searches, results, strict=True):
+                    if search.result.done():
+                        continue
+                    if isinstance(result, BaseException):
+                        search.result.set_exception(result)
+                    else:
+                        search.result.set_result(result)
+        finally:
+            self._is_searching = False
+
+    def _next(self) -> list[_Search]:
+        """The first search that waits, and those like it."""
+        searches: list[_Search] = []
+        others: list[_Search] = []
+        while self._searches and len(searches) < TOGETHER:
+            search = self._searches.popleft()
+            if search.result.done() or search.wait.is_over():
+                continue
+            (searches if not searches or search.kind == searches[0].kind else others).append(search)
+        self._searches.extendleft(reversed(others))
+        return searches
+
+
+def _unless_over(work: Callable[[], Value], is_over: Callable[[], bool]) -> Value:
+    with unless(is_over):
+        return work()
+
+
+def _made(searches: Sequence[_Search]) -> list[Any]:
+    """The answers of searches of one kind, or for each the error that it ends with."""
+    with unless(lambda: all(search.wait.is_over() for search in searches)):
+        try:
+            return list(answers(searches[0].index, [search.request for search in searches]))
+        except TimedOut:
+            raise
+        except SciretrieveError as error:
+            if len(searches) == 1:
+                return [error]
+    return [_alone(search) for search in searches]
+
+
+def _alone(search: _Search) -> Any:
+    with unless(search.wait.is_over):
+        try:
+            return answer(search.index, search.request)
+        except SciretrieveError as error:
+            return error

@@ -1,0 +1,113 @@
+"""What a client is told when a request fails: a status, an error, and a hint at what to do.
+
+Clients of Semantic Scholar's API tell 200, 400, 403, 404, 429, 500 and 504 apart, and take every other status for an empty answer; for
+400 and 404 they read `error`, for 500 and 504 `message`. So these statuses are all that there are, but for a page that a browser may not
+see and a method that an address does not have, and both fields are always there.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+
+from ..errors import InvalidRequest, NotFound, SciretrieveError, TimedOut
+from .desk import TooBusy
+
+LOG = logging.getLogger(__name__)
+GONE = 499
+"""The status in the log where nobody waited for the answer, as nginx has it."""
+RETRY_AFTER = "5"
+"""Seconds after which a client that was refused may ask again."""
+INSIDE = Exception, "something went wrong here, and the service's log says what", "ask again; if it stays so, tell whoever runs the service"
+KINDS: tuple[tuple[type[Exception], int], ...] = (
+    (NotFound, 404),
+    (InvalidRequest, 400),
+    (TimedOut, 504),
+    (TooBusy, 429),
+)
+"""Errors that are the client's to know, with their statuses. All others are ours, and stay in the log."""
+STATUSES = {422: 400, 413: 400, 503: 500}
+"""Statuses of the libraries beneath that become others."""
+
+
+class ClientGone(Exception):
+    """Nobody waits for the answer any more."""
+
+
+class Refused(Exception):
+    """A request is refused before anything is done."""
+
+    def __init__(self, status: int, error: str, hint: str = "") -> None:
+        super().__init__(status, error, hint)
+        self.status, self.error, self.hint = status, error, hint
+
+
+class Failure(BaseModel):
+    """Why a request failed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    error: str = Field(description="What is wrong.")
+    message: str = Field(description="The same, with what to do about it.")
+    hint: str = Field(description="What to do about it; empty if nothing is known.")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a client is told of an error."""
+
+    status: int
+    error: str
+    hint: str
+
+    @property
+    def message(self) -> str:
+        """Both parts in one line."""
+        return f"{self.error}; {self.hint}" if self.hint else self.error
+
+    def response(self) -> JSONResponse:
+        """It as JSON."""
+        headers = {"Retry-After": RETRY_AFTER} if self.status == HTTPStatus.TOO_MANY_REQUESTS else None
+        value = Failure(error=self.error, message=self.message, hint=self.hint)
+        return JSONResponse(value.model_dump(), self.status, headers)
+
+
+def told(error: Exception) -> Told:
+    """What a client is told of an error; one that is ours is written to the log, and told without its text."""
+    if isinstance(error, Refused):
+        return Told(error.status, error.error, error.hint)
+    if isinstance(error, ClientGone):
+        return Told(GONE, "nobody waits for the answer", "")
+    if isinstance(error, RequestValidationError):
+        return Told(400, _invalid(error), "see /docs for what this address takes")
+    if isinstance(error, HTTPException):
+        return _http(error)
+    for kind, status in KINDS:
+        if isinstance(error, kind):
+            what, _, hint = str(error).partition("; ")
+            return Told(status, what, hint)
+    LOG.error("a request failed: %s", error, exc_info=None if isinstance(error, SciretrieveError) else error)
+    _, what, hint = INSIDE
+    return Told(500, what, hint)
+
+
+def _http(error: HTTPException) -> Told:
+    status = STATUSES.get(error.status_code, error.status_code)
+    if status == HTTPStatus.NOT_FOUND:
+        return Told(404, "there is nothing at this address", "see /docs for the addresses that there are")
+    if status == HTTPStatus.METHOD_NOT_ALLOWED:
+        return Told(405, "this address does not take that method", "see /docs for the methods that it takes")
+    return Told(status, str(error.detail), "")
+
+
+def _invalid(error: RequestValidationError) -> str:
+    """The first of the values that cannot be taken, and why."""
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"] if part not in ("query", "body", "path"))
+    return f"{place or 'the body'} cannot be taken: {first['msg'][:1].lower()}{first['msg'][1:]}"

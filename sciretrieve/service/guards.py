@@ -1,0 +1,168 @@
+"""What every request passes: it gets an id, is counted and logged, and is refused where it may not ask or sends too much."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+import secrets
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .access import Rates, Tokens, token_of
+from .failures import GONE, Refused, told
+from .measuring import Measures
+from .settings import ServiceSettings
+
+LOG = logging.getLogger(__name__)
+REQUEST_ID = re.compile(r"[\w.-]{1,64}")
+OPEN_TO_ALL = frozenset({"/healthz", "/readyz"})
+"""What whoever watches the service asks, without a token and as often as it likes."""
+APIS = ("/graph/", "/recommendations/", "/v1/", "/metrics", "/openapi.json")
+"""Where programs ask: a token that is missing is then 403, as Semantic Scholar says it. Elsewhere it is 401, and a browser asks for one."""
+SECURITY = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'"
+    ),
+}
+"""Headers of every answer: nothing is loaded from elsewhere, and nobody frames it."""
+
+
+class Ledger:
+    """The outermost: gives each request an id, measures it, and writes a line about it to the access log."""
+
+    def __init__(self, app: ASGIApp, measures: Measures, write: Callable[[str], None] | None = None) -> None:
+        self._app, self._measures = app, measures
+        self._write = write or _print
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        asked = Headers(scope=scope).get("x-request-id", "")
+        request_id = asked if REQUEST_ID.fullmatch(asked) else secrets.token_hex(8)
+        scope.setdefault("state", {})["request_id"] = request_id
+        start, status, sent = time.perf_counter(), 0, 0
+
+        async def noting(message: Message) -> None:
+            nonlocal status, sent
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-ID"] = request_id
+                for name, value in SECURITY.items():
+                    headers.setdefault(name, value)
+            elif message["type"] == "http.response.body":
+                sent += len(message.get("body", b""))
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noting)
+        except Exception as error:
+            told_error = told(error)
+            if not status:
+                await told_error.response()(scope, receive, noting)
+        finally:
+            seconds = time.perf_counter() - start
+            route = getattr(scope.get("route"), "path", "")
+            self._measures.count(scope["method"], route or "(none)", status or GONE, seconds)
+            self._write(_line(scope, request_id, status or GONE, sent, seconds))
+
+
+class Gate:
+    """Refuses whoever may not ask, asks too often, or sends too much or too slowly."""
+
+    def __init__(self, app: ASGIApp, settings: ServiceSettings) -> None:
+        self._app, self._settings = app, settings
+        self._tokens = Tokens(settings.token_file) if settings.token_file else None
+        self._rates = Rates(settings.rate) if settings.rate else None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] != "http" or scope["path"] in OPEN_TO_ALL:
+            await self._app(scope, receive, send)
+            return
+        try:
+            self._check(scope)
+        except Refused as refused:
+            response = told(refused).response()
+            if refused.status == 401:
+                response.headers["WWW-Authenticate"] = 'Basic realm="sciretrieve", charset="UTF-8"'
+            response.headers["Connection"] = "close"
+            await response(scope, receive, send)
+            return
+        await self._app(scope, _Body(receive, self._settings).receive, send)
+
+    def _check(self, scope: Scope) -> None:
+        """Raise Refused."""
+        headers = Headers(scope=scope)
+        client = scope["client"][0] if scope.get("client") else ""
+        if self._tokens is not None:
+            token = token_of(headers)
+            name = None if token is None else self._tokens.name_of(token)
+            if name is None:
+                status = 403 if scope["path"].startswith(APIS) else 401
+                what = "this service answers those who have a token" if token is None else "this token is not known here"
+                raise Refused(status, what, "send it as `Authorization: Bearer TOKEN`, as x-api-key, or as a password")
+            scope["state"]["client"] = client = name
+        if self._rates is not None and not self._rates.allows(client):
+            raise Refused(429, f"more than {self._settings.rate:,} requests in a minute", "ask again in a few seconds")
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > self._settings.body:
+            raise Refused(400, f"the request is longer than {self._settings.body:,} bytes", "send less at a time")
+
+
+class _Body:
+    """A request's body as it comes in: no longer than is allowed, and no slower."""
+
+    def __init__(self, receive: Receive, settings: ServiceSettings) -> None:
+        self._receive, self._settings = receive, settings
+        self._length, self._is_whole = 0, False
+        self._end = time.monotonic() + settings.seconds
+
+    async def receive(self) -> Message:
+        """The next part. Raises Refused."""
+        if self._is_whole:
+            return await self._receive()
+        try:
+            message = await asyncio.wait_for(self._receive(), max(self._end - time.monotonic(), 0))
+        except TimeoutError as error:
+            raise Refused(400, f"the request did not come within {self._settings.seconds:g} seconds", "send it faster") from error
+        self._length += len(message.get("body", b""))
+        if self._length > self._settings.body:
+            raise Refused(400, f"the request is longer than {self._settings.body:,} bytes", "send less at a time")
+        self._is_whole = not message.get("more_body", False)
+        return message
+
+
+def _line(scope: Scope, request_id: str, status: int, sent: int, seconds: float) -> str:
+    """What the access log says of a request: no query, since what people look for is theirs."""
+    facts = {
+        "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "id": request_id,
+        "client": scope.get("state", {}).get("client") or (scope["client"][0] if scope.get("client") else None),
+        "method": scope["method"],
+        "path": scope["path"],
+        "status": status,
+        "bytes": sent,
+        "ms": round(1000 * seconds, 1),
+    }
+    return json.dumps(facts, ensure_ascii=True)
+
+
+def _print(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()

@@ -1,0 +1,89 @@
+"""The indexes of a service: open once, followed as others change them, and asked one at a time or all as one."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Lock
+
+from ..errors import NotFound, SciretrieveError, UnknownName
+from ..files.user_folders import cache_directory
+from ..query.index import Index
+from ..query.indexes import Indexes
+
+LOG = logging.getLogger(__name__)
+
+
+class Library:
+    """The indexes of a service.
+
+    Attributes:
+        names: what they are called, in the order given.
+        is_ready: whether each has answered once, so that the next answer needs nothing to be opened.
+    """
+
+    def __init__(self, paths: Sequence[Path], *, encoder: str | None = None) -> None:
+        """Open the indexes at `paths`. Raises as `Index` and `Indexes`."""
+        self._all: Index = Index(paths[0], encoder=encoder) if len(paths) == 1 else Indexes(paths, encoder=encoder)
+        self._turn = Lock()
+        self.names = self._all.names
+        self.is_ready = False
+        places = {place for path in paths for place in (path, path.resolve())} | {cache_directory(), Path.cwd(), Path.home()}
+        self._places = sorted((str(place) for place in places if len(place.parts) > 1), key=len, reverse=True)
+
+    def index(self, name: str | None = None) -> Index:
+        """The index of that name as it is now; without a name, all of them as one. Raises UnknownName.
+
+        It stays as it is: whoever has it goes on with it, also once the library has a newer one.
+        """
+        index = self._all
+        if name is None or (len(self.names) == 1 and name == self.names[0]):
+            return index
+        if name not in self.names:
+            raise UnknownName("index", name, self.names)
+        assert isinstance(index, Indexes)
+        return index.members[self.names.index(name)]
+
+    def follow(self) -> bool:
+        """Take up what was committed to the indexes since the last look, once it can answer; says whether anything was.
+
+        What cannot be opened now, such as an index that is being moved, is left as it is until the next look.
+        """
+        with self._turn:
+            try:
+                index = self._all.refreshed()
+                if index is self._all:
+                    return False
+                _warm(index)
+            except (SciretrieveError, OSError) as error:
+                LOG.warning("the indexes stay as they are: %s", error)
+                return False
+            self._all = index
+            return True
+
+    def warm(self) -> None:
+        """Have every index answer once."""
+        for name in (None, *self.names):
+            _warm(self.index(name))
+        self.is_ready = True
+
+    def public(self, text: str) -> str:
+        """A message as others may read it: with the names of indexes in place of where they are on this machine."""
+        for place in self._places:
+            text = text.replace(place, Path(place).name)
+        return text
+
+    def close(self) -> None:
+        """Let go of the indexes."""
+        self._all.close()
+
+
+def _warm(index: Index) -> None:
+    """Have an index open what its answers need."""
+    try:
+        index.search("warm up", 1)
+    except NotFound:
+        raise
+    except SciretrieveError as error:  # what it lacks, it says to each who asks
+        LOG.warning("%s", error)

@@ -1,0 +1,80 @@
+"""What all routes of a service share: its indexes, the desk where work is done, and how a request waits for its answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TypeVar
+
+from starlette.requests import HTTPConnection
+from starlette.requests import Request as HttpRequest
+
+from ..answers.answering import Answer, Request
+from ..protocols import Reranker
+from ..query.index import Index
+from .desk import Desk, Wait
+from .failures import ClientGone
+from .library import Library
+from .settings import ServiceSettings
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Service:
+    """A running service.
+
+    Attributes:
+        settings: how it is run.
+        library: its indexes.
+        desk: where its work is done.
+        reranker: what orders the first papers anew for requests that ask for it; None if it has none.
+    """
+
+    settings: ServiceSettings
+    library: Library
+    desk: Desk
+    reranker: Reranker | None = None
+
+    async def do(self, http: HttpRequest, work: Callable[[], Value]) -> Value:
+        """The result of some work for a request, done in a thread, and given up where the client goes away or too much time passes.
+
+        Raises TimedOut, TooBusy, ClientGone, and what the work raises.
+        """
+        wait = Wait(self.settings.seconds)
+        return await self._attended(http, self.desk.do(work, wait), wait)
+
+    async def answer(self, http: HttpRequest, index: Index, request: Request) -> Answer:
+        """What `answers.answering.answer` gives for a request, likewise; searches that wait together are made together."""
+        wait = Wait(self.settings.seconds)
+        return await self._attended(http, self.desk.answer(index, request, wait), wait)
+
+    async def _attended(self, http: HttpRequest, result: Awaitable[Value], wait: Wait) -> Value:
+        task = asyncio.ensure_future(result)
+        leaving = asyncio.ensure_future(_gone(http))
+        try:
+            await asyncio.wait({task, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                return task.result()
+            raise ClientGone
+        finally:
+            wait.give_up()
+            for each in (task, leaving):
+                if not each.done():
+                    each.cancel()
+                    with suppress(asyncio.CancelledError):
+                        await each
+
+
+def service_of(http: HTTPConnection) -> Service:
+    """The service that a request came to."""
+    service: Service = http.app.state.service
+    return service
+
+
+async def _gone(http: HttpRequest) -> None:
+    """Returns when the client has gone away."""
+    while (await http.receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,35 @@
+"""How a service is run: where it listens, whom it answers, and how much it does at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceSettings:
+    """How a service is run.
+
+    Attributes:
+        threads: how many requests are worked on at a time, in one process.
+        waiting: how many may wait for their turn; further ones are told to come back.
+        seconds: how long a request may take, its waiting included.
+        rate: requests a minute of one client, by its token or address; None for no limit.
+        body: bytes that a request's body may have.
+        query: characters that a query may have.
+        most: papers that an answer may have.
+        token_file: the file with the tokens of those who may ask, see `access`; None where all may.
+        following: seconds between two looks at whether an index has changed.
+        address: the address by which others reach the service, if it is not the one in their requests.
+    """
+
+    threads: int = 4
+    waiting: int = 256
+    seconds: float = 30.0
+    rate: int | None = None
+    body: int = 1 << 20
+    query: int = 20_000
+    most: int = 1000
+    token_file: Path | None = None
+    following: float = 2.0
+    address: str | None = None
