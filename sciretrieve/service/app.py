@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from importlib.metadata import version
 from typing import Any
 
 from fastapi import FastAPI
@@ -13,7 +14,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
-from .. import __version__
 from ..errors import SciretrieveError
 from ..protocols import Reranker
 from . import watching
@@ -58,7 +58,7 @@ def make_app(
     service = Service(settings, library, Desk(settings), reranker)
     app = FastAPI(
         title="sciretrieve",
-        version=__version__,
+        version=version("sciretrieve"),
         summary="Search scholarly papers by meaning and by words.",
         lifespan=_lifespan,
         responses=FAILURES,

@@ -25,7 +25,8 @@ LAYERS = [
     {"query"},
     {"answers", "lifecycle", "screening"},
     {"evaluation", "strategies"},
-    {"studies", "training", "integrations", "service"},
+    {"studies", "training"},
+    {"integrations", "service"},
     {"commands"},
     {"__main__"},
 ]
@@ -72,7 +73,7 @@ OWNED = {
 ROOT_NAMES = 30
 ARROWS = 215
 LINES = {
-    "answers": 2300,
+    "answers": 2900,
     "commands": 5400,
     "encoders": 5975,
     "evaluation": 9480,
