@@ -6,6 +6,8 @@ from collections.abc import Callable
 from threading import RLock
 from typing import Any, Generic, TypeVar, overload
 
+from .waiting import for_all
+
 Owner = TypeVar("Owner")
 Value = TypeVar("Value")
 
@@ -38,6 +40,7 @@ class once(Generic[Owner, Value]):  # noqa: N801 - it is written as a decorator,
         with lock:
             if self._name not in values:
                 # from here on the instance's attribute hides this descriptor, so reading it takes no lock
-                values[self._name] = self._compute(instance)
+                with for_all():
+                    values[self._name] = self._compute(instance)
         value: Value = values[self._name]
         return value

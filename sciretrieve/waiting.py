@@ -25,6 +25,16 @@ def unless(is_over: Callable[[], bool]) -> Iterator[None]:
         _is_over.reset(token)
 
 
+@contextmanager
+def for_all() -> Iterator[None]:
+    """Work of this thread that others will need, too, and that is therefore ended, whoever has stopped waiting."""
+    token = _is_over.set(None)
+    try:
+        yield
+    finally:
+        _is_over.reset(token)
+
+
 def check() -> None:
     """Raise TimedOut if nobody waits for this thread's work any more."""
     is_over = _is_over.get()

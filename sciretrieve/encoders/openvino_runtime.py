@@ -16,6 +16,7 @@ from ..files.writing import describe
 from ..once import once
 from ..protocols import Advance, unheard
 from ..types import Vectors
+from ..waiting import check
 from .artifact import Arithmetic, Artifact
 from .openvino_library import load_openvino
 from .tokens import BUDGET, Batch, TokenReader, Tokens, ignored
@@ -61,6 +62,7 @@ class OpenVinoRuntime:
         """See `runtimes.Runtime`."""
         vectors, readings = np.empty((tokens.texts, self._artifact.dim), np.float32), []
         for number, (batch, output) in enumerate(zip(tokens.batches, self._outputs(tokens), strict=True)):
+            check()
             vectors[batch.places] = output[0]
             if len(output) > 1 and read is not ignored:
                 readings.append(read(*batch.states(output[1], self._artifact.idle)))

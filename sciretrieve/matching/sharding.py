@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import InvalidRequest
 from ..types import Rows
+from ..waiting import check
 
 
 class Part(Protocol):
@@ -29,6 +30,7 @@ AnyPart = TypeVar("AnyPart", bound=Part)
 
 def by_shard(rows: Rows, parts: Sequence[AnyPart]) -> Iterator[tuple[AnyPart, Rows, Rows]]:
     """For each part that has any of the rows: the shard, the positions of its rows in `rows`, and their numbers within the shard."""
+    check()
     if len(parts) == 1:
         if len(rows):
             yield parts[0], np.arange(len(rows)), rows - parts[0].first
@@ -36,6 +38,7 @@ def by_shard(rows: Rows, parts: Sequence[AnyPart]) -> Iterator[tuple[AnyPart, Ro
     for part in parts:
         positions = np.flatnonzero((rows >= part.first) & (rows < part.first + part.papers))
         if len(positions):
+            check()
             yield part, positions, rows[positions] - part.first
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[2] / "sciretrieve"
 
 LAYERS = [
-    {"errors", "once", "wording", "demo"},
+    {"errors", "wording", "demo"},
     {"choices", "waiting"},
-    {"config", "types"},
+    {"config", "once", "types"},
     {"files", "protocols"},
     {"options", "progress"},
     {"papers", "metrics"},

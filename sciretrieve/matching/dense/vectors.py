@@ -14,6 +14,7 @@ from ...errors import CorruptData
 from ...files.writing import read_array
 from ...once import once
 from ...types import Rows, Scores, Vectors
+from ...waiting import check
 from ..effort import USUAL, Effort
 from ..scope import Scope
 from ..sharding import by_shard
@@ -196,6 +197,7 @@ def ranks(shards: Sequence[VectorShard], query: Vectors, scores: Scores, scope: 
     higher_counts = np.zeros(len(scores), np.int64)
     for shard in shards:
         for start in range(0, shard.papers, exact.BLOCK_ROWS):
+            check()
             stop = min(start + exact.BLOCK_ROWS, shard.papers)
             block_scores = shard.score(query, slice(start, stop))
             block_scores = block_scores[scope.part(shard.first + start, stop - start).flags]

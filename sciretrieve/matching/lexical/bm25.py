@@ -16,6 +16,7 @@ from ...errors import CorruptData, InvalidRequest
 from ...once import once
 from ...options import Bm25Parameters
 from ...types import Mask, Rows
+from ...waiting import check
 from .. import topk
 from ..scope import RowRange, Scope
 from ..sharding import by_shard
@@ -254,6 +255,7 @@ class Bm25:
         answering_shards = [shard for shard in self.shards if len(scopes[shard.first])]
         scoring = _Scoring(self, terms, answering_shards)
         for shard in answering_shards:
+            check()
             positions = np.flatnonzero((others >= shard.first) & (others < shard.first + shard.papers))
             other_rows = others[positions] - shard.first
             shard_scores, matched, candidates = scoring.score(shard, edge, other_rows)

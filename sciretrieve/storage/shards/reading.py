@@ -23,6 +23,7 @@ from ...matching.lexical import FIELDS_FILE, Fields, Postings
 from ...matching.scope import Scope
 from ...once import once
 from ...types import Paper, Rows
+from ...waiting import check
 from ..manifest import SHARDS, ShardFacts
 
 ID_COLUMNS = {"id": pa.string(), "content": pa.binary(16)}
@@ -190,6 +191,7 @@ class Shard:
 
     def _read(self, read: Callable[[pq.ParquetFile], pa.Table], papers: int, places: Rows | None = None) -> pa.Table:
         """What is read, which must be so many papers, or those at the given places of it."""
+        check()
         with _named(self._verified.directory / SHARDS / self.facts.name / "papers.parquet"):
             reader = self._reader()
             table = read(reader)
