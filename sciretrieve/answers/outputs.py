@@ -237,10 +237,10 @@ def count_table(lines: Sequence[CountLine]) -> Lines:
         yield f"{f'#{line.number}':<{number_width}}  {line.papers:>{width},}  {_line(line.text)}"
 
 
-def count_json(query: str, filters: Sequence[str], lines: Sequence[CountLine]) -> str:
-    """A counted query as one JSON object, see `sciretrieve.schema("count")`."""
+def count_value(query: str, filters: Sequence[str], lines: Sequence[CountLine]) -> dict[str, Any]:
+    """A counted query as JSON has it, see `sciretrieve.schema("count")`."""
     rows = [asdict(line) for line in lines]
-    return as_json({"schema": SCHEMA, "query": query, "filters": list(filters), "total": lines[-1].papers, "lines": rows}, indent=2)
+    return {"schema": SCHEMA, "query": query, "filters": list(filters), "total": lines[-1].papers, "lines": rows}
 
 
 def cluster_lines(clusters: Sequence[Group], width: int) -> Lines:

@@ -16,7 +16,7 @@ import typer
 from ..choices import Format, Order, SimilarBy, check_choice
 from ..errors import InvalidRequest
 from ..options import OF_RM3, Rerank, SearchOptions
-from ..wording import counted, in_words
+from ..wording import as_json, counted, in_words
 from . import completing
 from .bibliography import cited
 from .console import Console, given_ids, interruptible, is_for_people, printable, say
@@ -343,7 +343,7 @@ def _print_count(index: Index, query: str, filters: Sequence[str], format: Forma
     for note in outputs.not_compared(index, index.reader.matching(query, filters)[1].undecided):
         console.note(note)
     if format == "json":
-        say([outputs.count_json(query, filters, lines)])
+        say([as_json(outputs.count_value(query, filters, lines), indent=2)])
     else:
         say(map(printable, outputs.count_table(lines)))
 

@@ -16,16 +16,17 @@ from starlette.responses import Response
 
 from ..errors import SciretrieveError
 from ..protocols import Reranker
-from . import watching
+from . import own, watching
 from .desk import Desk
 from .failures import ClientGone, Failure, Refused, Told, told
 from .guards import Gate, Ledger
 from .library import Library
 from .measuring import Measures
+from .own.schemas import describe
 from .service import Service
 from .settings import ServiceSettings
 
-ROUTERS = (watching.router,)
+ROUTERS = (*own.ROUTERS, watching.router)
 """Everything that the service answers."""
 FAILURES: dict[int | str, dict[str, Any]] = {
     400: {"model": Failure, "description": "The request cannot be answered as it stands."},
@@ -70,6 +71,7 @@ def make_app(
     measures.waiting(lambda: service.desk.waiting)
     for router in ROUTERS:
         app.include_router(router)
+    describe(app)
     for kind in (SciretrieveError, Refused, ClientGone, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, _failed)
     app.add_middleware(Gate, settings=settings)

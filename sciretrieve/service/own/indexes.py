@@ -1,0 +1,141 @@
+"""The indexes themselves: what they are, how healthy their papers are, and search strategies over them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Query
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+
+from ... import strategies
+from ...answers.health import health
+from ...errors import UnknownName
+from ...query.index import Index
+from ..service import Service, service_of
+from .forms import Json
+from .schemas import returns
+
+router = APIRouter(prefix="/v1", tags=["indexes"])
+
+
+class IndexFacts(BaseModel):
+    """An index, as it is answered from now."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    papers: int
+    generation: int = Field(description="The number of its last commit.")
+    modes: list[str] = Field(description="How it can be searched, best first.")
+    encoder: str | None = Field(description="What its vectors are by; null without any.")
+    columns: list[str] = Field(description="What filters and facets may name.")
+    has_references: bool = Field(description="Whether a column says what its papers cite.")
+
+
+class Strategy(BaseModel):
+    """A search strategy."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    strategy: str = Field(description="The text of a strategy's file: TOML with named lines.")
+    index: list[str] = Field(default_factory=list, max_length=100, description="Names of indexes; by default all of the service's.")
+
+
+class StrategyIndex(BaseModel):
+    """An index that a strategy was run over."""
+
+    name: str
+    generation: int
+    papers: int
+
+
+class StrategyLine(BaseModel):
+    """A line of a strategy, with how many papers it has in each index."""
+
+    name: str
+    query: str
+    counts: dict[str, int]
+    total: int
+    without: list[str] = Field(description="What of it has no counterpart here.")
+
+
+class StrategyPaper(BaseModel):
+    """A paper of a strategy's result."""
+
+    id: str
+    title: str
+    index: str
+
+
+class StrategyResult(BaseModel):
+    """What a strategy found."""
+
+    date: str
+    version: str | None
+    limits: list[str]
+    indexes: list[StrategyIndex]
+    lines: list[StrategyLine]
+    result: str = Field(description="The line whose papers are the result.")
+    duplicates: int = Field(description="Records that were removed, as they are a paper of the result again.")
+    total: int = Field(description="The papers of the result.")
+    papers: list[StrategyPaper] = Field(description="The first of them.")
+
+
+@router.get("/indexes")
+async def indexes(http: HttpRequest) -> list[IndexFacts]:
+    """What indexes the service answers from."""
+    service = service_of(http)
+    return await service.do(http, lambda: [_facts(name, service.library.index(name)) for name in service.library.names])
+
+
+@router.get("/indexes/{name}/health", responses=returns("health"))
+async def health_of(http: HttpRequest, name: str) -> Response:
+    """What is wrong with the papers of an index: without an abstract, twice, retracted, with references that lead nowhere."""
+    service = service_of(http)
+    index = service.library.index(name)
+    value = await service.do(http, lambda: health(index, progress=False).to_dict())
+    return Json(value | {"index": name})
+
+
+@router.post("/strategies")
+async def strategy(http: HttpRequest, asked: Annotated[Strategy, Body()], k: Annotated[int, Query(ge=0)] = 100) -> StrategyResult:
+    """Run a strategy's lines over indexes, count each, and list the first k papers of the result, each once."""
+    service = service_of(http)
+    return await service.do(http, lambda: _run(service, asked, min(k, service.settings.most)))
+
+
+def _facts(name: str, index: Index) -> IndexFacts:
+    encoder = index.manifest.encoder
+    return IndexFacts(
+        name=name,
+        papers=len(index),
+        generation=index.manifest.generation,
+        modes=list(index.modes),
+        encoder=None if encoder is None else str(encoder["name"]),
+        columns=index.columns.names,
+        has_references=index.has_references,
+    )
+
+
+def _run(service: Service, asked: Strategy, k: int) -> StrategyResult:
+    parsed = strategies.parse(asked.strategy)
+    names = asked.index or parsed.indexes or service.library.names
+    for name in names:
+        if name not in service.library.names:
+            raise UnknownName("index", name, service.library.names)
+    opened = [service.library.index(name) for name in names]
+    result = strategies.run(parsed, [index.path for index in opened], generations=[index.manifest.generation for index in opened])
+    log = result.log
+    return StrategyResult(
+        date=log["date"],
+        version=log["version"],
+        limits=log["limits"],
+        indexes=[StrategyIndex(name=row["name"], generation=row["generation"], papers=row["papers"]) for row in log["indexes"]],
+        lines=[StrategyLine(**line) for line in log["lines"]],
+        result=log["result"]["line"],
+        duplicates=len(result.duplicates),
+        total=len(result.papers),
+        papers=[StrategyPaper(id=found.id, title=found.paper.title, index=found.index) for found in result.papers[:k]],
+    )

@@ -1,0 +1,101 @@
+"""Papers by their names: all of one, and many as references for other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, TypeAlias
+
+from fastapi import APIRouter, Body, Query
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+
+from ...answers import outputs
+from ...answers.profiles import profile
+from ...errors import InvalidRequest
+from ...query.index import Index
+from ...types import Hit
+from ..service import service_of
+from .forms import MOST_NAMED, IndexName, Json
+from .schemas import returns
+
+ExportFormat: TypeAlias = Literal["bibtex", "ris", "csl-json", "markdown", "csv", "tsv", "jsonl"]
+MEDIA_TYPES: dict[ExportFormat, str] = {
+    "bibtex": "application/x-bibtex",
+    "ris": "application/x-research-info-systems",
+    "csl-json": "application/vnd.citationstyles.csl+json",
+    "markdown": "text/markdown",
+    "csv": "text/csv",
+    "tsv": "text/tab-separated-values",
+    "jsonl": "application/jsonl",
+}
+ENDINGS: dict[ExportFormat, str] = {
+    "bibtex": "bib", "ris": "ris", "csl-json": "json", "markdown": "md", "csv": "csv", "tsv": "tsv", "jsonl": "jsonl"
+}  # fmt: skip
+TEXT: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The papers in that format.", "content": {kind: {"schema": {"type": "string"}} for kind in MEDIA_TYPES.values()}}
+}
+
+router = APIRouter(prefix="/v1", tags=["papers"])
+
+
+class Export(BaseModel):
+    """Which papers to export, by name, or as those that meet a query's demands; and in which format."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    index: IndexName = None
+    format: ExportFormat = Field("bibtex", description="A format of references, or a table.")
+    id: list[str] = Field(default_factory=list, max_length=MOST_NAMED, description="The papers: an id, a DOI, a title.")
+    q: str = Field("", description="Instead of names: a query, all of whose words and demands the papers meet.")
+    filter: list[str] = Field(default_factory=list, max_length=MOST_NAMED, description="Conditions that they meet.")
+
+
+@router.get("/papers/{name:path}", responses=returns("profile"))
+async def paper(http: HttpRequest, name: str, index: Annotated[str | None, Query()] = None) -> Response:
+    """All of the paper that an id, a DOI, an arXiv number, a citation key or a title names: its columns, near-duplicates, the nearest
+    papers, what it cites and what cites it."""
+    service = service_of(http)
+    opened = service.library.index(index)
+    return Json(outputs.profiled(await service.do(http, lambda: profile(opened, name))))
+
+
+@router.get("/export", response_class=Response, responses=TEXT)
+async def export(http: HttpRequest, asked: Annotated[Export, Query()]) -> Response:
+    """Papers as BibTeX, RIS, CSL-JSON, Markdown, or a table."""
+    return await exported(http, asked)
+
+
+@router.post("/export", response_class=Response, responses=TEXT)
+async def export_by_body(http: HttpRequest, asked: Annotated[Export, Body()]) -> Response:
+    """The same for many papers."""
+    return await exported(http, asked)
+
+
+async def exported(http: HttpRequest, asked: Export) -> Response:
+    """The response to a request to export papers. Raises InvalidRequest."""
+    service = service_of(http)
+    index, most = service.library.index(asked.index), service.settings.most
+    if not asked.id and not asked.q and not asked.filter:
+        raise InvalidRequest("no papers are named; give their ids as `id`, or a query as `q`")
+    if asked.id and (asked.q or asked.filter):
+        raise InvalidRequest("papers are exported by their names or by a query; leave out `id`, or `q` and `filter`")
+    text = await service.do(http, lambda: text_of(_hits(index, asked, most), asked.format))
+    headers = {"Content-Disposition": f'attachment; filename="papers.{ENDINGS[asked.format]}"'}
+    return Response(text, media_type=MEDIA_TYPES[asked.format], headers=headers)
+
+
+def text_of(hits: Sequence[Hit], format: ExportFormat) -> str:
+    """Papers in a format."""
+    lines = outputs.TABULAR[format](hits, ()) if format in outputs.TABULAR else outputs.FORMATS[format](hits)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _hits(index: Index, asked: Export, most: int) -> list[Hit]:
+    """The papers to export. Raises InvalidRequest where they are too many."""
+    rows = index.named_rows(asked.id) if asked.id else index.matching(asked.q, tuple(asked.filter))
+    if len(rows) > most:
+        raise InvalidRequest(f"{len(rows):,} papers meet this, and {most:,} are exported at once; narrow it, for example by years")
+    names = index.names_at(rows) if len(index.names) > 1 else [None] * len(rows)
+    pairs = zip(index.papers_at(rows), names, strict=True)
+    return [Hit(place, 1.0, paper, {}, index=name) for place, (paper, name) in enumerate(pairs, 1)]

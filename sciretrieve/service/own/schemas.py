@@ -1,0 +1,92 @@
+"""The published JSON Schema in the service's OpenAPI description."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI
+
+from ...answers.schemas import schema
+
+DEFINITIONS, COMPONENTS = "#/$defs/", "#/components/schemas/"
+NAME, TEXTS = {"type": "string"}, {"type": "array", "items": {"type": "string"}}
+WORK = {
+    "description": "A paper of the index; or, where `id` is null, a reference to a work that it does not have.",
+    "type": "object",
+    "required": ["id"],
+    "properties": {
+        "id": {"type": ["string", "null"]},
+        "title": NAME,
+        "year": {"type": ["integer", "null"]},
+        "names": TEXTS,
+        "reference": NAME,
+    },
+    "additionalProperties": False,
+}
+OWN: Mapping[str, Any] = {
+    "profile": {
+        "description": "All that an index has of one paper.",
+        "type": "object",
+        "required": ["id", "title", "year", "venue", "authors", "abstract", "doi", "url", "addresses", "extra", "also", "similar"],
+        "properties": {
+            "id": NAME,
+            "title": NAME,
+            "year": {"type": ["integer", "null"]},
+            "venue": {"type": ["string", "null"]},
+            "authors": TEXTS,
+            "abstract": NAME,
+            "doi": {"type": ["string", "null"]},
+            "url": {"type": ["string", "null"]},
+            "addresses": {"description": "Where it is on the web.", "type": "object", "additionalProperties": NAME},
+            "extra": {"description": "All other columns of the corpus.", "type": "object"},
+            "also": {"description": "The ids of its near-duplicates.", **TEXTS},
+            "similar": {"type": "array", "items": {"$ref": f"{COMPONENTS}hit"}},
+            "cites": {"type": "array", "items": WORK},
+            "cited_by": {"type": "array", "items": WORK},
+        },
+        "additionalProperties": False,
+    },
+    "absence": {
+        "description": "Where an expected paper was lost.",
+        "type": "object",
+        "required": ["explanation", "ranks", "failed", "remedies"],
+        "properties": {
+            "explanation": {"$ref": f"{COMPONENTS}explanation"},
+            "ranks": {"description": "Its rank in each mode.", "type": "object", "additionalProperties": {"type": ["integer", "null"]}},
+            "failed": {"description": "The conditions that it fails.", **TEXTS},
+            "remedies": {"description": "What would bring it in, the smallest change first.", **TEXTS},
+        },
+        "additionalProperties": False,
+    },
+}
+
+
+def describe(app: FastAPI) -> None:
+    """Give an application's OpenAPI description the published schema's definitions, which responses refer to."""
+    generate = app.openapi
+
+    def described() -> dict[str, Any]:
+        value = generate()
+        components = value.setdefault("components", {}).setdefault("schemas", {})
+        for name, definition in {**_moved(schema("answer")["$defs"]), **OWN}.items():
+            components.setdefault(name, definition)
+        return value
+
+    vars(app)["openapi"] = described
+
+
+def returns(name: str, *, listed: bool = False) -> dict[int | str, dict[str, Any]]:
+    """The description of a response that is one of the published definitions, or a list of them."""
+    reference: dict[str, Any] = {"$ref": COMPONENTS + name}
+    value = {"type": "array", "items": reference} if listed else reference
+    return {200: {"description": "OK", "content": {"application/json": {"schema": value}}}}
+
+
+def _moved(value: Any) -> Any:
+    """A part of a schema whose references lead to an application's components."""
+    if isinstance(value, dict):
+        return {key: _moved(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_moved(item) for item in value]
+    return value.replace(DEFINITIONS, COMPONENTS) if isinstance(value, str) and value.startswith(DEFINITIONS) else value

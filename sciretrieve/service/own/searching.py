@@ -1,0 +1,83 @@
+"""Searches: for a query, for papers like others, for how many there are, and for why a paper is missing."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Query
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+
+from ...answers import outputs, overview
+from ...answers.answering import Request
+from ...answers.explaining import why_not
+from ..service import service_of
+from .forms import Counted, Faceted, Json, Search, Similar, WhyNot, check_count, check_query, filters
+from .schemas import returns
+
+router = APIRouter(prefix="/v1", tags=["search"])
+
+
+@router.get("/search", responses=returns("answer"))
+async def search(http: HttpRequest, asked: Annotated[Search, Query()]) -> Response:
+    """Find papers by meaning and by words. `like` and `unlike` are feedback: papers of an earlier answer that are what is looked for, or
+    are not."""
+    return await _answered(http, asked)
+
+
+@router.post("/search", responses=returns("answer"))
+async def search_by_body(http: HttpRequest, asked: Annotated[Search, Body()]) -> Response:
+    """The same for what does not fit into an address, such as a pasted abstract."""
+    return await _answered(http, asked)
+
+
+@router.get("/similar", responses=returns("answer"))
+async def similar(http: HttpRequest, asked: Annotated[Similar, Query()]) -> Response:
+    """Find papers like given ones, and unlike others."""
+    return await _answered(http, asked)
+
+
+@router.post("/similar", responses=returns("answer"))
+async def similar_by_body(http: HttpRequest, asked: Annotated[Similar, Body()]) -> Response:
+    """The same for many papers, or a text."""
+    return await _answered(http, asked)
+
+
+@router.get("/count", responses=returns("count"))
+async def count(http: HttpRequest, asked: Annotated[Counted, Query()]) -> Response:
+    """How many papers meet each part of a query, and all of it."""
+    service = service_of(http)
+    check_query(asked.q, service)
+    index, conditions = service.library.index(asked.index), filters(asked)
+    lines = await service.do(http, lambda: index.count_lines(asked.q, conditions))
+    return Json(outputs.count_value(asked.q, conditions, lines))
+
+
+@router.get("/facets", responses=returns("facet", listed=True))
+async def facets(http: HttpRequest, asked: Annotated[Faceted, Query()]) -> Response:
+    """How often each value of a column occurs among the papers that meet all that a query and a filter demand."""
+    service = service_of(http)
+    check_query(asked.q, service)
+    index, conditions = service.library.index(asked.index), filters(asked)
+    value = await service.do(http, lambda: overview.facets_at(index, index.matching(asked.q, conditions), asked.column))
+    return Json([asdict(facet) | {"papers_are": "meets demands"} for facet in value])
+
+
+@router.get("/why-not", responses=returns("absence"))
+async def why(http: HttpRequest, asked: Annotated[WhyNot, Query()]) -> Response:
+    """Why a paper is not among the first k of an answer, and what would bring it in."""
+    service = service_of(http)
+    check_query(asked.q, service)
+    check_count(asked.k, service)
+    index, conditions = service.library.index(asked.index), filters(asked)
+    absence = await service.do(http, lambda: why_not(index, asked.id, asked.q, k=asked.k, mode=asked.mode, filter=conditions))
+    return Json(asdict(absence))
+
+
+async def _answered(http: HttpRequest, asked: Search | Similar) -> Response:
+    service = service_of(http)
+    request: Request = asked.request(service)
+    answer = await service.answer(http, service.library.index(asked.index), request)
+    value: Any = answer.to_dict()
+    return Json(value)
