@@ -1,0 +1,172 @@
+"""The authors of an index's papers: names that are one but for their form, each with its papers; found by id, or as they are typed.
+
+Papers have names alone, so a name is an author: "Lovelace, Ada" and "Ada Lovelace" are one, "A. Lovelace" is another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..errors import NotFound
+from ..files.schema import booleans, integers, texts
+from ..matching.lexical.fields import APOSTROPHES
+from ..matching.lexical.vocabulary import Vocabulary
+from ..papers.bibliographies.author_names import in_order, people
+from ..papers.folding import fold
+from ..query.index import Index
+from ..query.narrowing.typed_names import is_initial, typed_names
+from ..types import Rows
+from .remembering import once_for_each
+from .word_index import Groups, Ints, WordIndex, ranked
+
+WORD = re.compile(r"[^\W_]+")
+
+Numbers: TypeAlias = Ints
+"""Places of authors among all of an index, (n,)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Author:
+    """An author of papers of an index.
+
+    Attributes:
+        id: made of the name, so that it is the same in every index: "ada-lovelace".
+        name: the name in its natural order, as most papers have it.
+        names: all forms in which papers have it, the commonest first.
+        rows: the papers, ascending.
+    """
+
+    id: str
+    name: str
+    names: tuple[str, ...]
+    rows: Rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def author_id(name: str) -> str:
+    """The id of the author of that name: its words in plain letters. Empty for a name without a letter or digit.
+
+    >>> author_id("Lovelace, Ada"), author_id("Müller, Jean-Pierre")
+    ('ada-lovelace', 'jean-pierre-muller')
+    """
+    return "-".join(WORD.findall(fold(in_order(name)).translate(APOSTROPHES)))
+
+
+def authors_in(names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The id and the name in its natural order of each author whom a paper names."""
+    for name in map(in_order, people(names)):
+        if id := author_id(name):
+            yield id, " ".join(name.split())
+
+
+@once_for_each
+def authors_of(index: Index) -> Authors:
+    """All authors of the papers of an index that are not deleted. The first call reads one column of all papers."""
+    names, rows = _names_of(index)
+    persons = [list(authors_in([name])) for name in names.dictionary.to_pylist()]
+    ids, numbers = ranked(texts([id for person in persons for id, _ in person]))
+    forms = texts([form for person in persons for _, form in person]).dictionary_encode()
+
+    # a name stands for one person, for several, or for none: where those of each name on each paper are
+    sizes = np.array([len(person) for person in persons], np.int64)
+    named = names.indices.to_numpy().astype(np.int64)
+    repeats, starts = sizes[named], np.cumsum(sizes) - sizes
+    places = np.repeat(starts[named] - (np.cumsum(repeats) - repeats), repeats) + np.arange(int(repeats.sum()))
+    papers = Groups.of(numbers[places], np.repeat(rows, repeats), len(ids))
+    return Authors(ids, papers, *_forms(numbers[places], forms.dictionary, forms.indices.to_numpy()[places], len(ids)))
+
+
+def _names_of(index: Index) -> tuple[pa.DictionaryArray, Rows]:
+    """Each name on each paper, (n,), and the row of its paper, (n,)."""
+    columns, rows = [], [np.empty(0, np.int64)]
+    for shard in index.shards:
+        column = shard.columns(["authors"])["authors"].combine_chunks()
+        parents = pc.list_parent_indices(column).to_numpy().astype(np.int64)
+        is_live = shard.scope.has(parents)
+        columns.append(pc.list_flatten(column).filter(booleans(is_live)))
+        rows.append(parents[is_live] + shard.first)
+    names = pa.chunked_array(columns, pa.string()).dictionary_encode().combine_chunks()
+    is_name = np.asarray(names.is_valid().to_numpy(zero_copy_only=False), bool)
+    return names.filter(booleans(is_name)), np.concatenate(rows)[is_name]
+
+
+def _forms(numbers: Numbers, forms: pa.StringArray, used: Ints, count: int) -> tuple[pa.StringArray, Ints]:
+    """The forms of each author's name, the commonest first, all in one array; and where those of each author end."""
+    width = max(len(forms), 1)
+    keys, counts = np.unique(numbers * width + used, return_counts=True)
+    order = np.lexsort((keys, -counts, keys // width))
+    return forms.take(integers(keys[order] % width)), np.searchsorted(keys, np.arange(1, count + 1) * width)
+
+
+class Authors:
+    """All authors of an index, in the order of their ids."""
+
+    def __init__(self, ids: pa.StringArray, papers: Groups, forms: pa.StringArray, form_ends: Ints) -> None:
+        """`papers` are the rows of each author's papers, `forms` the forms of all names, and `form_ends` where those of each end."""
+        self._ids = Vocabulary(ids)
+        self._papers, self._forms, self._form_ends = papers, forms, form_ends
+        self._words = WordIndex(ids, "-")
+
+    def __len__(self) -> int:
+        return len(self._ids.terms)
+
+    def __getitem__(self, id: str) -> Author:
+        """The author with an id, in whose place a name is taken, too. Raises NotFound."""
+        number = self._ids.number(id)
+        if number is None:
+            number = self._ids.number(author_id(id))
+        if number is None:
+            raise NotFound(f"there is no author {id!r}; search for a name, of which the answers have the ids")
+        return self.at([number])[0]
+
+    def at(self, numbers: Sequence[int] | Numbers) -> list[Author]:
+        """The authors at some places among all."""
+        authors = []
+        for number in map(int, numbers):
+            first, end = (int(self._form_ends[number - 1]) if number else 0), int(self._form_ends[number])
+            names = tuple(self._forms.slice(first, end - first).to_pylist())
+            authors.append(
+                Author(self._ids.terms[number].as_py(), names[0], names, self._papers.between(number, number + 1).astype(np.int64))
+            )
+        return authors
+
+    def search(self, text: str) -> Numbers:
+        """The places of the authors whose names have all words of a text, of which the last may be the beginning of one, best first.
+
+        An initial stands for every word that it begins, and where a name has but the initial of a typed word, its last word must have
+        been typed: Susan Dumais is no Susan D. Goodall. First come those who have all the words and no other, then those who have all
+        the words as they are, then those who have them with the last unfinished; among these those with the most papers.
+        """
+        ways = [WORD.findall(" ".join(way)) for way in typed_names(text)]
+        return max((self._having(way) for way in ways if way), key=len, default=np.empty(0, np.int64))
+
+    def _having(self, words: Sequence[str]) -> Numbers:
+        """The places of the authors whose names have these words, best first."""
+        whole, begun, fits = (np.ones(len(self), bool) for _ in range(3))
+        is_there = np.full(len(self), all(map(is_initial, words)))
+        for place, word in enumerate(words, 1):
+            same, longer = self._words.having(word, is_whole=True), self._words.having(word, is_whole=False)
+            stands = longer if place == len(words) or is_initial(word) else same
+            whole &= same
+            begun &= stands
+            fits &= stands if is_initial(word) else stands | self._words.having(word[0], is_whole=True)
+            if not is_initial(word):
+                is_there |= stands
+        places = np.flatnonzero(fits & is_there)
+        typed = sorted(words)
+        parts = {place: self._ids.terms[place].as_py().split("-") for place in places[whole[places] | ~begun[places]].tolist()}
+        is_kept = [begun[place] or parts[place][-1] in words or parts[place][-1].startswith(words[-1]) for place in places.tolist()]
+        places = places[np.array(is_kept, bool)]
+        is_all = np.array([whole[place] and sorted(parts[place]) == typed for place in places.tolist()], bool)
+        order = np.lexsort((places, -self._papers.sizes[places], ~begun[places], ~whole[places], ~is_all))
+        best_first: Numbers = places[order]
+        return best_first

@@ -1,0 +1,102 @@
+"""What somebody who is typing may mean: papers by the words of their titles, authors by those of their names, the last word unfinished."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..errors import InvalidRequest
+from ..files.schema import integers, texts
+from ..papers.folding import fold
+from ..query.index import Index
+from ..types import Mask, Paper, Rows
+from .authors import WORD, Author, authors_of
+from .remembering import once_for_each
+from .word_index import WordIndex
+
+LONGEST = 300
+"""Characters that are looked at: what is longer was pasted, and is no beginning."""
+FEWEST_LETTERS = 2
+"""Letters from which on papers and authors are suggested: nearly all have a word with any one letter."""
+SHOWN = ("id", "title", "authors", "year", "venue", "doi")
+"""The columns of papers that are suggested."""
+PLAIN = r"^[ -#%-\[\]-~]*$"
+"""Titles that have nothing to fold: ASCII without what LaTeX begins with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestions:
+    """What somebody may mean.
+
+    Attributes:
+        papers: with id, title, authors, year, venue and DOI.
+        names: what names each of the papers: its id, or INDEX:ID where several indexes are searched.
+        authors: those whose names have the same words.
+    """
+
+    papers: Sequence[Paper] = ()
+    names: Sequence[str] = ()
+    authors: Sequence[Author] = ()
+
+
+def suggest(index: Index, text: str, k: int = 8) -> Suggestions:
+    """The papers and the authors that a text may mean that is being typed, up to k of each, best first.
+
+    Titles have all of its words, of which the last may be unfinished. Those that begin with the text come first, then those in which
+    it stands as it is; among these the shortest. Fewer than two letters mean nothing. Raises InvalidRequest for a k below 1.
+    """
+    if k < 1:
+        raise InvalidRequest(f"k must be a whole number, at least 1, not {k!r}")
+    words = WORD.findall(fold(text[:LONGEST]))
+    if sum(map(len, words)) < FEWEST_LETTERS:
+        return Suggestions()
+    rows = titles_of(index).having(words, k * len(index.names), is_unfinished=text[-1:].isalnum())
+    if len(index.names) > 1:
+        rows = rows[np.isin(rows, index.distinct(np.sort(rows)))]
+    rows, authors = rows[:k], authors_of(index)
+    return Suggestions(index.papers_at(rows, SHOWN), index.whole_names(rows), authors.at(authors.search(text[:LONGEST])[:k]))
+
+
+@once_for_each
+def titles_of(index: Index) -> Titles:
+    """The titles of an index's papers. The first call reads one column of all papers."""
+    return Titles(index)
+
+
+class Titles:
+    """Titles as words in plain letters, "graph neural networks", found by these words."""
+
+    def __init__(self, index: Index) -> None:
+        titles = [_in_words(shard.columns(["title"])["title"].combine_chunks()) for shard in index.shards]
+        self._titles = pa.concat_arrays(titles) if titles else pa.array([], pa.string())
+        self._live = index.scope.mask
+        self._words = WordIndex(self._titles, " ")
+
+    def having(self, words: Sequence[str], k: int, *, is_unfinished: bool) -> Rows:
+        """The rows of the papers whose titles have all of the words, of which the last may be unfinished: the best k, best first."""
+        fits = np.ones(len(self._titles), bool) if self._live is None else self._live.copy()
+        for place, word in enumerate(words, 1):
+            fits &= self._words.having(word, is_whole=place < len(words) or not is_unfinished)
+        rows = np.flatnonzero(fits)
+        titles = pc.binary_join_element_wise(" ", self._titles.take(integers(rows)), " ", "")
+        start = f" {' '.join(words)}" + " " * (not is_unfinished)
+        is_there, is_first = (_flags(found) for found in (pc.match_substring(titles, start), pc.starts_with(titles, start)))
+        lengths = pc.binary_length(titles).to_numpy()
+        return rows[np.lexsort((rows, lengths, ~is_there, ~is_first))[:k]]
+
+
+def _in_words(titles: pa.StringArray) -> pa.StringArray:
+    """Titles as words in plain letters. Most are ASCII, of which Arrow makes that."""
+    is_ascii = pc.match_substring_regex(titles, PLAIN)
+    plain = pc.replace_substring_regex(pc.ascii_lower(titles), "[^a-z0-9]+", " ")
+    others = texts([" ".join(WORD.findall(fold(title))) for title in titles.filter(pc.invert(is_ascii)).to_pylist()])
+    return pc.replace_with_mask(pc.ascii_trim_whitespace(plain), pc.invert(is_ascii), others)
+
+
+def _flags(array: pa.BooleanArray) -> Mask:
+    flags: Mask = array.to_numpy(zero_copy_only=False)
+    return flags
