@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from textwrap import shorten
@@ -15,7 +15,7 @@ import pyarrow as pa
 from .errors import InvalidRequest, MissingExtra, SciretrieveError
 from .papers.bibliographies.addresses import address_of
 from .protocols import PaperSource
-from .types import Half, Hit, Query, Rows, Scores, TotalIs
+from .types import Half, Hit, Paper, Query, Rows, Scores, TotalIs
 from .wording import CONTROLS, as_json, counted
 
 NOTEBOOK_QUERIES, NOTEBOOK_HITS = 5, 10
@@ -192,8 +192,17 @@ class Run(Sequence[Ranking]):
 
     def hits_of(self, ranking: Ranking) -> list[Hit]:
         """A ranking's hits, with their papers read from the index."""
+        return self._hits(ranking, self.source.papers_at(ranking.rows))
+
+    @property
+    def hits_of_each(self) -> list[list[Hit]]:
+        """The hits of every ranking, with their papers, which are read together: of near ones, that takes a fraction of the time."""
+        papers_of_each = papers_of(self.rankings, self.source.papers_at)
+        return [self._hits(ranking, papers) for ranking, papers in zip(self.rankings, papers_of_each, strict=True)]
+
+    def _hits(self, ranking: Ranking, papers: Sequence[Paper]) -> list[Hit]:
         hits = []
-        for rank, paper in enumerate(self.source.papers_at(ranking.rows), start=1):
+        for rank, paper in enumerate(papers, start=1):
             names = dict.fromkeys(("dense", "bm25", *ranking.parts))
             scores = {name: _number(ranking.parts[name][rank - 1]) if name in ranking.parts else None for name in names}
             also, also_in = (tuple(others[rank - 1]) if others else () for others in (ranking.also, ranking.also_in))
@@ -270,6 +279,16 @@ class Run(Sequence[Ranking]):
             for rank, (id, score) in enumerate(zip(ranking.ids, ranking.scores.tolist(), strict=True), start=1):
                 last = min(np.float32(score), np.nextafter(last, np.float32(-np.inf)))
                 yield f"{trec_id(ranking.query.id)} Q0 {trec_id(id)} {rank} {float(last):.9g} {tag}"
+
+
+def papers_of(rankings: Sequence[Ranking], read: Callable[[Rows], Sequence[Paper]]) -> list[list[Paper]]:
+    """The papers of each of some rankings, read together by what gives those at some rows."""
+    rows = np.concatenate([np.empty(0, np.int64), *(ranking.rows for ranking in rankings)])
+    distinct, places = np.unique(rows, return_inverse=True)
+    papers = read(distinct)
+    found = [papers[place] for place in places.tolist()]
+    ends = np.cumsum([len(ranking) for ranking in rankings]).tolist()
+    return [found[end - len(ranking) : end] for end, ranking in zip(ends, rankings, strict=True)]
 
 
 def as_pandas(table: pa.Table) -> Any:

@@ -170,7 +170,7 @@ def answer(index: Index, request: Request) -> Answer:
     """
     start = time.perf_counter()
     run = searched(index, request, request.k, request.options)
-    return _looked_into(index, request, run, start)
+    return _looked_into(index, request, run, run.hits, start)
 
 
 def can_share(request: Request) -> Hashable | None:
@@ -190,19 +190,17 @@ def answers(index: Index, requests: Sequence[Request]) -> list[Answer]:
     start = time.perf_counter()
     texts = [request.query for request in requests if request.query is not None]
     run = index.search(texts, requests[0].k, requests[0].options)
-    return [
-        _looked_into(index, request, replace(run[place : place + 1], mode=run.mode_of(run[place])), start)
-        for place, request in enumerate(requests)
-    ]
+    own_runs = [replace(run[place : place + 1], mode=run.mode_of(run[place])) for place in range(len(run))]
+    parts = zip(requests, own_runs, run.hits_of_each, strict=True)
+    return [_looked_into(index, request, own_run, hits, start) for request, own_run, hits in parts]
 
 
-def _looked_into(index: Index, request: Request, run: Run, start: float) -> Answer:
-    """The answer that a request's run is, with the views that the request wants; the search began at `start`."""
-    hits = run.hits
+def _looked_into(index: Index, request: Request, run: Run, hits: list[Hit], start: float) -> Answer:
+    """The answer that a request's run and its hits are, with the views that the request wants; the search began at `start`."""
     seconds = time.perf_counter() - start
     explanations: Sequence[Explanation] = ()
     if request.explain:
-        explanations = _explanations(index, request, run.rankings[0])
+        explanations = explanations_of(index, request, run.rankings[0])
     plain = plainly(request.options)  # groups cover more papers than the hits
     facets = _facets(index, request, run.rankings[0]) if request.facets else ()
     groups = overview.clusters_of(index, searched(index, request, overview.CLUSTER_DEPTH, plain)) if request.cluster else ()
@@ -251,7 +249,8 @@ def searched(index: Index, request: Request, k: int, options: SearchOptions) -> 
     return index.search(request.query, k, options, like=request.like, unlike=request.unlike)
 
 
-def _explanations(index: Index, request: Request, ranking: Ranking) -> list[Explanation]:
+def explanations_of(index: Index, request: Request, ranking: Ranking) -> list[Explanation]:
+    """Why papers of a request's answer have their places: all those of the ranking, or of a part that was taken of it."""
     options = request.options
     if request.query is None:
         likeness = index.likeness(request.like, text=request.text, negatives=request.unlike, mode=options.mode, filter=options.filters)

@@ -27,7 +27,7 @@ from ..matching.search import Probe, Searcher
 from ..once import once
 from ..options import Bm25Parameters, SearchKeywords, SearchOptions, changed
 from ..protocols import AnyEncoder, Encoder
-from ..runs import Ranking, Run
+from ..runs import Ranking, Run, papers_of
 from ..storage.manifest import read_manifest
 from ..types import Match, Query, Rows, Scores, Vectors
 from .ranking.diversity import diverse
@@ -301,7 +301,8 @@ class Index(Snapshot):
             run = replace(run, rankings=tuple(self.leading(*parts, depth) for parts in zip(run, probes, strict=True)))
             if not options.group:
                 break
-            grouped_rankings = tuple(grouped(ranking, self.papers_at(ranking.rows, NAMING), works) for ranking in run)
+            named = papers_of(run.rankings, lambda rows: self.papers_at(rows, NAMING))
+            grouped_rankings = tuple(grouped(ranking, papers, works) for ranking, papers in zip(run, named, strict=True))
             too_few = any(len(group) < works and len(ranking) >= depth for group, ranking in zip(grouped_rankings, run, strict=True))
             run = replace(run, rankings=grouped_rankings)
             if not too_few:
