@@ -1,17 +1,174 @@
-"""Running a service: uvicorn with its limits, in one process or several, until it is told to stop."""
+"""Running a service until it is told to stop: where it listens, in how many processes, and how patient it is with slow clients."""
 
 from __future__ import annotations
 
+import asyncio
+import json
+import logging
+import os
+import resource
+import socket
+import tempfile
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
+import h11
 import uvicorn
+from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.supervisors import Multiprocess
 
+from ..errors import InvalidRequest, WordsAlone
+from ..query.ranking.reranking import open_reranker
 from .app import make_app
 from .library import Library
+from .measuring import SHARED
 from .settings import ServiceSettings
 
+LOG = logging.getLogger(__name__)
+SETTINGS = "SCIRETRIEVE_SERVICE"
+"""The environment variable by which a process tells those that it starts what to serve."""
+HEAD_SECONDS = 10.0
+"""Seconds in which the lines of a request before its body must have come."""
+IDLE_SECONDS = 75
+"""Seconds that a connection may be idle: longer than a proxy in front keeps its own, so that the proxy is who closes it."""
 
-def run(paths: list[Path], settings: ServiceSettings, host: str, port: int) -> None:
-    """Run a service until it is told to stop."""
-    library = Library(paths)
-    uvicorn.run(make_app(library, settings), host=host, port=port, access_log=False, server_header=False, log_level="warning")
+
+class Patient(H11Protocol):
+    """A connection that is closed if a request takes too long to begin: whoever sends a letter a second holds nothing for ever."""
+
+    _beginning: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """A client has connected."""
+        super().connection_made(transport)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It has gone."""
+        self._unwatch()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """It has sent something."""
+        super().data_received(data)
+        self._watch()
+
+    def _watch(self) -> None:
+        """Wait for a request that has not begun, or whose lines are not all there."""
+        if self.conn.their_state is not h11.IDLE:
+            self._unwatch()
+        elif self._beginning is None:
+            self._beginning = self.loop.call_later(HEAD_SECONDS, self._end)
+
+    def _unwatch(self) -> None:
+        if self._beginning is not None:
+            self._beginning.cancel()
+            self._beginning = None
+
+    def _end(self) -> None:
+        self._beginning = None
+        if not self.transport.is_closing() and self.conn.their_state is h11.IDLE:
+            self.transport.close()
+
+
+def serve(
+    paths: Sequence[Path],
+    settings: ServiceSettings,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    workers: int = 1,
+    encoder: str | None = None,
+    reranker: str | None = None,
+    listens: Callable[[int], None] | None = None,
+) -> None:
+    """Answer requests until SIGINT or SIGTERM comes; those that are being answered then are answered.
+
+    Args:
+        paths: the indexes.
+        settings: how the service is run.
+        host, port: where it listens.
+        workers: processes that share the work; each has an encoder of its own, and they have one copy of the indexes.
+        encoder: what encodes queries, see `Index`.
+        reranker: what orders papers anew for requests that ask for it, as `open_reranker` takes it.
+        listens: is told the port once something listens there.
+
+    Raises:
+        InvalidRequest: nothing can listen there.
+        as `Index`, `Indexes`, `open_reranker` and `access.Tokens`.
+    """
+    served = {"paths": [str(path) for path in paths], "encoder": encoder, "reranker": reranker, "settings": _plain(settings)}
+    app = application(served)  # what is wrong is said before anything listens
+    listening = _listening(host, port)
+    if listens is not None:
+        listens(listening.getsockname()[1])
+    _allow_files()
+    if workers == 1:
+        uvicorn.Server(_config(app)).run([listening])
+        return
+    app.state.service.library.close()
+    os.environ[SETTINGS] = json.dumps(served)
+    with tempfile.TemporaryDirectory(prefix="sciretrieve-counts-") as counts:
+        os.environ[SHARED] = counts
+        Multiprocess(_config("sciretrieve.service.running:started", factory=True, workers=workers), [listening]).run()
+
+
+def started() -> FastAPI:
+    """The application of a process that `serve` started."""
+    return application(json.loads(os.environ[SETTINGS]))
+
+
+def application(served: Mapping[str, Any]) -> FastAPI:
+    """The application that is described. Raises as `serve`."""
+    warnings.simplefilter("ignore", WordsAlone)  # answers say it themselves
+    settings = dict(served["settings"])
+    if settings["token_file"] is not None:
+        settings["token_file"] = Path(settings["token_file"])
+    reranker = None if served["reranker"] is None else open_reranker(served["reranker"], device="cpu")
+    library = Library([Path(path) for path in served["paths"]], encoder=served["encoder"])
+    return make_app(library, ServiceSettings(**settings), reranker=reranker)
+
+
+def _plain(settings: ServiceSettings) -> dict[str, Any]:
+    return {name: str(value) if isinstance(value, Path) else value for name, value in asdict(settings).items()}
+
+
+def _config(app: FastAPI | str, **others: Any) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http=Patient,
+        ws="none",
+        lifespan="on",
+        access_log=False,
+        server_header=False,
+        log_level="warning",
+        timeout_keep_alive=IDLE_SECONDS,
+        timeout_graceful_shutdown=30,
+        timeout_worker_healthcheck=60,
+        **others,
+    )
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that listens. Raises InvalidRequest."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        listening = socket.create_server((host, port), family=family, backlog=2048)
+    except (OSError, OverflowError) as error:
+        raise InvalidRequest(
+            f"nothing can listen at {host}, port {port}: {getattr(error, 'strerror', None) or error}; choose another `port` or `host`"
+        ) from error
+    listening.set_inheritable(True)
+    return listening
+
+
+def _allow_files() -> None:
+    """Let the process have as many connections as the system allows it."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
