@@ -12,7 +12,7 @@ from ..matching.search import Candidates, Probe, Searcher
 from ..once import once
 from ..options import OF_RM3, OF_WORDS, SearchOptions
 from ..query.index import Index
-from ..types import Query, Vectors
+from ..types import Query, Rows, Vectors
 from .benchmark_reading import read
 from .benchmark_specs import Benchmark
 from .evaluation_options import Request
@@ -98,10 +98,11 @@ class RememberingIndex(Index):
         *,
         like: str | Sequence[str] = (),
         unlike: str | Sequence[str] = (),
+        among: Rows | None = None,
     ) -> list[Probe]:
         """See `Index.probes`; vectors that are given are always the same ones for the same queries."""
-        if filter or like or unlike or any(isinstance(query, str) for query in queries):
-            return super().probes(queries, mode, filter, vectors, late, like=like, unlike=unlike)
+        if filter or like or unlike or among is not None or any(isinstance(query, str) for query in queries):
+            return super().probes(queries, mode, filter, vectors, late, like=like, unlike=unlike, among=among)
         key = "probes", mode, late, tuple(map(id, queries))
         return self._memory.get(queries, key, lambda: Index.probes(self, queries, mode, filter, vectors, late))
 

@@ -116,6 +116,7 @@ class Index(Snapshot):
         like: str | Sequence[str] = (),
         unlike: str | Sequence[str] = (),
         vectors: Vectors | None = None,
+        among: Rows | None = None,
         **changes: Unpack[SearchKeywords],
     ) -> Run:
         """Search for one query or many.
@@ -129,6 +130,7 @@ class Index(Snapshot):
                 `query.reading.rocchio.moved`), in both halves. They, and those of `unlike`, are never among the answers.
             unlike: papers that do not answer it, which it is moved away from.
             vectors: the queries' vectors by the index's encoder, (n, dim), where they are known: then nothing is encoded.
+            among: the rows of the papers that alone may answer; by default all may that pass the filter.
             changes: fields of `SearchOptions`, in place of those of `options`: `search("graph networks", filter="year >= 2018")`.
 
         Raises:
@@ -143,7 +145,7 @@ class Index(Snapshot):
         if chosen.rm3 and (like or unlike):
             raise InvalidRequest("`rm3` guesses which papers are relevant, and these are named; leave out `rm3`, or `like` and `unlike`")
         modes = self.reader.modes(mode, queries, vectors)
-        probes = self.probes(queries, mode, chosen.filters, vectors, chosen.late, like=like, unlike=unlike)
+        probes = self.probes(queries, mode, chosen.filters, vectors, chosen.late, like=like, unlike=unlike, among=among)
         self._warn(probes, "query")
         if chosen.reranker is not None and not all(probe.query.words.strip() for probe in probes):
             raise InvalidRequest("a reranker reads the query, and a vector alone has no text; give it one, or leave out the reranker")
@@ -367,11 +369,12 @@ class Index(Snapshot):
         *,
         like: str | Sequence[str] = (),
         unlike: str | Sequence[str] = (),
+        among: Rows | None = None,
     ) -> list[Probe]:
         """Queries made ready, see `Reader.probes`. Raises as `search`."""
         if (like or unlike) and len(queries) > 1:
             raise InvalidRequest("papers are liked and disliked as answers to one query; search for one query at a time")
-        probes = [self._believed(probe) for probe in self.reader.probes(queries, mode, filter, vectors, late)]
+        probes = [self._believed(probe) for probe in self.reader.probes(queries, mode, filter, vectors, late, among)]
         return [fed_back(self.reader, probes[0], like, unlike, mode)] if like or unlike else probes
 
     def _believed(self, probe: Probe) -> Probe:

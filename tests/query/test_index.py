@@ -52,9 +52,13 @@ def shares_a_term(query: str, paper: dict[str, Any]) -> bool:
 )
 def test_the_filter_promise(built: Callable[..., Any], query: str, text: str, k: int, mode: Mode, dense: str) -> None:
     passing = {paper["id"] for paper in PAPERS if FILTERS[text](paper) and (mode != "bm25" or shares_a_term(query, paper))}
-    ids = built(shard_size=128, dense=dense).search(query, k, mode=mode, filter=text, group=False).rankings[0].ids
-    assert len(ids) == len(set(ids)) == min(k, len(passing))
-    assert set(ids) <= passing
+    index = built(shard_size=128, dense=dense)
+    ranking = index.search(query, k, mode=mode, filter=text, group=False).rankings[0]
+    assert len(ranking.ids) == len(set(ranking.ids)) == min(k, len(passing))
+    assert set(ranking.ids) <= passing
+    # the same papers as rows
+    among = index.search(query, k, mode=mode, among=index.matching("", text), group=False).rankings[0]
+    assert (among.ids, among.scores.tolist()) == (ranking.ids, ranking.scores.tolist())
 
 
 @settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])

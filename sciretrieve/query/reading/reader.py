@@ -49,13 +49,24 @@ class Reader:
             return "bm25"
         raise InvalidRequest(f"{why}; search with `mode='bm25'`")
 
-    def probes(self, queries: Sequence[str | Query], mode: Mode, filter: Filter, vectors: Vectors | None, late: bool | None) -> list[Probe]:
-        """Queries made ready: what is typed is taken apart, and all vectors that are not given, (n, dim), are encoded at once.
+    def probes(
+        self,
+        queries: Sequence[str | Query],
+        mode: Mode,
+        filter: Filter,
+        vectors: Vectors | None,
+        late: bool | None,
+        among: Rows | None = None,
+    ) -> list[Probe]:
+        """Queries made ready: what is typed is taken apart, and all vectors that are not given, (n, dim), are encoded at once. Only papers
+        that pass the filter may answer, and of these only those `among` the given rows, if they are given.
 
         Raises InvalidRequest as `Index.search`.
         """
         modes = self.modes(mode, queries, vectors)
         allowed = self.snapshot.narrower.passing(filter)
+        if among is not None:
+            allowed = allowed.among(among)
         typed = [self._typed(str(number), query, allowed) for number, query in enumerate(queries, 1)]
         if not all(query.words.strip() or query.vector is not None for query, *_ in typed):
             raise InvalidRequest("the query is empty, or only leaves papers out; give some words, a sentence or a title")
