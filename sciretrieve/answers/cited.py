@@ -20,10 +20,13 @@ class CitationsOf:
     Attributes:
         cites: what it cites, in its own order: papers of the index, and for others the references as they are given.
         cited_by: the papers of the index that cite it, the latest first, then by id.
+        cites_names, cited_by_names: what names each of them, see `Snapshot.whole_names`; "" for a reference.
     """
 
     cites: tuple[Paper | Reference, ...]
     cited_by: tuple[Paper, ...]
+    cites_names: tuple[str, ...]
+    cited_by_names: tuple[str, ...]
 
 
 def citations_of(index: Index, id: str) -> CitationsOf:
@@ -41,11 +44,19 @@ def citations_of(index: Index, id: str) -> CitationsOf:
             cited.setdefault(str(reference), reference)
         elif cited_row != row:
             cited.setdefault(cited_row, cited_row)
-    rows = [item for item in cited.values() if isinstance(item, int)]
-    paper_of = dict(zip(rows, index.papers_at(np.array(rows, np.int64)), strict=True))
-    cites = tuple(paper_of[item] if isinstance(item, int) else item for item in cited.values())
-    citing = index.papers_at(index.citations.graph.cited_by(row))
-    return CitationsOf(cites, tuple(sorted(citing, key=lambda paper: (-(paper.year or 0), paper.id))))
+    rows = np.array([item for item in cited.values() if isinstance(item, int)], np.int64)
+    known = dict(zip(rows.tolist(), zip(index.papers_at(rows), index.whole_names(rows), strict=True), strict=True))
+    cites = [known[item] if isinstance(item, int) else (item, "") for item in cited.values()]
+    citing_rows = index.citations.graph.cited_by(row)
+    citing = sorted(
+        zip(index.papers_at(citing_rows), index.whole_names(citing_rows), strict=True), key=lambda pair: (-(pair[0].year or 0), pair[0].id)
+    )
+    return CitationsOf(
+        tuple(work for work, _ in cites),
+        tuple(paper for paper, _ in citing),
+        tuple(name for _, name in cites),
+        tuple(name for _, name in citing),
+    )
 
 
 def _references(index: Index, row: int) -> Iterator[Reference]:

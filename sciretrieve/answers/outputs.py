@@ -101,13 +101,13 @@ def reasons(hit: Hit, why: Explanation) -> list[str]:
     if near_words:
         lines.append(f"by meaning: {', '.join(near_words[:8])}")
     if (closeness := hit.scores.get("citations")) is not None and why.link is not None:
-        lines.append(f"citations {closeness:.4f}: {', '.join(_linked_by(why.link))}")
+        lines.append(f"citations {closeness:.4f}: {', '.join(linked_by(why.link))}")
     if why.sentence:
         lines.append(f"“{why.sentence}”")
     return lines
 
 
-def _linked_by(link: Link) -> Lines:
+def linked_by(link: Link) -> Lines:
     """How citations link a paper with the given ones, strongest first."""
     if link.cites:
         yield "cites it"

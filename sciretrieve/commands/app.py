@@ -39,7 +39,10 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "why-not": ("studying.why_not", "kipf2017semi 'graph convolutions' -i indexes/arxiv"),
         "export": ("managing.export", "-i indexes/arxiv -o arxiv-with-vectors.parquet"),
     },
-    "Serve papers": {"serve": ("serving.serve", "-i indexes/papers --port 8080")},
+    "Serve papers": {
+        "serve": ("serving.serve", "-i indexes/papers --port 8080"),
+        "mcp": ("assisting.mcp", "-i indexes/papers"),
+    },
     "Review the literature": {"screen": ("screening.screen", "--query 'fairness of recommender systems' -d review.jsonl")},
     "Choose and measure": {
         "evaluate": ("evaluating.evaluate", "mdcr --data data/mdcr --encoder specter2"),

@@ -1,0 +1,1 @@
+"""Tools for assistants: a server of the Model Context Protocol, with which a language model searches the indexes. Needs the extra `mcp`."""

@@ -1,0 +1,322 @@
+"""What tools answer with: each answer has a schema for programs, and reads as text for a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ...wording import counted, without_controls
+
+Direction = Literal["cites", "cited_by"]
+Format = Literal["bibtex", "ris", "csl", "markdown", "text"]
+
+PAPER_ID = "The paper's id, for the other tools."
+
+
+class Model(BaseModel):
+    """Part of an answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Item(Model):
+    """One of the things that an answer lists, and that a page has whole or not at all."""
+
+    def text(self) -> str:
+        """It as a language model reads it, one line or several."""
+        raise NotImplementedError
+
+
+class Result(Model):
+    """What a tool answers."""
+
+    notes: Sequence[str] = Field(default=(), description="What to know of this answer.")
+    cursor: str = Field(default="", description="Where the answer goes on: call again with the same arguments and this. Empty at its end.")
+
+    def head(self) -> Iterator[str]:
+        """Lines before the items."""
+        raise NotImplementedError
+
+    def items(self) -> Sequence[Item]:
+        """What it lists."""
+        return ()
+
+    def text(self) -> str:
+        """All of it, as a language model reads it."""
+        lines = [*self.head(), *(item.text() for item in self.items()), *(f"Note: {note}." for note in self.notes)]
+        if self.cursor:
+            lines.append(f'There is more: call again with the same arguments and cursor="{self.cursor}".')
+        return "\n".join(lines)
+
+
+class Missing(Item):
+    """A name that is none of a paper."""
+
+    name: str = Field(description="What was asked for.")
+    reason: str = Field(description="Why there is no paper, and which may be meant.")
+
+    def text(self) -> str:
+        """See `Item`."""
+        return f"Not found: {self.reason}"
+
+
+class FoundPaper(Item):
+    """A paper that was found."""
+
+    rank: int = Field(description="Its place in the answer, from 1.")
+    id: str = Field(description=PAPER_ID)
+    title: str
+    authors: str = Field(default="", description="The family names of one or two authors, or of the first and et al.")
+    year: int | None = None
+    venue: str = ""
+    sentence: str = Field(default="", description="The sentence of its abstract that is nearest to the query.")
+    why: str = Field(default="", description="Its places by meaning alone and by words alone, with the words that it has of the query.")
+    also: Sequence[str] = Field(default=(), description="Ids of other records of the same work.")
+
+    def text(self) -> str:
+        """See `Item`."""
+        about = byline(self.authors, self.year, self.venue)
+        lines = [f"{self.rank}. {self.title}", f"   id: {self.id}{f' · {about}' * bool(about)}"]
+        lines += [f"   “{self.sentence}”"] * bool(self.sentence)
+        lines += [f"   why: {self.why}"] * bool(self.why)
+        lines += [f"   also: {', '.join(self.also)}"] * bool(self.also)
+        return "\n".join(lines)
+
+
+class FoundPapers(Result):
+    """The papers that answer a search, best first."""
+
+    asked: str = Field(description="What was asked: for a query, or like papers.")
+    count: int = Field(description="How many papers the whole answer has, over all of its pages.")
+    matching: str = Field(default="", description="How many papers of the index have all of the query's words, or meet its demands.")
+    papers: Sequence[FoundPaper]
+
+    def head(self) -> Iterator[str]:
+        """See `Result`."""
+        matching = f" {self.matching[:1].upper()}{self.matching[1:]}." * bool(self.matching)
+        yield f"{counted(self.count, 'paper') if self.count else 'No paper'} {self.asked}.{matching}"
+
+    def items(self) -> Sequence[Item]:
+        """See `Result`."""
+        return self.papers
+
+
+class PaperRecord(Item):
+    """What an index has of a paper. Long values are cut, and say so."""
+
+    id: str = Field(description=PAPER_ID)
+    title: str
+    authors: Sequence[str] = ()
+    year: int | None = None
+    venue: str = ""
+    address: str = Field(default="", description="Where it is on the web.")
+    abstract: str = ""
+    others: dict[str, Any] = Field(default={}, description="Further columns of the index.")
+
+    def text(self) -> str:
+        """See `Item`."""
+        about = byline("; ".join(self.authors), self.year, self.venue)
+        lines = [self.title, f"   id: {self.id}"]
+        lines += [f"   {line}" for line in (about, self.address) if line]
+        lines += [f"   {name}: {_value(value)}" for name, value in self.others.items()]
+        lines += [f"   {self.abstract}"] * bool(self.abstract)
+        return "\n".join(lines)
+
+
+class PaperRecords(Result):
+    """Papers by their names."""
+
+    count: int = Field(description="How many papers and names without one the whole answer has, over all of its pages.")
+    papers: Sequence[PaperRecord]
+    missing: Sequence[Missing]
+
+    def head(self) -> Iterator[str]:
+        """See `Result`."""
+        return iter(())
+
+    def items(self) -> Sequence[Item]:
+        """See `Result`."""
+        return [*self.papers, *self.missing]
+
+
+class Entry(Item):
+    """A paper as an entry of a bibliography."""
+
+    id: str = Field(description=PAPER_ID)
+    key: str = Field(default="", description="Its citation key: \\cite{KEY} in LaTeX.")
+    entry: str
+
+    def text(self) -> str:
+        """See `Item`."""
+        return self.entry
+
+
+class Entries(Result):
+    """Entries for a bibliography, complete and unchanged."""
+
+    format: Format
+    count: int = Field(description="How many entries and names without a paper the whole answer has, over all of its pages.")
+    entries: Sequence[Entry]
+    missing: Sequence[Missing]
+
+    def head(self) -> Iterator[str]:
+        """See `Result`."""
+        return iter(())
+
+    def items(self) -> Sequence[Item]:
+        """See `Result`."""
+        return [*self.entries, *self.missing]
+
+
+class Work(Item):
+    """A work that a paper cites, or that cites it."""
+
+    direction: Direction
+    id: str = Field(default="", description=f"{PAPER_ID} Empty if no index has it.")
+    title: str = Field(description="Its title; for a work that no index has, what the paper says of it.")
+    authors: str = ""
+    year: int | None = None
+
+    def text(self) -> str:
+        """See `Item`."""
+        about = byline(self.authors, self.year, "")
+        name = f"id: {self.id}" if self.id else "not in the index"
+        return f"{self.direction.replace('_', ' ')}: {self.title}{f' · {about}' * bool(about)} · {name}"
+
+
+class Works(Result):
+    """The citations of a paper."""
+
+    id: str = Field(description=PAPER_ID)
+    title: str
+    cites: int = Field(description="How many works it cites.")
+    cites_indexed: int = Field(description="How many of these are in the index.")
+    cited_by: int = Field(description="How many papers of the index cite it.")
+    works: Sequence[Work]
+
+    def head(self) -> Iterator[str]:
+        """See `Result`."""
+        yield f"{self.title} · id: {self.id}"
+        indexed = f", {self.cites_indexed:,} of them in the index" * bool(self.cites)
+        yield f"It cites {counted(self.cites, 'work')}{indexed}; {counted(self.cited_by, 'paper')} of the index cite it."
+
+    def items(self) -> Sequence[Item]:
+        """See `Result`."""
+        return self.works
+
+
+class Absent(Result):
+    """Why a paper is not among the first of an answer."""
+
+    id: str = Field(description=PAPER_ID)
+    title: str
+    ranks: dict[str, int | None] = Field(description="Its rank in each mode of search; null where it is not ranked at all.")
+    why: str = Field(default="", description="Its places by meaning alone and by words alone, with the words that it has of the query.")
+    failed: Sequence[str] = Field(default=(), description="What the query or the filter demands and it does not meet.")
+    remedies: Sequence[str] = Field(description="What would bring it in, the smallest change first.")
+
+    def head(self) -> Iterator[str]:
+        """See `Result`."""
+        yield f"{self.title} · id: {self.id}"
+        yield "Its rank: " + ", ".join(f"{mode} {rank or 'none'}" for mode, rank in self.ranks.items())
+        if self.why:
+            yield f"Why: {self.why}"
+        yield from (f"Lost: {failure}" for failure in self.failed)
+        yield from (f"Remedy: {remedy}" for remedy in self.remedies)
+
+
+class Value(Item):
+    """A value of a column, and how many papers have it."""
+
+    column: str
+    value: str | int | float | bool
+    papers: int
+
+    def text(self) -> str:
+        """See `Item`."""
+        return f"{self.column} {self.value}: {self.papers:,}"
+
+
+class Column(Model):
+    """A column whose values are counted."""
+
+    column: str
+    counted: str = Field(description="Of which papers.")
+    papers: int = Field(description="How many papers were counted.")
+    others: int = Field(default=0, description="How many further values there are; ask for more of them as in venue:50.")
+    missing: int = Field(default=0, description="How many of the papers have no value.")
+
+
+class Counts(Result):
+    """Counts of values."""
+
+    columns: Sequence[Column]
+    values: Sequence[Value]
+
+    def head(self) -> Iterator[str]:
+        """See `Result`."""
+        for column in self.columns:
+            rest = ", ".join(
+                [
+                    *[counted(column.others, "other value")] * bool(column.others),
+                    *[f"{counted(column.missing, 'paper')} without"] * bool(column.missing),
+                ]
+            )
+            yield f"{column.column}: counted in {column.counted}{f'; {rest}' * bool(rest)}."
+
+    def items(self) -> Sequence[Item]:
+        """See `Result`."""
+        return self.values
+
+
+class IndexFacts(Item):
+    """An index."""
+
+    name: str
+    papers: int
+    columns: dict[str, str] = Field(description="Its columns, which filters and facets may name, and the types of their values.")
+    first_year: int | None = None
+    last_year: int | None = None
+    modes: Sequence[str] = Field(description="The ways in which it can be searched, the best first.")
+    references: bool = Field(default=False, description="Whether it says what papers cite.")
+
+    def text(self) -> str:
+        """See `Item`."""
+        years = f", {self.first_year} to {self.last_year}" if self.first_year is not None else ""
+        columns = ", ".join(f"{name} ({kind})" for name, kind in self.columns.items())
+        return (
+            f"{self.name}: {counted(self.papers, 'paper')}{years}\n   modes: {', '.join(self.modes)}\n   columns: {columns}\n"
+            f"   citations: {'yes' if self.references else 'no'}"
+        )
+
+
+class IndexList(Result):
+    """The indexes that are searched."""
+
+    count: int = Field(description="How many there are.")
+    indexes: Sequence[IndexFacts]
+
+    def head(self) -> Iterator[str]:
+        """See `Result`."""
+        yield counted(self.count, "index", "indexes") + ":"
+
+    def items(self) -> Sequence[Item]:
+        """See `Result`."""
+        return self.indexes
+
+
+def byline(authors: str, year: int | None, venue: str) -> str:
+    """Who wrote a paper, when and where, as far as that is known."""
+    return " · ".join(filter(None, (authors, "" if year is None else str(year), venue)))
+
+
+def cut(text: str, most: int) -> str:
+    """A text on one line, of at most about so many characters; a cut one says how many it has in all."""
+    line = " ".join(without_controls(text).split())
+    return line if len(line) <= most else f"{line[:most].rstrip()}… ({len(line):,} characters in all)"
+
+
+def _value(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,0 +1,150 @@
+"""Running the server: over the standard streams of a process that an assistant starts, or over HTTP."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Thread
+from typing import TextIO
+from urllib.parse import urlsplit
+
+import anyio
+import uvicorn
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from ...errors import InvalidRequest, SciretrieveError, Unavailable, WordsAlone
+from ..access import Tokens, token_of
+from ..library import Library
+from ..settings import ServiceSettings
+from .server import Server, make_server
+
+LOG = logging.getLogger(__name__)
+PATH = "/mcp"
+"""Where the server is over HTTP."""
+LOCAL = ("127.0.0.1", "localhost", "[::1]")
+EVERYWHERE = ("0.0.0.0", "::", "")
+"""Hosts that stand for all addresses of a machine."""
+LEAVE = 2
+"""Seconds that open connections have to end."""
+INTERRUPTED = 130
+
+
+def run_stdio(paths: Sequence[Path], settings: ServiceSettings, encoder: str | None = None) -> None:
+    """Serve the indexes over stdin and stdout until stdin ends; nothing but the protocol gets to stdout, whoever prints.
+
+    Ctrl-C ends the process. Raises as `Library`.
+    """
+    with _streams() as (stdin, stdout):
+        server = _opened(paths, settings, encoder)
+        # a thread waits for the next line of stdin, and would keep an interrupted process until that comes
+        signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+        with suppress(BrokenPipeError):
+            anyio.run(server.serve, stdin, stdout)
+
+
+def run_http(
+    paths: Sequence[Path], settings: ServiceSettings, host: str, port: int, note: Callable[[str], None], encoder: str | None = None
+) -> None:
+    """Serve the indexes over streamable HTTP until the process is told to stop.
+
+    Args:
+        host, port: where it listens; port 0 stands for any that is free.
+        note: what is done with each line that the person at the terminal should read.
+
+    Raises as `Library` and `Tokens`; Unavailable if the port is taken.
+    """
+    tokens = Tokens(settings.token_file) if settings.token_file else None
+    security = _security(host, settings.address)
+    server = _opened(paths, settings, encoder)
+    app: ASGIApp = server.streamable_http_app(streamable_http_path=PATH, transport_security=security, max_request_body_size=settings.body)
+    app = app if tokens is None else Door(app, tokens)
+    try:
+        listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno else error
+        raise Unavailable(f"cannot listen on port {port} of {host}: {why}; choose another with --port or --host") from error
+    with listening:
+        name = f"[{host}]" if ":" in host else host
+        note(f"the address for assistants is http://{name}:{listening.getsockname()[1]}{PATH}")
+        if tokens is None and host not in (*LOCAL, "::1"):
+            note("whoever reaches it can search; with --token-file only those who have a token can")
+        config = uvicorn.Config(app, access_log=False, server_header=False, log_level="warning", timeout_graceful_shutdown=LEAVE)
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[listening])
+
+
+class Door:
+    """Lets those in who have a token."""
+
+    def __init__(self, app: ASGIApp, tokens: Tokens) -> None:
+        self._app, self._tokens = app, tokens
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] == "http":
+            token = token_of(Headers(scope=scope))
+            if token is None or self._tokens.name_of(token) is None:
+                error = {"error": "this server answers those who have a token; send it as `Authorization: Bearer TOKEN`"}
+                await JSONResponse(error, 401, {"WWW-Authenticate": "Bearer"})(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+def _opened(paths: Sequence[Path], settings: ServiceSettings, encoder: str | None) -> Server:
+    """A server over indexes, which are made ready while it answers its first requests."""
+    warnings.simplefilter("ignore", WordsAlone)  # answers say it themselves
+    library = Library(paths, encoder=encoder)
+    Thread(target=_warm, args=[library], daemon=True).start()
+    return make_server(library, settings)
+
+
+def _warm(library: Library) -> None:
+    try:
+        library.warm()
+    except SciretrieveError as error:  # whoever asks is told again
+        LOG.warning("%s", error)
+
+
+@contextmanager
+def _streams() -> Iterator[tuple[TextIO, TextIO]]:
+    """The standard streams for the protocol alone: what others read is empty, and what they print goes to stderr.
+
+    They stay so for the rest of the process, since what is printed may be written when it ends.
+    """
+    sys.stdout.flush()
+    stdin, stdout = os.dup(0), os.dup(1)
+    os.dup2(2, 1)
+    with Path(os.devnull).open("rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    with (
+        os.fdopen(stdin, encoding="utf-8", errors="replace") as reading,
+        os.fdopen(stdout, "w", encoding="utf-8", newline="\n") as writing,
+    ):
+        yield reading, writing
+
+
+def _security(host: str, address: str | None) -> TransportSecuritySettings:
+    """Which names of this machine browsers may use for it, so that no page of another site can ask through a name of its own.
+
+    Raises InvalidRequest for an address that is none.
+    """
+    names = {*LOCAL, socket.gethostname(), f"[{host}]" if ":" in host else host} - {*EVERYWHERE, "[::]"}
+    origins = {f"{scheme}://{name}{port}" for scheme in ("http", "https") for name in names for port in ("", ":*")}
+    hosts = {f"{name}{port}" for name in names for port in ("", ":*")}
+    if address is not None:
+        parts = urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.netloc:
+            raise InvalidRequest(f"{address!r} is no address; write it as in https://papers.example.org")
+        hosts.add(parts.netloc)
+        origins.add(f"{parts.scheme}://{parts.netloc}")
+    return TransportSecuritySettings(allowed_hosts=sorted(hosts), allowed_origins=sorted(origins))

@@ -1,0 +1,112 @@
+"""The server: the tools as the protocol has them, and errors as a language model can use them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from typing import Any, TextIO
+
+import anyio
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError, UnexpectedToolError
+from mcp.server.mcpserver.resources import ResourceSecurity
+from mcp.server.mcpserver.tools import Tool
+from mcp.server.stdio import stdio_server
+from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
+from pydantic import ValidationError
+
+from ...errors import InvalidRequest, NotFound, SciretrieveError
+from ...wording import counted
+from ..library import Library
+from ..settings import ServiceSettings
+from .messages import invalid, reworded, unknown_parameter
+from .tools import Tools, tools_of
+
+READING = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+"""What every tool does: it reads, and what it reads is here."""
+
+
+class Server(MCPServer[None]):
+    """A server whose errors are the library's own messages, in the words of the tools, without paths of this machine."""
+
+    def __init__(self, library: Library, tools: Sequence[Tool], **settings: Any) -> None:
+        super().__init__("sciretrieve", tools=list(tools), **settings)
+        self._library = library
+        self._parameters = {tool.name: tuple(tool.parameters["properties"]) for tool in tools}
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool. Raises ToolError with what is wrong and what to do; UnexpectedToolError, without its text, for a bug."""
+        if name in self._parameters and (strange := unknown_parameter(name, arguments, self._parameters[name])):
+            raise ToolError(strange)
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            cause = error.__cause__
+            if isinstance(cause, ValidationError) and not isinstance(error, UnexpectedToolError):
+                raise ToolError(invalid(name, cause)) from cause
+            if isinstance(cause, SciretrieveError):
+                raise ToolError(self._library.public(reworded(str(cause)))) from cause
+            raise
+
+    async def serve(self, stdin: TextIO, stdout: TextIO) -> None:
+        """Serve over these streams, as `run_stdio_async` does over those of the process, until `stdin` ends."""
+        async with stdio_server(anyio.wrap_file(stdin), anyio.wrap_file(stdout)) as (incoming, outgoing):
+            await self._lowlevel_server.run(incoming, outgoing, self._lowlevel_server.create_initialization_options())
+
+
+def make_server(library: Library, settings: ServiceSettings) -> Server:
+    """A server of the tools over some indexes, which stay open when it ends."""
+    tools = Tools(library, settings)
+    server = Server(
+        library,
+        [_tool(run) for run in tools_of(tools)],
+        title="sciretrieve",
+        version=version("sciretrieve"),
+        instructions=_instructions(library),
+        log_level="WARNING",
+    )
+
+    @server.resource(
+        "paper://{+id}", title="A paper", mime_type="application/json", security=ResourceSecurity(exempt_params=frozenset({"id"}))
+    )
+    async def paper(id: str) -> str:
+        """A paper by its id, with all that its index has of it."""
+        try:
+            return await tools.paper(id)
+        except (NotFound, InvalidRequest) as error:
+            raise ResourceNotFoundError(library.public(reworded(str(error)))) from error
+
+    return server
+
+
+def _tool(run: Callable[..., object]) -> Tool:
+    """A function as a tool; its schemas without the titles that repeat their names, which would take room from the model."""
+    tool = Tool.from_function(run, description=inspect.getdoc(run), annotations=READING)
+    tool.parameters = _untitled(tool.parameters)
+    tool.fn_metadata.output_schema = _untitled(tool.fn_metadata.output_schema)
+    return tool
+
+
+def _untitled(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_untitled(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {name: _untitled(part) for name, part in schema.items() if name != "title" or not isinstance(part, str)}
+
+
+def _instructions(library: Library) -> str:
+    """What a language model is told before it calls anything."""
+    names = library.names
+    several = " They are searched as one; a paper's id is INDEX:ID, and `index` looks in one of them alone." if len(names) > 1 else ""
+    return (
+        f"Scholarly papers in {counted(len(names), 'index', 'indexes')} on this machine: {', '.join(names)}.{several}\n"
+        "Begin with `search`; `indexes` says what there is. Every tool that names papers takes the ids that answers give, and also DOIs, "
+        "arXiv numbers and titles.\n"
+        "Answers keep to `budget`, in tokens; where one ends with a cursor, the same call with that cursor goes on.\n"
+        "Name papers only as answers have them, and take references from `cite`."
+    )

@@ -1,0 +1,228 @@
+"""The tools: each searches, or looks something up, in the indexes as they are when it is called. What it does not take from the library is
+how much of the answer is shown at a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from textwrap import shorten
+from typing import Annotated, TypeAlias, TypeVar
+
+from mcp_types import CallToolResult, TextContent
+
+from ...answers.answering import Request
+from ...choices import Mode
+from ...options import SearchOptions
+from ...query.index import Index
+from ...wording import as_json
+from .. import desk as desks
+from ..library import Library
+from ..settings import ServiceSettings
+from . import finding, looking, parameters, results
+from .paging import Ask
+from .shelf import Shelf
+
+Value = TypeVar("Value")
+FoundPapers: TypeAlias = Annotated[CallToolResult, results.FoundPapers]
+PaperRecords: TypeAlias = Annotated[CallToolResult, results.PaperRecords]
+Entries: TypeAlias = Annotated[CallToolResult, results.Entries]
+Works: TypeAlias = Annotated[CallToolResult, results.Works]
+Absent: TypeAlias = Annotated[CallToolResult, results.Absent]
+Counts: TypeAlias = Annotated[CallToolResult, results.Counts]
+IndexList: TypeAlias = Annotated[CallToolResult, results.IndexList]
+
+ASKED = 120
+"""Characters of a query that its answer repeats."""
+NAMED = 3
+"""Papers to be like that an answer names."""
+
+
+class Tools:
+    """The tools over some indexes. What their docstrings say is what a language model is told of them."""
+
+    def __init__(self, library: Library, settings: ServiceSettings) -> None:
+        self._library, self._settings = library, settings
+        self._desk = desks.Desk(settings)
+        self._looked = float("-inf")
+
+    async def search(
+        self,
+        query: parameters.Query,
+        limit: parameters.Limit = 10,
+        filter: parameters.Filter = "",
+        mode: parameters.SearchMode = "best",
+        sort: parameters.Sort = "relevance",
+        like: parameters.Like = (),
+        unlike: parameters.Unlike = (),
+        index: parameters.InIndex = "",
+        budget: parameters.Budget = parameters.BUDGET,
+        cursor: parameters.Cursor = "",
+    ) -> FoundPapers:
+        """Find papers by meaning and by words, the best first.
+
+        Each comes with the sentence that is nearest to the query, and why it was found: #2 is its place by meaning alone or by words alone.
+        Plain words need not occur; operators demand. A note says if no paper matches well.
+        Next: get_papers for abstracts, similar for more like a paper, cite for its reference, why_not if an expected paper is missing.
+        """
+        ask = Ask(("search", query, limit, filter, mode, sort, tuple(like), tuple(unlike), index), budget, cursor)
+
+        def work(shelf: Shelf) -> results.Result:
+            options = SearchOptions(mode=_chosen(mode), filter=filter or None)
+            request = Request(query, shelf.own(like), shelf.own(unlike), k=limit, options=options, sort="year" if sort == "year" else None)
+            return finding.found(shelf, request, f"for “{shorten(query, ASKED, placeholder='…')}”", ask)
+
+        return await self._told(work, index)
+
+    async def similar(
+        self,
+        papers: parameters.Sources = (),
+        unlike: parameters.Unlike = (),
+        text: parameters.Text = "",
+        by: parameters.By = "best",
+        limit: parameters.Limit = 10,
+        filter: parameters.Filter = "",
+        index: parameters.InIndex = "",
+        budget: parameters.Budget = parameters.BUDGET,
+        cursor: parameters.Cursor = "",
+    ) -> FoundPapers:
+        """Find papers like given ones, by what they say and, where the index has references, by whom they cite and who cites them.
+
+        Give papers of the index, or the text of one that is not in it, or both. Several papers are taken together.
+        Next: get_papers for abstracts, citations for what links them.
+        """
+        ask = Ask(("similar", tuple(papers), tuple(unlike), text, by, limit, filter, index), budget, cursor)
+
+        def work(shelf: Shelf) -> results.Result:
+            like = shelf.own(papers)
+            request = Request(
+                like=like,
+                unlike=shelf.own(unlike),
+                text=text or None,
+                by=None if by == "best" else by,
+                k=limit,
+                options=SearchOptions(filter=filter or None),
+            )
+            named = [*(f"“{paper.headline()}”" for paper in shelf.index.papers(like)), *["the given text"] * bool(text)]
+            more = f" and {len(named) - NAMED} more" * (len(named) > NAMED)
+            return finding.found(shelf, request, f"like {', '.join(named[:NAMED])}{more}", ask)
+
+        return await self._told(work, index)
+
+    async def get_papers(
+        self, papers: parameters.Names, budget: parameters.Budget = parameters.BUDGET, cursor: parameters.Cursor = ""
+    ) -> PaperRecords:
+        """Get all that is known of papers: abstract, authors, year, venue, web address and further columns.
+
+        Names that are none of a paper are reported, with what may be meant.
+        """
+        return await self._told(lambda shelf: looking.records(shelf, papers, Ask(("get_papers", tuple(papers)), budget, cursor)))
+
+    async def cite(
+        self,
+        papers: parameters.Names,
+        format: parameters.EntryFormat = "bibtex",
+        budget: parameters.Budget = parameters.BUDGET,
+        cursor: parameters.Cursor = "",
+    ) -> Entries:
+        """Get entries for a bibliography, one for each paper. Copy them unchanged instead of writing references yourself.
+
+        All entries of one call have different citation keys. Names that are none of a paper are reported.
+        """
+        ask = Ask(("cite", tuple(papers), format), budget, cursor)
+        return await self._told(lambda shelf: looking.entries(shelf, papers, format, ask))
+
+    async def citations(
+        self,
+        paper: parameters.Name,
+        direction: parameters.Directions = "both",
+        budget: parameters.Budget = parameters.BUDGET,
+        cursor: parameters.Cursor = "",
+    ) -> Works:
+        """List what a paper cites, and which papers of the index cite it, the latest first.
+
+        Only for indexes that say what their papers cite: see `indexes`. Works that are not in the index come as the paper names them.
+        """
+        ask = Ask(("citations", paper, direction), budget, cursor)
+        return await self._told(lambda shelf: looking.works(shelf, paper, direction, ask))
+
+    async def why_not(
+        self,
+        paper: parameters.Name,
+        query: parameters.Query,
+        limit: parameters.Limit = 10,
+        filter: parameters.Filter = "",
+        mode: parameters.SearchMode = "best",
+        index: parameters.InIndex = "",
+    ) -> Absent:
+        """Find out why a paper is not among the first papers of a search: its ranks, what it fails, and what would bring it in.
+
+        Give the search's own query, limit, filter and mode. If get_papers does not find the paper, it is in no index.
+        """
+        return await self._told(lambda shelf: finding.absent(shelf, paper, query, limit, filter, _chosen(mode)), index)
+
+    async def facets(
+        self,
+        columns: parameters.Columns,
+        query: parameters.OptionalQuery = "",
+        filter: parameters.Filter = "",
+        index: parameters.InIndex = "",
+        budget: parameters.Budget = parameters.BUDGET,
+        cursor: parameters.Cursor = "",
+    ) -> Counts:
+        """Count papers by year, venue, author or any other column, among all papers or those that match a query and a filter.
+
+        For overviews: how a subject grew, who writes about it, where. Next: search with a filter on a value.
+        """
+        ask = Ask(("facets", tuple(columns), query, filter, index), budget, cursor)
+        return await self._told(lambda shelf: finding.counts(shelf, columns, query, filter, ask), index)
+
+    async def indexes(self, budget: parameters.Budget = parameters.BUDGET, cursor: parameters.Cursor = "") -> IndexList:
+        """List the indexes: how many papers they have, of which years, and the columns that filters and facets may name."""
+        return await self._told(lambda shelf: looking.indexes(shelf, Ask(("indexes",), budget, cursor)))
+
+    async def paper(self, id: str) -> str:
+        """A paper with all that its index has of it, uncut, as JSON."""
+        return await self._do(lambda: as_json(self._current().papers(id)[0].to_dict(), indent=2))
+
+    async def _told(self, work: Callable[[Shelf], results.Result], name: str = "") -> CallToolResult:
+        """What a tool finds in the index of that name, or in all."""
+        prefix = f"{name}:" if name and len(self._library.names) > 1 else ""
+        result = await self._do(lambda: work(Shelf(self._current(name), self._library.public, prefix)))
+        return CallToolResult(
+            content=[TextContent(type="text", text=result.text())],
+            structured_content=result.model_dump(mode="json", exclude_defaults=True),
+        )
+
+    async def _do(self, work: Callable[[], Value]) -> Value:
+        """The result of some work, which is done in a thread, and stops soon after its client gave it up or its time is over."""
+        wait = desks.Wait(self._settings.seconds)
+        try:
+            return await self._desk.do(work, wait)
+        finally:
+            wait.give_up()
+
+    def _current(self, name: str = "") -> Index:
+        """The index of that name, or all as one, with what was committed since the last look, if that was a while ago."""
+        now = time.monotonic()
+        if now - self._looked >= self._settings.following:
+            self._looked = now
+            self._library.follow()
+        return self._library.index(name or None)
+
+
+def _chosen(mode: parameters.SearchMode) -> Mode | None:
+    return None if mode == "best" else mode
+
+
+def tools_of(tools: Tools) -> Sequence[Callable[..., object]]:
+    """The functions that are tools, in the order in which they are listed."""
+    return (
+        tools.search,
+        tools.similar,
+        tools.get_papers,
+        tools.cite,
+        tools.citations,
+        tools.why_not,
+        tools.facets,
+        tools.indexes,
+    )
